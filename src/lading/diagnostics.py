@@ -1,0 +1,167 @@
+"""Findings are values.
+
+The stages yield *facts*: a code, a path and the values involved, no sentences. `placing` turns facts into
+`Diagnostic`s, which carry words and places and can be printed, compared, sorted and sent elsewhere. One
+exception, `LoadError`, carries them to the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal
+
+import msgspec
+
+from lading.path import ROOT, Path
+from lading.source import Span
+
+Severity = Literal["error", "warning", "note"]
+Part = Literal["value", "key"]
+
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """A value that came from the input and is to be shown.
+
+    Wording shortens it, escapes it, and writes `${NAME}` where it came from the environment. `as_found` also
+    names its type, as in “the number 5”.
+    """
+
+    value: object
+    as_found: bool = False
+
+
+class Also(msgspec.Struct, frozen=True):
+    """Another place needed to understand a fact."""
+
+    message: str
+    path: Path = ROOT
+    part: Part = "value"
+    span: Span | None = None
+
+
+class Change(msgspec.Struct, frozen=True):
+    """One edit of the author's text, at a path: `text` None removes the entry, else it replaces the part."""
+
+    path: Path
+    text: str | None
+    part: Part = "value"
+    span: Span | None = None
+
+
+class Remedy(msgspec.Struct, frozen=True):
+    """A fix, not yet placed. A safe one changes nothing but what the finding is about."""
+
+    message: str
+    changes: tuple[Change, ...]
+    safe: bool = True
+
+
+class Fact(msgspec.Struct, frozen=True):
+    """What a stage found, before it is placed and worded.
+
+    `path` is in the resolved configuration, unless `span` already says where. `severity` overrides that of
+    the code, where the kind is stricter or milder.
+    """
+
+    code: str
+    path: Path = ROOT
+    values: dict[str, object] = {}
+    part: Part = "value"
+    also: tuple[Also, ...] = ()
+    remedy: Remedy | None = None
+    severity: Severity | None = None
+    span: Span | None = None
+
+
+def fact(
+    code: str,
+    path: Path = ROOT,
+    *,
+    part: Part = "value",
+    also: Iterable[Also] = (),
+    remedy: Remedy | None = None,
+    severity: Severity | None = None,
+    **values: object,
+) -> Fact:
+    """A fact at a path; every further argument is a value its sentence may use."""
+    return Fact(code, path, values, part, tuple(also), remedy, severity)
+
+
+class Label(msgspec.Struct, frozen=True):
+    """A place with a word about it."""
+
+    span: Span | None
+    message: str
+    path: str = ""
+
+
+class Edit(msgspec.Struct, frozen=True):
+    """Replace the text of a span."""
+
+    span: Span
+    text: str
+
+
+class Fix(msgspec.Struct, frozen=True):
+    """A change that mends a finding."""
+
+    message: str
+    edits: tuple[Edit, ...]
+    safe: bool = True
+
+
+class Diagnostic(msgspec.Struct, frozen=True):
+    """One finding. The message stands alone; related places and help only add to it."""
+
+    code: str  #: kebab-case, stable, documented: `include-cycle`
+    severity: Severity
+    message: str  #: one line, names the offending value, no final period
+    path: str = ""  #: the path the author wrote, as text
+    pointer: str = ""  #: the same as a JSON Pointer
+    span: Span | None = None  #: the narrowest place at fault; None: the command line, a limit, a whole load
+    help: str | None = None  #: what to write instead
+    fix: Fix | None = None
+    related: tuple[Label, ...] = ()
+    count: int = 1  #: how often the same finding was made, for example through several includes
+    file: str | None = None  #: the name of the file when there is no span
+    url: str | None = None
+
+    @property
+    def name(self) -> str | None:
+        """The name of the file at fault, as shown to people."""
+        return self.span.source.name if self.span is not None else self.file
+
+    def sort_key(self) -> tuple[str, int, int, str, str]:
+        start = self.span.start if self.span is not None else -1
+        return self.name or "", start, SEVERITIES.index(self.severity), self.code, self.message
+
+    def __str__(self) -> str:
+        place = self.name or "lading"
+        if self.span is not None:
+            place = f"{place}:{self.span.line}:{self.span.column}"
+        return f"{place}: {self.severity}[{self.code}] {self.message}"
+
+
+class LadingError(Exception):
+    """Everything lading raises on purpose."""
+
+
+class LoadError(LadingError):
+    """Loading found errors; `diagnostics` holds every finding of the run, warnings included, in source order."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__(self.diagnostics)
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        return tuple(each for each in self.diagnostics if each.severity == "error")
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.errors))
+
+
+class UsageError(LadingError):
+    """The caller asked for something that does not exist: an unknown kind, option or path."""

@@ -1,0 +1,165 @@
+"""Events to plain values, iteratively, with depth and alias growth bounded while parsing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+)
+
+from lading.syntax.engine import MAX_DEPTH, Irregularity, SyntaxProblem
+from lading.syntax.yaml.events import Parser
+from lading.syntax.yaml.scalars import INFINITY, TooLong, key_text, known_tag, resolve_plain, resolve_tagged
+
+#: How many nodes aliases may add to a document. The plain size of a file is never punished.
+MAX_ALIAS_NODES = 250_000
+
+
+def _trouble(code: str, start: int, end: int, **values: object) -> SyntaxProblem:
+    return SyntaxProblem([Irregularity(code, (start, end), values=values)])
+
+
+class _Builder:
+    """The state of one `load` that its rarer steps share."""
+
+    def __init__(self, *, merge: bool) -> None:
+        self.merge = merge
+        self.odd = False
+        self.added = 0
+        #: anchor name → (value, nodes when expanded); None while the node is still open
+        self.anchors: dict[str, tuple[object, int] | None] = {}
+
+    def alias(self, event: Any) -> tuple[object, int]:
+        known = self.anchors.get(event.anchor, ())
+        start, end = event.start_mark.index, event.end_mark.index
+        if known is None:
+            raise _trouble("recursive-alias", start, end, name=event.anchor)
+        if known == ():
+            raise _trouble("undefined-alias", start, end, name=event.anchor)
+        value, size = known
+        self.added += size
+        if self.added > MAX_ALIAS_NODES:
+            raise _trouble("alias-bomb", start, end, name=event.anchor, limit=MAX_ALIAS_NODES)
+        return value, size
+
+    def mapping(self, items: list[object]) -> dict[str, object]:
+        """A mapping from keys and values in turn, with keys that are not strings written as text."""
+        self.odd = True
+        result: dict[str, object] = {}
+        for key, value in zip(items[::2], items[1::2], strict=True):
+            result[key_text(key)] = value
+        return result
+
+    def merged(self, mapping: dict[str, object], event: Any) -> dict[str, object]:
+        """Apply `<<` where the kind wants it; elsewhere it is an ordinary key, and reported."""
+        self.odd = True
+        if not self.merge:
+            return mapping
+        given = mapping["<<"]
+        sources = given if isinstance(given, list) else [given]
+        if not all(isinstance(each, dict) for each in sources):
+            return mapping
+        result: dict[str, object] = {}
+        for each in reversed(sources):
+            result.update(each)
+            self.added += len(each)
+        if self.added > MAX_ALIAS_NODES:
+            mark = event.start_mark.index
+            raise _trouble("alias-bomb", mark, mark, name="<<", limit=MAX_ALIAS_NODES)
+        result.update((key, value) for key, value in mapping.items() if key != "<<")
+        return result
+
+
+def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
+    """The value, whether anything about it is odd, and where a second document starts.
+
+    The one hot loop of lading: children are collected in flat lists and a mapping is made when it ends, so
+    that keys and values need no telling apart; plain scalars are resolved once per spelling.
+    """
+    get_event = Parser(text).get_event
+    builder = _Builder(merge=merge)
+    anchors = builder.anchors
+    plain: dict[str, object] = {}
+    may_merge = "<<" in text
+    odd = False
+    nodes = 0
+    top: list[object] = []
+    current = top
+    stack: list[tuple[list[object], str | None, int]] = []
+    while True:
+        event = get_event()
+        kind = event.__class__
+        if kind is ScalarEvent:
+            value = event.value
+            bare, quoted = event.implicit
+            if bare and event.tag is None:
+                try:
+                    value = plain[value]
+                except KeyError:
+                    spelled = value
+                    try:
+                        value = resolve_plain(spelled)
+                    except TooLong:
+                        odd = True
+                    if value.__class__ is float and not -INFINITY < value < INFINITY:
+                        odd = True
+                    plain[spelled] = value
+            elif not quoted and event.tag is not None and event.tag != "!":
+                odd = odd or not known_tag(event.tag, resolve_tagged(event.tag, value))
+                value = resolve_tagged(event.tag, value)
+            nodes += 1
+            if event.anchor is not None:
+                anchors[event.anchor] = (value, 1)
+            current.append(value)
+        elif kind is MappingEndEvent:
+            items = current
+            try:
+                mapping = dict(zip(items[::2], items[1::2]))  # noqa: B905 - the events come in pairs
+                for key in mapping:
+                    if key.__class__ is not str:
+                        mapping = builder.mapping(items)
+                        break
+                else:
+                    if len(mapping) * 2 != len(items):
+                        odd = True
+            except TypeError:  # a collection as a key cannot be hashed
+                mapping = builder.mapping(items)
+            if may_merge and "<<" in mapping:
+                mapping = builder.merged(mapping, event)
+            current, anchor, before = stack.pop()
+            if anchor is not None:
+                anchors[anchor] = (mapping, nodes - before)
+            current.append(mapping)
+        elif kind is MappingStartEvent or kind is SequenceStartEvent:
+            anchor = event.anchor
+            if anchor is not None:
+                anchors[anchor] = None
+            if event.tag is not None and not known_tag(event.tag, ()):
+                odd = True
+            nodes += 1
+            stack.append((current, anchor, nodes))
+            if len(stack) > MAX_DEPTH:
+                raise _trouble("nesting-too-deep", event.start_mark.index, event.end_mark.index, limit=MAX_DEPTH)
+            current = []
+        elif kind is SequenceEndEvent:
+            items = current
+            current, anchor, before = stack.pop()
+            if anchor is not None:
+                anchors[anchor] = (items, nodes - before)
+            current.append(items)
+        elif kind is AliasEvent:
+            value, size = builder.alias(event)
+            nodes += size
+            current.append(value)
+        elif kind is StreamEndEvent:
+            return (top[0] if top else None), odd or builder.odd, None
+        elif kind is DocumentStartEvent and top:
+            return top[0], odd or builder.odd, event.start_mark.index
