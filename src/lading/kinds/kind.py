@@ -1,0 +1,86 @@
+"""What a kind of configuration is: data, and a few small functions the stages call.
+
+No stage asks which kind it serves. A new kind is one `Kind` value, its models, its rules and its cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from lading.codes import Code
+from lading.diagnostics import Fact, Severity
+from lading.model import Shape
+from lading.source import Source
+from lading.syntax.document import Document, Format
+from lading.tree import Tree
+
+if TYPE_CHECKING:
+    from lading.session import Session
+
+#: A step of resolving: takes a tree, gives a tree and what it found.
+Stage = Callable[[Tree, "Session"], tuple[Tree, list[Fact]]]
+#: A check of the resolved, normalised, plain value. It may have been pruned: nothing is sure to be there.
+Rule = Callable[[Any, "Session"], Iterator[Fact]]
+#: How a source becomes a document, where the extension alone does not say it.
+Reading = Callable[[Source, "Session"], tuple[Document | None, list[Fact]]]
+
+
+YAML_ONLY: Mapping[str, Format] = {".yaml": "yaml", ".yml": "yaml"}
+
+
+class NoOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """For kinds that take no options."""
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """The limits every kind has. A kind with more of them extends this class."""
+
+    max_file_bytes: int = 10 * 1024 * 1024
+
+
+def default_limits(_env: Mapping[str, str]) -> tuple[Limits, list[Fact]]:
+    return Limits(), []
+
+
+class Kind(msgspec.Struct, frozen=True):
+    """One sort of configuration."""
+
+    name: str
+    title: str  #: as in “is not a valid …”
+    model: type[Any]
+    #: file extension → format; a file with another extension cannot be of this kind
+    formats: Mapping[str, Format] = msgspec.field(default_factory=lambda: dict(YAML_ONLY))
+    #: overrides `formats` for sources with a structure of their own, such as a header and a body
+    read: Reading | None = None
+    options: type[Any] = NoOptions
+    limits: Callable[[Mapping[str, str]], tuple[Limits, list[Fact]]] = default_limits
+    uses_environment: bool = False  #: replace `${VAR}` before parsing
+    merge_keys: bool = False  #: apply `<<`
+    #: code → severity where this kind is stricter or milder than the code itself; None silences it. A format may
+    #: stand before the code, as in `json:duplicate-key`
+    strictness: Mapping[str, Severity | None] = {}
+    shape: Shape = Shape()
+    stages: tuple[Stage, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    codes: tuple[Code, ...] = ()
+    #: rewrites the plain value right before it is converted, when the model folds what the author wrote
+    finish: Callable[[Tree, Any], Tree] | None = None
+    #: fragments for the JSON Schema: what directives and shorthands accept beyond the model
+    schema: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    #: the text of a good first file
+    example: str | None = None
+
+    def severity(self, each: Fact, format: Format | None = None) -> Fact | None:  # noqa: A002
+        """The fact with the severity this kind gives it; None if the kind does not mind."""
+        for name in (f"{format}:{each.code}", each.code):
+            if name in self.strictness:
+                wanted = self.strictness[name]
+                return None if wanted is None else msgspec.structs.replace(each, severity=wanted)
+        return each
+
+
+def codes_by_name(groups: Iterable[Iterable[Code]]) -> dict[str, Code]:
+    return {code.name: code for group in groups for code in group}
