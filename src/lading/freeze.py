@@ -18,7 +18,7 @@ from msgspec.structs import force_setattr
 
 
 def _refuse(self: object, *_args: object, **_kwargs: object) -> NoReturn:
-    raise TypeError(f"a loaded configuration is immutable; copy it first: {type(self).__base__.__name__}(…)")
+    raise TypeError(f"a loaded configuration is immutable; copy it first: {type(self).__mro__[1].__name__}(…)")
 
 
 class FrozenDict(dict[Any, Any]):
@@ -84,7 +84,7 @@ def frozen(value: Any, memo: dict[int, Any] | None = None) -> Any:
     return value
 
 
-_CONTAINERS = frozenset({dict, list})
+_CONTAINERS: frozenset[type] = frozenset({dict, list})
 
 
 def thawed(value: Any) -> Any:
