@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from casefiles import UPDATE, Case, cases_in, written
 
 FOLDER = Path(__file__).parent / "cases"
