@@ -38,12 +38,12 @@ class _Builder:
         self.anchors: dict[str, tuple[object, int] | None] = {}
 
     def alias(self, event: Any) -> tuple[object, int]:
-        known = self.anchors.get(event.anchor, ())
         start, end = event.start_mark.index, event.end_mark.index
+        if event.anchor not in self.anchors:
+            raise _trouble("undefined-alias", start, end, name=event.anchor)
+        known = self.anchors[event.anchor]
         if known is None:
             raise _trouble("recursive-alias", start, end, name=event.anchor)
-        if known == ():
-            raise _trouble("undefined-alias", start, end, name=event.anchor)
         value, size = known
         self.added += size
         if self.added > MAX_ALIAS_NODES:
@@ -94,6 +94,7 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
     top: list[object] = []
     current = top
     stack: list[tuple[list[object], str | None, int]] = []
+    mapping: dict[Any, object]
     while True:
         event = get_event()
         kind = event.__class__

@@ -23,21 +23,24 @@ from yaml.events import (
 from lading.syntax.engine import Range
 from lading.syntax.yaml.scalars import TooLong, key_text, resolve_plain
 
+Parser: Any  # either class; both give the events, whose types no stub tells apart
 try:
-    from yaml.cyaml import CParser as Parser
+    from yaml._yaml import CParser
 
+    Parser = CParser
     ENGINE = "libyaml"
 except ImportError:  # PyYAML was built without libyaml: the same grammar, written in Python
     from yaml.parser import Parser as _PythonParser
     from yaml.reader import Reader
     from yaml.scanner import Scanner
 
-    class Parser(Reader, Scanner, _PythonParser):  # type: ignore[no-redef,misc]
+    class _Parser(Reader, Scanner, _PythonParser):
         def __init__(self, stream: str) -> None:
             Reader.__init__(self, stream)
             Scanner.__init__(self)
             _PythonParser.__init__(self)
 
+    Parser = _Parser
     ENGINE = "PyYAML"
 
 _PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*\s+)+")
