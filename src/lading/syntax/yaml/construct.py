@@ -94,6 +94,7 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
     top: list[object] = []
     current = top
     stack: list[tuple[list[object], str | None, int]] = []
+    mapping: dict[Any, object]
     while True:
         event = get_event()
         kind = event.__class__
@@ -122,7 +123,7 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
         elif kind is MappingEndEvent:
             items = current
             try:
-                mapping: dict[Any, Any] = dict(zip(items[::2], items[1::2]))  # noqa: B905 - the events come in pairs
+                mapping = dict(zip(items[::2], items[1::2]))  # noqa: B905 - the events come in pairs
                 for key in mapping:
                     if key.__class__ is not str:
                         mapping = builder.mapping(items)

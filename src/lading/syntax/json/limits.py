@@ -1,0 +1,72 @@
+"""What is refused before or after the parser: depth it could not survive, text nobody could write out."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from lading.syntax.brackets import bracket_depth
+from lading.syntax.engine import MAX_DEPTH, Irregularity, SyntaxProblem
+from lading.syntax.json.events import events
+
+_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_ESCAPE = re.compile(
+    r"""
+      (?P<pair> \\u[dD][89abAB]..\\u[dD][c-fC-F].. )
+    | (?P<lone> \\u[dD][89a-fA-F].. | [\ud800-\udfff] )
+    | \\.
+    """,
+    re.VERBOSE,
+)
+
+
+def refuse_deep_nesting(text: str) -> None:
+    """Raise `SyntaxProblem` at the bracket that opens one level too many.
+
+    The parser recurses in C and would end a thread that has a small stack. An error before that bracket is
+    left to the parser, which never gets so far.
+    """
+    if text.count("[") + text.count("{") <= MAX_DEPTH or _depth(text) <= MAX_DEPTH:
+        return
+    depth = 0
+    for kind, start, end in events(text):
+        depth += {"open": 1, "close": -1}.get(kind, 0)
+        if depth > MAX_DEPTH and _is_sound(text[:start]):
+            raise SyntaxProblem([Irregularity("nesting-too-deep", (start, end), values={"limit": MAX_DEPTH})])
+        if depth > MAX_DEPTH:
+            return
+
+
+def _depth(text: str) -> int:
+    """How deep brackets outside strings nest, up to the first syntax error exactly."""
+    data = text.encode("utf-8", "surrogatepass").replace(rb"\\", b"").replace(rb"\"", b"")
+    return bracket_depth(b"".join(data.split(b'"')[::2]))
+
+
+def _is_sound(beginning: str) -> bool:
+    """Whether nothing is wrong with the beginning of a text but that it ends."""
+    try:
+        json.loads(beginning, parse_int=str)
+    except json.JSONDecodeError as error:
+        return error.pos >= len(beginning)
+    return True
+
+
+def refuse_lone_surrogates(text: str) -> None:
+    """Raise `SyntaxProblem` with every half of a surrogate pair: no file could hold such a string."""
+    if not _SURROGATE_ESCAPE.search(text) and (text.isascii() or not _SURROGATE.search(text)):
+        return
+    problems = [
+        Irregularity("lone-surrogate", match.span(), values={"found": _as_escape(match["lone"])})
+        for kind, start, end in events(text)
+        if kind in ("key", "string")
+        for match in _ESCAPE.finditer(text, start, end)
+        if match["lone"]
+    ]
+    if problems:
+        raise SyntaxProblem(problems)
+
+
+def _as_escape(found: str) -> str:
+    return found if found.startswith("\\") else f"\\u{ord(found):04x}"
