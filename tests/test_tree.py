@@ -102,7 +102,9 @@ def test_a_replaced_list_is_wholly_that_of_the_override() -> None:
 
 
 @pytest.mark.parametrize(
-    ("strategy", "result"), [("append", [1, 2, 3]), ("replace", [3]), ("merge", [3])], ids=["append", "replace", "merge"]
+    ("strategy", "result"),
+    [("append", [1, 2, 3]), ("replace", [3]), ("merge", [3])],
+    ids=["append", "replace", "merge"],
 )
 def test_a_strategy_per_path(strategy: Any, result: list[int]) -> None:
     merged = merge(tree({"l": [1, 2]}), tree({"l": [3]}, "over"), lambda path, _b, _o: strategy if path else "merge")
