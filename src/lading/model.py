@@ -151,7 +151,7 @@ class Collector:
         self, value: dict[str, Any], kind: types.StructType, known: dict[str, types.Field], path: Path
     ) -> None:
         severity = "error" if kind.cls in self.shape.closed else self.shape.unknown
-        if severity is None:
+        if severity is None or not kind.forbid_unknown_fields:
             return
         for name in value:
             if name in known or name == kind.tag_field or name.startswith(self.shape.exempt or ("\0",)):
