@@ -70,6 +70,11 @@ class Substituted(msgspec.Struct, frozen=True):
         """The variables that were looked up, in order of first use."""
         return tuple(dict.fromkeys(piece.name for piece in self.pieces if piece.name is not None))
 
+    def secrets(self) -> tuple[tuple[str, str], ...]:
+        """Name and value of everything that came from the environment."""
+        used = ((piece.name, self.text[slice(*piece.became)]) for piece in self.pieces if piece.from_environment)
+        return tuple(dict.fromkeys((name, value) for name, value in used if name is not None))
+
 
 def substitute(text: str, env: Mapping[str, str]) -> Substituted:
     """`text` with its variables replaced from `env`.
