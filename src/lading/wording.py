@@ -23,6 +23,8 @@ from lading.tree import HOLE, get
 MAX_SHOWN = 80
 #: Shorter values of variables are recognised only where they are a whole value: `5` occurs everywhere.
 _SHORTEST_SECRET = 4
+#: Python refuses to write numbers of several thousand digits; nobody would read them. In bits.
+_LONGEST_NUMBER = 1000
 #: C0 and C1 controls, and the characters that reorder or hide text.
 _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
@@ -117,12 +119,19 @@ def show(value: object, redactor: Redactor, *, as_found: bool = False) -> str:
         return (f"text `{text}`" if value else "empty text") if as_found else text
     if isinstance(value, dict | list | tuple) and as_found:
         return type_name(value)
+    if isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER:
+        return f"a number with {_digits(value)} digits"
     text = shortened(visible(redactor.text(_plain(value))))
     if not as_found or value is None:
         return text
     if isinstance(value, bool):
         return f"`{text}`"
     return f"the number {text}" if isinstance(value, int | float) else type_name(value)
+
+
+def _digits(value: int) -> int:
+    """About how many decimal digits a number has, without writing them out."""
+    return int(value.bit_length() * 0.30103) + 1
 
 
 def _plain(value: object) -> str:
