@@ -118,7 +118,7 @@ class Collector:
             if given is None and self._counts_as_absent(field):
                 given = _NOTHING
             if given is _NOTHING:
-                complete = complete and not self._is_missing(field, kind, path)
+                complete = not self._is_missing(field, kind, path) and complete
                 continue
             kept = self.check(given, field.type, (*path, name))
             if kept is not _NOTHING:
