@@ -78,7 +78,7 @@ def is_collection_key(each: Fact) -> bool:
     """Whether a key that is no text is a list or mapping, which nothing can be made of."""
     key = each.values.get("key")
     text = key.value if isinstance(key, Shown) else key
-    return isinstance(text, str) and text.startswith(("[", "{", "?", "-\n", "- "))
+    return text == "" or (isinstance(text, str) and text[0] in "[{?-" and not text[1:2].isdigit())
 
 
 def _hint(found: NoHeader, text: str) -> str:

@@ -116,8 +116,8 @@ _NAMES = (
         "unknown-operator",
         "warning",
         "there is no operator `{name}`",
-        "An agent of kind `operator` names an entry of `operators` that does not exist. The blueprint loads, but cannot "
-        "be compiled.",
+        "An agent of kind `operator` names an entry of `operators` that does not exist. The blueprint loads, but "
+        "cannot be compiled.",
         "did you mean `{nearest}`?",
     ),
     Code(

@@ -62,6 +62,8 @@ def _note(part: FlowPart, forms: _Forms) -> None:
         forms.newer.append(_Mark((*part.path, "op"), name, _OLDER_OPERATORS[name]))
     elif name in OPERANDS:
         newer, older = OPERANDS[name]
+        if newer in part.value and older in part.value:
+            return  # told as such
         if newer in part.value:
             forms.newer.append(_Mark((*part.path, newer), newer, older, is_key=True))
         if older in part.value:

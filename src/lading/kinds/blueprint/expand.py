@@ -67,6 +67,10 @@ class _Expander:
                 parts[path] = self.agent(node, where + path)
             elif is_free_form(self.root, where + path):
                 self.facts += _oddities(node)
+            elif AGENT_MD in node.value and _is_entry(where + path):
+                found = Shown(node.value[AGENT_MD], as_found=True)
+                self.say(node, AGENT_MD, "wrong-type", {"expected": "a path as text", "found": found})
+                parts[path] = self.hole(node)
         return graft(tree, parts)
 
     def text(self, node: Tree) -> Tree:
@@ -157,6 +161,11 @@ def _references(value: Any) -> Iterator[tuple[Path, str | None]]:
         else:
             continue
         stack.extend(((*path, step), child) for step, child in steps if isinstance(child, dict | list))
+
+
+def _is_entry(path: Path) -> bool:
+    """Whether a path is that of an agent or operator, where `$agent_md` can only be meant as a reference."""
+    return len(path) == 2 and path[0] in ("agents", "operators")
 
 
 def _oddities(node: Tree) -> Iterator[Fact]:

@@ -78,8 +78,9 @@ def _judged(each: Fact) -> Fact:
 
 def _expand(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     cwd = session.files.cwd
-    bases = (session.base, *(os.path.join(cwd, root) for root in session.options.include_roots))
-    shown = ", ".join(display_name(base, cwd) for base in bases)
+    roots = [os.path.join(cwd, root) for root in session.options.include_roots]
+    bases = (session.base, *roots)
+    shown = ", ".join(["the blueprint's folder", *(display_name(root, cwd) for root in roots)])
     return expand(tree, session, Places(bases, (*bases, *session.roots), shown), default_kind(tree, session.options))
 
 

@@ -127,12 +127,15 @@ def _agents_named(config: Any) -> Iterator[tuple[Path, Any]]:
 
 def agents_are_used(config: Any, _session: Session) -> Iterator[Fact]:
     """Every agent is run by a step or an audit."""
-    used = {name for _, name in _agents_named(config) if isinstance(name, str)}
-    unused = {name: number for name, number in names_in(config, "agents").first.items() if name not in used}
-    if not unused or has_holes(mapping(config).get("flow")) or has_holes(mapping(config).get("audits")):
+    agents = names_in(config, "agents").first
+    used = [name for _, name in _agents_named(config)]
+    if not all(isinstance(name, str) for name in used) or has_holes(mapping(config).get("flow")):
         return
-    for name, number in unused.items():
-        yield fact("unused-agent", ("agents", number, "name"), name=Shown(name))
+    # One that a step misspells is not unused; the step has been told what was meant.
+    meant = {name if name in agents else nearest(name, agents) for name in used}
+    for name, number in agents.items():
+        if name not in meant:
+            yield fact("unused-agent", ("agents", number, "name"), name=Shown(name))
 
 
 def operators_exist(config: Any, _session: Session) -> Iterator[Fact]:
