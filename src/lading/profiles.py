@@ -284,9 +284,7 @@ def _alike(found: list[FoundProfile]) -> Iterator[Diagnostic]:
             yield _about(each, "profile-names-alike", values, first, "the other one")
 
 
-def _about(
-    each: FoundProfile, code: str, values: dict[str, object], other: FoundProfile, message: str
-) -> Diagnostic:
+def _about(each: FoundProfile, code: str, values: dict[str, object], other: FoundProfile, message: str) -> Diagnostic:
     span = _start(other)
     also = (Also(message, span=span),) if span else ()
     return _finding(Fact(code, values=values, span=_start(each), also=also), display_name(each.file))

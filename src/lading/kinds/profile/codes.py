@@ -204,7 +204,7 @@ _HOOKS = (
         "error",
         "a command handler needs `argv`, or `shell` with `command`",
         "Without a shell nothing could read `command`.",
-        "write `argv = [\"program\", \"argument\"]`, or add `shell`",
+        'write `argv = ["program", "argument"]`, or add `shell`',
     ),
     Code(
         "hook-shell-without-command",

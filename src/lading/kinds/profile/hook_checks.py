@@ -154,4 +154,3 @@ def _form(handler: dict[str, Any]) -> tuple[str, str | None] | None:
     if not has("command"):
         return "hook-shell-without-command", "shell"
     return ("hook-command-mixed", "argv_windows") if has("argv_windows") else None
-

@@ -129,9 +129,7 @@ def _from_folder(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     return _from_file(tree, prompt, file, session)
 
 
-def _from_file(
-    tree: Tree, prompt: dict[str, Any], file: str | None, session: Session
-) -> tuple[Tree, list[Fact]]:
+def _from_file(tree: Tree, prompt: dict[str, Any], file: str | None, session: Session) -> tuple[Tree, list[Fact]]:
     place = tree.story((*_PROMPT, "file") if file is not None else ROOT).origin
     reference = DEFAULT_PROMPT_FILE if file is None else file
     try:
