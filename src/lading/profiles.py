@@ -16,6 +16,7 @@ import msgspec
 from lading.codes import CORE_CODES
 from lading.diagnostics import Also, Diagnostic, Fact, LoadError, Shown
 from lading.files import Files, display_name
+from lading.freeze import FrozenDict
 from lading.kinds.profile.codes import CODES, OVERLOOKED
 from lading.kinds.profile.hooks import Hook
 from lading.kinds.profile.kind import KIND
@@ -320,6 +321,4 @@ def _profile(found: FoundProfile, config: AgentProfile) -> Profile:
 
 def hooks_by_event(hooks: Any) -> Mapping[str, tuple[Hook, ...]]:
     """The events that have hooks, with their hooks."""
-    from lading.freeze import FrozenDict
-
     return FrozenDict({event: getattr(hooks, event) for event in hooks.__struct_fields__ if getattr(hooks, event)})

@@ -45,7 +45,7 @@ class CommandHandler(Table, frozen=True, tag_field="type", tag="command"):
     shell: Shell | ShellProgram | None = None
     command: str | None = None
     cwd: str | None = None
-    env: dict[str, str] = {}
+    env: dict[str, str] = msgspec.field(default_factory=dict)
     timeout_sec: Seconds | None = None
 
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from lading.kinds.profile.hooks import Hooks, Layer, Table
+from lading.kinds.profile.hooks import Hooks, Table
 
 U32 = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
 RequestLimitMode = Literal["fixed", "adaptive", "unbounded"]

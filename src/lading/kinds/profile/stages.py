@@ -133,10 +133,7 @@ def _from_file(tree: Tree, prompt: dict[str, Any], file: str | None, session: Se
     place = tree.story((*_PROMPT, "file") if file is not None else ROOT).origin
     reference = DEFAULT_PROMPT_FILE if file is None else file
     try:
-        if session.embedded:
-            raise FileProblem("file-missing")
-        referred = session.refer(reference, PROMPT_POLICY, bases=(session.base,), roots=(session.base,))
-        source = require_text(referred.source)
+        source = _read(reference, session)
     except FileProblem as problem:
         hole = Tree(HOLE, Origins(place))
         return graft(put(tree, _PROMPT, {**prompt, "text": None}, how=""), {(*_PROMPT, "text"): hole}), [
@@ -144,6 +141,13 @@ def _from_file(tree: Tree, prompt: dict[str, Any], file: str | None, session: Se
         ]
     document = Document(source, "text", source.text, window=(0, len(source.text)))
     return _with_text(tree, prompt, document, (Via("read from here", place),) if file is not None else ()), []
+
+
+def _read(reference: str, session: Session) -> Source:
+    if session.embedded:
+        raise FileProblem("file-missing")  # there is no disk
+    referred = session.refer(reference, PROMPT_POLICY, bases=(session.base,), roots=(session.base,))
+    return require_text(referred.source)
 
 
 def _problem(problem: FileProblem, reference: str, place: Origin, *, is_default: bool) -> Fact:

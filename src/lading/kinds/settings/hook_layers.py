@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from lading.diagnostics import Also, Fact, Shown
+from lading.diagnostics import Also, Fact, Shown, fact
 from lading.kinds.profile.hook_checks import DISABLE, HOOKS
 from lading.kinds.profile.hooks import EVENTS
+from lading.nearest import nearest
 from lading.path import Path
 from lading.syntax.document import Document
 from lading.tree import Tree, get, remove, select
@@ -83,11 +84,8 @@ def _plain(value: Any) -> Any:
     return {key: each for key, each in value.items() if each is not None and each not in ({}, [])}
 
 
-def disabled_events_exist(config: Any) -> Any:
+def disabled_events_exist(config: Any) -> Iterator[Fact]:
     """Every `disable` names a known event."""
-    from lading.diagnostics import fact
-    from lading.nearest import nearest
-
     entries = get(config, (*HOOKS, DISABLE))
     for number, entry in enumerate(entries if isinstance(entries, list) else ()):
         event = entry.get("event") if isinstance(entry, dict) else None

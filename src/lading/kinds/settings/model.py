@@ -42,8 +42,8 @@ class ProjectPrompt(Table, frozen=True):
 
     file: str = "AGENTS.md"
     text: str | None = None
-    providers: dict[str, PromptOverlay] = {}
-    models: dict[str, str] = {}
+    providers: dict[str, PromptOverlay] = msgspec.field(default_factory=dict)
+    models: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 class Turn(Table, frozen=True):
@@ -110,7 +110,7 @@ class Provider(Table, frozen=True):
     organization: str | None = None
     project: str | None = None
     aws: Aws | None = None
-    headers: dict[str, str] = {}
+    headers: dict[str, str] = msgspec.field(default_factory=dict)
     auth_header: str | None = None
     capabilities: ProviderCapabilities = ProviderCapabilities()
     reasoning_effort: ReasoningEffort | None = None
@@ -226,7 +226,7 @@ class Settings(Table, frozen=True):
     prompt: ProjectPrompt = ProjectPrompt()
     turn: Turn = Turn()
     capabilities: Capabilities = Capabilities()
-    providers: dict[str, Provider] = {}
+    providers: dict[str, Provider] = msgspec.field(default_factory=dict)
     tools: ToolSettings = ToolSettings()
     sandbox: Sandbox = Sandbox()
     tracing: Tracing = Tracing()

@@ -100,8 +100,7 @@ def _value(text: str, path: Path, source: Source, facts: list[Fact]) -> Any:
     # A line break could smuggle in assignments of other keys; then it is no single value.
     if not isinstance(value, dict) or set(value) != {"x"}:
         return _as_text(text, path, source, facts)
-    for each in parsed.irregularities:
-        facts.append(_fact(each.code, source, path, found=Shown(text)))
+    facts += [_fact(each.code, source, path, found=Shown(text)) for each in parsed.irregularities]
     return value["x"]
 
 
