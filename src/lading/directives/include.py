@@ -72,13 +72,20 @@ class _Includer:
         """The tree with its includes replaced, and the height of the tallest."""
         parts: dict[Path, Tree] = {}
         height = 0
-        for path in find(tree.value, KEY):
+        # Reading the text for the word costs next to nothing; walking a large value does not.
+        present = KEY in tree.story(ROOT).origin.document.parsed_text()
+        for path in find(tree.value, KEY) if present else ():
             parts[path], reach = self.expand(tree.at(path), chain)
             height = max(height, reach)
+        self.report_orphans(tree)
+        return graft(tree, parts), height
+
+    def report_orphans(self, tree: Tree) -> None:
+        if OVERRIDE not in tree.story(ROOT).origin.document.parsed_text():
+            return
         for path in find(tree.value, OVERRIDE):
             if KEY not in get(tree.value, path):
                 self.say(tree.at(path), "orphan-override", at=(OVERRIDE,), part="key")
-        return graft(tree, parts), height
 
     def expand(self, node: Tree, chain: tuple[Source, ...]) -> tuple[Tree, int]:
         """What one `$include` mapping stands for."""
