@@ -78,6 +78,8 @@ class Kind(msgspec.Struct, frozen=True):
     finish: Callable[[Tree, Any], Tree] | None = None
     #: fragments for the JSON Schema: what directives and shorthands accept beyond the model
     schema: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    #: the configuration as plain data the way the format's own tools write it; by default, without defaults
+    written: Callable[[Any], Any] | None = None
     #: the text of a good first file
     example: str | None = None
 
