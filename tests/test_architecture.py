@@ -37,6 +37,7 @@ LAYERS = [
         "kind",
         "loaded",
         "model",
+        "plain",
         "freeze",
         "placing",
         "wording",

@@ -11,8 +11,8 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from lading.diagnostics import Diagnostic, UsageError
-from lading.freeze import thawed
 from lading.path import Path, format_path, parse_path
+from lading.plain import plain_data
 from lading.source import Source, Span
 from lading.syntax.document import Document
 from lading.tree import Origin, Tree, get, walk
@@ -187,16 +187,6 @@ class Loaded(Generic[C]):
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "digest"}
-
-
-def plain_data(config: Any) -> Any:
-    """A frozen configuration as plain dicts, lists and scalars, without defaults."""
-    return thawed(msgspec.to_builtins(config, enc_hook=_encode))
-
-
-def _encode(value: Any) -> Any:
-    to_dict = getattr(value, "to_dict", None)
-    return to_dict() if to_dict is not None else str(value)
 
 
 def canonical(plain: Any) -> bytes:
