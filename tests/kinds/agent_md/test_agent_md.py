@@ -68,7 +68,9 @@ def test_places_are_those_of_the_file(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("text", ["", "---", "---\n", "---\n---", "---\nname: x", "---\nname: [\n---\n", "\0", "---\n\0\n---"])
+@pytest.mark.parametrize(
+    "text", ["", "---", "---\n", "---\n---", "---\nname: x", "---\nname: [\n---\n", "\0", "---\n\0\n---"]
+)
 def test_broken_files_end_in_findings(text: str) -> None:
     with pytest.raises(lading.LoadError):
         agent(text)

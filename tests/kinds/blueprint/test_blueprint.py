@@ -45,8 +45,8 @@ def test_the_example_is_clean_and_typed() -> None:
         ("agents[0].profile.tools[1]", "agents/researcher.md:5:8", "Read, WebSearch, WebFetch"),
         ("agents[1].profile.tools[1]", "agents/checker.md:6:15", "WebFetch"),
         ("agents[0].kind", "research-team.yaml:7:21", "agent_block"),
-        ("agents[2].kind", "research-team.yaml:51:11", "operator"),
-        ("agents[2].spec.operator_ref", "research-team.yaml:52:26", "desk"),
+        ("agents[2].kind", "research-team.yaml:49:11", "operator"),
+        ("agents[2].spec.operator_ref", "research-team.yaml:50:26", "desk"),
         ("flow.children[0].value.value", "prompts/brief.md:1:1", None),
         ("agents[2].profile.system_prompt", "agents/writer.md:6:1", None),
     ],
@@ -62,7 +62,7 @@ def test_a_value_tells_its_story() -> None:
     told = str(lading.load(TEAM).explain("agents[2].profile.model"))
     assert "agents/writer.md:4:8" in told
     assert "brought in by `$agent_md` here at" in told
-    assert "research-team.yaml:50:16" in told
+    assert "research-team.yaml:48:16" in told
 
 
 @pytest.mark.parametrize("probe", VALID, ids=[probe["id"] for probe in VALID])
