@@ -100,9 +100,8 @@ def load_path(path: str, kind: Kind, request: Request, files: Files | None = Non
     try:
         source = files.read(path, max_bytes=limits.max_file_bytes)
     except FileProblem as problem:
-        return _report(
-            session, None, [*facts, Fact(problem.code, values=problem.values)], str(problem.values.get("file", path))
-        )
+        values = {**problem.values, "variable": limits.file_bytes_variable}
+        return _report(session, None, [*facts, Fact(problem.code, values=values)], str(values.get("file", path)))
     return load_source(source, session, facts)
 
 
@@ -124,8 +123,13 @@ def load_text(text: str, kind: Kind, request: Request, files: Files, *, name: st
     source = Source.of_text(name, text)
     size = len(source.data)
     if size > limits.max_file_bytes:
-        too_large = Fact("file-too-large", values={"file": name, "size": size, "limit": limits.max_file_bytes})
-        return _report(session, None, [*facts, too_large], name)
+        values = {
+            "file": name,
+            "size": size,
+            "limit": limits.max_file_bytes,
+            "variable": limits.file_bytes_variable,
+        }
+        return _report(session, None, [*facts, Fact("file-too-large", values=values)], name)
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -192,9 +196,13 @@ def _report(
     ignored = apply_ignores(rest, (document.source for document in documents), all_codes)
     diagnostics = sorted([*kept, *ignored], key=Diagnostic.sort_key)
     failed = any(each.severity == "error" for each in diagnostics)
+    if failed or config is None or tree is None:
+        config = None
+    elif session.kind.finish is not None:
+        tree, config = session.kind.finish(tree, config)
     return Outcome(
         session.kind,
-        None if failed or config is None else freeze(config),
+        None if config is None else freeze(config),
         tuple(diagnostics),
         tree,
         documents,
