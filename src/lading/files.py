@@ -13,6 +13,7 @@ from __future__ import annotations
 import errno
 import os
 import posixpath
+import shutil
 import stat
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
@@ -76,6 +77,10 @@ class Files:
     def sources(self) -> tuple[Source, ...]:
         """Everything read so far, in order."""
         return tuple(self._sources.values())
+
+    def finds_program(self, name: str, search: str) -> bool:
+        """Whether a program of that name is in one of the folders of `search`, which is written like PATH."""
+        return shutil.which(name, path=search) is not None
 
     def read(self, path: str, *, max_bytes: int = MAX_BYTES) -> Source:
         """The file that the *caller* named; a person's own argument is not confined.

@@ -20,6 +20,8 @@ from lading.tree import HOLE, get
 
 #: Longer values are cut in the middle of a sentence.
 MAX_SHOWN = 80
+#: Of a longer list of names only these are named.
+MAX_NAMED = 20
 #: Shorter values of variables are recognised only where they are a whole value: `5` occurs everywhere.
 _SHORTEST_SECRET = 4
 #: C0 and C1 controls, and the characters that reorder or hide text.
@@ -54,7 +56,7 @@ def type_name(value: object) -> str:
         return "a list"
     if isinstance(value, dict):
         return "a mapping"
-    return type(value).__name__
+    return str(getattr(value, "made_by_directive", None) or type(value).__name__)
 
 
 class Redactor:
@@ -115,6 +117,9 @@ def show(value: object, redactor: Redactor, *, as_found: bool = False) -> str:
         return (f"text `{text}`" if value else "empty text") if as_found else text
     if isinstance(value, dict | list | tuple) and as_found:
         return type_name(value)
+    if isinstance(value, tuple) and all(isinstance(each, str) for each in value):
+        named = ", ".join(f"`{show(each, redactor)}`" for each in value[:MAX_NAMED])
+        return named + (f" and {len(value) - MAX_NAMED} more" if len(value) > MAX_NAMED else "")
     text = shortened(visible(redactor.text(_plain(value))))
     if not as_found or value is None:
         return text
