@@ -7,7 +7,7 @@ PIP := -m pip install --quiet --disable-pip-version-check --constraint constrain
 SECOND := $(shell for each in python3.13 python3.12 "$$HOME"/.pyenv/versions/3.13*/bin/python "$$HOME"/.pyenv/versions/3.12*/bin/python; do \
 	"$$each" -c 'import sys, venv; sys.exit(sys.version_info < (3, 12))' >/dev/null 2>&1 && { echo "$$each"; break; }; done)
 
-.PHONY: help demo test lint types unit unit-second cases bench fuzz docs pins clean
+.PHONY: help demo test lint types unit unit-second cases conformance bench fuzz docs pins clean
 
 help:
 	@echo "make demo    install and show one clean and one broken configuration"
@@ -46,6 +46,9 @@ endif
 
 cases: $(VENV)/.ready
 	LADING_UPDATE_CASES=1 $(PY) -m pytest -q tests/test_cases.py
+
+conformance: $(VENV)/.ready
+	$(PY) requirements/report.py
 
 bench: $(VENV)/.ready
 	$(PY) bench/run.py

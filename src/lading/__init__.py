@@ -8,11 +8,12 @@ Names are imported when they are first used, so that `import lading` and `lading
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from lading._version import __version__
 
+TYPE_CHECKING = False  # `typing` itself is not imported: type checkers know the name, and it costs a third of a start
 if TYPE_CHECKING:
+    from typing import Any
+
     from lading.api import check, load, loads
     from lading.diagnostics import Diagnostic, Edit, Fix, Label, LadingError, LoadError, UsageError
     from lading.loaded import Explanation, Loaded

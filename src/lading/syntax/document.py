@@ -161,6 +161,7 @@ def parse(
         except SyntaxProblem as problem:
             return None, [_as_fact(each, document.written_span(*each.range)) for each in problem.problems]
         text, document.substituted_text = replaced.text, replaced
+        source.secrets = replaced.secrets()
         facts += [_as_fact(each, document.written_span(*each.range)) for each in replaced.irregularities]
         changes = structure_changes(replaced)
         facts += [_as_fact(each, document.written_span(*each.range)) for each in changes]

@@ -23,7 +23,7 @@ KIND = Kind(
     limits=limits_of,
     uses_environment=True,
     strictness={"not-finite": not_finite},
-    shape=Shape(unknown="warning", null_is_absent=True, exempt=("$", "<<")),
+    shape=Shape(unknown="warning", null_is_absent=True, exempt=("$",)),
     stages=(
         composing.include,
         composing.move_into_content,
