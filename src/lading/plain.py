@@ -46,9 +46,8 @@ def _struct(struct: msgspec.Struct, *, spelled_out: bool) -> dict[str, Any]:
 def _fields(cls: type[msgspec.Struct], *, spelled_out: bool) -> tuple[tuple[str, str, Any], ...]:
     """Name, key and default of each field; nothing equals the default of those that are always written."""
     always: frozenset[str] = getattr(cls, "always", frozenset()) if spelled_out else frozenset()
-    kept = not cls.__struct_config__.omit_defaults
     return tuple(
-        (field.name, field.encode_name, _NEVER if kept or field.required or field.name in always else _default(field))
+        (field.name, field.encode_name, _NEVER if field.required or field.name in always else _default(field))
         for field in msgspec.structs.fields(cls)
     )
 
