@@ -12,6 +12,7 @@ from lading.diagnostics import Fact
 from lading.kinds.agent_md.codes import CODES
 from lading.kinds.agent_md.header import STRICTNESS, agent_tree, read_header
 from lading.kinds.agent_md.model import DEFAULT_KIND, Agent, AgentKind
+from lading.kinds.agent_md.schema import header_schema
 from lading.kinds.agent_md.written import written
 from lading.kinds.kind import Kind
 from lading.path import ROOT
@@ -62,6 +63,7 @@ KIND = Kind(
     strictness=STRICTNESS,
     stages=(_agent,),
     codes=CODES,
+    schema=header_schema,
     written=written,
     example=EXAMPLE,
 )
