@@ -12,14 +12,19 @@ from hypothesis import strategies as st
 from lading.render.yaml import dump
 from lading.syntax import yaml
 
-TRICKY = st.sampled_from(
-    ["", " ", "~", "null", "yes", "true", "1", "1.0", "0x1f", ".inf", "- a", "a: b", "a #b", "#a", "<<", "? x", "*a", "&a"]
-    + ["!x", "%d", "@a", "`a", "'a'", '"a"', "{a}", "[a]", "a,b", "a\nb", "a\n", "\na", "  a\n b", "a \nb", "a\n\n\nb\n\n"]
-    + ["\t", "a\tb", "a\t\nb", "\u2028", "\x85", "\ufeffa", "\u200b", "😀", "---", "...", "--- a\nb", "2024-01-01", "a\r\nb", "=", "\\", "k" * 1500]
-)
+# fmt: off
+TRICKY = st.sampled_from([
+    "", " ", "~", "null", "yes", "true", "1", "1.0", "0x1f", ".inf", "- a", "a: b", "a #b", "#a", "<<", "? x", "*a", "&a",
+    "!x", "%d", "@a", "`a", "'a'", '"a"', "{a}", "[a]", "a,b", "a\nb", "a\n", "\na", "  a\n b", "a \nb", "a\n\n\nb\n\n",
+    "\t", "a\tb", "a\t\nb", "\u2028", "\x85", "\ufeffa", "\u200b", "😀", "---", "...", "--- a\nb", "2024-01-01", "a\r\nb",
+    "=", "\\", "k" * 1500,
+])
+# fmt: on
 TEXT = TRICKY | st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXT
-VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4), max_leaves=20)
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4), max_leaves=20
+)
 
 
 @given(VALUES)

@@ -118,7 +118,9 @@ def _escape(match: re.Match[str]) -> str:
     character = match.group()
     number = ord(character)
     known = _ESCAPES.get(character)
-    return known or (f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}")
+    return known or (
+        f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+    )
 
 
 def _number(value: float) -> str:
