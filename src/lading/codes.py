@@ -112,7 +112,7 @@ _ENVIRONMENT = (
         "environment variable {name} is not set, using an empty string",
         "`${{NAME}}` without a default becomes nothing when the variable is not set. If the text is meant for a "
         "template at run time, escape it as `$${{…}}`.",
-        "for a run-time template write `{template}`; else set the variable or give a default: `${{{name}:-…}}`",
+        "set it, or give a default: `${{{name}:-…}}`; for a run-time template write `{template}`",
     ),
     Code(
         "env-required",

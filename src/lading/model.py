@@ -154,7 +154,8 @@ class Collector:
         if severity is None:
             return
         for name in value:
-            if name in known or name == kind.tag_field or name.startswith(self.shape.exempt or ("\0",)):
+            # A merge key was reported when the text was parsed.
+            if name in known or name in (kind.tag_field, "<<") or name.startswith(self.shape.exempt or ("\0",)):
                 continue
             guess = nearest(name, [each for each in known if each not in value])
             place = (*path, name)

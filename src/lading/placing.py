@@ -31,11 +31,15 @@ class Placer:
         self.tree = tree
         self.codes = codes
         self.file = file  #: named when a finding has no place at all
-        self.redactor = Redactor(documents)
+        self.documents = tuple(documents)
+        self.redactor = Redactor()
         self.located: dict[tuple[int, Path], Located] = {}
 
     def place(self, facts: Sequence[Fact]) -> list[Diagnostic]:
         """The diagnostics of `facts`, sorted by place, equal ones counted."""
+        sources = [document.source for document in self.documents]
+        sources += [each.span.source for each in facts if each.span is not None]
+        self.redactor = Redactor(self.documents, dict.fromkeys(sources))
         self._locate_all(facts)
         return deduplicated(self._diagnostic(each) for each in facts)
 

@@ -15,6 +15,7 @@ from typing import Any
 from lading.codes import Code
 from lading.diagnostics import Shown
 from lading.path import Path, format_path
+from lading.source import Source
 from lading.syntax.document import Document
 from lading.tree import HOLE, get
 
@@ -60,29 +61,30 @@ def type_name(value: object) -> str:
 class Redactor:
     """Knows which values of a load came from the environment, and how the author wrote them."""
 
-    def __init__(self, documents: Iterable[Document] = ()) -> None:
+    def __init__(self, documents: Iterable[Document] = (), sources: Iterable[Source] = ()) -> None:
         self.values: dict[tuple[type, object], str] = {}
         self.texts: dict[str, str] = {}
         self.keys: dict[str, str] = {}
         for document in documents:
             self._learn(document)
+        for source in sources:
+            self._learn_texts(source)
 
     def _learn(self, document: Document) -> None:
-        if document.substituted_text is None:
-            return
+        """Which keys and values a variable went into, and how the author wrote them."""
         for touch in document.touches():
             value = touch.path[-1] if touch.is_key else get(document.value, touch.path, HOLE)
             if touch.is_key:
                 self.keys[str(value)] = touch.written
             if isinstance(value, str | int | float) and not isinstance(value, bool):
                 self.values[type(value), value] = touch.written
-        text = document.substituted_text.text
-        for piece in document.substituted_text.pieces:
-            value = text[slice(*piece.became)]
-            if piece.from_environment and len(value.strip()) >= _SHORTEST_SECRET:
-                for line in (value, *value.splitlines()):
-                    if len(line.strip()) >= _SHORTEST_SECRET:
-                        self.texts[line.strip()] = f"${{{piece.name}}}"
+
+    def _learn_texts(self, source: Source) -> None:
+        """The values themselves, wherever they may turn up in a sentence."""
+        for name, value in source.secrets:
+            for line in (value, *value.splitlines()):
+                if len(line.strip()) >= _SHORTEST_SECRET:
+                    self.texts[line.strip()] = f"${{{name}}}"
 
     def text(self, text: str) -> str:
         """Text without any value of a variable in it."""

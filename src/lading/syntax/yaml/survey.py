@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
+from yaml.error import MarkedYAMLError
 from yaml.events import AliasEvent, MappingStartEvent, ScalarEvent, SequenceStartEvent
 
 from lading.path import Path
@@ -74,23 +75,41 @@ class Touched(msgspec.Struct, frozen=True):
 
 def scalars_at(text: str, ranges: list[Range]) -> list[Touched | bool | None]:
     """For each of the ascending `ranges`: the scalar that contains it, False if it cuts through structure,
-    None if nothing of the document is there (a comment, white space)."""
+    None if nothing of the document is there (a comment, white space).
+
+    A text that does not parse is looked at up to its error; a range the error stands in cuts through structure.
+    """
     result: list[Touched | bool | None] = [None] * len(ranges)
-    for event, frames, is_key in events_with_frames(text):
-        kind = event.__class__
-        if kind not in (ScalarEvent, AliasEvent, MappingStartEvent, SequenceStartEvent):
-            continue
-        if is_key and kind is ScalarEvent:
-            frames[-1].key = key_name(event, text, content_range(event, text))
-        start, end = event.start_mark.index, event.end_mark.index
-        first = bisect.bisect_left(ranges, start, key=lambda each: each[1])
-        for number in range(first, len(ranges)):
-            low, high = ranges[number]
-            if low > end or (low == end and start != end):
-                break
-            if kind is ScalarEvent and start <= low and high <= end:
-                path = tuple(frame.step() for frame in frames)
-                result[number] = Touched(path, is_key, (start, end))
-            elif low < end and start < high:
+    try:
+        for event, frames, is_key in events_with_frames(text):
+            if event.__class__ not in _NODES:
+                continue
+            if is_key and event.__class__ is ScalarEvent:
+                frames[-1].key = key_name(event, text, content_range(event, text))
+            path = tuple(frame.step() for frame in frames)
+            _note_scalar(event, path, is_key, ranges, result)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        for number, (low, high) in enumerate(ranges):
+            if mark is not None and low <= mark.index <= high:
                 result[number] = False
     return result
+
+
+_NODES = frozenset({ScalarEvent, AliasEvent, MappingStartEvent, SequenceStartEvent})
+
+
+def _note_scalar(
+    event: Any, path: Path, is_key: bool, ranges: list[Range], result: list[Touched | bool | None]
+) -> None:
+    """Note what one node says about the ranges it touches."""
+    start, end = event.start_mark.index, event.end_mark.index
+    first = bisect.bisect_left(ranges, start, key=lambda each: each[1])
+    for number in range(first, len(ranges)):
+        low, high = ranges[number]
+        if low > end or (low == end and start != end):
+            break
+        if event.__class__ is ScalarEvent and start <= low and high <= end:
+            result[number] = Touched(path, is_key, (start, end))
+        elif low < end and start < high:
+            result[number] = False
