@@ -28,7 +28,13 @@ LAYERS = [
         "blueprints",
         "profiles",
         "settings",
+        "comparing",
+        "bills",
+        "graphs",
+        "listing",
+        "revisions",
         "workspace",
+        "project",
         "loading",
         "registry",
         "kinds",
@@ -48,6 +54,7 @@ LAYERS = [
         "environment",
         "engines",
         "files",
+        "writing",
         "walking",
         "diagnostics",
         "nearest",
@@ -176,6 +183,10 @@ SHOWN_ELSEWHERE = {
     "file-not-regular": "test_files.py",
     "unrecognised": "test_bad_input.py",
     "internal-error": "test_workspace.py",
+    "unknown-kind": "test_project.py",
+    "root-outside": "test_project.py",
+    "root-missing": "test_project.py",
+    "settings-twice": "test_project.py",
 }
 
 

@@ -57,7 +57,7 @@ class Explanation(msgspec.Struct, frozen=True):
         return "\n".join(lines)
 
 
-class Written(msgspec.Struct, frozen=True):
+class Placed(msgspec.Struct, frozen=True):
     """Where a value is written, the directives it came through, outermost first, and the variables in it."""
 
     span: Span | None
@@ -160,7 +160,7 @@ class Loaded(Generic[C]):
         found = origin.document.locate([origin.path]).get(origin.path)
         return None if found is None else found.value
 
-    def written(self, paths: Iterable[Path]) -> dict[Path, Written]:
+    def places(self, paths: Iterable[Path]) -> dict[Path, Placed]:
         """Where the values at many paths are written; each document is searched once."""
         stories = {path: self._tree.story(path) for path in paths}
         wanted: dict[int, tuple[Document, dict[Path, None]]] = {}
@@ -172,13 +172,13 @@ class Loaded(Generic[C]):
             for number, (document, inner) in wanted.items()
             for path, located in document.locate(inner).items()
         }
-        return {path: self._written(story, spans) for path, story in stories.items()}
+        return {path: self._placed(story, spans) for path, story in stories.items()}
 
-    def _written(self, story: Story, spans: dict[tuple[int, Path], Span]) -> Written:
+    def _placed(self, story: Story, spans: dict[tuple[int, Path], Span]) -> Placed:
         ways = (spans.get((id(via.at.document), via.at.path)) for via in story.via if via.at is not None)
         here = (id(story.origin.document), story.origin.path)
         names, _ = self._touched.get(here, ((), ""))
-        return Written(spans.get(here), tuple(each for each in ways if each is not None), names)
+        return Placed(spans.get(here), tuple(each for each in ways if each is not None), names)
 
     def explain(self, path: str | Path, *, show_env: bool = False) -> Explanation:
         """Who set the value at `path`, what it replaced, and through what it came.
