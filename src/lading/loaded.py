@@ -129,6 +129,11 @@ class Loaded(Generic[C]):
             if touch.is_key
         }
 
+    def shown(self, path: Path) -> Path:
+        """A path whose keys are as the author wrote them, where a variable went into one."""
+        keys = self._touched_keys
+        return tuple(keys.get(step, step) if isinstance(step, str) else step for step in path) if keys else path
+
     def _hidden(self, plain: Any, path: Path = ROOT) -> Any:
         """Plain data at `path` with every leaf a variable went into as the author wrote it."""
         if not self._touched and not self._touched_keys:
@@ -147,8 +152,11 @@ class Loaded(Generic[C]):
     # ----------------------------------------------------------------------------------------------- places
 
     def steps(self, path: str | Path) -> Path:
-        """A path into the configuration; one the author would write is translated."""
+        """A path into the configuration; one the author would write is translated, `${NAME}` in a key too."""
         steps = parse_path(path) if isinstance(path, str) else path
+        if self._touched_keys:
+            keys = {written: key for key, written in self._touched_keys.items()}
+            steps = tuple(keys.get(step, step) if isinstance(step, str) else step for step in steps)
         for start, end in self._tree.moves:
             if steps[: len(start)] == start:
                 steps = end + steps[len(start) :]
@@ -197,8 +205,9 @@ class Loaded(Generic[C]):
         settings += [self._setting(origin, "merged over it", show_env, wins=True) for origin in story.merged]
         through = [self._setting(via.at, via.how, show_env) for via in story.via if via.at is not None]
         touched = self._touched.get((id(story.origin.document), story.origin.path))
+        authored = self._tree.authored(steps)
         return Explanation(
-            format_path(self._tree.authored(steps)),
+            format_path(authored if show_env else self.shown(authored)),
             value if show_env else self._hidden(value, steps),
             tuple(settings),
             tuple(through),
@@ -219,18 +228,17 @@ class Loaded(Generic[C]):
         for number, step in enumerate(steps):
             known = _children(value)
             if step not in known:
-                guess = nearest(str(step), map(str, known))
-                hint = f"; did you mean {format_path((*steps[:number], guess))!r}?" if guess else ""
-                raise UsageError(f"there is no value at {format_path(steps)!r}{hint}")
+                raise no_value(self.shown(steps[: number + 1]), self.shown(tuple(known)))
             value = known[step]
-        return Explanation(format_path(self._tree.authored(steps)), plain_data(value), ())
+        return Explanation(format_path(self.shown(self._tree.authored(steps))), plain_data(value), ())
 
     def _setting(self, origin: Origin, how: str, show_env: bool, *, wins: bool = False) -> Setting:
         found = origin.document.locate([origin.path]).get(origin.path)
         value = get(origin.document.value, origin.path)
+        path = origin.path
         if not show_env:
-            value = self._as_written(value, origin)
-        return Setting(found.value if found else None, format_path(origin.path), how, value, wins)
+            value, path = self._as_written(value, origin), self.shown(path)
+        return Setting(found.value if found else None, format_path(path), how, value, wins)
 
     def _as_written(self, value: Any, origin: Origin) -> Any:
         """A part of one document with every leaf a variable went into as the author wrote it."""
@@ -246,6 +254,13 @@ class Loaded(Generic[C]):
     def __getstate__(self) -> dict[str, Any]:
         # What was looked up by the identity of documents means nothing in another process.
         return {name: value for name, value in self.__dict__.items() if name not in _DERIVED}
+
+
+def no_value(path: Path, known: Iterable[str | int]) -> UsageError:
+    """What to raise where there is no value at `path`, given what there is beside it."""
+    guess = nearest(str(path[-1]), map(str, known)) if path else None
+    hint = f"; did you mean {format_path((*path[:-1], guess))!r}?" if guess else ""
+    return UsageError(f"there is no value at {format_path(path)!r}{hint}")
 
 
 def plain_data(config: Any) -> Any:

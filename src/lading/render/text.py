@@ -84,7 +84,7 @@ def _frame(each: Diagnostic, gutter: int, style: Style) -> Iterator[str]:
     yield f"{arrow} {visible(each.span.source.name)}:{each.span.line}:{each.span.column}"
     bar = style.paint("place", "|")
     yield f"{' ' * gutter}  {bar}"
-    yield from _source_line(each.span, "^", gutter, style, each.severity)
+    yield from excerpt(each.span, "^", gutter, style, each.severity)
 
 
 def _related(label: Label, gutter: int, style: Style) -> Iterator[str]:
@@ -93,10 +93,10 @@ def _related(label: Label, gutter: int, style: Style) -> Iterator[str]:
         return
     place = f"{visible(label.span.source.name)}:{label.span.line}:{label.span.column}"
     yield f"{style.paint('place', ' ' * (gutter + 1) + ':::')} {place} {label.message}"
-    yield from _source_line(label.span, "-", gutter, style, "place")
+    yield from excerpt(label.span, "-", gutter, style, "place")
 
 
-def _source_line(span: Span, mark: str, gutter: int, style: Style, role: str) -> Iterator[str]:
+def excerpt(span: Span, mark: str, gutter: int, style: Style, role: str) -> Iterator[str]:
     """The line a span starts on, and marks below what it covers of it."""
     number, column = span.source.position(span.start)
     line = span.source.line(number)
