@@ -111,20 +111,20 @@ def _window(line: str, start: int, end: int, width: int) -> tuple[str, int, int]
     """The part of a line that fits, made safe to print, with the marks' offset and length in columns."""
     width = max(16, width)
     low = 0
-    if _cells(line[:end]) > width:
+    if cells(line[:end]) > width:
         low = max(0, min(start - _MARGIN, len(line) - width))
     before = ("…" if low else "") + _printable(line[low:start])
     marked = _printable(line[start:end])
     text = before + marked + _printable(line[end : low + 4 * width])
-    shown = _cut(text, width)
-    offset = _cells(before)
-    return shown, offset, max(1, min(_cells(marked), width - offset))
+    shown = cut(text, width)
+    offset = cells(before)
+    return shown, offset, max(1, min(cells(marked), width - offset))
 
 
-def _cut(text: str, width: int) -> str:
-    if _cells(text) <= width:
+def cut(text: str, width: int) -> str:
+    if cells(text) <= width:
         return text
-    while text and _cells(text) >= width:
+    while text and cells(text) >= width:
         text = text[:-1]
     return text + "…"
 
@@ -133,7 +133,7 @@ def _printable(text: str) -> str:
     return visible(text.replace("\t", "    "))
 
 
-def _cells(text: str) -> int:
+def cells(text: str) -> int:
     """How many columns of a terminal a text takes."""
     return sum(
         0 if unicodedata.combining(each) else 2 if unicodedata.east_asian_width(each) in "WF" else 1 for each in text

@@ -13,6 +13,7 @@ from lading.diagnostics import Fact, Shown, fact
 from lading.directives import include as including
 from lading.files import PathPolicy
 from lading.kinds.kind import Kind
+from lading.kinds.server.presenting import EXAMPLE, SENSITIVE, listing
 from lading.model import Shape
 from lading.session import Session
 from lading.tree import Tree
@@ -77,4 +78,7 @@ KIND = Kind(
     stages=(_include,),
     rules=(tool_names_are_unique,),
     codes=(*including.CODES, Code("duplicate-tool", "warning", "tool name `{name}` is used twice", "Later shadows.")),
+    example=EXAMPLE,
+    listing=listing,
+    sensitive=SENSITIVE,
 )
