@@ -86,7 +86,7 @@ def _shadowed(rows: Iterable[Listed], kinds: dict[str, Kind]) -> list[Listed]:
         if winner is not None and _height(row, kinds) < _height(winner, kinds):
             row = msgspec.structs.replace(row, shadowed_by=winner.file)
         result.append(row)
-    return sorted(result, key=lambda row: (row.file, row.line or 0, row.item.name if row.item else ""))
+    return sorted(result, key=lambda row: row.file)
 
 
 def _name(row: Listed) -> tuple[str, str, str] | None:

@@ -43,6 +43,19 @@ class Output:
 
         self.data(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
 
+    def document(self, text: str, path: str | None) -> None:
+        """Write a whole document: to a file, in one step, if there is a path. Raises `UsageError`."""
+        if path is None or path == "-":
+            self.data(text)
+            return
+        from lading.diagnostics import UsageError
+        from lading.writing import NotWritten, write_whole
+
+        try:
+            write_whole(path, text.encode("utf-8"))
+        except NotWritten as error:
+            raise UsageError(f"cannot write {path}: {error}") from None
+
     def note(self, text: str) -> None:
         """Write a word about the run itself."""
         if sys.stdout is not None:
