@@ -153,14 +153,22 @@ class Loaded(Generic[C]):
 
     def steps(self, path: str | Path) -> Path:
         """A path into the configuration; one the author would write is translated, `${NAME}` in a key too."""
-        steps = parse_path(path) if isinstance(path, str) else path
-        if self._touched_keys:
-            keys = {written: key for key, written in self._touched_keys.items()}
-            steps = tuple(keys.get(step, step) if isinstance(step, str) else step for step in steps)
+        steps = self.unshown(parse_path(path) if isinstance(path, str) else path)
         for start, end in self._tree.moves:
             if steps[: len(start)] == start:
                 steps = end + steps[len(start) :]
         return steps
+
+    def unshown(self, path: Path) -> Path:
+        """The path that `shown` shows as `path`."""
+        if not self._touched_keys:
+            return path
+        keys = {written: key for key, written in self._touched_keys.items()}
+        return tuple(keys.get(step, step) if isinstance(step, str) else step for step in path)
+
+    def authored(self, path: Path) -> Path:
+        """A path of the configuration as the author would write it."""
+        return self._tree.authored(path)
 
     def locate(self, path: str | Path) -> Span | None:
         """Where the value at `path` is written, None for a default."""

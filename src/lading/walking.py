@@ -123,7 +123,7 @@ def walk_files(folder: str, also: Callable[[str], bool] = lambda _path: False) -
         for entry in entries:
             path = os.path.abspath(entry.path).replace(os.sep, "/")
             if entry.is_dir(follow_symlinks=False):
-                if _enters(entry.name) and not (ignores and ignores.ignore(path, is_folder=True)):
+                if enters(entry.name) and not (ignores and ignores.ignore(path, is_folder=True)):
                     folders.append((entry.path, ignores))
             elif (_is_candidate(entry) or also(path)) and not (ignores and ignores.ignore(path, is_folder=False)):
                 yield entry.path
@@ -139,7 +139,8 @@ def _is_candidate(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _enters(name: str) -> bool:
+def enters(name: str) -> bool:
+    """Whether a walk looks into a folder of that name."""
     return name not in SKIPPED_FOLDERS and (not name.startswith(".") or name in AGENT_FOLDERS)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import msgspec
 
@@ -127,6 +127,33 @@ class Found(msgspec.Struct, frozen=True):
         return () if self.problem is None else (self.problem,)
 
 
+class Place(Protocol):
+    """Where the files of a workspace lie."""
+
+    def is_folder(self, path: str) -> bool: ...
+
+    def walk(self, folder: str, also: Callable[[str], bool]) -> Iterator[str]:
+        """Every candidate file below a folder, in a fixed order."""
+        ...
+
+    def files(self) -> Files:
+        """Access for one load."""
+        ...
+
+
+class Disk:
+    """The usual place."""
+
+    def is_folder(self, path: str) -> bool:
+        return os.path.isdir(path)
+
+    def walk(self, folder: str, also: Callable[[str], bool]) -> Iterator[str]:
+        return walk_files(folder, also)
+
+    def files(self) -> Files:
+        return Files()
+
+
 #: Called with how many files are done and how many there are.
 Progress = Callable[[int, int], None]
 
@@ -146,6 +173,7 @@ def load_all(
     kind: str | None = None,
     projects: Projects | None = None,
     progress: Progress | None = None,
+    place: Place | None = None,
 ) -> Iterator[Found]:
     """Load what is at and below `paths`, one file after the other, in a fixed order.
 
@@ -154,23 +182,25 @@ def load_all(
     """
     wanted = kind_named(kind) if kind is not None else None
     projects = projects or Projects()
-    candidates = list(_candidates(paths, projects))
+    place = place or Disk()
+    candidates = list(_candidates(paths, projects, place))
     for number, (path, is_argument) in enumerate(candidates):
         if progress is not None:
             progress(number, len(candidates))
-        found = _load(path, wanted, request, projects.of(path))
+        found = _load(path, wanted, request, projects.of(path), place)
         if found.outcome is not None or is_argument or _is_bug(found.problem):
             yield found
 
 
-def _load(path: str, wanted: Kind | None, request: Request, project: Project) -> Found:
-    chosen: Any = wanted.name if wanted else _recognised(path, Files(), project)
+def _load(path: str, wanted: Kind | None, request: Request, project: Project, place: Place) -> Found:
+    chosen: Any = wanted.name if wanted else _recognised(path, place.files(), project)
     if isinstance(chosen, Diagnostic):
         return Found(path, project, problem=chosen)
     if chosen is None:
         return Found(path, project, problem=_finding("unrecognised", display_name(path)))
     try:
-        return Found(path, project, load_path(path, wanted or kind_named(chosen), project.applied(request)))
+        kind = wanted or kind_named(chosen)
+        return Found(path, project, load_path(path, kind, project.applied(request), place.files()))
     except UsageError:
         raise
     except Exception as error:
@@ -182,13 +212,13 @@ def _is_bug(problem: Diagnostic | None) -> bool:
     return problem is not None and problem.code == "internal-error"
 
 
-def _candidates(paths: Sequence[str], projects: Projects) -> Iterator[tuple[str, bool]]:
+def _candidates(paths: Sequence[str], projects: Projects, place: Place) -> Iterator[tuple[str, bool]]:
     """Each file to look at once, and whether the caller named it."""
     seen: set[str] = set()
     for path in paths:
-        is_folder = os.path.isdir(path)
+        is_folder = place.is_folder(path)
         projects.of(os.path.join(path, "file") if is_folder else path)
-        walked = walk_files(path, also=lambda each: projects.of(each).kind_of(each) is not None)
+        walked = place.walk(path, lambda each: projects.of(each).kind_of(each) is not None)
         for each in walked if is_folder else [path]:
             real = os.path.realpath(each)
             if real not in seen:

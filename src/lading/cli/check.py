@@ -26,7 +26,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
     _write(report, options, output)
     if all(each.kind == SETTINGS for each in report.files):
         output.note("lading: found nothing to check; name a file, or a kind with --kind")
-        return USAGE
+        return FOUND if report.errors else USAGE
     return _exit_code(report, strict=options.strict)
 
 
