@@ -9,14 +9,15 @@ from typing import Any, Protocol
 import msgspec
 
 from lading.codes import CORE_CODES
-from lading.diagnostics import Diagnostic, LoadError, UsageError
+from lading.diagnostics import Diagnostic, Fact, LoadError, UsageError
 from lading.files import MAX_BYTES, FileProblem, Files, display_name, require_text
 from lading.kinds.kind import Kind
 from lading.kinds.registry import kind_named, recognise_content, recognise_path, recognise_text
-from lading.loading import Outcome, Request, load_path
+from lading.loading import Outcome, Request, load_path, place_more
 from lading.placing import deduplicated
 from lading.project import EVERYTHING, Project, Projects, Selection
 from lading.project import KIND as SETTINGS_KIND
+from lading.session import Shared
 from lading.source import Source
 from lading.syntax.document import Format, load_value
 from lading.syntax.engine import SyntaxProblem
@@ -183,24 +184,25 @@ def load_all(
     wanted = kind_named(kind) if kind is not None else None
     projects = projects or Projects()
     place = place or Disk()
+    shared = Shared(place.files())
     candidates = list(_candidates(paths, projects, place))
     for number, (path, is_argument) in enumerate(candidates):
         if progress is not None:
             progress(number, len(candidates))
-        found = _load(path, wanted, request, projects.of(path), place)
+        found = _load(path, wanted, request, projects.of(path), shared)
         if found.outcome is not None or is_argument or _is_bug(found.problem):
             yield found
 
 
-def _load(path: str, wanted: Kind | None, request: Request, project: Project, place: Place) -> Found:
-    chosen: Any = wanted.name if wanted else _recognised(path, place.files(), project)
+def _load(path: str, wanted: Kind | None, request: Request, project: Project, shared: Shared) -> Found:
+    chosen: Any = wanted.name if wanted else _recognised(path, shared.files.again(), project)
     if isinstance(chosen, Diagnostic):
         return Found(path, project, problem=chosen)
     if chosen is None:
         return Found(path, project, problem=_finding("unrecognised", display_name(path)))
     try:
         kind = wanted or kind_named(chosen)
-        return Found(path, project, load_path(path, kind, project.applied(request), place.files()))
+        return Found(path, project, load_path(path, kind, project.applied(request), shared=shared))
     except UsageError:
         raise
     except Exception as error:
@@ -240,7 +242,13 @@ def check_paths(
     """
     projects = Projects()
     found = list(load_all(paths, request, kind=kind, projects=projects, progress=progress))
-    told = [(each, each.project.judged(each.diagnostics, selection)) for each in found]
+    together: dict[int, list[Diagnostic]] = {}
+    for outcome, each in _set_findings([each.outcome for each in found if each.outcome is not None]):
+        together.setdefault(id(outcome), []).append(each)
+    told = [
+        (each, each.project.judged((*each.diagnostics, *together.get(id(each.outcome), ())), selection))
+        for each in found
+    ]
     settings = [
         (project, judged)
         for project in projects.all()
@@ -249,6 +257,25 @@ def check_paths(
     diagnostics = [each for _, judged in (*settings, *told) for each in judged]
     reports = [*_file_reports(told), *(_settings_report(project, judged) for project, judged in settings)]
     return Report(tuple(sorted(reports, key=lambda each: each.path)), tuple(_same_once(diagnostics)))
+
+
+def set_findings(outcomes: Sequence[Outcome]) -> list[Diagnostic]:
+    """What the set rules of the kinds find in loads that belong together."""
+    return [each for _, each in _set_findings(outcomes)]
+
+
+def _set_findings(outcomes: Sequence[Outcome]) -> Iterator[tuple[Outcome, Diagnostic]]:
+    """The same, each with the load it is about."""
+    by_kind: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        by_kind.setdefault(outcome.kind.name, []).append(outcome)
+    for group in by_kind.values():
+        for rule in group[0].kind.set_rules:
+            facts: dict[int, tuple[Outcome, list[Fact]]] = {}
+            for outcome, each in rule(group):
+                facts.setdefault(id(outcome), (outcome, []))[1].append(each)
+            for outcome, those in facts.values():
+                yield from ((outcome, each) for each in place_more(outcome, those))
 
 
 def _same_once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:

@@ -84,7 +84,7 @@ def _severities(code: Code) -> dict[str, str]:
         for key, severity in kind_named(name).strictness.items():
             if key.rpartition(":")[2] == code.name and severity != code.severity:
                 where = f"{name} ({key.partition(':')[0]})" if ":" in key else name
-                found[where] = severity or "not reported"
+                found[where] = "depends on the place" if callable(severity) else severity or "not reported"
     return found
 
 

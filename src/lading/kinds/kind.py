@@ -5,7 +5,7 @@ No stage asks which kind it serves. A new kind is one `Kind` value, its models, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -19,12 +19,19 @@ from lading.syntax.document import Document, Format
 from lading.tree import Tree
 
 if TYPE_CHECKING:
+    from lading.loading import Outcome
     from lading.session import Session
 
 #: A step of resolving: takes a tree, gives a tree and what it found.
 Stage = Callable[[Tree, "Session"], tuple[Tree, list[Fact]]]
 #: A check of the resolved, normalised, plain value. It may have been pruned: nothing is sure to be there.
 Rule = Callable[[Any, "Session"], Iterator[Fact]]
+#: A check of all files of a kind together. Each fact is placed in the load it is given with.
+SetRule = Callable[[Sequence["Outcome"]], Iterator[tuple["Outcome", Fact]]]
+#: Makes the value handed to programs from the resolved value, once it is known to fit the model.
+Making = Callable[[Any, "Session"], Any]
+#: How severe a finding about the text is, where that depends on its place; None silences it.
+Judgement = Callable[[Fact], Severity | None]
 #: How a source becomes a document, where the extension alone does not say it.
 Reading = Callable[[Source, "Session"], tuple[Document | None, list[Fact]]]
 
@@ -94,6 +101,7 @@ class Limits(msgspec.Struct, frozen=True):
     """The limits every kind has. A kind with more of them extends this class."""
 
     max_file_bytes: int = 10 * 1024 * 1024
+    file_bytes_variable: str | None = None  #: the environment variable that raises it
 
 
 def default_limits(_env: Mapping[str, str]) -> tuple[Limits, list[Fact]]:
@@ -116,15 +124,20 @@ class Kind(msgspec.Struct, frozen=True):
     merge_keys: bool = False  #: apply `<<`
     #: code → severity where this kind is stricter or milder than the code itself; None silences it. A format may
     #: stand before the code, as in `json:duplicate-key`
-    strictness: Mapping[str, Severity | None] = {}
+    strictness: Mapping[str, Severity | Judgement | None] = {}
     shape: Shape = Shape()
     stages: tuple[Stage, ...] = ()
     rules: tuple[Rule, ...] = ()
+    set_rules: tuple[SetRule, ...] = ()
     codes: tuple[Code, ...] = ()
-    #: rewrites the plain value right before it is converted, when the model folds what the author wrote
-    finish: Callable[[Tree, Any], Tree] | None = None
+    #: makes what `Loaded.config` is, where that is not the model itself; it has `to_dict` and freezes what it takes
+    make: Making | None = None
+    #: folds what the author may write (the model) into what a program gets, once nothing is wrong with it
+    finish: Callable[[Tree, Any], tuple[Tree, Any]] | None = None
     #: fragments for the JSON Schema: what directives and shorthands accept beyond the model
     schema: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    #: the configuration as plain data the way the format's own tools write it; by default, without defaults
+    written: Callable[[Any], Any] | None = None
     #: the text of a good first file; `NAME` in it stands for the name it is given
     example: str | None = None
     example_path: str = "NAME.yaml"
@@ -143,7 +156,8 @@ class Kind(msgspec.Struct, frozen=True):
         """The fact with the severity this kind gives it; None if the kind does not mind."""
         for name in (f"{format}:{each.code}", each.code):
             if name in self.strictness:
-                wanted = self.strictness[name]
+                given = self.strictness[name]
+                wanted = given(each) if callable(given) else given
                 return None if wanted is None else msgspec.structs.replace(each, severity=wanted)
         return each
 

@@ -1,4 +1,4 @@
-"""What the commands show of a server: its items, the changes that matter, and a first file."""
+"""What the commands show of a server: its items, and the changes that matter."""
 
 from __future__ import annotations
 
@@ -38,38 +38,3 @@ SENSITIVE = (
     Sensitive("server.capabilities.**", "permission"),
     Sensitive("baseline.capabilities.**", "permission"),
 )
-
-EXAMPLE = """\
-# An MCP server, described instead of programmed.
-# Check it with:  lading check
-server:
-  name: NAME
-  # Quote versions: a bare 1.0 would be a number.
-  version: "1.0"
-
-tools:
-  - tool:
-      name: greet
-      # Models read this to decide when to call the tool.
-      description: Greets somebody by name
-      # A JSON Schema of the arguments.
-      inputSchema:
-        type: object
-        properties:
-          who: {type: string}
-        required: [who]
-    response:
-      content:
-        # `$$` keeps the template for the time of the call; a single `$` would be replaced while loading.
-        - type: text
-          text: Hello $${args.who}!
-
-# Larger servers keep their parts in a library:
-#
-#   - $include: tools/greet.yaml       # from the folder `library`, or the one --library names
-#     override:
-#       tool: {name: greet_politely}
-#
-# Other directives: `$file` for the content of a file, `$generate` for payloads; `${NAME:-default}` takes a value
-# from the environment.
-"""
