@@ -43,6 +43,7 @@ LAYERS = [
         "kind",
         "loaded",
         "model",
+        "plain",
         "freeze",
         "placing",
         "wording",
