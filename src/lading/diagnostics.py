@@ -49,6 +49,7 @@ class Change(msgspec.Struct, frozen=True):
     text: str | None
     part: Part = "value"
     span: Span | None = None
+    origin: Any = None  #: a `tree.Origin`, where the text is not that of the path
 
 
 class Remedy(msgspec.Struct, frozen=True):

@@ -100,7 +100,7 @@ def load_path(
         env=request.env,
         limits=limits,
         root=root,
-        base=os.path.dirname(absolute),
+        path=os.path.normpath(absolute),
         roots=request.roots,
         embedded=request.embedded,
     )
@@ -124,7 +124,7 @@ def load_text(text: str, kind: Kind, request: Request, files: Files, *, name: st
         env=request.env,
         limits=limits,
         root=request.project or base,
-        base=base,
+        path=os.path.join(base, name),
         roots=request.roots,
         embedded=request.embedded,
     )

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from lading.codes import Code
-from lading.diagnostics import Also, Diagnostic, Edit, Fact, Fix, Label, Part, Remedy
+from lading.diagnostics import Also, Change, Diagnostic, Edit, Fact, Fix, Label, Part, Remedy
 from lading.nearest import nearest
 from lading.path import Path, pointer
 from lading.source import Source, Span
@@ -60,8 +60,8 @@ class Placer:
             for also in each.also:
                 yield from self._story_origins(also)
             for change in each.remedy.changes if each.remedy else ():
-                if change.span is None and self.tree is not None:
-                    yield self.tree.story(change.path).origin
+                if change.span is None and (change.origin is not None or self.tree is not None):
+                    yield self._change_origin(change)
 
     def _story_origins(self, each: Fact | Also) -> Iterable[Origin]:
         story = self._story(each)
@@ -130,21 +130,28 @@ class Placer:
     def _fix(self, remedy: Remedy) -> Fix | None:
         edits: list[Edit] = []
         for change in remedy.changes:
-            span = change.span or self._exact(change.path, change.part)
+            span = change.span or self._exact(change)
             if span is None or change.text is None:
                 return None
             edits.append(Edit(span, change.text))
         return Fix(remedy.message, tuple(edits), remedy.safe)
 
-    def _exact(self, path: Path, part: Part) -> Span | None:
+    def _exact(self, change: Change) -> Span | None:
         """The span of a part that exists as written, else None: nothing is edited on a guess."""
-        if self.tree is None:
+        if change.origin is None and self.tree is None:
             return None
-        origin = self.tree.story(path).origin
+        origin = self._change_origin(change)
         found = self.located.get((id(origin.document), origin.path))
         if found is None:
             return None
-        return found.key if part == "key" else found.value
+        return found.key if change.part == "key" else found.value
+
+    def _change_origin(self, change: Change) -> Origin:
+        if change.origin is not None:
+            origin: Origin = change.origin
+            return origin
+        assert self.tree is not None
+        return self.tree.story(change.path).origin
 
 
 def _spans_lines(span: Span) -> bool:

@@ -78,7 +78,7 @@ class Session:
         env: Mapping[str, str],
         limits: Limits,
         root: str,
-        base: str,
+        path: str,
         roots: tuple[str, ...] = (),
         embedded: bool = False,
     ) -> None:
@@ -88,7 +88,8 @@ class Session:
         self.env = env
         self.limits = limits
         self.root = root  #: the project root
-        self.base = base  #: the folder of the root document
+        self.path = path  #: what the caller named, absolute; links in it are not followed
+        self.base = os.path.dirname(path)  #: the folder of the root document
         self.roots = roots  #: further folders the *caller* allows
         self.embedded = embedded
         self.shared = shared or Shared(files)

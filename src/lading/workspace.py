@@ -128,7 +128,7 @@ def check_paths(paths: Sequence[str], request: Request, *, kind: str | None = No
                 outcomes.append((display_name(path), outcome))
     together = set_findings([outcome for _, outcome in outcomes])
     found = [*findings, *(each for _, outcome in outcomes for each in outcome.diagnostics), *together]
-    return Report(_file_reports(outcomes, findings, together), tuple(_same_once(found)))
+    return Report(_file_reports(outcomes, findings, together), tuple(same_once(found)))
 
 
 def _found(paths: Sequence[str]) -> Iterable[tuple[str, bool]]:
@@ -167,7 +167,7 @@ def _checked(path: str, kind: Kind, request: Request, shared: Shared) -> Outcome
         return _finding("internal-error", display_name(path), problem=f"{type(error).__name__}: {error}")
 
 
-def _same_once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+def same_once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Findings in a file that several loads read are told once: sources differ, their names and places do not."""
     seen: dict[tuple[object, ...], Diagnostic] = {}
     for each in diagnostics:

@@ -50,6 +50,7 @@ def _is_server(value: Any) -> bool:
 
 
 BUILT_IN: tuple[Recognition, ...] = (
+    Recognition("toolpack", "lading.kinds.toolpack", by_path=lambda path: path.endswith((".tool.yaml", ".tool.yml"))),
     Recognition("server", "lading.kinds.server", by_text=_looks_like_server, by_content=_is_server),
 )
 
