@@ -60,19 +60,18 @@ class Placer:
             for also in each.also:
                 yield from self._story_origins(also)
             for change in each.remedy.changes if each.remedy else ():
-                if change.span is None and (change.origin is not None or self.tree is not None):
-                    yield self._change_origin(change)
+                yield from self._story_origins(change)
 
-    def _story_origins(self, each: Fact | Also) -> Iterable[Origin]:
+    def _story_origins(self, each: Fact | Also | Change) -> Iterable[Origin]:
         story = self._story(each)
         if story is not None:
             yield story.origin
             yield from (via.at for via in story.via if via.at is not None)
             yield from story.merged
 
-    def _story(self, each: Fact | Also) -> Story | None:
+    def _story(self, each: Fact | Also | Change) -> Story | None:
         """Where a fact's subject came from, unless the fact already says its span."""
-        if each.span is not None:
+        if each.span is not None or each.part == "nowhere":
             return None
         if each.origin is not None:
             return Story(each.origin)
@@ -99,7 +98,7 @@ class Placer:
             help=help_of(code, each.values, self.redactor),
             fix=self._fix(each.remedy) if each.remedy else None,
             related=(*map(self._label, each.also), *(self._chain(story) if story else ())),
-            file=None if span else self.file,
+            file=None if span or each.part == "nowhere" else self.file,
         )
 
     def _label(self, also: Also) -> Label:
@@ -133,25 +132,22 @@ class Placer:
             span = change.span or self._exact(change)
             if span is None or change.text is None:
                 return None
-            edits.append(Edit(span, change.text))
+            edits.append(Edit(span, _quoted_alike(span.text(), change.text)))
         return Fix(remedy.message, tuple(edits), remedy.safe)
 
     def _exact(self, change: Change) -> Span | None:
         """The span of a part that exists as written, else None: nothing is edited on a guess."""
-        if change.origin is None and self.tree is None:
-            return None
-        origin = self._change_origin(change)
-        found = self.located.get((id(origin.document), origin.path))
+        story = self._story(change)
+        found = self.located.get((id(story.origin.document), story.origin.path)) if story else None
         if found is None:
             return None
         return found.key if change.part == "key" else found.value
 
-    def _change_origin(self, change: Change) -> Origin:
-        if change.origin is not None:
-            origin: Origin = change.origin
-            return origin
-        assert self.tree is not None
-        return self.tree.story(change.path).origin
+
+def _quoted_alike(old: str, new: str) -> str:
+    """A fix keeps the quotes the author used; JSON has no other form."""
+    quote = old[:1]
+    return f"{quote}{new}{quote}" if quote in ('"', "'") and old.endswith(quote) and len(old) > 1 else new
 
 
 def _spans_lines(span: Span) -> bool:

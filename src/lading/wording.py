@@ -21,8 +21,12 @@ from lading.tree import HOLE, get
 
 #: Longer values are cut in the middle of a sentence.
 MAX_SHOWN = 80
+#: Of a longer list of names only these are named.
+MAX_NAMED = 20
 #: Shorter values of variables are recognised only where they are a whole value: `5` occurs everywhere.
 _SHORTEST_SECRET = 4
+#: Python refuses to write numbers of several thousand digits; nobody would read them. In bits.
+_LONGEST_NUMBER = 1000
 #: C0 and C1 controls, and the characters that reorder or hide text.
 _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
@@ -55,7 +59,7 @@ def type_name(value: object) -> str:
         return "a list"
     if isinstance(value, dict):
         return "a mapping"
-    return type(value).__name__
+    return str(getattr(value, "made_by_directive", None) or type(value).__name__)
 
 
 class Redactor:
@@ -117,12 +121,22 @@ def show(value: object, redactor: Redactor, *, as_found: bool = False) -> str:
         return (f"text `{text}`" if value else "empty text") if as_found else text
     if isinstance(value, dict | list | tuple) and as_found:
         return type_name(value)
+    if isinstance(value, tuple) and all(isinstance(each, str) for each in value):
+        named = ", ".join(f"`{show(each, redactor)}`" for each in value[:MAX_NAMED])
+        return named + (f" and {len(value) - MAX_NAMED} more" if len(value) > MAX_NAMED else "")
+    if isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER:
+        return f"a number with {_digits(value)} digits"
     text = shortened(visible(redactor.text(_plain(value))))
     if not as_found or value is None:
         return text
     if isinstance(value, bool):
         return f"`{text}`"
     return f"the number {text}" if isinstance(value, int | float) else type_name(value)
+
+
+def _digits(value: int) -> int:
+    """About how many decimal digits a number has, without writing them out."""
+    return int(value.bit_length() * 0.30103) + 1
 
 
 def _plain(value: object) -> str:

@@ -56,9 +56,7 @@ def render(report: Report, style: Style, *, quiet: bool = False) -> Iterator[str
 def finding(each: Diagnostic, style: Style) -> str:
     """One finding as a block of lines."""
     times = f" (×{each.count})" if each.count > 1 else ""
-    head = (
-        style.paint(each.severity, f"{each.severity}[{each.code}]") + style.paint("bold", f": {each.message}") + times
-    )
+    head = style.paint(each.severity, f"{each.severity}[{each.code}]") + style.paint("bold", f": {each.message}")
     numbers = [span.line for span in (each.span, *(label.span for label in each.related)) if span is not None]
     gutter = len(str(max(numbers, default=1)))
     lines = [head + times, *_frame(each, gutter, style)]
@@ -112,7 +110,7 @@ def _window(line: str, start: int, end: int, width: int) -> tuple[str, int, int]
     width = max(16, width)
     low = 0
     if _cells(line[:end]) > width:
-        low = max(0, min(start - _MARGIN, len(line) - width))
+        low = max(0, min(start - min(_MARGIN, width // 3), len(line) - width))
     before = ("…" if low else "") + _printable(line[low:start])
     marked = _printable(line[start:end])
     text = before + marked + _printable(line[end : low + 4 * width])

@@ -207,7 +207,7 @@ def _fact(code: str, origin: Origin, **values: object) -> Fact:
 
 def _spelling(reference: str, instead: str, origin: Origin) -> Fact:
     spelled = split(reference)[0] + instead
-    remedy = Remedy(f"write `{spelled}`", (Change(ROOT, f'"{spelled}"', origin=origin),))
+    remedy = Remedy(f"write `{spelled}`", (Change(ROOT, spelled, origin=origin),))
     values: dict[str, object] = {"reference": Shown(reference), "instead": Shown(spelled)}
     return Fact("schema-ref-spelling", values=values, origin=origin, remedy=remedy)
 

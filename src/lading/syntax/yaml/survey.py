@@ -80,14 +80,17 @@ def scalars_at(text: str, ranges: list[Range]) -> list[Touched | bool | None]:
     A text that does not parse is looked at up to its error; a range the error stands in cuts through structure.
     """
     result: list[Touched | bool | None] = [None] * len(ranges)
+    if not ranges:
+        return result
     try:
         for event, frames, is_key in events_with_frames(text):
             if event.__class__ not in _NODES:
                 continue
             if is_key and event.__class__ is ScalarEvent:
                 frames[-1].key = key_name(event, text, content_range(event, text))
-            path = tuple(frame.step() for frame in frames)
-            _note_scalar(event, path, is_key, ranges, result)
+            start, end = event.start_mark.index, event.end_mark.index
+            for number in _touched_by(start, end, ranges):
+                result[number] = _judged(event, frames, is_key, ranges[number])
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         for number, (low, high) in enumerate(ranges):
@@ -99,17 +102,19 @@ def scalars_at(text: str, ranges: list[Range]) -> list[Touched | bool | None]:
 _NODES = frozenset({ScalarEvent, AliasEvent, MappingStartEvent, SequenceStartEvent})
 
 
-def _note_scalar(
-    event: Any, path: Path, is_key: bool, ranges: list[Range], result: list[Touched | bool | None]
-) -> None:
-    """Note what one node says about the ranges it touches."""
-    start, end = event.start_mark.index, event.end_mark.index
-    first = bisect.bisect_left(ranges, start, key=lambda each: each[1])
-    for number in range(first, len(ranges)):
+def _touched_by(start: int, end: int, ranges: list[Range]) -> Iterator[int]:
+    """The numbers of the ranges that a node from `start` to `end` touches."""
+    for number in range(bisect.bisect_left(ranges, start, key=lambda each: each[1]), len(ranges)):
         low, high = ranges[number]
         if low > end or (low == end and start != end):
-            break
-        if event.__class__ is ScalarEvent and start <= low and high <= end:
-            result[number] = Touched(path, is_key, (start, end))
-        elif low < end and start < high:
-            result[number] = False
+            return
+        if (start <= low and high <= end) or (low < end and start < high):
+            yield number
+
+
+def _judged(event: Any, frames: list[Frame], is_key: bool, place: Range) -> Touched | bool:
+    """A scalar that contains the range, or False: the range cuts through structure."""
+    start, end = event.start_mark.index, event.end_mark.index
+    if event.__class__ is ScalarEvent and start <= place[0] and place[1] <= end:
+        return Touched(tuple(frame.step() for frame in frames), is_key, (start, end))
+    return False
