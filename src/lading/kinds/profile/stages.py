@@ -107,11 +107,11 @@ def bring_prompt(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
 
 
 def _from_body(tree: Tree, source: Source) -> tuple[Tree, list[Fact]]:
-    facts: list[Fact] = []
     if tree.value.get("prompt") is not None:
-        facts.append(Fact("prompt-in-single-file", part="key", origin=tree.story(_PROMPT).origin))
+        misplaced = Fact("prompt-in-single-file", part="key", origin=tree.story(_PROMPT).origin)
+        return graft(tree, {_PROMPT: Tree(HOLE, tree.at(_PROMPT).origins)}), [misplaced]
     body = body_of(source)
-    return (tree if body is None else _with_text(tree, {}, body, ())), facts
+    return (tree if body is None else _with_text(tree, {}, body, ())), []
 
 
 def _from_folder(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
@@ -151,7 +151,7 @@ def _read(reference: str, session: Session) -> Source:
 
 
 def _problem(problem: FileProblem, reference: str, place: Origin, *, is_default: bool) -> Fact:
-    values = {**problem.values, "reference": Shown(reference), "file": Shown(reference)}
+    values = {"file": Shown(reference), **problem.values, "reference": Shown(reference)}
     if problem.code == "file-missing":
         code = "prompt-missing" if is_default else "prompt-file-missing"
         return Fact(code, values=values, origin=place)
