@@ -48,6 +48,7 @@ LAYERS = [
         "environment",
         "engines",
         "files",
+        "layers",
         "walking",
         "diagnostics",
         "nearest",
