@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
@@ -65,6 +66,7 @@ class Loaded(Generic[C]):
         tree: Tree,
         documents: tuple[Document, ...],
         sources: tuple[Source, ...],
+        written: Callable[[C], Any] | None = None,
     ) -> None:
         self.config = config
         self.kind = kind
@@ -72,6 +74,7 @@ class Loaded(Generic[C]):
         self.sources = sources
         self._tree = tree
         self._documents = documents
+        self._written = written or plain_data
 
     def __repr__(self) -> str:
         return f"Loaded(kind={self.kind!r}, sources={[source.name for source in self.sources]})"
@@ -80,14 +83,14 @@ class Loaded(Generic[C]):
 
     def to_dict(self, *, show_env: bool = True) -> Any:
         """The configuration as plain data. Without `show_env`, values from the environment are `${NAME}`."""
-        plain = plain_data(self.config)
+        plain = self._written(self.config)
         return plain if show_env else self._hidden(plain)
 
     @cached_property
     def digest(self) -> str:
         """sha256 over the canonical form: sorted keys, no defaults, values from the environment by name. The
         same on every machine, whatever the order of keys; no secret goes into it."""
-        return hashlib.sha256(canonical(self.to_dict(show_env=False))).hexdigest()
+        return hashlib.sha256(canonical(self._hidden(plain_data(self.config)))).hexdigest()
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -153,7 +156,7 @@ class Loaded(Generic[C]):
         Raises `UsageError` if there is no such value.
         """
         steps = self._path(path)
-        plain = plain_data(self.config)
+        plain = self._written(self.config)
         missing = object()
         value = get(plain, steps, missing)
         if value is missing:
