@@ -146,13 +146,18 @@ def test_public_exports_are_exact() -> None:
             "LadingError",
             "LoadError",
             "Loaded",
+            "LoadedSettings",
+            "Profile",
+            "Profiles",
             "Report",
             "Source",
             "Span",
             "UsageError",
             "__version__",
             "check",
+            "discover_profiles",
             "load",
+            "load_settings",
             "loads",
         ]
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +11,7 @@ from lading.files import FileProblem, PathPolicy, require_text
 from lading.kinds.profile import hook_checks
 from lading.kinds.profile.codes import PROMPT_REASONS
 from lading.kinds.profile.hooks import Layer
-from lading.kinds.profile.reading import body_of, variant_of
+from lading.kinds.profile.reading import body_of, given_path, variant_of
 from lading.path import ROOT, Path
 from lading.session import Session
 from lading.source import Source
@@ -36,7 +35,7 @@ def layer_of(source: Source, session: Session) -> Layer | None:
     given: Layer | None = session.options.layer
     if given is not None or source.path is None:
         return given
-    path = source.path.replace(os.sep, "/")
+    path = given_path(source, session)
     return next((layer for pattern, layer in _LAYERS if pattern.search(path)), None)
 
 
