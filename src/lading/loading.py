@@ -116,9 +116,8 @@ def load_path(
     try:
         source = files.read(path, max_bytes=limits.max_file_bytes)
     except FileProblem as problem:
-        return _report(
-            session, None, [*facts, Fact(problem.code, values=problem.values)], str(problem.values.get("file", path))
-        )
+        values = {**problem.values, "variable": limits.file_bytes_variable}
+        return _report(session, None, [*facts, Fact(problem.code, values=values)], str(values.get("file", path)))
     return load_source(source, session, facts)
 
 
@@ -140,8 +139,13 @@ def load_text(text: str, kind: Kind, request: Request, files: Files, *, name: st
     source = Source.of_text(name, text)
     size = len(source.data)
     if size > limits.max_file_bytes:
-        too_large = Fact("file-too-large", values={"file": name, "size": size, "limit": limits.max_file_bytes})
-        return _report(session, None, [*facts, too_large], name)
+        values = {
+            "file": name,
+            "size": size,
+            "limit": limits.max_file_bytes,
+            "variable": limits.file_bytes_variable,
+        }
+        return _report(session, None, [*facts, Fact("file-too-large", values=values)], name)
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -243,9 +247,11 @@ def _report(
     rest = [each for each in placed if each not in kept] if kept else placed
     ignored = apply_ignores(rest, (document.source for document in documents), all_codes)
     diagnostics = sorted([*kept, *ignored], key=Diagnostic.sort_key)
-    if config is not None and any(each.severity == "error" for each in diagnostics):
+    if tree is None or any(each.severity == "error" for each in diagnostics):
         config = None
-    if config is not None:
+    if config is not None and tree is not None:
+        if session.kind.finish is not None:
+            tree, config = session.kind.finish(tree, config)
         make = session.kind.make
         config = freeze(config) if make is None else make(resolved, session)
     return Outcome(

@@ -71,7 +71,7 @@ class Placer:
 
     def _story(self, each: Fact | Also | Change) -> Story | None:
         """Where a fact's subject came from, unless the fact already says its span."""
-        if each.span is not None:
+        if each.span is not None or each.part == "nowhere":
             return None
         if each.origin is not None:
             return Story(each.origin)
@@ -98,7 +98,7 @@ class Placer:
             help=help_of(code, each.values, self.redactor),
             fix=self._fix(each.remedy) if each.remedy else None,
             related=(*map(self._label, each.also), *(self._chain(story) if story else ())),
-            file=None if span else self.file,
+            file=None if span or each.part == "nowhere" else self.file,
         )
 
     def _label(self, also: Also) -> Label:
