@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import msgspec
 from msgspec import inspect as types
@@ -39,6 +39,10 @@ class FrozenDict(dict[Any, Any]):
 
     def __deepcopy__(self, _memo: object) -> FrozenDict:
         return self
+
+
+#: The default of a mapping nobody wrote: frozen from the start, and left out of plain data because it is the default.
+EMPTY: Final[dict[Any, Any]] = FrozenDict()
 
 
 class FrozenList(list[Any]):
