@@ -42,34 +42,34 @@ MAIN = "server: {name: demo}\ntools:\n  - $include: a.yaml\n"
         pytest.param("\ufeff" + TOOL.format(name="5"), "library/a.yaml:2:9 5", id="a byte order mark"),
         pytest.param("# 😀\n" + TOOL.format(name="5"), "library/a.yaml:3:9 5", id="an astral character before"),
         pytest.param(
-            "tool: {description: '😀é', name: 5, inputSchema: {}}\nresponse: {}\n",
+            "tool: {description: '😀é', name: 5, inputSchema: {}}\nresponse: {match: []}\n",
             "library/a.yaml:1:33 5",
             id="an astral character on the line",
         ),
         pytest.param(
-            'tool: {description: "${LONG}", name: 5, inputSchema: {}}\nresponse: {}\n',
+            'tool: {description: "${LONG}", name: 5, inputSchema: {}}\nresponse: {match: []}\n',
             "library/a.yaml:1:38 5",
             id="a longer variable earlier on the line",
         ),
         pytest.param(
-            'tool: {description: "${LONG:-x} $$ ${ONE}", name: 5, inputSchema: {}}\nresponse: {}\n',
+            'tool: {description: "${LONG:-x} $$ ${ONE}", name: 5, inputSchema: {}}\nresponse: {match: []}\n',
             "library/a.yaml:1:51 5",
             id="several variables earlier on the line",
         ),
         pytest.param(TOOL.format(name="${ONE}"), "library/a.yaml:2:9 ${ONE}", id="the value is a variable"),
         pytest.param("x: &n 5\n" + TOOL.format(name="*n"), "library/a.yaml:3:9 *n", id="an alias"),
         pytest.param(
-            "x: &t {name: 5, description: d, inputSchema: {}}\ntool: *t\nresponse: {}\n",
+            "x: &t {name: 5, description: d, inputSchema: {}}\ntool: *t\nresponse: {match: []}\n",
             "library/a.yaml:1:14 5",
             id="behind an alias",
         ),
         pytest.param(
-            "x: &t {name: fine}\ny: &t {name: 5, description: d, inputSchema: {}}\ntool: *t\nresponse: {}\n",
+            "x: &t {name: fine}\ny: &t {name: 5, description: d, inputSchema: {}}\ntool: *t\nresponse: {match: []}\n",
             "library/a.yaml:2:14 5",
             id="behind the second anchor of that name",
         ),
         pytest.param(
-            "tool: {name: ok, description: d, inputSchema: {}, name: 5}\nresponse: {}\n",
+            "tool: {name: ok, description: d, inputSchema: {}, name: 5}\nresponse: {match: []}\n",
             "library/a.yaml:1:57 5",
             id="under a duplicate key",
         ),
@@ -173,3 +173,34 @@ def test_locate() -> None:
     span = loaded.locate("tools[0].tool.name")
     assert span is not None
     assert (span.source.name, span.text()) == ("library/a.yaml", "plain")
+
+
+def test_the_key_of_an_included_value_stands_where_it_was_included() -> None:
+    write("library/a.yaml", "anything: 1\n")
+    write("main.yaml", "server: {name: demo}\nnonsense:\n  $include: a.yaml\n")
+    (finding,) = lading.check(["main.yaml"], kind="server", env={}).warnings
+    assert (str(finding).partition(" ")[0], finding.path) == ("main.yaml:2:1:", "nonsense")
+
+
+def test_explain_takes_the_authors_path_and_the_programs() -> None:
+    write("main.yaml", "server: {name: demo}\nbehavior: {delivery: slow_loris, byte_delay_ms: 7}\n")
+    loaded = lading.load("main.yaml", kind="server", env={})
+    for path in ("behavior.byte_delay_ms", "baseline.behavior.delivery.byte_delay_ms"):
+        story = loaded.explain(path)
+        assert (story.value, story.path) == (7, "behavior.byte_delay_ms")
+
+
+def test_a_path_made_absolute_counts_as_it_was_written() -> None:
+    write("a/main.yaml", "server: {name: demo}\nlogging: {output: log.txt}\n")
+    write("b/main.yaml", "server: {name: demo}\nlogging: {output: log.txt}\n")
+    first, second = (lading.load(f"{folder}/main.yaml", kind="server", env={}) for folder in "ab")
+    assert first.config.logging.output == str(Path("a/log.txt").absolute())
+    assert first.config != second.config
+    assert first.digest == second.digest
+
+
+def test_a_limit_set_outside_has_no_place() -> None:
+    write("main.yaml", "server: {name: demo}\n")
+    (finding,) = lading.check(["main.yaml"], kind="server", env={"THOUGHTJACK_MAX_TOOLS": "many"}).warnings
+    assert (finding.span, finding.name) == (None, None)
+    assert "many" not in finding.message

@@ -14,9 +14,10 @@ from lading.freeze import thawed
 from lading.path import Path, format_path, parse_path
 from lading.source import Source, Span
 from lading.syntax.document import Document
-from lading.tree import Origin, Tree, get, walk
+from lading.tree import MADE_ABSOLUTE, Origin, Tree, get, walk
 
 C = TypeVar("C")
+_MISSING = object()
 
 #: The version of the canonical form that digests are made of.
 CANONICAL = 1
@@ -79,7 +80,7 @@ class Loaded(Generic[C]):
     def to_dict(self, *, show_env: bool = True) -> Any:
         """The configuration as plain data. Without `show_env`, values from the environment are `${NAME}`."""
         plain = plain_data(self.config)
-        return plain if show_env else self._hidden(plain)
+        return plain if show_env else self._hidden(self._with_written_paths(plain))
 
     @cached_property
     def digest(self) -> str:
@@ -105,6 +106,15 @@ class Loaded(Generic[C]):
             for touch in document.touches()
             if not touch.is_key
         }
+
+    def _with_written_paths(self, plain: Any) -> Any:
+        """Plain data with paths as they were written: absolute ones differ from machine to machine."""
+        for path in self._tree.origins.brought(MADE_ABSOLUTE):
+            origin = self._tree.story(path).origin
+            holder = get(plain, path[:-1])
+            if isinstance(holder, dict) and path[-1] in holder:
+                holder[path[-1]] = get(origin.document.value, origin.path)
+        return plain
 
     def _hidden(self, plain: Any) -> Any:
         """Plain data with every leaf a variable went into as the author wrote it."""
@@ -132,8 +142,10 @@ class Loaded(Generic[C]):
     # ----------------------------------------------------------------------------------------------- places
 
     def _path(self, path: str | Path) -> Path:
-        """A path into the configuration; one the author would write is translated."""
+        """A path into the configuration; one that only the author would write is translated."""
         steps = parse_path(path) if isinstance(path, str) else path
+        if get(self._tree.value, steps, _MISSING) is not _MISSING:
+            return steps
         for start, end in self._tree.moves:
             if steps[: len(start)] == start:
                 steps = end + steps[len(start) :]

@@ -118,7 +118,8 @@ class Collector:
             if given is None and self._counts_as_absent(field):
                 given = _NOTHING
             if given is _NOTHING:
-                complete = complete and not self._is_missing(field, kind, path)
+                missing = self._is_missing(field, kind, path)
+                complete = complete and not missing
                 continue
             kept = self.check(given, field.type, (*path, name))
             if kept is not _NOTHING:
@@ -251,7 +252,7 @@ class Collector:
         high_ok = (kind.le is None or value <= kind.le) and (kind.lt is None or value < kind.lt)
         if low_ok and high_ok and (isinstance(value, float) or value in _INT64 or kind.le is None):
             return value
-        self.facts.append(fact("out-of-range", path, found=Shown(value), expected=_range(kind)))
+        self.facts.append(fact("out-of-range", path, found=Shown(value), expected=describe(kind)))
         return _NOTHING
 
     def _text(self, value: str, kind: types.StrType, path: Path) -> Any:
@@ -334,7 +335,7 @@ def describe(kind: types.Type) -> str:
     if isinstance(kind, types.VarTupleType | types.ListType):
         return "a list"
     if isinstance(kind, types.FloatType):
-        return "a number"
+        return "a number" if _range(kind) == "a number" else f"a number {_range(kind)}"
     if isinstance(kind, types.BoolType):
         return "`true` or `false`"
     return "any value" if isinstance(kind, types.AnyType) else "another value"
