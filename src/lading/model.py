@@ -140,7 +140,6 @@ class Collector:
                 fact(
                     "missing-field",
                     path,
-                    part="key",
                     field=field.encode_name,
                     owner=_title(kind.cls),
                     expected=expected,
@@ -216,9 +215,7 @@ class Collector:
         given = value.get(tag, _NOTHING)
         if given is _NOTHING:
             expected = f"one of {', '.join(f'`{name}`' for name in branches)}"
-            self.facts.append(
-                fact("missing-field", path, part="key", field=tag, owner="this mapping", expected=expected)
-            )
+            self.facts.append(fact("missing-field", path, field=tag, owner="this mapping", expected=expected))
             return _NOTHING
         if given is HOLE:
             self.holes = True
