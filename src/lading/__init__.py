@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from lading.api import check, load, loads
     from lading.diagnostics import Diagnostic, Edit, Fix, Label, LadingError, LoadError, UsageError
     from lading.loaded import Explanation, Loaded
+    from lading.profiles import Profile, Profiles, discover_profiles
+    from lading.settings import LoadedSettings, load_settings
     from lading.source import Source, Span
     from lading.workspace import FileReport, Report
 
@@ -33,6 +35,11 @@ _HOMES = {
     "UsageError": "diagnostics",
     "Explanation": "loaded",
     "Loaded": "loaded",
+    "Profile": "profiles",
+    "Profiles": "profiles",
+    "discover_profiles": "profiles",
+    "LoadedSettings": "settings",
+    "load_settings": "settings",
     "Source": "source",
     "Span": "source",
     "FileReport": "workspace",
@@ -49,13 +56,18 @@ __all__ = [
     "LadingError",
     "LoadError",
     "Loaded",
+    "LoadedSettings",
+    "Profile",
+    "Profiles",
     "Report",
     "Source",
     "Span",
     "UsageError",
     "__version__",
     "check",
+    "discover_profiles",
     "load",
+    "load_settings",
     "loads",
 ]
 

@@ -7,8 +7,9 @@ functions in `api`.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Any
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -21,7 +22,7 @@ from lading.loaded import Loaded
 from lading.model import build
 from lading.nearest import nearest
 from lading.placing import Placer, apply_ignores
-from lading.session import Session, format_of, project_root
+from lading.session import Session, Shared, format_of
 from lading.source import Source, Span
 from lading.syntax.document import Document
 from lading.tree import HOLE, Tree, graft
@@ -50,7 +51,15 @@ class Outcome(msgspec.Struct, frozen=True):
         """The result to hand to a program; None if there were errors."""
         if not self.ok or self.config is None or self.tree is None:
             return None
-        return Loaded(self.config, self.kind.name, self.diagnostics, self.tree, self.documents, self.sources)
+        return Loaded(
+            self.config,
+            self.kind.name,
+            self.diagnostics,
+            self.tree,
+            self.documents,
+            self.sources,
+            self.kind.written,
+        )
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -79,17 +88,24 @@ def options_of(kind: Kind, request: Request) -> Any:
         raise UsageError(f"options of kind {kind.name}: {error}") from None
 
 
-def load_path(path: str, kind: Kind, request: Request, files: Files | None = None) -> Outcome:
-    """Load a file the caller named."""
-    files = files or Files()
+def load_path(
+    path: str, kind: Kind, request: Request, files: Files | None = None, *, shared: Shared | None = None
+) -> Outcome:
+    """Load a file the caller named. Loads that are given the same `shared` read and parse nothing twice."""
+    if shared is None:
+        shared = Shared(files)
+        files = shared.files
+    else:
+        files = shared.files.again()
     options = options_of(kind, request)
     limits, facts = kind.limits(request.env)
     absolute = os.path.join(files.cwd, path)
-    root = request.project or project_root(absolute, files.cwd)
+    root = request.project or shared.project_root(absolute)
     session = Session(
         kind,
         options,
         files,
+        shared=shared,
         env=request.env,
         limits=limits,
         root=root,
@@ -137,8 +153,35 @@ def load_text(text: str, kind: Kind, request: Request, files: Files, *, name: st
     return load_source(source, session, facts)
 
 
+T = TypeVar("T")
+
+#: How many frames a load may need at most: a document as deep as parsing allows, in the recursion of the collector.
+_FRAMES = 800
+
+
 def load_source(source: Source, session: Session, facts: list[Fact]) -> Outcome:
     """Parse, resolve, check and freeze a source."""
+    return with_headroom(lambda: _load_source(source, session, facts))
+
+
+def with_headroom(run: Callable[[], T]) -> T:
+    """The result of `run`, whatever the depth of the caller's own stack.
+
+    What a document may nest fits into Python's recursion limit, but not on top of a stack that is nearly
+    full. Another thread starts with an empty one.
+    """
+    frame, room = sys._getframe(), sys.getrecursionlimit() - _FRAMES
+    while room > 0 and frame.f_back is not None:
+        frame, room = frame.f_back, room - 1
+    if room > 0:
+        return run()
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(run).result()
+
+
+def _load_source(source: Source, session: Session, facts: list[Fact]) -> Outcome:
     kind = session.kind
     read = kind.read or _read_by_extension
     document, found = read(source, session)
@@ -159,14 +202,22 @@ def check_tree(tree: Tree, session: Session, facts: list[Fact], source: Source) 
     for stage in kind.stages:
         tree, found = stage(tree, session)
         facts += found
-    config, plain, found = build(tree.value, kind.model, kind.shape)
+    resolved = tree.value
+    config, plain, found = build(resolved, kind.model, kind.shape)
     facts += found
     if any(_is_error(each, session) for each in facts):
         config = None  # something is missing that no later check may excuse
     tree = Tree(plain if config is not None else tree.value, tree.origins, tree.moves)
     for rule in kind.rules:
         facts += rule(tree.value, session)
-    return _report(session, tree, facts, source.name, config=config, root=source)
+    return _report(session, tree, facts, source.name, config=config, root=source, resolved=resolved)
+
+
+def place_more(outcome: Outcome, facts: Sequence[Fact]) -> list[Diagnostic]:
+    """Findings about a load that were made after it, such as those about several files together."""
+    assert outcome.session is not None
+    file = outcome.sources[0].name if outcome.sources else None
+    return Placer(outcome.tree, outcome.documents, outcome.session.codes, file=file).place(facts)
 
 
 def _is_error(each: Fact, session: Session) -> bool:
@@ -185,6 +236,7 @@ def _report(
     *,
     config: Any = None,
     root: Source | None = None,
+    resolved: Any = None,
 ) -> Outcome:
     """Place and word the facts; freeze the configuration if none is an error."""
     documents = session.documents
@@ -195,14 +247,16 @@ def _report(
     rest = [each for each in placed if each not in kept] if kept else placed
     ignored = apply_ignores(rest, (document.source for document in documents), all_codes)
     diagnostics = sorted([*kept, *ignored], key=Diagnostic.sort_key)
-    failed = any(each.severity == "error" for each in diagnostics)
-    if failed or config is None or tree is None:
+    if tree is None or any(each.severity == "error" for each in diagnostics):
         config = None
-    elif session.kind.finish is not None:
-        tree, config = session.kind.finish(tree, config)
+    if config is not None and tree is not None:
+        if session.kind.finish is not None:
+            tree, config = session.kind.finish(tree, config)
+        make = session.kind.make
+        config = freeze(config) if make is None else make(resolved, session)
     return Outcome(
         session.kind,
-        None if config is None else freeze(config),
+        config,
         tuple(diagnostics),
         tree,
         documents,

@@ -118,8 +118,7 @@ class Collector:
             if given is None and self._counts_as_absent(field):
                 given = _NOTHING
             if given is _NOTHING:
-                missing = self._is_missing(field, kind, path)
-                complete = complete and not missing
+                complete = not self._is_missing(field, kind, path) and complete
                 continue
             kept = self.check(given, field.type, (*path, name))
             if kept is not _NOTHING:
@@ -151,7 +150,7 @@ class Collector:
         self, value: dict[str, Any], kind: types.StructType, known: dict[str, types.Field], path: Path
     ) -> None:
         severity = "error" if kind.cls in self.shape.closed else self.shape.unknown
-        if severity is None:
+        if severity is None or not kind.forbid_unknown_fields:
             return
         for name in value:
             # A merge key was reported when the text was parsed.
