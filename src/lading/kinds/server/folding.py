@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from msgspec.structs import replace
-
 from lading.kinds.server.items import SORTS, mapping
 from lading.kinds.server.model import Baseline, Logging, ServerConfig, ServerFile, ServerInfo
 from lading.path import Path
@@ -34,11 +32,15 @@ def fold(tree: Tree, written: ServerFile) -> tuple[Tree, ServerConfig]:
         behavior=own.behavior or written.behavior,
     )
     server = ServerInfo(written.server.name, written.server.version, written.server.state_scope)
-    config = ServerConfig(server, phases=written.phases or (), unknown_methods=written.unknown_methods)
-    # What says nothing stays the default itself, which is left out wherever the configuration is written.
-    given = {"baseline": baseline, "logging": written.logging or Logging(), "metadata": written.metadata}
-    changed = {name: value for name, value in given.items() if value != getattr(config, name)}
-    return _folded(tree), replace(config, **changed)
+    config = ServerConfig(
+        server,
+        baseline,
+        written.phases or (),
+        written.logging or Logging(),
+        written.unknown_methods,
+        written.metadata,
+    )
+    return _folded(tree), config
 
 
 def _folded(tree: Tree) -> Tree:
