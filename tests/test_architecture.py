@@ -45,6 +45,7 @@ LAYERS = [
         "model",
         "plain",
         "freeze",
+        "inspection",
         "placing",
         "wording",
         "schemas",
