@@ -176,6 +176,9 @@ SHOWN_ELSEWHERE = {
     "file-not-regular": "test_files.py",
     "unrecognised": "test_bad_input.py",
     "internal-error": "test_workspace.py",
+    "generator-plugin-broken": "generators/test_build.py",
+    "generator-value-not-json": "generators/test_build.py",
+    "absolute-path": "kinds/server/test_directives.py",
 }
 
 

@@ -47,7 +47,7 @@ def _duplicates(sort: Sort, path: Path, base: Any) -> Iterator[Fact]:
             severity: Severity = "warning" if sort is TOOL else "error"
             also = Also("first here", first[name])
             said: dict[str, Any] = {"sort": sort.name, "field": sort.identity, "name": Shown(name)}
-            yield fact("duplicate-name", place, also=[also], severity=severity, **said)
+            yield fact("duplicate-item", place, also=[also], severity=severity, **said)
         first.setdefault(name, place)
 
 
