@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from lading.diagnostics import Fact
 from lading.files import FileProblem, require_text
 from lading.kinds.profile.model import Variant
@@ -16,6 +18,11 @@ _NO_HEADER = {
     "text-after-fence": "header-fence-not-alone",
     "never-closed": "header-never-closed",
 }
+
+
+def given_path(source: Source, session: Session) -> str:
+    """The path a source was asked for by: it names the profile, even where it is a link to another file."""
+    return os.path.join(session.files.cwd, source.name).replace(os.sep, "/")
 
 
 def variant_of(source: Source) -> Variant:
