@@ -305,6 +305,8 @@ def describe(kind: types.Type) -> str:
     """A type in words, as in “expected a whole number”."""
     if isinstance(kind, types.UnionType):
         words = [describe(each) for each in kind.types if not isinstance(each, types.NoneType)]
+        if "a number" in words:  # whole ones are among them
+            words = [word for word in words if word != "a whole number"]
         return " or ".join(dict.fromkeys(words))
     if isinstance(kind, types.LiteralType):
         return f"one of {', '.join(f'`{each}`' for each in kind.values)}"
