@@ -139,7 +139,6 @@ class Collector:
                 fact(
                     "missing-field",
                     path,
-                    part="key",
                     field=field.encode_name,
                     owner=_title(kind.cls),
                     expected=expected,
@@ -215,9 +214,7 @@ class Collector:
         given = value.get(tag, _NOTHING)
         if given is _NOTHING:
             expected = f"one of {', '.join(f'`{name}`' for name in branches)}"
-            self.facts.append(
-                fact("missing-field", path, part="key", field=tag, owner="this mapping", expected=expected)
-            )
+            self.facts.append(fact("missing-field", path, field=tag, owner="this mapping", expected=expected))
             return _NOTHING
         if given is HOLE:
             self.holes = True
@@ -251,7 +248,7 @@ class Collector:
         high_ok = (kind.le is None or value <= kind.le) and (kind.lt is None or value < kind.lt)
         if low_ok and high_ok and (isinstance(value, float) or value in _INT64 or kind.le is None):
             return value
-        self.facts.append(fact("out-of-range", path, found=Shown(value), expected=_range(kind)))
+        self.facts.append(fact("out-of-range", path, found=Shown(value), expected=describe(kind)))
         return _NOTHING
 
     def _text(self, value: str, kind: types.StrType, path: Path) -> Any:
@@ -334,7 +331,7 @@ def describe(kind: types.Type) -> str:
     if isinstance(kind, types.VarTupleType | types.ListType):
         return "a list"
     if isinstance(kind, types.FloatType):
-        return "a number"
+        return "a number" if _range(kind) == "a number" else f"a number {_range(kind)}"
     if isinstance(kind, types.BoolType):
         return "`true` or `false`"
     return "any value" if isinstance(kind, types.AnyType) else "another value"

@@ -144,7 +144,8 @@ class _Loader:
 
     def say_problem(self, node: Tree, reference: str, folder: str, problem: FileProblem) -> None:
         cwd = self.session.files.cwd
-        base, library = display_name(folder, cwd), display_name(self.settings.library, cwd)
+        base = None if os.path.isabs(reference) else display_name(folder, cwd)
+        library = display_name(self.settings.library, cwd)
         referrer = node.story((KEY,)).origin.document.source.name
         values: dict[str, Any] = {**problem.values, "reference": Shown(reference), "file": Shown(reference)}
         values |= {"referrer": referrer, "base": base, "library": library}

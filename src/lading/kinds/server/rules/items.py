@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from lading.diagnostics import Also, Fact, Severity, Shown, fact
 from lading.kinds.server.items import PROMPT, RESOURCE, SORTS, TOOL, Sort, bases, entries, items, mapping
 from lading.path import Path
+from lading.schemas import check
 from lading.session import Session
 from lading.tree import HOLE
 
 #: Fields of definitions that must say something.
 _NEEDED = ((TOOL, "name"), (TOOL, "description"), (RESOURCE, "uri"), (RESOURCE, "name"), (PROMPT, "name"))
+#: The draft of a schema that does not say its own.
+DEFAULT_DRAFT = "draft-07"
 #: What makes up for missing content.
 _CHOOSING = ("match", "sequence", "handler")
 
@@ -57,6 +62,28 @@ def input_schemas_are_objects(config: Any, _session: Session) -> Iterator[Fact]:
             yield fact("schema-without-type", place)
 
 
+def input_schemas_are_schemas(config: Any, _session: Session) -> Iterator[Fact]:
+    """Against the meta-schema of the draft they name. A schema that many tools share is judged once."""
+    judged: dict[int, list[Fact]] = {}
+    for path, item in items(config, TOOL):
+        schema = mapping(mapping(item).get("tool")).get("inputSchema")
+        if isinstance(schema, dict) and "$generate" not in schema:
+            if id(schema) not in judged:
+                judged[id(schema)] = check(schema, default_draft=DEFAULT_DRAFT)
+            for each in judged[id(schema)]:
+                yield _below((*path, "tool", "inputSchema"), each)
+
+
+def _below(path: Path, each: Fact) -> Fact:
+    """A fact about a part, told of the whole."""
+    remedy = each.remedy
+    if remedy is not None:
+        changes = tuple(replace(change, path=(*path, *change.path)) for change in remedy.changes)
+        remedy = replace(remedy, changes=changes)
+    also = tuple(replace(other, path=(*path, *other.path)) for other in each.also)
+    return replace(each, path=(*path, *each.path), also=also, remedy=remedy)
+
+
 def responses_answer(config: Any, _session: Session) -> Iterator[Fact]:
     """A tool or prompt answers something, or has a way to choose an answer."""
     examples = {
@@ -74,4 +101,10 @@ def responses_answer(config: Any, _session: Session) -> Iterator[Fact]:
                 yield fact("empty-content", (*path, "response", field), field=field, example=examples[field])
 
 
-RULES = (definitions_are_filled, identities_are_unique, input_schemas_are_objects, responses_answer)
+RULES = (
+    definitions_are_filled,
+    identities_are_unique,
+    input_schemas_are_objects,
+    input_schemas_are_schemas,
+    responses_answer,
+)
