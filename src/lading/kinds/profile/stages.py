@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -12,6 +11,7 @@ from lading.files import FileProblem, PathPolicy, require_text
 from lading.kinds.profile import hook_checks
 from lading.kinds.profile.codes import PROMPT_REASONS
 from lading.kinds.profile.hooks import Layer
+from lading.kinds.profile.presenting import layer_by_path
 from lading.kinds.profile.reading import body_of, variant_of
 from lading.path import ROOT, Path
 from lading.session import Session
@@ -25,10 +25,6 @@ PROMPT_POLICY = PathPolicy(absolute="refuse", parents="inside")
 
 _TEXT_FIELDS: tuple[Path, ...] = (("description",), ("model",), ("default", "model"))
 _PROMPT: Path = ("prompt",)
-_LAYERS: tuple[tuple[re.Pattern[str], Layer], ...] = (
-    (re.compile(r"/\.defect/agents/(?:[^/]+\.md|[^/]+/config\.toml)\Z"), "project"),
-    (re.compile(r"/defect/agents/(?:[^/]+\.md|[^/]+/config\.toml)\Z"), "user"),
-)
 
 
 def layer_of(source: Source, session: Session) -> Layer | None:
@@ -36,8 +32,7 @@ def layer_of(source: Source, session: Session) -> Layer | None:
     given: Layer | None = session.options.layer
     if given is not None or source.path is None:
         return given
-    path = source.path.replace(os.sep, "/")
-    return next((layer for pattern, layer in _LAYERS if pattern.search(path)), None)
+    return layer_by_path(source.path)
 
 
 def keep_text(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
