@@ -19,6 +19,7 @@ from lading.kinds.blueprint.codes import CODES
 from lading.kinds.blueprint.expand import Places, expand
 from lading.kinds.blueprint.model import Blueprint
 from lading.kinds.blueprint.parts import flow_parts, mapping
+from lading.kinds.blueprint.presenting import SENSITIVE, listing
 from lading.kinds.blueprint.schema import with_references
 from lading.kinds.kind import Kind
 from lading.path import ROOT
@@ -31,7 +32,7 @@ FORMATS: dict[str, Format] = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
 _JSON_OBJECT = re.compile(r"""\s*\{\s*["}]""")
 
 EXAMPLE = """\
-id: first-flow
+id: NAME
 default_agent_kind: agent_block
 flow:
   kind: step
@@ -140,4 +141,6 @@ KIND = Kind(
     schema=with_references,
     written=written,
     example=EXAMPLE,
+    listing=listing,
+    sensitive=SENSITIVE,
 )

@@ -11,6 +11,7 @@ from lading.files import FileProblem, PathPolicy, require_text
 from lading.kinds.profile import hook_checks
 from lading.kinds.profile.codes import PROMPT_REASONS
 from lading.kinds.profile.hooks import Layer
+from lading.kinds.profile.presenting import layer_by_path
 from lading.kinds.profile.reading import body_of, given_path, variant_of
 from lading.path import ROOT, Path
 from lading.session import Session
@@ -26,10 +27,6 @@ _NOT_TEXT = (bool, int, float)
 _TEXT_FIELDS: tuple[Path, ...] = (("description",), ("model",), ("default", "model"))
 _PROMPT: Path = ("prompt",)
 _TEXT: Path = ("prompt", "text")
-_LAYERS: tuple[tuple[re.Pattern[str], Layer], ...] = (
-    (re.compile(r"/\.defect/agents/(?:[^/]+\.md|[^/]+/config\.toml)\Z"), "project"),
-    (re.compile(r"/defect/agents/(?:[^/]+\.md|[^/]+/config\.toml)\Z"), "user"),
-)
 
 
 def layer_of(source: Source, session: Session) -> Layer | None:
@@ -37,8 +34,7 @@ def layer_of(source: Source, session: Session) -> Layer | None:
     given: Layer | None = session.options.layer
     if given is not None or source.path is None:
         return given
-    path = given_path(source, session)
-    return next((layer for pattern, layer in _LAYERS if pattern.search(path)), None)
+    return layer_by_path(given_path(source, session))
 
 
 def keep_text(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
