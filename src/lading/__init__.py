@@ -1,5 +1,87 @@
-"""Load, compose, check and freeze the configuration of AI agents."""
+"""Load, compose, check and freeze the configuration of AI agents.
+
+    loaded = lading.load("server.yaml")
+    loaded.config, loaded.warnings, loaded.digest, loaded.explain("tools[0].tool.name")
+
+Names are imported when they are first used, so that `import lading` and `lading --help` cost next to nothing.
+"""
+
+from __future__ import annotations
 
 from lading._version import __version__
 
-__all__ = ["__version__"]
+TYPE_CHECKING = False  # `typing` itself is not imported: type checkers know the name, and it costs a third of a start
+if TYPE_CHECKING:
+    from typing import Any
+
+    from lading.api import check, load, loads
+    from lading.diagnostics import Diagnostic, Edit, Fix, Label, LadingError, LoadError, UsageError
+    from lading.loaded import Explanation, Loaded
+    from lading.profiles import Profile, Profiles, discover_profiles
+    from lading.settings import LoadedSettings, load_settings
+    from lading.source import Source, Span
+    from lading.workspace import FileReport, Report
+
+_HOMES = {
+    "check": "api",
+    "load": "api",
+    "loads": "api",
+    "Diagnostic": "diagnostics",
+    "Edit": "diagnostics",
+    "Fix": "diagnostics",
+    "LadingError": "diagnostics",
+    "Label": "diagnostics",
+    "LoadError": "diagnostics",
+    "UsageError": "diagnostics",
+    "Explanation": "loaded",
+    "Loaded": "loaded",
+    "Profile": "profiles",
+    "Profiles": "profiles",
+    "discover_profiles": "profiles",
+    "LoadedSettings": "settings",
+    "load_settings": "settings",
+    "Source": "source",
+    "Span": "source",
+    "FileReport": "workspace",
+    "Report": "workspace",
+}
+
+__all__ = [
+    "Diagnostic",
+    "Edit",
+    "Explanation",
+    "FileReport",
+    "Fix",
+    "Label",
+    "LadingError",
+    "LoadError",
+    "Loaded",
+    "LoadedSettings",
+    "Profile",
+    "Profiles",
+    "Report",
+    "Source",
+    "Span",
+    "UsageError",
+    "__version__",
+    "check",
+    "discover_profiles",
+    "load",
+    "load_settings",
+    "loads",
+]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOMES.get(name)
+    if home is None:
+        raise AttributeError(f"module 'lading' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(f"lading.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -8,7 +8,7 @@ exception, `LoadError`, carries them to the caller.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -16,7 +16,8 @@ from lading.path import ROOT, Path
 from lading.source import Span
 
 Severity = Literal["error", "warning", "note"]
-Part = Literal["value", "key"]
+#: What of an entry a finding is about; `nowhere` is no place in any text, such as a limit set outside.
+Part = Literal["value", "key", "nowhere"]
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
@@ -39,6 +40,7 @@ class Also(msgspec.Struct, frozen=True):
     path: Path = ROOT
     part: Part = "value"
     span: Span | None = None
+    origin: Any = None
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -48,6 +50,7 @@ class Change(msgspec.Struct, frozen=True):
     text: str | None
     part: Part = "value"
     span: Span | None = None
+    origin: Any = None
 
 
 class Remedy(msgspec.Struct, frozen=True):
@@ -61,8 +64,8 @@ class Remedy(msgspec.Struct, frozen=True):
 class Fact(msgspec.Struct, frozen=True):
     """What a stage found, before it is placed and worded.
 
-    `path` is in the resolved configuration, unless `span` already says where. `severity` overrides that of
-    the code, where the kind is stricter or milder.
+    `path` is in the resolved configuration, unless `span` or `origin` (a `tree.Origin`: a path in one document)
+    say where. `severity` overrides that of the code, where the kind is stricter or milder.
     """
 
     code: str
@@ -73,6 +76,7 @@ class Fact(msgspec.Struct, frozen=True):
     remedy: Remedy | None = None
     severity: Severity | None = None
     span: Span | None = None
+    origin: Any = None
 
 
 def fact(

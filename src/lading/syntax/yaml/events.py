@@ -5,6 +5,7 @@ Only mark *indexes* are used: libyaml's line numbers also count U+0085 and U+202
 
 from __future__ import annotations
 
+import importlib
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -23,24 +24,13 @@ from yaml.events import (
 from lading.syntax.engine import Range
 from lading.syntax.yaml.scalars import TooLong, key_text, resolve_plain
 
-Parser: Any  # either class; both give the events, whose types no stub tells apart
+#: Makes a parser of a text; events come from its `get_event`.
+Parser: Any
 try:
-    from yaml._yaml import CParser
-
-    Parser = CParser
+    Parser = importlib.import_module("yaml.cyaml").CParser
     ENGINE = "libyaml"
 except ImportError:  # PyYAML was built without libyaml: the same grammar, written in Python
-    from yaml.parser import Parser as _PythonParser
-    from yaml.reader import Reader
-    from yaml.scanner import Scanner
-
-    class _Parser(Reader, Scanner, _PythonParser):
-        def __init__(self, stream: str) -> None:
-            Reader.__init__(self, stream)
-            Scanner.__init__(self)
-            _PythonParser.__init__(self)
-
-    Parser = _Parser
+    Parser = importlib.import_module("lading.syntax.yaml.fallback").PythonParser
     ENGINE = "PyYAML"
 
 _PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*\s+)+")

@@ -1,0 +1,99 @@
+"""The public functions. They only wire the parts together; the parts do the work."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from lading.diagnostics import LoadError
+from lading.files import Files
+from lading.kinds.registry import kind_named
+from lading.loaded import Loaded
+from lading.loading import Outcome, Request, load_text
+from lading.workspace import Report, check_paths, load_one
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    kind: str | None = None,
+    env: Mapping[str, str] | None = None,
+    strict: bool = False,
+    embedded: bool = False,
+    roots: Iterable[str | os.PathLike[str]] = (),
+    **options: Any,
+) -> Loaded[Any]:
+    """Read `path` and return its configuration: composed, checked, immutable.
+
+    The kind is recognised unless `kind` names it. Variables come from `env`, by default the environment of the
+    process. Further options are the kind's own, such as `library` for servers.
+
+    Raises `LoadError` with every error found (with `strict`, warnings fail too), and `UsageError` for an unknown
+    kind or option.
+    """
+    name = os.fspath(path)
+    request = _request(env, options, embedded=embedded, roots=roots)
+    return _loaded(load_one(name, request, kind=kind), strict=strict)
+
+
+def loads(
+    text: str,
+    *,
+    kind: str,
+    env: Mapping[str, str] | None = None,
+    strict: bool = False,
+    embedded: bool = False,
+    base_dir: str | os.PathLike[str] = ".",
+    **options: Any,
+) -> Loaded[Any]:
+    """Load a configuration from a string.
+
+    `embedded` means no disk and no environment. Otherwise references start at `base_dir`.
+
+    Raises `LoadError` and `UsageError` like `load`.
+    """
+    request = _request(env, options, embedded=embedded)
+    name = "<embedded>" if embedded else "<string>"
+    base = os.path.abspath(base_dir)
+    return _loaded(load_text(text, kind_named(kind), request, Files(), name=name, base=base), strict=strict)
+
+
+def check(
+    paths: Iterable[str | os.PathLike[str]] = (".",),
+    *,
+    kind: str | None = None,
+    env: Mapping[str, str] | None = None,
+    embedded: bool = False,
+    **options: Any,
+) -> Report:
+    """Find and check everything below `paths`. Bad files are findings of the report, never exceptions."""
+    request = _request(env, options, embedded=embedded)
+    return check_paths([os.fspath(path) for path in paths], request, kind=kind)
+
+
+def _request(
+    env: Mapping[str, str] | None,
+    options: Mapping[str, Any],
+    *,
+    embedded: bool = False,
+    roots: Iterable[str | os.PathLike[str]] = (),
+) -> Request:
+    given = {
+        name: os.fspath(value) if isinstance(value, os.PathLike) else value
+        for name, value in options.items()
+        if value is not None
+    }
+    return Request(
+        env=dict(os.environ) if env is None else env,
+        options=given,
+        embedded=embedded,
+        roots=tuple(os.path.abspath(root) for root in roots),
+    )
+
+
+def _loaded(outcome: Outcome, *, strict: bool) -> Loaded[Any]:
+    loaded = outcome.loaded()
+    if loaded is None or (strict and any(each.severity == "warning" for each in outcome.diagnostics)):
+        raise LoadError(outcome.diagnostics)
+    return loaded

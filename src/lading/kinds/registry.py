@@ -1,0 +1,153 @@
+"""Where kinds come from, and which kind a file is of.
+
+Recognition is a table of light predicates, so that looking at a file imports no kind but its own. Kinds of
+others come by the entry point group `lading.kinds`, which is scanned only when a name is asked for that is not
+built in. Nothing in a checked project can name code to import.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from lading.codes import CORE_CODES, Code
+from lading.diagnostics import UsageError
+from lading.kinds.kind import Kind
+from lading.nearest import nearest
+
+
+class Recognition(msgspec.Struct, frozen=True):
+    """How files of a kind are told: by a path with `/`, then by their content."""
+
+    kind: str
+    module: str
+    by_path: Callable[[str], bool] | None = None
+    by_text: Callable[[str], bool] | None = None  #: a cheap look, before anything is parsed
+    by_content: Callable[[Any], bool] | None = None
+    convention: bool = False  #: of another agent tool; a project may leave these alone
+
+
+def _key(*names: str) -> re.Pattern[str]:
+    """A line that starts with one of the keys, in YAML or JSON."""
+    return re.compile(rf"""^[ \t{{,]*["']?(?:{"|".join(names)})["']?[ \t]*:""", re.MULTILINE)
+
+
+_SERVER = _key("server")
+_SERVER_PARTS = _key("tools", "resources", "prompts", "baseline", "phases")
+
+
+def _looks_like_server(text: str) -> bool:
+    return bool(_SERVER.search(text) and _SERVER_PARTS.search(text))
+
+
+def _is_server(value: Any) -> bool:
+    if not isinstance(value, dict) or not isinstance(value.get("server"), dict):
+        return False
+    return any(key in value for key in ("tools", "resources", "prompts", "baseline", "phases"))
+
+
+_PROFILE = re.compile(r"/\.?defect/agents/(?:[^/]+\.md|[^/]+/config\.toml)\Z")
+_SETTINGS = re.compile(r"/(?:\.defect/config(?:\.local)?|(?:\.?config|xdg)/defect/config)\.toml\Z")
+
+
+def _is_profile(path: str) -> bool:
+    return bool(_PROFILE.search(path))
+
+
+def _is_settings(path: str) -> bool:
+    return bool(_SETTINGS.search(path))
+
+
+_FLOW = re.compile(r"""(?:^|[{,])\s*["']?flow["']?[ \t]*:""", re.MULTILINE)
+
+
+def _looks_like_blueprint(text: str) -> bool:
+    return bool(_FLOW.search(text)) and "kind" in text
+
+
+def _is_blueprint(value: Any) -> bool:
+    """A flow with a kind, and an id; a blueprint that forgot its id still has agents."""
+    if not isinstance(value, dict) or not isinstance(value.get("flow"), dict):
+        return False
+    return "kind" in value["flow"] and ("id" in value or "agents" in value)
+
+
+BUILT_IN: tuple[Recognition, ...] = (
+    Recognition("toolpack", "lading.kinds.toolpack", by_path=lambda path: path.endswith((".tool.yaml", ".tool.yml"))),
+    Recognition("profile", "lading.kinds.profile", by_path=_is_profile),
+    Recognition("settings", "lading.kinds.settings", by_path=_is_settings),
+    Recognition("server", "lading.kinds.server", by_text=_looks_like_server, by_content=_is_server),
+    Recognition("blueprint", "lading.kinds.blueprint", by_text=_looks_like_blueprint, by_content=_is_blueprint),
+    Recognition("agent_md", "lading.kinds.agent_md"),
+)
+
+_plugins: dict[str, Kind] = {}
+
+
+def names() -> tuple[str, ...]:
+    """The built-in kinds, in order of recognition."""
+    return tuple(each.kind for each in BUILT_IN)
+
+
+def kind_named(name: str) -> Kind:
+    """The kind of that name; installed plugins are looked at only for names that are not built in.
+
+    Raises `UsageError`.
+    """
+    for each in BUILT_IN:
+        if each.kind == name:
+            kind = importlib.import_module(each.module).KIND
+            assert isinstance(kind, Kind)
+            return kind
+    plugins = installed()
+    if name in plugins:
+        return plugins[name]
+    known = known_names()
+    guess = nearest(name, known)
+    hint = f"; did you mean `{guess}`?" if guess else ""
+    raise UsageError(f"there is no kind `{name}` (known: {', '.join(known)}){hint}")
+
+
+def known_names() -> tuple[str, ...]:
+    """Every kind there is, installed ones included."""
+    return (*names(), *installed())
+
+
+def installed() -> dict[str, Kind]:
+    """The kinds that installed packages bring. Scanning costs more than a whole start: only on demand."""
+    if not _plugins:
+        from importlib.metadata import entry_points
+
+        for entry in entry_points(group="lading.kinds"):
+            kind = entry.load()
+            if isinstance(kind, Kind):
+                _plugins[entry.name] = kind
+    return _plugins
+
+
+def recognise_path(path: str, *, conventions: bool = True) -> str | None:
+    """The kind of a file by its name and place alone."""
+    rows = (each for each in BUILT_IN if each.by_path is not None and (conventions or not each.convention))
+    return next((each.kind for each in rows if each.by_path is not None and each.by_path(path)), None)
+
+
+def recognise_text(text: str) -> str | None:
+    """The kind a text looks like, without parsing it."""
+    return next((each.kind for each in BUILT_IN if each.by_text is not None and each.by_text(text)), None)
+
+
+def recognise_content(value: Any) -> str | None:
+    """The kind of a file by what it holds."""
+    return next((each.kind for each in BUILT_IN if each.by_content is not None and each.by_content(value)), None)
+
+
+def all_codes() -> dict[str, Code]:
+    """Every code of lading and of the built-in kinds."""
+    codes = {code.name: code for code in CORE_CODES}
+    for each in BUILT_IN:
+        codes |= {code.name: code for code in kind_named(each.kind).codes}
+    return codes

@@ -1,0 +1,43 @@
+"""The kind `server` as a value."""
+
+from __future__ import annotations
+
+from lading.directives import file, generate, include
+from lading.generators import CODES as GENERATOR_CODES
+from lading.kinds.kind import Kind
+from lading.kinds.server import composing
+from lading.kinds.server.codes import CODES
+from lading.kinds.server.example import EXAMPLE
+from lading.kinds.server.folding import fold
+from lading.kinds.server.limits import limits_of
+from lading.kinds.server.model import ServerFile
+from lading.kinds.server.normalise import normalise, not_finite
+from lading.kinds.server.presenting import SENSITIVE, listing
+from lading.kinds.server.rules import RULES
+from lading.model import Shape
+from lading.schemas import CODES as SCHEMA_CODES
+
+KIND = Kind(
+    name="server",
+    title="MCP server configuration",
+    model=ServerFile,
+    options=composing.ServerOptions,
+    limits=limits_of,
+    uses_environment=True,
+    strictness={"not-finite": not_finite},
+    shape=Shape(unknown="warning", null_is_absent=True, exempt=("$",)),
+    stages=(
+        composing.include,
+        composing.move_into_content,
+        composing.load_files,
+        composing.plan_payloads,
+        composing.bound_depth,
+        normalise,
+    ),
+    rules=RULES,
+    finish=fold,
+    codes=(*CODES, *include.CODES, *file.CODES, *generate.CODES, *GENERATOR_CODES, *SCHEMA_CODES),
+    example=EXAMPLE,
+    listing=listing,
+    sensitive=SENSITIVE,
+)

@@ -1,0 +1,267 @@
+"""The plumbing: read, parse, resolve, check, freeze. Nothing here knows any kind.
+
+`load_path` and `load_text` run one load and always return an `Outcome`; raising is the business of the public
+functions in `api`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from lading.diagnostics import Diagnostic, Fact, UsageError
+from lading.files import FileProblem, Files
+from lading.freeze import freeze
+from lading.kinds.kind import Kind
+from lading.kinds.registry import all_codes
+from lading.loaded import Loaded
+from lading.model import build
+from lading.nearest import nearest
+from lading.placing import Placer, apply_ignores
+from lading.session import Session, Shared, format_of
+from lading.source import Source, Span
+from lading.syntax.document import Document
+from lading.tree import HOLE, Tree, graft
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What one load came to: a configuration if there were no errors, and every finding."""
+
+    kind: Kind
+    config: Any
+    diagnostics: tuple[Diagnostic, ...]
+    tree: Tree | None = None
+    documents: tuple[Document, ...] = ()
+    sources: tuple[Source, ...] = ()
+    session: Session | None = None
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        return tuple(each for each in self.diagnostics if each.severity == "error")
+
+    @property
+    def ok(self) -> bool:
+        return not self.errors
+
+    def loaded(self) -> Loaded[Any] | None:
+        """The result to hand to a program; None if there were errors."""
+        if not self.ok or self.config is None or self.tree is None:
+            return None
+        return Loaded(
+            self.config,
+            self.kind.name,
+            self.diagnostics,
+            self.tree,
+            self.documents,
+            self.sources,
+            self.kind.written,
+        )
+
+
+class Request(msgspec.Struct, frozen=True):
+    """How to load: everything but the what."""
+
+    env: Mapping[str, str]
+    options: Mapping[str, object] = {}
+    embedded: bool = False
+    roots: tuple[str, ...] = ()  #: reference roots the caller allows beside the project's
+    project: str | None = None  #: the project root, if the caller knows it
+    shared: bool = False  #: the options serve several kinds; each takes those it knows
+
+
+def options_of(kind: Kind, request: Request) -> Any:
+    """The options of a kind, checked by its own Struct. Raises `UsageError`."""
+    known = kind.options.__struct_fields__
+    given = {name: value for name, value in request.options.items() if name in known or not request.shared}
+    for name in given:
+        if name not in known:
+            guess = nearest(name, known)
+            hint = f"; did you mean `{guess}`?" if guess else ""
+            raise UsageError(f"`{name}` is not an option of kind {kind.name}{hint}")
+    try:
+        return msgspec.convert(given, kind.options)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"options of kind {kind.name}: {error}") from None
+
+
+def load_path(
+    path: str, kind: Kind, request: Request, files: Files | None = None, *, shared: Shared | None = None
+) -> Outcome:
+    """Load a file the caller named. Loads that are given the same `shared` read and parse nothing twice."""
+    if shared is None:
+        shared = Shared(files)
+        files = shared.files
+    else:
+        files = shared.files.again()
+    options = options_of(kind, request)
+    limits, facts = kind.limits(request.env)
+    absolute = os.path.join(files.cwd, path)
+    root = request.project or shared.project_root(absolute)
+    session = Session(
+        kind,
+        options,
+        files,
+        shared=shared,
+        env=request.env,
+        limits=limits,
+        root=root,
+        base=os.path.dirname(absolute),
+        path=absolute,
+        roots=request.roots,
+        embedded=request.embedded,
+    )
+    try:
+        source = files.read(path, max_bytes=limits.max_file_bytes)
+    except FileProblem as problem:
+        values = {**problem.values, "variable": limits.file_bytes_variable}
+        return _report(session, None, [*facts, Fact(problem.code, values=values)], str(values.get("file", path)))
+    return load_source(source, session, facts)
+
+
+def load_text(text: str, kind: Kind, request: Request, files: Files, *, name: str, base: str) -> Outcome:
+    """Load a string as if it were a file in the folder `base`."""
+    options = options_of(kind, request)
+    limits, facts = kind.limits(request.env)
+    session = Session(
+        kind,
+        options,
+        files,
+        env=request.env,
+        limits=limits,
+        root=request.project or base,
+        base=base,
+        path=os.path.join(base, name),
+        roots=request.roots,
+        embedded=request.embedded,
+    )
+    source = Source.of_text(name, text)
+    size = len(source.data)
+    if size > limits.max_file_bytes:
+        values = {
+            "file": name,
+            "size": size,
+            "limit": limits.max_file_bytes,
+            "variable": limits.file_bytes_variable,
+        }
+        return _report(session, None, [*facts, Fact("file-too-large", values=values)], name)
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        return _report(session, None, [*facts, Fact("lone-surrogate", span=Span(source, error.start, error.end))], name)
+    return load_source(source, session, facts)
+
+
+T = TypeVar("T")
+
+#: How many frames a load may need at most: a document as deep as parsing allows, in the recursion of the collector.
+_FRAMES = 800
+
+
+def load_source(source: Source, session: Session, facts: list[Fact]) -> Outcome:
+    """Parse, resolve, check and freeze a source."""
+    return with_headroom(lambda: _load_source(source, session, facts))
+
+
+def with_headroom(run: Callable[[], T]) -> T:
+    """The result of `run`, whatever the depth of the caller's own stack.
+
+    What a document may nest fits into Python's recursion limit, but not on top of a stack that is nearly
+    full. Another thread starts with an empty one.
+    """
+    frame, room = sys._getframe(), sys.getrecursionlimit() - _FRAMES
+    while room > 0 and frame.f_back is not None:
+        frame, room = frame.f_back, room - 1
+    if room > 0:
+        return run()
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(run).result()
+
+
+def _load_source(source: Source, session: Session, facts: list[Fact]) -> Outcome:
+    kind = session.kind
+    read = kind.read or _read_by_extension
+    document, found = read(source, session)
+    facts = [*facts, *found]
+    if document is None:
+        return _report(session, None, facts, source.name, root=source)
+    if document.value is None:
+        empty = Fact("document-empty", values={"kind": kind.name}, span=Span(source, 0, 0))
+        return _report(session, None, [*facts, empty], source.name, root=source)
+    tree = Tree.of(document)
+    tree = graft(tree, {path: Tree(HOLE, tree.origins.at(path)) for path in document.failed_paths()})
+    return check_tree(tree, session, facts, source)
+
+
+def check_tree(tree: Tree, session: Session, facts: list[Fact], source: Source) -> Outcome:
+    """Resolve, check and freeze a tree that is already parsed (or merged from layers)."""
+    kind = session.kind
+    for stage in kind.stages:
+        tree, found = stage(tree, session)
+        facts += found
+    resolved = tree.value
+    config, plain, found = build(resolved, kind.model, kind.shape)
+    facts += found
+    if any(_is_error(each, session) for each in facts):
+        config = None  # something is missing that no later check may excuse
+    tree = Tree(plain if config is not None else tree.value, tree.origins, tree.moves)
+    for rule in kind.rules:
+        facts += rule(tree.value, session)
+    return _report(session, tree, facts, source.name, config=config, root=source, resolved=resolved)
+
+
+def place_more(outcome: Outcome, facts: Sequence[Fact]) -> list[Diagnostic]:
+    """Findings about a load that were made after it, such as those about several files together."""
+    assert outcome.session is not None
+    file = outcome.sources[0].name if outcome.sources else None
+    return Placer(outcome.tree, outcome.documents, outcome.session.codes, file=file).place(facts)
+
+
+def _is_error(each: Fact, session: Session) -> bool:
+    return (each.severity or session.codes[each.code].severity) == "error"
+
+
+def _read_by_extension(source: Source, session: Session) -> tuple[Document | None, list[Fact]]:
+    return session.parse(source, format_of(session.kind, source.name))
+
+
+def _report(
+    session: Session,
+    tree: Tree | None,
+    facts: list[Fact],
+    file: str,
+    *,
+    config: Any = None,
+    root: Source | None = None,
+    resolved: Any = None,
+) -> Outcome:
+    """Place and word the facts; freeze the configuration if none is an error."""
+    documents = session.documents
+    sources = tuple(dict.fromkeys([*([root] if root else []), *session.files.sources()]))
+    placed = Placer(tree, documents, session.codes, file=file).place(facts) if facts else []
+    # What keeps the configuration from existing cannot be silenced.
+    kept = [each for each in placed if config is None and each.severity == "error"]
+    rest = [each for each in placed if each not in kept] if kept else placed
+    ignored = apply_ignores(rest, (document.source for document in documents), all_codes)
+    diagnostics = sorted([*kept, *ignored], key=Diagnostic.sort_key)
+    if tree is None or any(each.severity == "error" for each in diagnostics):
+        config = None
+    if config is not None and tree is not None:
+        if session.kind.finish is not None:
+            tree, config = session.kind.finish(tree, config)
+        make = session.kind.make
+        config = freeze(config) if make is None else make(resolved, session)
+    return Outcome(
+        session.kind,
+        config,
+        tuple(diagnostics),
+        tree,
+        documents,
+        sources,
+        session,
+    )

@@ -1,0 +1,1 @@
+"""Findings to text: one module per format. Nothing here prints."""

@@ -1,0 +1,81 @@
+"""`--output-format json`: one object, the same from release to release."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from lading._version import __version__
+from lading.diagnostics import Diagnostic, Edit, Label
+from lading.source import Span
+from lading.workspace import Report
+
+
+def render(report: Report) -> str:
+    return json.dumps(to_dict(report), ensure_ascii=False, indent=1) + "\n"
+
+
+def to_dict(report: Report) -> dict[str, Any]:
+    """The report as plain data, in the documented shape."""
+    return {
+        "version": 1,
+        "lading": __version__,
+        "summary": {
+            "files": len(report.files),
+            "errors": len(report.errors),
+            "warnings": len(report.warnings),
+            "notes": len(report.notes),
+        },
+        "files": [
+            {
+                "path": each.path,
+                "kind": each.kind,
+                "ok": each.ok,
+                "digest": each.digest,
+                "used_by": list(each.used_by),
+            }
+            for each in report.files
+        ],
+        "diagnostics": [diagnostic_to_dict(each) for each in report.diagnostics],
+    }
+
+
+def diagnostic_to_dict(each: Diagnostic) -> dict[str, Any]:
+    fix = each.fix
+    return {
+        "code": each.code,
+        "severity": each.severity,
+        "message": each.message,
+        "path": each.path,
+        "pointer": each.pointer,
+        **_place(each.span, each.file),
+        "count": each.count,
+        "url": each.url,
+        "help": each.help,
+        "fix": None
+        if fix is None
+        else {"message": fix.message, "safe": fix.safe, "edits": [_edit(edit) for edit in fix.edits]},
+        "related": [_label(label) for label in each.related],
+    }
+
+
+def _place(span: Span | None, file: str | None = None) -> dict[str, Any]:
+    if span is None:
+        return {"file": file, "line": None, "column": None, "end_line": None, "end_column": None}
+    line, column = span.source.position(span.start)
+    end_line, end_column = span.source.position(span.end)
+    return {
+        "file": span.source.name,
+        "line": line,
+        "column": column,
+        "end_line": end_line,
+        "end_column": end_column,
+    }
+
+
+def _edit(edit: Edit) -> dict[str, Any]:
+    return {**_place(edit.span), "text": edit.text}
+
+
+def _label(label: Label) -> dict[str, Any]:
+    return {**_place(label.span), "path": label.path, "message": label.message}

@@ -1,0 +1,175 @@
+"""Case files: one Markdown file holds input files, what is expected of them, and why.
+
+````markdown
+# A title that states the rule
+
+Why it is so.
+
+`main.yaml`
+```yaml
+…
+```
+`lib/other.yaml`
+```yaml
+…
+```
+```settings
+{"kind": "server", "env": {"A": "1"}, "options": {"library": "lib"}}
+```
+```findings
+main.yaml:1:1: error[code] message
+  --> lib/other.yaml:2:3 included from here
+  help: what to do
+```
+```result
+{"the": "loaded configuration"}
+```
+````
+
+With `layers` in the settings, as in `{"layers": {"cwd": "project", "xdg": "home", "overrides": ["a.b=1"]}}`, all
+profiles or settings seen from there are loaded instead of one file; `cwd` is the root of a repository.
+
+The first file is loaded unless `settings` names an `entry`. `findings` may be missing when there are none, `result`
+when it does not matter. A file in ```base64 is binary; one in ```symlink holds the target of a link. With
+LADING_UPDATE_CASES=1 the expectations are rewritten; the diff is reviewed like code.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from lading.diagnostics import Diagnostic
+from lading.kinds.registry import kind_named
+from lading.layers import find_places
+from lading.loaded import plain_data
+from lading.loading import Outcome, Request, load_path
+from lading.profiles import Profiles, find_profiles
+from lading.settings import find_settings
+
+UPDATE = bool(os.environ.get("LADING_UPDATE_CASES"))
+
+_BLOCK = re.compile(
+    r"^(?:`(?P<name>[^`\n]+)`\n+)?(?P<fence>`{3,})(?P<tag>[a-z0-9_-]*)\n(?P<body>.*?)(?<=\n)(?P=fence)[ \t]*$",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@dataclass
+class Case:
+    path: Path
+    kind: str
+    files: dict[str, str | bytes] = field(default_factory=dict)
+    links: dict[str, str] = field(default_factory=dict)
+    settings: dict[str, Any] = field(default_factory=dict)
+    findings: str = ""
+    result: Any = None
+    has_result: bool = False
+    title: str = ""
+
+    @property
+    def entry(self) -> str:
+        return str(self.settings.get("entry") or next(iter(self.files)))
+
+    def write(self, folder: Path) -> None:
+        for name, content in self.files.items():
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content if isinstance(content, bytes) else content.encode())
+        for name, link in self.links.items():
+            target = folder / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.symlink_to(link)
+        (folder / ".git").mkdir(exist_ok=True)
+
+    def run(self) -> tuple[Sequence[Diagnostic], Any]:
+        """The findings and the result; the working directory must be where the files were written."""
+        if "layers" in self.settings:
+            return self.load_layers(dict(self.settings["layers"]))
+        outcome = self.load()
+        loaded = outcome.loaded()
+        return outcome.diagnostics, loaded.to_dict() if loaded else None
+
+    def load_layers(self, layers: dict[str, Any]) -> tuple[Sequence[Diagnostic], Any]:
+        """All profiles or settings, as seen from a folder."""
+        cwd = layers.get("cwd", ".")
+        (Path(cwd) / ".git").mkdir(parents=True, exist_ok=True)
+        env, local = self.settings.get("env", {}), bool(layers.get("local"))
+        places = find_places(cwd, xdg_config_home=layers.get("xdg"), home=layers.get("home"), env=env, local=local)
+        if self.kind == "profile":
+            discovery = find_profiles(places)
+            profiles = {} if discovery.errors else dict(Profiles(discovery))
+            return discovery.diagnostics, plain_data(profiles) if profiles else None
+        found = find_settings(places, layers.get("overrides", ()))
+        return found.outcome.diagnostics, plain_data(found.outcome.config)
+
+    def load(self) -> Outcome:
+        """Load the entry; the working directory must be where the files were written."""
+        request = Request(
+            env=self.settings.get("env", {}),
+            options=self.settings.get("options", {}),
+            embedded=bool(self.settings.get("embedded")),
+        )
+        return load_path(self.entry, kind_named(self.kind), request)
+
+    def rewrite(self, findings: str, result: Any) -> None:
+        """Put the actual outcome into the file."""
+        text = self.path.read_text()
+        text = _replaced(text, "findings", findings)
+        if self.has_result:
+            text = _replaced(text, "result", json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+        self.path.write_text(text)
+
+
+def _replaced(text: str, tag: str, body: str) -> str:
+    block = f"```{tag}\n{body}```"
+    pattern = re.compile(rf"^```{tag}\n.*?^```[ \t]*$", re.MULTILINE | re.DOTALL)
+    if pattern.search(text):
+        return pattern.sub(lambda _match: block, text)
+    return text if not body else text.rstrip("\n") + f"\n\n{block}\n"
+
+
+def read_case(path: Path, kind: str) -> Case:
+    text = path.read_text()
+    case = Case(path, kind, title=text.splitlines()[0].lstrip("# ").strip())
+    for match in _BLOCK.finditer(text):
+        name, tag, body = match["name"], match["tag"], match["body"]
+        if tag == "settings":
+            case.settings = json.loads(body)
+            case.kind = case.settings.get("kind", kind)
+        elif tag == "findings":
+            case.findings = body
+        elif tag == "result":
+            case.result, case.has_result = json.loads(body), True
+        elif name is not None and tag == "base64":
+            case.files[name] = base64.b64decode(body)
+        elif name is not None and tag == "symlink":
+            case.links[name] = body.strip()
+        elif name is not None:
+            case.files[name] = body
+    return case
+
+
+def cases_in(folder: Path) -> Iterator[Case]:
+    """Every case below `folder`, whose subfolders are named for kinds."""
+    for path in sorted(folder.glob("*/**/*.md")):
+        yield read_case(path, path.relative_to(folder).parts[0])
+
+
+def written(each: Diagnostic) -> str:
+    """A finding as case files write it."""
+    lines = [str(each) + (f" (x{each.count})" if each.count > 1 else "")]
+    for label in each.related:
+        place = f"{label.span.source.name}:{label.span.line}:{label.span.column} " if label.span else ""
+        lines.append(f"  --> {place}{label.message}")
+    if each.help:
+        lines.append("  help: " + each.help.replace("\n", "\n    "))
+    if each.fix:
+        lines.append(f"  fix: {each.fix.message}")
+    return "\n".join(lines) + "\n"
