@@ -11,10 +11,14 @@ from collections.abc import Iterator
 from random import Random
 
 import yaml
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from lading.path import ROOT, Path
 from lading.syntax.yaml.scalars import resolve_plain
+
+#: For laws over whole documents: those take a while to make, more so on a busy machine.
+LAW = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 #: Letters, quotes, brackets, blanks, escapes, line breaks of all sorts, and characters beyond 16 bits.
 ALPHABET = "ab.:#-_ \"'\\[]{},=&*!|>%@`~?\t\n0é\u2028\x85\u200b😀𝒳"

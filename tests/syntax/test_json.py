@@ -8,7 +8,7 @@ import threading
 import time
 
 import pytest
-from documents import damaged, json_documents, paths_of
+from documents import LAW, damaged, json_documents, paths_of
 from hypothesis import given
 
 from lading.syntax.engine import MAX_DEPTH, Irregularity, Place, SyntaxProblem
@@ -204,6 +204,7 @@ def test_locating_is_linear() -> None:
     assert time.perf_counter() - started < 5
 
 
+@LAW
 @given(json_documents())
 def test_every_path_is_located_and_reads_back(document: tuple[str, object]) -> None:
     text, value = document
@@ -222,6 +223,7 @@ def test_every_path_is_located_and_reads_back(document: tuple[str, object]) -> N
         assert json.loads(text[slice(*odd.range)]) == odd.values["key"]
 
 
+@LAW
 @given(damaged(json_documents()))
 def test_no_text_ends_in_any_other_exception(text: str) -> None:
     try:

@@ -9,7 +9,7 @@ import tomllib
 
 import pytest
 import rtoml
-from documents import Written, damaged, paths_of, toml_documents
+from documents import LAW, Written, damaged, paths_of, toml_documents
 from hypothesis import given
 
 from lading.path import Path
@@ -354,6 +354,7 @@ def key_written(text: str) -> str:
     return name
 
 
+@LAW
 @given(toml_documents())
 def test_every_path_is_located_and_reads_back(document: tuple[str, dict[str, object]]) -> None:
     text, value = document
@@ -385,12 +386,14 @@ def check_value(text: str, place: Place, value: object) -> None:
         assert load(f"x = {written}").value == {"x": value}
 
 
+@LAW
 @given(toml_documents())
 def test_both_parsers_agree(document: tuple[str, dict[str, object]]) -> None:
     text, _ = document
     assert rtoml.loads(text.replace("\r\n", "\n")) == tomllib.loads(text)
 
 
+@LAW
 @given(damaged(toml_documents()))
 def test_no_text_ends_in_any_other_exception(text: str) -> None:
     try:
