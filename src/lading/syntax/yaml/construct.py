@@ -21,6 +21,8 @@ from lading.syntax.yaml.scalars import INFINITY, TooLong, key_text, known_tag, r
 
 #: How many nodes aliases may add to a document. The plain size of a file is never punished.
 MAX_ALIAS_NODES = 250_000
+#: Text counts too: this many characters of what an anchor marks weigh as much as one node.
+CHARACTERS_PER_NODE = 64
 
 
 #: What plain scalars stand for, by their spelling: files of one kind repeat the same words. What is odd is not kept,
@@ -129,7 +131,7 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
                 value = resolve_tagged(event.tag, value)
             nodes += 1
             if event.anchor is not None:
-                anchors[event.anchor] = (value, 1)
+                anchors[event.anchor] = (value, 1 + len(event.value) // CHARACTERS_PER_NODE)
             current.append(value)
         elif kind is MappingEndEvent:
             items = current
@@ -148,7 +150,7 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
                 mapping = builder.merged(mapping, event)
             current, anchor, before = stack.pop()
             if anchor is not None and anchors[anchor] == before:
-                anchors[anchor] = (mapping, nodes - before)
+                anchors[anchor] = (mapping, nodes - before + event.end_mark.index // CHARACTERS_PER_NODE)
             current.append(mapping)
         elif kind is MappingStartEvent or kind is SequenceStartEvent:
             anchor = event.anchor
@@ -165,7 +167,7 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
             items = current
             current, anchor, before = stack.pop()
             if anchor is not None and anchors[anchor] == before:
-                anchors[anchor] = (items, nodes - before)
+                anchors[anchor] = (items, nodes - before + event.end_mark.index // CHARACTERS_PER_NODE)
             current.append(items)
         elif kind is AliasEvent:
             value, size = builder.alias(event)
