@@ -26,7 +26,7 @@ main.yaml:1:1: error[code] message
 ```
 ````
 
-The first file is loaded unless `settings` names an `entry`. `findings` may be missing when there are none, `result`
+The first file is loaded unless `settings` names an `entry`; with `"check": true` all files are checked together. `findings` may be missing when there are none, `result`
 when it does not matter. A file in ```base64 is binary; one in ```symlink holds the target of a link. With
 LADING_UPDATE_CASES=1 the expectations are rewritten; the diff is reviewed like code.
 """
@@ -45,6 +45,7 @@ from typing import Any
 from lading.diagnostics import Diagnostic
 from lading.kinds.registry import kind_named
 from lading.loading import Outcome, Request, load_path
+from lading.workspace import Report, check_paths
 
 UPDATE = bool(os.environ.get("LADING_UPDATE_CASES"))
 
@@ -89,6 +90,11 @@ class Case:
             embedded=bool(self.settings.get("embedded")),
         )
         return load_path(self.entry, kind_named(self.kind), request)
+
+    def check(self) -> Report:
+        """Check every file, as `lading check` does."""
+        request = Request(env=self.settings.get("env", {}), options=self.settings.get("options", {}), shared=True)
+        return check_paths(["."], request)
 
     def rewrite(self, findings: str, result: Any) -> None:
         """Put the actual outcome into the file."""

@@ -92,6 +92,9 @@ def _measure(part: Part) -> None:
 
     A root is bounded by the text it stands in, which is quicker than counting; nobody else contains it.
     """
+    if any(target.tree is not None and target.tree.value is HOLE for target in part.targets()):
+        part.tree = Tree(HOLE, Origins(part.origin()))  # told where it began
+        return
     size, height = _extent(part.value) if part.is_target else (len(part.document.source.text), 0)
     for target, depth in [(link.target, len(link.path)) for link in part.links if link.target is not None]:
         if not target.recursive:

@@ -112,7 +112,7 @@ CODES: tuple[Code, ...] = (
     Code(
         "old-dialect",
         "warning",
-        "this looks like a pack of the older dialect, with `{found}` at the top",
+        "this looks like a pack of the older dialect, with {found} at the top",
         "Before `execution` there were `kind`, `entry` and `schema` at the top level. That form is not read any more.",
         "move `kind` and the entry below `execution:`, and name the schemas `inputSchema` and `outputSchema`",
     ),
