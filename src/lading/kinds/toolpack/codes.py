@@ -54,7 +54,7 @@ CODES: tuple[Code, ...] = (
     Code(
         "env-name",
         "error",
-        "{where} `{found}` must be uppercase: letters, digits and `_`, starting with a letter",
+        "{where} '{found}' must be uppercase: letters, digits and `_`, starting with a letter",
         "Names of environment variables for tools are upper case, so that they work on every system.",
         "write `{nearest}`",
     ),
