@@ -68,15 +68,16 @@ _WRITTEN = tuple((each.name, _CAMEL.get(each.name, each.name)) for each in field
 
 def make(value: dict[str, Any], session: Session) -> Toolpack:
     """The pack of a resolved value that fits the model."""
+    memo: dict[int, Any] = {}
     return Toolpack(
         value["id"],
         value["version"],
         value["deterministic"],
         value["timeoutMs"],
-        frozen(value["limits"]),
-        frozen(value["inputSchema"]),
-        frozen(value["outputSchema"]),
-        frozen(value["execution"]),
+        frozen(value["limits"], memo),
+        frozen(value["inputSchema"], memo),
+        frozen(value["outputSchema"], memo),
+        frozen(value["execution"], memo),
         _block(value.get("caps"), "filesystem"),
         _block(value.get("env"), fill="set"),
         _block(value.get("templating"), fill="context"),
