@@ -215,9 +215,10 @@ def check_tree(tree: Tree, session: Session, facts: list[Fact], source: Source) 
     resolved = tree.value
     config, plain, found = build(resolved, kind.model, kind.shape)
     facts += found
-    if any(_is_error(each, session) for each in facts):
+    if facts and any(_is_error(each, session) for each in facts):
         config = None  # something is missing that no later check may excuse
-    tree = Tree(plain if config is not None else tree.value, tree.origins, tree.moves)
+    if config is not None and plain is not resolved:
+        tree = Tree(plain, tree.origins, tree.moves)
     for rule in kind.rules:
         facts += rule(tree.value, session)
     return _report(session, tree, facts, source.name, config=config, root=source, resolved=resolved)

@@ -59,9 +59,19 @@ def test_a_pack_keeps_what_its_file_says(tmp_path: Path) -> None:
 
 @pytest.mark.requirement("TP-30")
 def test_attributes_are_those_of_the_specification() -> None:
-    fields = (
-        ["id", "version", "deterministic", "timeout_ms", "limits", "input_schema", "output_schema", "execution", "caps", "env", "templating"]
-    )
+    fields = [
+        "id",
+        "version",
+        "deterministic",
+        "timeout_ms",
+        "limits",
+        "input_schema",
+        "output_schema",
+        "execution",
+        "caps",
+        "env",
+        "templating",
+    ]
     assert [each.name for each in dataclasses.fields(Toolpack)] == [*fields, "source_path"]
     assert {"load_dir", "list", "get"} <= set(dir(ToolpackLoader))
 
