@@ -16,9 +16,45 @@ from lading.profiles import find_profiles
 from lading.settings import find_settings
 
 KEYS = st.sampled_from(
-    "description model default prompt text file tools allow hooks before_tool_apply after_ingest disable event handler "
-    "type argv shell command match tool_glob source providers openai base_url models id mcp servers enabled_servers "
-    "transport url turn compact_ratio sandbox mode base_prompt mcpServers".split()
+    [
+        "description",
+        "model",
+        "default",
+        "prompt",
+        "text",
+        "file",
+        "tools",
+        "allow",
+        "hooks",
+        "before_tool_apply",
+        "after_ingest",
+        "disable",
+        "event",
+        "handler",
+        "type",
+        "argv",
+        "shell",
+        "command",
+        "match",
+        "tool_glob",
+        "source",
+        "providers",
+        "openai",
+        "base_url",
+        "models",
+        "id",
+        "mcp",
+        "servers",
+        "enabled_servers",
+        "transport",
+        "url",
+        "turn",
+        "compact_ratio",
+        "sandbox",
+        "mode",
+        "base_prompt",
+        "mcpServers",
+    ]
 )
 SCALARS = st.sampled_from(["", "x", "builtin", "command", "open", "[a", "stdio", "..", True, 0, -1, 1.5])
 VALUES = st.recursive(
