@@ -268,3 +268,10 @@ def test_quiet_suppresses_warnings(tmp_path: Path) -> None:
 def _check(folder: Path, arguments: list[str]) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "lading", "check", "config.yaml", *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_the_example_is_clean(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).parents[3] / "examples" / "server")
+    config = lading.load("server.yaml", env={}, strict=True).config
+    assert [tool.tool.name for tool in config.baseline.tools] == ["echo", "forecast", "forecast_slowly", "deep"]
+    assert [phase.name for phase in config.phases] == ["as announced", "renamed"]
