@@ -227,3 +227,22 @@ def test_every_command_on_a_broken_file(tmp_path: Path, monkeypatch: pytest.Monk
         assert code == (2 if command[0] == "diff" else 1), command
         assert "error" in out + err
         assert "bug" not in err
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.mark.parametrize("folder", sorted(each.name for each in EXAMPLES.iterdir() if each.is_dir()))
+def test_every_command_on_every_example(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    settle(monkeypatch, EXAMPLES / folder, environment())
+    runs = [["check"], ["list"], ["graph", "."], ["graph", ".", "--output-format", "svg"], ["diff", ".", "."]]
+    import json
+
+    for each in json.loads(in_process(["check", "--json"])[1])["files"]:
+        if each["kind"] is not None and each["ok"]:
+            runs += [["show", each["path"], "--annotate"], ["bill", each["path"]], ["explain", each["path"], ""]]
+    for arguments in runs:
+        code, out, err = in_process(arguments)
+        assert code in ((0, 1, 2) if folder == "broken" else (0,)), (arguments, err)
+        assert out or err
+        assert "bug in lading" not in err
