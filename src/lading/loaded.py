@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import msgspec
@@ -13,9 +13,10 @@ import msgspec
 from lading.diagnostics import Diagnostic, UsageError
 from lading.nearest import nearest
 from lading.path import ROOT, Path, format_path, parse_path
+from lading.plain import plain_data
 from lading.source import Source, Span
 from lading.syntax.document import Document
-from lading.tree import Origin, Story, Tree, get, walk
+from lading.tree import MADE_ABSOLUTE, Origin, Story, Tree, get, walk
 
 C = TypeVar("C")
 
@@ -95,13 +96,14 @@ class Loaded(Generic[C]):
     def to_dict(self, *, show_env: bool = True) -> Any:
         """The configuration as plain data. Without `show_env`, values from the environment are `${NAME}`."""
         plain = self._written(self.config)
-        return plain if show_env else self._hidden(plain)
+        return plain if show_env else self._hidden(self._with_written_paths(plain))
 
     @cached_property
     def digest(self) -> str:
         """sha256 over the canonical form: sorted keys, no defaults, values from the environment by name. The
         same on every machine, whatever the order of keys; no secret goes into it."""
-        return hashlib.sha256(canonical(self._hidden(plain_data(self.config)))).hexdigest()
+        plain = self._with_written_paths(plain_data(self.config))
+        return hashlib.sha256(canonical(self._hidden(plain))).hexdigest()
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -122,6 +124,15 @@ class Loaded(Generic[C]):
             for touch in document.touches()
             if not touch.is_key
         }
+
+    def _with_written_paths(self, plain: Any) -> Any:
+        """Plain data with paths as they were written: absolute ones differ from machine to machine."""
+        for path in self._tree.origins.brought(MADE_ABSOLUTE):
+            origin = self._tree.story(path).origin
+            holder = get(plain, path[:-1])
+            if isinstance(holder, dict) and path[-1] in holder:
+                holder[path[-1]] = get(origin.document.value, origin.path)
+        return plain
 
     @cached_property
     def _touched_keys(self) -> dict[str, str]:
@@ -155,8 +166,11 @@ class Loaded(Generic[C]):
     # ----------------------------------------------------------------------------------------------- places
 
     def steps(self, path: str | Path) -> Path:
-        """A path into the configuration; one the author would write is translated, `${NAME}` in a key too."""
+        """A path into the configuration; one that only the author would write is translated, `${NAME}` in a key
+        too."""
         steps = self.unshown(parse_path(path) if isinstance(path, str) else path)
+        if get(self._tree.value, steps, _MISSING) is not _MISSING:
+            return steps
         for start, end in self._tree.moves:
             if steps[: len(start)] == start:
                 steps = end + steps[len(start) :]
@@ -280,31 +294,6 @@ def no_value(path: Path, known: Iterable[str | int]) -> UsageError:
     return UsageError(f"there is no value at {format_path(path)!r}{hint}")
 
 
-def plain_data(config: Any) -> Any:
-    """A frozen configuration as plain dicts, lists and scalars, without defaults.
-
-    A value that equals its default is left out whoever wrote it, so that spelling a default out changes no digest.
-    """
-    if isinstance(config, msgspec.Struct):
-        result: dict[str, Any] = {}
-        tag, fields = _layout(type(config))
-        if tag is not None:
-            result[tag[0]] = tag[1]
-        for name, written, default in fields:
-            value = getattr(config, name)
-            if value is not default and value != default:
-                result[written] = plain_data(value)
-        return result
-    if isinstance(config, dict):
-        return {key: plain_data(each) for key, each in config.items()}
-    if isinstance(config, list | tuple):
-        return [plain_data(each) for each in config]
-    if config is None or isinstance(config, str | int | float):
-        return config
-    to_dict = getattr(config, "to_dict", None)
-    return to_dict() if to_dict is not None else str(config)
-
-
 def _children(value: Any) -> dict[str | int, Any]:
     """What a part of a typed configuration holds, by the names people write; defaults included."""
     if isinstance(value, msgspec.Struct):
@@ -313,23 +302,6 @@ def _children(value: Any) -> dict[str | int, Any]:
     if isinstance(value, dict):
         return value
     return dict(enumerate(value)) if isinstance(value, list | tuple) else {}
-
-
-_REQUIRED = object()
-
-
-@cache
-def _layout(cls: type[msgspec.Struct]) -> tuple[tuple[str, Any] | None, tuple[tuple[str, str, Any], ...]]:
-    """The tag of a Struct, and for each field its name, how it is written, and its default."""
-    info = cls.__struct_config__
-    fields = tuple((each.name, each.encode_name, _default(each)) for each in msgspec.structs.fields(cls))
-    return (None if info.tag_field is None else (info.tag_field, info.tag)), fields
-
-
-def _default(field: msgspec.structs.FieldInfo) -> Any:
-    if field.default is not msgspec.NODEFAULT:
-        return field.default
-    return field.default_factory() if field.default_factory is not msgspec.NODEFAULT else _REQUIRED
 
 
 def canonical(plain: Any) -> bytes:

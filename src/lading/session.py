@@ -80,6 +80,7 @@ class Session:
         limits: Limits,
         root: str,
         base: str,
+        path: str | None = None,
         roots: tuple[str, ...] = (),
         embedded: bool = False,
     ) -> None:
@@ -90,6 +91,7 @@ class Session:
         self.limits = limits
         self.root = root  #: the project root
         self.base = base  #: the folder of the root document
+        self.path = path or base  #: what the caller named, absolute; links in it are not followed
         self.roots = roots  #: further folders the *caller* allows
         self.embedded = embedded
         self.shared = shared or Shared(files)

@@ -256,7 +256,7 @@ def check_paths(
     ]
     diagnostics = [each for _, judged in (*settings, *told) for each in judged]
     reports = [*_file_reports(told), *(_settings_report(project, judged) for project, judged in settings)]
-    return Report(tuple(sorted(reports, key=lambda each: each.path)), tuple(_same_once(diagnostics)))
+    return Report(tuple(sorted(reports, key=lambda each: each.path)), tuple(same_once(diagnostics)))
 
 
 def set_findings(outcomes: Sequence[Outcome]) -> list[Diagnostic]:
@@ -278,7 +278,7 @@ def _set_findings(outcomes: Sequence[Outcome]) -> Iterator[tuple[Outcome, Diagno
                 yield from ((outcome, each) for each in place_more(outcome, those))
 
 
-def _same_once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+def same_once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Findings in a file that several loads read are told once: sources differ, their names and places do not."""
     seen: dict[tuple[object, ...], Diagnostic] = {}
     for each in diagnostics:

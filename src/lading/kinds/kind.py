@@ -111,6 +111,14 @@ def default_limits(_env: Mapping[str, str]) -> tuple[Limits, list[Fact]]:
     return Limits(), []
 
 
+def in_no_layer(_path: str, _env: Mapping[str, str]) -> str | None:
+    return None
+
+
+def nowhere_else(_env: Mapping[str, str]) -> Iterable[Elsewhere]:
+    return ()
+
+
 class Kind(msgspec.Struct, frozen=True):
     """One sort of configuration."""
 
@@ -151,11 +159,11 @@ class Kind(msgspec.Struct, frozen=True):
     #: the names of the layers, lowest first: of two items with one name, that of the higher layer counts
     layers: tuple[str, ...] = ()
     #: the layer of a file, by its absolute path
-    layer: Callable[[str, Mapping[str, str]], str | None] = lambda _path, _env: None
+    layer: Callable[[str, Mapping[str, str]], str | None] = in_no_layer
     #: the same file together with the other layers it is merged with; None where it is not one of them
     stack: Callable[[str, Request], Outcome | None] | None = None
     #: folders outside the project that take part, by the environment
-    elsewhere: Callable[[Mapping[str, str]], Iterable[Elsewhere]] = lambda _env: ()
+    elsewhere: Callable[[Mapping[str, str]], Iterable[Elsewhere]] = nowhere_else
 
     def severity(self, each: Fact, format: Format | None = None) -> Fact | None:  # noqa: A002
         """The fact with the severity this kind gives it; None if the kind does not mind."""

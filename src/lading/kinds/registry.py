@@ -77,6 +77,7 @@ def _is_blueprint(value: Any) -> bool:
 
 
 BUILT_IN: tuple[Recognition, ...] = (
+    Recognition("toolpack", "lading.kinds.toolpack", by_path=lambda path: path.endswith((".tool.yaml", ".tool.yml"))),
     Recognition("profile", "lading.kinds.profile", by_path=_is_profile),
     Recognition("settings", "lading.kinds.settings", by_path=_is_settings),
     Recognition("server", "lading.kinds.server", by_text=_looks_like_server, by_content=_is_server),

@@ -20,6 +20,7 @@ from lading.kinds.blueprint.expand import Places, expand
 from lading.kinds.blueprint.model import Blueprint
 from lading.kinds.blueprint.parts import flow_parts, mapping
 from lading.kinds.blueprint.presenting import SENSITIVE, listing
+from lading.kinds.blueprint.schema import with_references
 from lading.kinds.kind import Kind
 from lading.path import ROOT
 from lading.session import Session
@@ -137,6 +138,7 @@ KIND = Kind(
         dialect.paths_are_well_formed,
     ),
     codes=(*agent_codes.CODES, *CODES),
+    schema=with_references,
     written=written,
     example=EXAMPLE,
     listing=listing,
