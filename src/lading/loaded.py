@@ -187,6 +187,10 @@ class Loaded(Generic[C]):
         keys = {written: key for key, written in self._touched_keys.items()}
         return tuple(keys.get(step, step) if isinstance(step, str) else step for step in path)
 
+    def moved(self, path: Path) -> Path:
+        """The keys that the author may write at `path` although the configuration has them elsewhere."""
+        return tuple(start[-1] for start, _ in self._tree.moves if start and start[:-1] == path)
+
     def authored(self, path: Path) -> Path:
         """A path of the configuration as the author would write it."""
         return self._tree.authored(path)
@@ -259,7 +263,7 @@ class Loaded(Generic[C]):
         for number, step in enumerate(steps):
             known = _children(value)
             if step not in known:
-                raise no_value(self.shown(steps[: number + 1]), self.shown(tuple(known)))
+                raise no_value(self.shown(steps[: number + 1]), self.shown((*known, *self.moved(steps[:number]))))
             value = known[step]
         return Explanation(format_path(self.shown(self._tree.authored(steps))), plain_data(value), ())
 

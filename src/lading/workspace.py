@@ -296,7 +296,13 @@ def _file_reports(told: Sequence[tuple[Found, list[Diagnostic]]]) -> list[FileRe
             if source.name != name:
                 used.setdefault(source.name, []).append(name)
     reports = [
-        FileReport(name, outcome.kind.name, outcome.ok and not _fails(judged), digest_of(outcome), _users(used, name))
+        FileReport(
+            name,
+            outcome.kind.name,
+            not outcome.blocked and not _fails(judged),
+            digest_of(outcome),
+            _users(used, name),
+        )
         for name, outcome, judged in outcomes
     ]
     bad = {each.name for _, judged in told for each in judged if each.severity == "error"}
@@ -326,7 +332,7 @@ def digest_of(outcome: Outcome) -> str | None:
     return None if loaded is None else loaded.digest
 
 
-def _finding(code: str, file: str, **values: object) -> Diagnostic:
+def _finding(code: str, file: str, /, **values: object) -> Diagnostic:
     """A finding about a whole file."""
     known = _CODES[code]
     redactor = Redactor()
