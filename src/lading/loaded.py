@@ -51,10 +51,14 @@ class Explanation(msgspec.Struct, frozen=True):
     through: tuple[Setting, ...] = ()
     variables: tuple[str, ...] = ()
 
+    @property
+    def steps(self) -> tuple[Setting, ...]:
+        """Everything that had a say, in order."""
+        return (*self.settings, *self.through)
+
     def __str__(self) -> str:
         lines = [f"{self.path or '(root)'} = {json.dumps(self.value, ensure_ascii=False, default=str)}"]
-        lines += [f"  {each.how} at {each.place or '(default)'}" for each in self.settings]
-        lines += [f"  {each.how} at {each.place}" if each.place else f"  {each.how}" for each in self.through]
+        lines += [f"  {each.how} at {each.place}" if each.place else f"  {each.how}" for each in self.steps]
         lines += [f"  from the environment: {name}" for name in self.variables]
         return "\n".join(lines)
 
