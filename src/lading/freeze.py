@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import msgspec
 from msgspec import inspect as types
 from msgspec.structs import force_setattr
+
+from lading.inspection import struct_info
 
 
 def _refuse(self: object, *_args: object, **_kwargs: object) -> NoReturn:
@@ -39,6 +41,10 @@ class FrozenDict(dict[Any, Any]):
 
     def __deepcopy__(self, _memo: object) -> FrozenDict:
         return self
+
+
+#: The default of a mapping nobody wrote: frozen from the start, and left out of plain data because it is the default.
+EMPTY: Final[dict[Any, Any]] = FrozenDict()
 
 
 class FrozenList(list[Any]):
@@ -112,9 +118,7 @@ Freezer = Callable[[Any, dict[int, Any]], None]
 @cache
 def _freezer(cls: type[msgspec.Struct]) -> Freezer:
     """What freezes a Struct of this class: only fields that can hold something mutable are looked at."""
-    info = types.type_info(cls)
-    assert isinstance(info, types.StructType)
-    names = [field.name for field in info.fields if _can_change(field.type, set())]
+    names = [field.name for field in struct_info(cls).fields if _can_change(field.type, set())]
 
     def run(struct: Any, memo: dict[int, Any]) -> None:
         for name in names:

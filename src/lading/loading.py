@@ -38,6 +38,8 @@ class Outcome(msgspec.Struct, frozen=True):
     documents: tuple[Document, ...] = ()
     sources: tuple[Source, ...] = ()
     session: Session | None = None
+    #: there is no configuration, and no silencing of findings could bring one about
+    blocked: bool = False
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
@@ -274,4 +276,5 @@ def _report(
         documents,
         sources,
         session,
+        blocked=config is None,
     )

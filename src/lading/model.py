@@ -9,14 +9,13 @@ converted. The Structs are the only statement of shape; a property test holds th
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
-from functools import cache
 from typing import Any
 
 import msgspec
 from msgspec import inspect as types
 
 from lading.diagnostics import Change, Fact, Remedy, Severity, Shown, fact
+from lading.inspection import type_info
 from lading.nearest import nearest
 from lading.path import ROOT, Path
 from lading.tree import HOLE
@@ -52,15 +51,6 @@ def build(value: Any, model: type[Any], shape: Shape) -> tuple[Any, Any, list[Fa
         return msgspec.convert(pruned, model), pruned, collector.facts
     except msgspec.ValidationError as error:  # the collector is more lenient than convert: a bug worth a finding
         return None, pruned, [*collector.facts, fact("wrong-type", expected="another value", found=str(error))]
-
-
-def type_info(model: Any) -> types.Type:
-    return _type_info(model)
-
-
-@cache
-def _type_info(model: Hashable) -> types.Type:
-    return types.type_info(model)
 
 
 class Collector:
@@ -139,7 +129,6 @@ class Collector:
                 fact(
                     "missing-field",
                     path,
-                    part="key",
                     field=field.encode_name,
                     owner=_title(kind.cls),
                     expected=expected,
@@ -215,9 +204,7 @@ class Collector:
         given = value.get(tag, _NOTHING)
         if given is _NOTHING:
             expected = f"one of {', '.join(f'`{name}`' for name in branches)}"
-            self.facts.append(
-                fact("missing-field", path, part="key", field=tag, owner="this mapping", expected=expected)
-            )
+            self.facts.append(fact("missing-field", path, field=tag, owner="this mapping", expected=expected))
             return _NOTHING
         if given is HOLE:
             self.holes = True
@@ -251,7 +238,7 @@ class Collector:
         high_ok = (kind.le is None or value <= kind.le) and (kind.lt is None or value < kind.lt)
         if low_ok and high_ok and (isinstance(value, float) or value in _INT64 or kind.le is None):
             return value
-        self.facts.append(fact("out-of-range", path, found=Shown(value), expected=_range(kind)))
+        self.facts.append(fact("out-of-range", path, found=Shown(value), expected=describe(kind)))
         return _NOTHING
 
     def _text(self, value: str, kind: types.StrType, path: Path) -> Any:
@@ -318,6 +305,8 @@ def describe(kind: types.Type) -> str:
     """A type in words, as in “expected a whole number”."""
     if isinstance(kind, types.UnionType):
         words = [describe(each) for each in kind.types if not isinstance(each, types.NoneType)]
+        if "a number" in words:  # whole ones are among them
+            words = [word for word in words if word != "a whole number"]
         return " or ".join(dict.fromkeys(words))
     if isinstance(kind, types.LiteralType):
         return f"one of {', '.join(f'`{each}`' for each in kind.values)}"
@@ -334,7 +323,7 @@ def describe(kind: types.Type) -> str:
     if isinstance(kind, types.VarTupleType | types.ListType):
         return "a list"
     if isinstance(kind, types.FloatType):
-        return "a number"
+        return "a number" if _range(kind) == "a number" else f"a number {_range(kind)}"
     if isinstance(kind, types.BoolType):
         return "`true` or `false`"
     return "any value" if isinstance(kind, types.AnyType) else "another value"

@@ -7,15 +7,14 @@ gives what a tool wants: each profile with its layer, its findings and what shad
 from __future__ import annotations
 
 import os
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 import msgspec
 
 from lading.codes import CORE_CODES
-from lading.diagnostics import Also, Diagnostic, Fact, LoadError, Shown
-from lading.files import Files, display_name
+from lading.diagnostics import Diagnostic, Fact, LoadError
+from lading.files import display_name
 from lading.freeze import FrozenDict
 from lading.kinds.profile.codes import CODES, OVERLOOKED
 from lading.kinds.profile.hooks import Hook
@@ -25,7 +24,9 @@ from lading.layers import Places, StrPath, find_places
 from lading.loaded import Loaded
 from lading.loading import Outcome, Request, load_path
 from lading.placing import Placer, deduplicated
-from lading.source import Source, Span
+from lading.session import Shared
+from lading.source import Source
+from lading.workspace import set_findings
 
 AGENTS = "agents"
 CONFIG = "config.toml"
@@ -46,12 +47,12 @@ class Profile(msgspec.Struct, frozen=True):
     dir: str  #: its folder; for a single file, the `agents` folder
     description: str
     system_prompt_text: str
-    model: str | None = None  #: None: that of the caller
-    tool_allow: tuple[str, ...] = ()
-    sampling: Sampling | None = None  #: None: that of the caller
-    inherit_project_prompt: bool = False
-    request_limit: RequestLimit | None = None
-    hooks: Mapping[str, tuple[Hook, ...]] = {}  #: only events that have hooks
+    model: str | None  #: None: that of the caller
+    tool_allow: tuple[str, ...]
+    sampling: Sampling | None  #: None: that of the caller
+    inherit_project_prompt: bool
+    request_limit: RequestLimit | None  #: None: left to the program
+    hooks: Mapping[str, tuple[Hook, ...]]  #: only events that have hooks
 
 
 class FoundProfile(msgspec.Struct, frozen=True):
@@ -157,7 +158,7 @@ def find_profiles(places: Places) -> Discovery:
             diagnostics += layer_findings
     found = list(_shadowed(found))
     diagnostics += (each for item in found for each in item.outcome.diagnostics)
-    diagnostics += _about_all(found)
+    diagnostics += set_findings([each.outcome for each in found])
     return Discovery(places, tuple(found), tuple(deduplicated(diagnostics)))
 
 
@@ -183,6 +184,7 @@ def _scan(folder: str, layer: ProfileLayer, places: Places) -> tuple[list[FoundP
     except OSError as error:
         reason = error.strerror or str(error)
         return [], [_finding(Fact("layer-unreadable", values={"reason": reason}), display_name(folder))]
+    shared = Shared()
     request = Request(env={}, options={"layer": layer}, project=places.root if layer == "project" else folder)
     found: list[FoundProfile] = []
     findings: list[Diagnostic] = []
@@ -192,7 +194,7 @@ def _scan(folder: str, layer: ProfileLayer, places: Places) -> tuple[list[FoundP
             reason = OVERLOOKED[candidate]
             findings.append(_finding(Fact("profile-overlooked", values={"reason": reason}), display_name(entry.path)))
         elif candidate is not None:
-            outcome = load_path(candidate.file, KIND, request, Files())
+            outcome = load_path(candidate.file, KIND, request, shared=shared)
             found.append(FoundProfile(candidate.name, layer, candidate.variant, candidate.file, outcome))
             if candidate.is_link and layer == "project" and _leaves(candidate.file, places.root):
                 findings.append(_finding(Fact("profile-link-outside"), display_name(candidate.file)))
@@ -242,58 +244,6 @@ def _shadowed(found: Iterable[FoundProfile]) -> Iterator[FoundProfile]:
     for each in found:
         winner = of_project.get(each.name) if each.layer == "user" else None
         yield each if winner is None else msgspec.structs.replace(each, shadowed_by=winner)
-
-
-def _about_all(found: list[FoundProfile]) -> Iterator[Diagnostic]:
-    """What only shows when all profiles are seen together."""
-    yield from _duplicates(found)
-    yield from _replacements(found)
-    yield from _alike(found)
-
-
-def _duplicates(found: list[FoundProfile]) -> Iterator[Diagnostic]:
-    seen: dict[tuple[str, str], FoundProfile] = {}
-    for each in found:
-        first = seen.setdefault((each.layer, each.name), each)
-        if first is not each:
-            yield _about(each, "duplicate-profile", {"name": Shown(each.name)}, first, "the other one")
-
-
-def _replacements(found: list[FoundProfile]) -> Iterator[Diagnostic]:
-    of_project = {each.name: each for each in found if each.layer == "project"}
-    for old in found:
-        new = of_project.get(old.name)
-        if old.shadowed_by is None or new is None:
-            continue
-        more = tuple(_gained(old.outcome.config, new.outcome.config))
-        values: dict[str, object] = {"name": Shown(new.name), "more": Shown(more)}
-        yield _about(new, "profile-loosens" if more else "profile-shadows", values, old, "the user's profile")
-
-
-def _gained(old: AgentProfile | None, new: AgentProfile | None) -> Iterator[str]:
-    """The tools that a profile allows and the one it replaces does not."""
-    if old is not None and new is not None:
-        yield from (tool for tool in new.tools.allow if tool not in old.tools.allow and "*" not in old.tools.allow)
-
-
-def _alike(found: list[FoundProfile]) -> Iterator[Diagnostic]:
-    seen: dict[str, FoundProfile] = {}
-    for each in found:
-        first = seen.setdefault(unicodedata.normalize("NFKC", each.name).casefold(), each)
-        if first.name != each.name:
-            values: dict[str, object] = {"name": Shown(each.name), "other": Shown(first.name)}
-            yield _about(each, "profile-names-alike", values, first, "the other one")
-
-
-def _about(each: FoundProfile, code: str, values: dict[str, object], other: FoundProfile, message: str) -> Diagnostic:
-    span = _start(other)
-    also = (Also(message, span=span),) if span else ()
-    return _finding(Fact(code, values=values, span=_start(each), also=also), display_name(each.file))
-
-
-def _start(each: FoundProfile) -> Span | None:
-    sources = each.outcome.sources
-    return Span(sources[0], 0, 0) if sources else None
 
 
 def _finding(fact: Fact, file: str | None) -> Diagnostic:

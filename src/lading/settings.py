@@ -24,14 +24,14 @@ from lading.kinds.settings.kind import LAYER, STACK, SettingsOptions
 from lading.kinds.settings.model import Settings
 from lading.kinds.settings.overrides import Overrides, read_overrides
 from lading.layers import Places, StrPath, find_places
-from lading.loaded import Loaded
+from lading.loaded import Explanation, Loaded
 from lading.loading import Outcome, check_tree
 from lading.model import build
 from lading.path import Path, parse_path
 from lading.session import Session
 from lading.source import Source, Span
 from lading.syntax.document import Document
-from lading.tree import HOLE, Origin, Origins, Strategy, Tree, Via, graft, merge, remove
+from lading.tree import HOLE, Origin, Origins, Strategy, Tree, Via, get, graft, merge, remove
 
 CONFIG, LOCAL_CONFIG, MCP_JSON = "config.toml", "config.local.toml", ".mcp.json"
 
@@ -70,9 +70,20 @@ class LoadedSettings(Loaded[Settings]):
 
     def layer(self, path: str | Path) -> Layer | None:
         """The layer that set the value at `path`, None for a default."""
-        explanation = self.explain(path)
-        named = [each.how.removesuffix(" layer") for each in explanation.through]
-        return next((each.name for each in self.layers if each.name in named), None)
+        steps = self.steps(path)
+        if get(self._tree.value, steps) is None:
+            return None
+        named = [via.how for via in self._tree.story(steps).via]
+        return next((each.name for each in self.layers if f"{each.name} layer" in named), None)
+
+    def explain(self, path: str | Path, *, show_env: bool = False) -> Explanation:
+        """As for every load; a value of the command line has no place, which is said."""
+        explanation = super().explain(path, show_env=show_env)
+        if self.layer(path) != "command line":
+            return explanation
+        *lower, wins = explanation.settings
+        given = msgspec.structs.replace(wins, span=None, how="given on the command line")
+        return msgspec.structs.replace(explanation, settings=(*lower, given), through=())
 
     @property
     def base_prompt_file(self) -> str | None:

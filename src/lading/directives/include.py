@@ -20,11 +20,12 @@ from lading.codes import Code
 from lading.diagnostics import Fact, Part, Shown
 from lading.directives.scanning import find_directives
 from lading.files import FileProblem, PathPolicy, display_name
+from lading.nearest import nearest
 from lading.path import ROOT, Path
 from lading.session import Session
 from lading.source import Source, Span
 from lading.syntax.document import Document
-from lading.tree import HOLE, Origin, Origins, Strategy, Tree, Via, get, graft, merge
+from lading.tree import HOLE, Origin, Origins, Strategy, Tree, Via, get, graft, merge, remove
 
 KEY = "$include"
 OVERRIDE = "override"
@@ -78,14 +79,16 @@ class _Includer:
         for path in self.find(tree, KEY):
             parts[path], reach = self.expand(tree.at(path), chain)
             height = max(height, reach)
-        self.look_for_orphans(tree)
-        return graft(tree, parts), height
+        return self.without_orphans(graft(tree, parts), self.find(tree, OVERRIDE)), height
 
-    def look_for_orphans(self, tree: Tree) -> None:
-        """Say which `override` has no `$include` beside it."""
-        for path in self.find(tree, OVERRIDE):
-            if KEY not in get(tree.value, path) and not self.settings.free_form.intersection(path):
+    def without_orphans(self, tree: Tree, overrides: list[Path]) -> Tree:
+        """The tree without any `override` that has no `$include` beside it."""
+        for path in overrides:
+            node = get(tree.value, path)
+            if isinstance(node, dict) and OVERRIDE in node and not self.settings.free_form.intersection(path):
                 self.say(tree.at(path), "orphan-override", at=(OVERRIDE,), part="key")
+                tree = remove(tree, (*path, OVERRIDE))
+        return tree
 
     def find(self, tree: Tree, key: str) -> list[Path]:
         """Where a key stands that the text of this tree's own file may mention."""
@@ -201,7 +204,8 @@ class _Includer:
         if problem.code in ("file-missing", "file-is-directory"):
             origin = node.story(ROOT).origin
             library = self.shown(self.settings.library)
-            values |= {"referrer": origin.document.source.name, "library": library}
+            guess = nearest(reference, self.session.files.names_below(self.settings.library))
+            values |= {"referrer": origin.document.source.name, "library": library, "nearest": guess}
             self.say(node, "include-not-found", values, at=at)
         else:
             self.say(node, problem.code, values, at=at)
@@ -242,7 +246,7 @@ CODES: tuple[Code, ...] = (
         "Include not found: {reference} (referenced from {referrer})",
         "The included file is not in the library. Include paths always start at the library root, never at the file "
         "that includes.",
-        "paths start at the library, {library}; name another one with --library",
+        "did you mean `{nearest}`?; paths start at the library, {library}; name another one with --library",
     ),
     Code(
         "include-cycle",

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from lading.kinds.kind import Kind
-from lading.kinds.profile import rules, stages
+from lading.kinds.profile import presenting, rules, stages
 from lading.kinds.profile.codes import CODES
 from lading.kinds.profile.model import AgentProfile, ProfileOptions
 from lading.kinds.profile.reading import read
+from lading.kinds.profile.sets import together
 from lading.model import Shape
 
 EXAMPLE = """\
@@ -55,7 +56,14 @@ KIND = Kind(
         rules.allowed_tools_can_match,
         rules.hooks_can_run,
     ),
+    set_rules=(together,),
     codes=CODES,
     schema=hide_source,
     example=EXAMPLE,
+    example_path=".defect/agents/NAME.md",
+    listing=presenting.listing,
+    sensitive=presenting.SENSITIVE,
+    layers=("user", "project"),
+    layer=presenting.layer,
+    elsewhere=presenting.elsewhere,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -55,7 +56,7 @@ def sampling_facts(table: Any, path: Path) -> Iterator[Fact]:
     """Temperatures and shares that no model takes."""
     for key, (low, high) in _SAMPLING.items():
         value = get(table, (key,))
-        if isinstance(value, int | float) and not isinstance(value, bool) and not low <= value <= high:
+        if isinstance(value, int | float) and not isinstance(value, bool) and (value < low or high < value < math.inf):
             yield fact("sampling-range", (*path, key), key=key, found=Shown(value), low=low, high=high)
 
 
@@ -66,10 +67,11 @@ def allowed_tools_can_match(config: Any, _session: Session) -> Iterator[Fact]:
         if not isinstance(entry, str):
             continue
         path = ("tools", "allow", number)
-        reason = problem_of(entry)
-        if reason is not None:
-            yield fact("invalid-glob", path, glob=Shown(entry), reason=GLOB_REASONS[reason])
-        elif is_plain(entry) and entry not in BUILT_IN_TOOLS and not entry.startswith(_MCP):
+        if not is_plain(entry):
+            reason = problem_of(entry)
+            if reason is not None:
+                yield fact("invalid-glob", path, glob=Shown(entry), reason=GLOB_REASONS[reason])
+        elif entry not in BUILT_IN_TOOLS and not entry.startswith(_MCP):
             guess = nearest(entry, BUILT_IN_TOOLS)
             if guess is not None:
                 yield fact("unknown-tool", path, tool=Shown(entry), nearest=guess)

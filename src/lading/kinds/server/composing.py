@@ -7,6 +7,7 @@ anything.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import Any, cast
 
 import msgspec
@@ -17,8 +18,9 @@ from lading.directives import generate as generating
 from lading.directives import include as including
 from lading.directives.scanning import find_directives
 from lading.files import PathPolicy
-from lading.kinds.server.items import FREE_FORM, implicit_includes
+from lading.kinds.server.items import FREE_FORM, Place, implicit_includes
 from lading.kinds.server.limits import LIMITS, MAX_DATA_BYTES, MAX_DEPTH, ServerLimits
+from lading.kinds.server.rewriting import Rewrite, rewritten
 from lading.path import ROOT, Path
 from lading.session import Session
 from lading.tree import Tree, get, move
@@ -30,16 +32,20 @@ CONTENT_KEYS = {"text": "text", "image": "data"}
 class ServerOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the caller decides about a server configuration."""
 
-    library: str | None = None  #: where includes start; else THOUGHTJACK_LIBRARY, else `library`
+    library: str | None = None  #: where includes start, see `library_of`
     allow_absolute: bool = True  #: whether directives may name absolute paths
     allow_handlers: bool = True  #: whether responses may come from programs and web services
 
 
 def library_of(session: Session) -> str:
-    """The folder that includes start at."""
-    options = cast(ServerOptions, session.options)
-    library = options.library or session.env.get("THOUGHTJACK_LIBRARY") or "library"
-    return os.path.join(session.files.cwd, library)
+    """Where includes start: what the caller says, else THOUGHTJACK_LIBRARY, else `library` in the working directory;
+    where that is missing, `library` beside the file, so that a check of many folders finds the library of each."""
+    options: ServerOptions = session.options
+    named = options.library or session.env.get("THOUGHTJACK_LIBRARY")
+    usual = os.path.join(session.files.cwd, named or "library")
+    beside = os.path.join(session.base, "library")
+    files = session.files
+    return beside if named is None and not files.is_folder(usual) and files.is_folder(beside) else usual
 
 
 def _policy(session: Session, max_bytes: int) -> PathPolicy:
@@ -63,12 +69,29 @@ def include(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
 def move_into_content(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     """`{type: text, $file: …}` means `{type: text, text: {$file: …}}`, and so for images and payloads."""
     for key in (filing.KEY, generating.KEY):
-        for path in find_directives(tree.value, key, session.documents):
-            node = get(tree.value, path)
-            slot = CONTENT_KEYS.get(node["type"]) if isinstance(node.get("type"), str) else None
-            if slot is not None and slot not in node and not FREE_FORM.intersection(path):
-                tree = move(tree, (*path, key), (*path, slot, key))
+        tree = rewritten(tree, _into_content(key, session), [])
     return tree, []
+
+
+def _into_content(key: str, session: Session) -> Rewrite:
+    def where(config: Any) -> Iterator[Place]:
+        for path in find_directives(config, key, session.documents):
+            if not FREE_FORM.intersection(path):
+                yield path, get(config, path)
+
+    def needed(node: Any) -> bool:
+        return _content_key(node) not in (None, *node)
+
+    def change(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
+        return move(part, (key,), (str(_content_key(part.value)), key))
+
+    return Rewrite(where, needed, change)
+
+
+def _content_key(node: dict[str, Any]) -> str | None:
+    """Where the content of a content item goes; None if the node is none."""
+    name = node.get("type")
+    return CONTENT_KEYS.get(name) if isinstance(name, str) else None
 
 
 def load_files(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:

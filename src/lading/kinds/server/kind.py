@@ -12,8 +12,11 @@ from lading.kinds.server.folding import fold
 from lading.kinds.server.limits import limits_of
 from lading.kinds.server.model import ServerFile
 from lading.kinds.server.normalise import normalise, not_finite
+from lading.kinds.server.presenting import SENSITIVE, listing
 from lading.kinds.server.rules import RULES
+from lading.kinds.server.schema import author_schema
 from lading.model import Shape
+from lading.schemas import CODES as SCHEMA_CODES
 
 KIND = Kind(
     name="server",
@@ -34,6 +37,9 @@ KIND = Kind(
     ),
     rules=RULES,
     finish=fold,
-    codes=(*CODES, *include.CODES, *file.CODES, *generate.CODES, *GENERATOR_CODES),
+    codes=(*CODES, *include.CODES, *file.CODES, *generate.CODES, *GENERATOR_CODES, *SCHEMA_CODES),
+    schema=author_schema,
     example=EXAMPLE,
+    listing=listing,
+    sensitive=SENSITIVE,
 )

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal
 
-import msgspec
-
 from lading.diagnostics import Also, Fact, Shown, fact
+from lading.freeze import EMPTY
 from lading.kinds.profile.hooks import Table
 from lading.nearest import nearest
 from lading.path import Path
@@ -28,16 +27,16 @@ class McpServer(Table, frozen=True):
     transport: Transport | None = None
     command: str | None = None
     args: tuple[str, ...] = ()
-    env: dict[str, str] = msgspec.field(default_factory=dict)
+    env: dict[str, str] = EMPTY
     url: str | None = None
-    headers: dict[str, str] = msgspec.field(default_factory=dict)
+    headers: dict[str, str] = EMPTY
 
 
 class Mcp(Table, frozen=True):
     """The servers there are, and those that are used, in order."""
 
     enabled_servers: tuple[str, ...] = ()
-    servers: dict[str, McpServer] = msgspec.field(default_factory=dict)
+    servers: dict[str, McpServer] = EMPTY
 
 
 class JsonServer(Table, frozen=True):
@@ -47,8 +46,8 @@ class JsonServer(Table, frozen=True):
     command: str | None = None
     url: str | None = None
     args: tuple[str, ...] = ()
-    env: dict[str, str] = msgspec.field(default_factory=dict)
-    headers: dict[str, str] = msgspec.field(default_factory=dict)
+    env: dict[str, str] = EMPTY
+    headers: dict[str, str] = EMPTY
 
 
 class McpJson(Table, frozen=True):
@@ -65,8 +64,10 @@ _TRANSPORTS = tuple(_KEYS)
 def from_json(tree: Tree) -> tuple[Tree, list[Fact]]:
     """A checked `.mcp.json` as a layer of settings: `mcp.servers`, each with its transport."""
     facts: list[Fact] = []
-    names = list(get(tree.value, ("mcpServers",), {}))
-    for name in names:
+    servers = get(tree.value, ("mcpServers",))
+    if not isinstance(servers, dict):
+        return Tree({"mcp": {"servers": {}}}, tree.origins), facts
+    for name in servers:
         tree = _with_transport(tree, name, facts)
     return move(tree, ("mcpServers",), SERVERS), facts
 
@@ -129,18 +130,18 @@ def join(tree: Tree, servers: Tree) -> tuple[Tree, list[str], list[Fact]]:
     """The settings with the servers of `.mcp.json` that TOML does not define, each enabled by being there; their
     names; and the servers that both define."""
     facts: list[Fact] = []
-    known = get(tree.value, SERVERS, {})
-    added = get(servers.value, SERVERS, {})
-    for name in sorted(added):
+    known, enabled = get(tree.value, SERVERS, {}), get(tree.value, ENABLED, [])
+    if not isinstance(known, dict) or not isinstance(enabled, list):
+        return tree, [], facts  # a hole: nobody knows what TOML would have said
+    for name in sorted(get(servers.value, SERVERS, {})):
         if name in known:
             path = (*SERVERS, name)
             also = (Also("defined here", part="key", origin=tree.story(path).origin),)
             facts.append(_shadowed(tree, servers, name, also))
             servers = remove(servers, path)
-    enabled = get(tree.value, ENABLED, [])
     new = sorted(get(servers.value, SERVERS, {}))
     tree = merge(tree, servers)
-    if new and isinstance(enabled, list):
+    if new:
         names = Tree({"mcp": {"enabled_servers": new}}, servers.origins)
         for number, name in enumerate(new):
             names = put(names, (*ENABLED, number), name, origin=(*SERVERS, name), how="enabled by being there")
