@@ -241,3 +241,23 @@ def test_files_in_memory_are_confined() -> None:
 def test_references_are_judged_without_a_disk() -> None:
     check_reference("a/b..c/..d", STRICT)
     check_reference("../x", INSIDE)
+
+
+def test_another_load_reads_nothing_twice_and_counts_its_own_sources(world: Path) -> None:
+    first = Files(cwd=str(world / "root"))
+    a = first.read("a.txt")
+    second = first.again()
+    assert second.sources() == ()
+    assert second.read("a.txt") is a
+    b = second.refer("b.txt", (str(world / "root" / "sub"),), (str(world / "root"),), STRICT).source
+    assert second.sources() == (a, b)
+    assert first.sources() == (a,)
+    third = first.again()
+    assert third.refer("b.txt", (str(world / "root" / "sub"),), (str(world / "root"),), STRICT).source is b
+    assert third.sources() == (b,)
+
+
+def test_a_link_named_by_the_caller_is_its_target(world: Path) -> None:
+    files = Files(cwd=str(world / "root"))
+    assert files.read("link.txt") is files.read("sub/b.txt")
+    assert files.read("inner/b.txt") is files.read("sub/b.txt")

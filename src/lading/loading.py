@@ -7,7 +7,7 @@ functions in `api`.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -21,7 +21,7 @@ from lading.loaded import Loaded
 from lading.model import build
 from lading.nearest import nearest
 from lading.placing import Placer, apply_ignores
-from lading.session import Session, format_of, project_root
+from lading.session import Session, Shared, format_of
 from lading.source import Source, Span
 from lading.syntax.document import Document
 from lading.tree import HOLE, Tree, graft
@@ -79,17 +79,24 @@ def options_of(kind: Kind, request: Request) -> Any:
         raise UsageError(f"options of kind {kind.name}: {error}") from None
 
 
-def load_path(path: str, kind: Kind, request: Request, files: Files | None = None) -> Outcome:
-    """Load a file the caller named."""
-    files = files or Files()
+def load_path(
+    path: str, kind: Kind, request: Request, files: Files | None = None, *, shared: Shared | None = None
+) -> Outcome:
+    """Load a file the caller named. Loads that are given the same `shared` read and parse nothing twice."""
+    if shared is None:
+        shared = Shared(files)
+        files = shared.files
+    else:
+        files = shared.files.again()
     options = options_of(kind, request)
     limits, facts = kind.limits(request.env)
     absolute = os.path.join(files.cwd, path)
-    root = request.project or project_root(absolute, files.cwd)
+    root = request.project or shared.project_root(absolute)
     session = Session(
         kind,
         options,
         files,
+        shared=shared,
         env=request.env,
         limits=limits,
         root=root,
@@ -155,14 +162,22 @@ def check_tree(tree: Tree, session: Session, facts: list[Fact], source: Source) 
     for stage in kind.stages:
         tree, found = stage(tree, session)
         facts += found
-    config, plain, found = build(tree.value, kind.model, kind.shape)
+    resolved = tree.value
+    config, plain, found = build(resolved, kind.model, kind.shape)
     facts += found
     if any(_is_error(each, session) for each in facts):
         config = None  # something is missing that no later check may excuse
     tree = Tree(plain if config is not None else tree.value, tree.origins, tree.moves)
     for rule in kind.rules:
         facts += rule(tree.value, session)
-    return _report(session, tree, facts, source.name, config=config, root=source)
+    return _report(session, tree, facts, source.name, config=config, root=source, resolved=resolved)
+
+
+def place_more(outcome: Outcome, facts: Sequence[Fact]) -> list[Diagnostic]:
+    """Findings about a load that were made after it, such as those about several files together."""
+    assert outcome.session is not None
+    file = outcome.sources[0].name if outcome.sources else None
+    return Placer(outcome.tree, outcome.documents, outcome.session.codes, file=file).place(facts)
 
 
 def _is_error(each: Fact, session: Session) -> bool:
@@ -181,6 +196,7 @@ def _report(
     *,
     config: Any = None,
     root: Source | None = None,
+    resolved: Any = None,
 ) -> Outcome:
     """Place and word the facts; freeze the configuration if none is an error."""
     documents = session.documents
@@ -191,10 +207,14 @@ def _report(
     rest = [each for each in placed if each not in kept] if kept else placed
     ignored = apply_ignores(rest, (document.source for document in documents), all_codes)
     diagnostics = sorted([*kept, *ignored], key=Diagnostic.sort_key)
-    failed = any(each.severity == "error" for each in diagnostics)
+    if config is not None and any(each.severity == "error" for each in diagnostics):
+        config = None
+    if config is not None:
+        make = session.kind.make
+        config = freeze(config) if make is None else make(resolved, session)
     return Outcome(
         session.kind,
-        None if failed or config is None else freeze(config),
+        config,
         tuple(diagnostics),
         tree,
         documents,

@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from lading.codes import CORE_CODES
+from lading.codes import CORE_CODES, Code
 from lading.diagnostics import Fact
 from lading.files import FileProblem, Files, PathPolicy, Referred, require_text
 from lading.kinds.kind import Kind, Limits
@@ -43,6 +43,28 @@ def _is_ours(folder: str) -> bool:
         return False
 
 
+class Shared:
+    """What the loads of one run share: the files they read, the documents they parsed, and what stages keep.
+
+    Loads that share must have the same environment and options.
+    """
+
+    def __init__(self, files: Files | None = None) -> None:
+        self.files = files or Files()
+        self.documents: dict[tuple[int, Format, str], tuple[Document | None, list[Fact]]] = {}
+        #: whatever a stage wants to find again in the next load; keys start with the name of the stage
+        self.kept: dict[Any, Any] = {}
+        self._roots: dict[str, str] = {}
+
+    def project_root(self, path: str) -> str:
+        """As the function of this name, looked up once per folder."""
+        folder = os.path.dirname(path)
+        root = self._roots.get(folder)
+        if root is None:
+            root = self._roots[folder] = project_root(path, self.files.cwd)
+        return root
+
+
 class Session:
     """What the stages of one load share."""
 
@@ -52,6 +74,7 @@ class Session:
         options: Any,
         files: Files,
         *,
+        shared: Shared | None = None,
         env: Mapping[str, str],
         limits: Limits,
         root: str,
@@ -68,7 +91,8 @@ class Session:
         self.base = base  #: the folder of the root document
         self.roots = roots  #: further folders the *caller* allows
         self.embedded = embedded
-        self.codes = {code.name: code for code in (*CORE_CODES, *kind.codes)}
+        self.shared = shared or Shared(files)
+        self.codes = _codes(kind, self.shared)
         self._documents: dict[int, tuple[Document | None, list[Fact]]] = {}
 
     @property
@@ -91,11 +115,19 @@ class Session:
         return document
 
     def _parse(self, source: Source, format: Format | None) -> tuple[Document | None, list[Fact]]:  # noqa: A002
+        """Parse once for all loads that share; each of them is told what was found."""
+        wanted = format or format_of(self.kind, source.name)
+        key = (id(source), wanted, self.kind.name)
+        known = self.shared.documents.get(key)
+        if known is None:
+            known = self.shared.documents[key] = self._parse_now(source, wanted)
+        return known
+
+    def _parse_now(self, source: Source, wanted: Format) -> tuple[Document | None, list[Fact]]:
         try:
             require_text(source)
         except FileProblem as problem:
             return None, [Fact(problem.code, values=problem.values, span=Span(source, 0, 0))]
-        wanted = format or format_of(self.kind, source.name)
         env = self.env if self.kind.uses_environment and not self.embedded else None
         document, facts = parse(source, wanted, env=env, merge=self.kind.merge_keys)
         return document, self.strict(facts, wanted)
@@ -108,6 +140,14 @@ class Session:
     def refer(self, reference: str, policy: PathPolicy, *, bases: tuple[str, ...], roots: tuple[str, ...]) -> Referred:
         """The file a document names. Raises `FileProblem`."""
         return self.files.refer(reference, bases, roots, policy)
+
+
+def _codes(kind: Kind, shared: Shared) -> dict[str, Code]:
+    key = ("codes", kind.name)
+    known: dict[str, Code] | None = shared.kept.get(key)
+    if known is None:
+        known = shared.kept[key] = {code.name: code for code in (*CORE_CODES, *kind.codes)}
+    return known
 
 
 def format_of(kind: Kind, name: str) -> Format:

@@ -9,12 +9,13 @@ from typing import Any
 import msgspec
 
 from lading.codes import CORE_CODES
-from lading.diagnostics import Diagnostic, LoadError, UsageError
+from lading.diagnostics import Diagnostic, Fact, LoadError, UsageError
 from lading.files import MAX_BYTES, FileProblem, Files, display_name, require_text
 from lading.kinds.kind import Kind
 from lading.kinds.registry import kind_named, recognise_content, recognise_path, recognise_text
-from lading.loading import Outcome, Request, load_path
+from lading.loading import Outcome, Request, load_path, place_more
 from lading.placing import deduplicated
+from lading.session import Shared
 from lading.source import Source
 from lading.syntax.document import Format, load_value
 from lading.syntax.engine import SyntaxProblem
@@ -110,6 +111,7 @@ def check_paths(paths: Sequence[str], request: Request, *, kind: str | None = No
     wanted = kind_named(kind) if kind is not None else None
     outcomes: list[tuple[str, Outcome]] = []
     findings: list[Diagnostic] = []
+    shared = Shared()
     for path, is_argument in _found(paths):
         chosen: Any = wanted.name if wanted else _recognised(path, Files())
         if isinstance(chosen, Diagnostic):
@@ -119,13 +121,14 @@ def check_paths(paths: Sequence[str], request: Request, *, kind: str | None = No
             if is_argument:
                 findings.append(_finding("unrecognised", display_name(path)))
         else:
-            outcome = _checked(path, wanted or kind_named(chosen), request)
+            outcome = _checked(path, wanted or kind_named(chosen), request, shared)
             if isinstance(outcome, Diagnostic):
                 findings.append(outcome)
             else:
                 outcomes.append((display_name(path), outcome))
-    found = [*findings, *(each for _, outcome in outcomes for each in outcome.diagnostics)]
-    return Report(_file_reports(outcomes, findings), tuple(_same_once(found)))
+    together = set_findings([outcome for _, outcome in outcomes])
+    found = [*findings, *(each for _, outcome in outcomes for each in outcome.diagnostics), *together]
+    return Report(_file_reports(outcomes, findings, together), tuple(_same_once(found)))
 
 
 def _found(paths: Sequence[str]) -> Iterable[tuple[str, bool]]:
@@ -140,9 +143,24 @@ def _found(paths: Sequence[str]) -> Iterable[tuple[str, bool]]:
                 yield each, is_argument
 
 
-def _checked(path: str, kind: Kind, request: Request) -> Outcome | Diagnostic:
+def set_findings(outcomes: Sequence[Outcome]) -> list[Diagnostic]:
+    """What the set rules of the kinds find in loads that belong together."""
+    by_kind: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        by_kind.setdefault(outcome.kind.name, []).append(outcome)
+    found: list[Diagnostic] = []
+    for group in by_kind.values():
+        for rule in group[0].kind.set_rules:
+            facts: dict[int, tuple[Outcome, list[Fact]]] = {}
+            for outcome, each in rule(group):
+                facts.setdefault(id(outcome), (outcome, []))[1].append(each)
+            found += [each for outcome, those in facts.values() for each in place_more(outcome, those)]
+    return found
+
+
+def _checked(path: str, kind: Kind, request: Request, shared: Shared) -> Outcome | Diagnostic:
     try:
-        return load_path(path, kind, request)
+        return load_path(path, kind, request, shared=shared)
     except UsageError:
         raise
     except Exception as error:
@@ -158,15 +176,24 @@ def _same_once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     return deduplicated(seen.values())
 
 
-def _file_reports(outcomes: Sequence[tuple[str, Outcome]], findings: Sequence[Diagnostic]) -> tuple[FileReport, ...]:
+def _file_reports(
+    outcomes: Sequence[tuple[str, Outcome]], findings: Sequence[Diagnostic], together: Sequence[Diagnostic]
+) -> tuple[FileReport, ...]:
     checked = {name for name, _ in outcomes}
     used: dict[str, list[str]] = {}
     for name, outcome in outcomes:
         for source in outcome.sources:
             if source.name != name:
                 used.setdefault(source.name, []).append(name)
+    clash = {each.name for each in together if each.severity == "error"}
     reports = [
-        FileReport(name, outcome.kind.name, outcome.ok, digest_of(outcome), tuple(used.get(name, ())))
+        FileReport(
+            name,
+            outcome.kind.name,
+            outcome.ok and name not in clash,
+            digest_of(outcome),
+            tuple(used.get(name, ())),
+        )
         for name, outcome in outcomes
     ]
     bad = {each.name for _, outcome in outcomes for each in outcome.errors}

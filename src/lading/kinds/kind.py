@@ -5,7 +5,7 @@ No stage asks which kind it serves. A new kind is one `Kind` value, its models, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -18,12 +18,17 @@ from lading.syntax.document import Document, Format
 from lading.tree import Tree
 
 if TYPE_CHECKING:
+    from lading.loading import Outcome
     from lading.session import Session
 
 #: A step of resolving: takes a tree, gives a tree and what it found.
 Stage = Callable[[Tree, "Session"], tuple[Tree, list[Fact]]]
 #: A check of the resolved, normalised, plain value. It may have been pruned: nothing is sure to be there.
 Rule = Callable[[Any, "Session"], Iterator[Fact]]
+#: A check of all files of a kind together. Each fact is placed in the load it is given with.
+SetRule = Callable[[Sequence["Outcome"]], Iterator[tuple["Outcome", Fact]]]
+#: Makes the value handed to programs from the resolved value, once it is known to fit the model.
+Making = Callable[[Any, "Session"], Any]
 #: How a source becomes a document, where the extension alone does not say it.
 Reading = Callable[[Source, "Session"], tuple[Document | None, list[Fact]]]
 
@@ -65,7 +70,10 @@ class Kind(msgspec.Struct, frozen=True):
     shape: Shape = Shape()
     stages: tuple[Stage, ...] = ()
     rules: tuple[Rule, ...] = ()
+    set_rules: tuple[SetRule, ...] = ()
     codes: tuple[Code, ...] = ()
+    #: makes what `Loaded.config` is, where that is not the model itself; it has `to_dict` and freezes what it takes
+    make: Making | None = None
     #: rewrites the plain value right before it is converted, when the model folds what the author wrote
     finish: Callable[[Tree, Any], Tree] | None = None
     #: fragments for the JSON Schema: what directives and shorthands accept beyond the model
