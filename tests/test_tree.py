@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lading.path import Path
 from lading.source import Source
 from lading.syntax.document import Document
-from lading.tree import HOLE, Hole, Origin, Origins, Tree, Via, find, get, graft, merge, move, put, remove, walk
+from lading.tree import HOLE, Hole, Origin, Origins, Tree, Via, find, get, graft, merge, move, put, remove, select, walk
 
 SCALARS = st.none() | st.booleans() | st.integers(-5, 5) | st.sampled_from(["", "a", "b"])
 KEYS = st.sampled_from("abcd")
@@ -193,3 +193,37 @@ def test_origins_pickle_and_drop() -> None:
     assert pickle.loads(pickle.dumps(origins)).below["a"].via == (Via("x"),)
     assert not origins.drop(("a",)).below
     assert origins.drop(("b",)) is origins
+
+
+def layered(value: Any, name: str) -> Tree:
+    plain = tree(value, name)
+    return Tree(plain.value, plain.origins.changed(via=(Via(f"{name} layer"),)))
+
+
+def ways(result: Tree, path: Path) -> list[str]:
+    return [via.how for via in result.story(path).via]
+
+
+def test_every_value_of_a_merge_knows_what_brought_its_own_side() -> None:
+    user = layered({"a": {"x": 1, "y": {"z": 1}}, "l": [1]}, "user")
+    project = layered({"a": {"x": 2, "y": {"w": 3}}, "l": [2], "new": {"k": 1}}, "project")
+    local = layered({"a": {"y": {"z": 4}}}, "local")
+    append = merge(user, project, lambda path, _b, _o: "append" if path == ("l",) else "merge")
+    result = merge(append, local)
+    assert ways(result, ("a",)) == ["user layer"]
+    assert ways(result, ("a", "x")) == ["project layer"]
+    assert ways(result, ("a", "y", "w")) == ["project layer"]
+    assert ways(result, ("a", "y", "z")) == ["local layer"]
+    assert ways(result, ("l", 0)) == ["user layer"]
+    assert ways(result, ("l", 1)) == ["project layer"]
+    assert ways(result, ("new", "k")) == ["project layer"]
+
+
+def test_select_keeps_the_origins_of_what_stays() -> None:
+    base, over = layered({"l": [1, 2]}, "user"), layered({"l": [3, 4]}, "project")
+    merged = merge(base, over, lambda path, _b, _o: "append" if path else "merge")
+    result = select(merged, ("l",), [1, 3])
+    assert result.value == {"l": [2, 4]}
+    assert [origin_of(result, ("l", number)) for number in (0, 1)] == [("user", ("l", 1)), ("project", ("l", 1))]
+    assert ways(result, ("l", 0)) == ["user layer"]
+    assert ways(result, ("l", 1)) == ["project layer"]

@@ -49,6 +49,7 @@ class Change(msgspec.Struct, frozen=True):
     text: str | None
     part: Part = "value"
     span: Span | None = None
+    origin: Any = None
 
 
 class Remedy(msgspec.Struct, frozen=True):

@@ -31,6 +31,11 @@ class Setting(msgspec.Struct, frozen=True):
     value: Any = None
     wins: bool = False
 
+    @property
+    def place(self) -> str | None:
+        """Where it stands, as `file:line:column`."""
+        return None if self.span is None else f"{self.span.source.name}:{self.span.line}:{self.span.column}"
+
 
 class Explanation(msgspec.Struct, frozen=True):
     """The story of one value: every place that set it in order, and what the value came through."""
@@ -43,11 +48,8 @@ class Explanation(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         lines = [f"{self.path or '(root)'} = {json.dumps(self.value, ensure_ascii=False, default=str)}"]
-        for each in (*self.settings, *self.through):
-            place = "(default)"
-            if each.span is not None:
-                place = f"{each.span.source.name}:{each.span.line}:{each.span.column}"
-            lines.append(f"  {each.how} at {place}")
+        lines += [f"  {each.how} at {each.place or '(default)'}" for each in self.settings]
+        lines += [f"  {each.how} at {each.place}" if each.place else f"  {each.how}" for each in self.through]
         lines += [f"  from the environment: {name}" for name in self.variables]
         return "\n".join(lines)
 
@@ -162,7 +164,7 @@ class Loaded(Generic[C]):
         settings = [self._setting(origin, "replaced") for origin in story.replaced]
         settings.append(self._setting(story.origin, "written", wins=True))
         settings += [self._setting(origin, "merged over it") for origin in story.merged]
-        through = [self._setting(via.at, via.how) for via in story.via if via.at is not None]
+        through = [self._setting(via.at, via.how) if via.at else Setting(None, "", via.how) for via in story.via]
         touched = self._touched().get((id(story.origin.document), story.origin.path))
         return Explanation(
             format_path(self._tree.authored(steps)),

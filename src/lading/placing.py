@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from lading.codes import Code
-from lading.diagnostics import Also, Diagnostic, Edit, Fact, Fix, Label, Part, Remedy
+from lading.diagnostics import Also, Change, Diagnostic, Edit, Fact, Fix, Label, Part, Remedy
 from lading.nearest import nearest
 from lading.path import Path, pointer
 from lading.source import Source, Span
@@ -60,17 +60,16 @@ class Placer:
             for also in each.also:
                 yield from self._story_origins(also)
             for change in each.remedy.changes if each.remedy else ():
-                if change.span is None and self.tree is not None:
-                    yield self.tree.story(change.path).origin
+                yield from self._story_origins(change)
 
-    def _story_origins(self, each: Fact | Also) -> Iterable[Origin]:
+    def _story_origins(self, each: Fact | Also | Change) -> Iterable[Origin]:
         story = self._story(each)
         if story is not None:
             yield story.origin
             yield from (via.at for via in story.via if via.at is not None)
             yield from story.merged
 
-    def _story(self, each: Fact | Also) -> Story | None:
+    def _story(self, each: Fact | Also | Change) -> Story | None:
         """Where a fact's subject came from, unless the fact already says its span."""
         if each.span is not None:
             return None
@@ -130,21 +129,19 @@ class Placer:
     def _fix(self, remedy: Remedy) -> Fix | None:
         edits: list[Edit] = []
         for change in remedy.changes:
-            span = change.span or self._exact(change.path, change.part)
+            span = change.span or self._exact(change)
             if span is None or change.text is None:
                 return None
             edits.append(Edit(span, change.text))
         return Fix(remedy.message, tuple(edits), remedy.safe)
 
-    def _exact(self, path: Path, part: Part) -> Span | None:
+    def _exact(self, change: Change) -> Span | None:
         """The span of a part that exists as written, else None: nothing is edited on a guess."""
-        if self.tree is None:
-            return None
-        origin = self.tree.story(path).origin
-        found = self.located.get((id(origin.document), origin.path))
+        story = self._story(change)
+        found = self.located.get((id(story.origin.document), story.origin.path)) if story else None
         if found is None:
             return None
-        return found.key if part == "key" else found.value
+        return found.key if change.part == "key" else found.value
 
 
 def _spans_lines(span: Span) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 
 
@@ -12,7 +11,7 @@ class Output:
 
     def __init__(self, *, colour: str = "auto") -> None:
         self.colour = _wants_colour(colour)
-        self.width = shutil.get_terminal_size((100, 24)).columns
+        self.width = _terminal_width()
 
     def data(self, text: str) -> None:
         """Write what was asked for."""
@@ -26,6 +25,17 @@ class Output:
         """Write a word about the run itself."""
         sys.stdout.flush()
         print(text, file=sys.stderr)
+
+
+def _terminal_width() -> int:
+    """The width to write for: what COLUMNS says, else the terminal's, else 100."""
+    wanted = os.environ.get("COLUMNS", "")
+    if wanted.isdecimal() and int(wanted) > 0:
+        return int(wanted)
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 100
+    except (OSError, ValueError):
+        return 100
 
 
 def _wants_colour(choice: str) -> bool:

@@ -49,7 +49,21 @@ def _is_server(value: Any) -> bool:
     return any(key in value for key in ("tools", "resources", "prompts", "baseline", "phases"))
 
 
+_PROFILE = re.compile(r"/\.?defect/agents/(?:[^/]+\.md|[^/]+/config\.toml)\Z")
+_SETTINGS = re.compile(r"/(?:\.defect/config(?:\.local)?|(?:\.?config|xdg)/defect/config)\.toml\Z")
+
+
+def _is_profile(path: str) -> bool:
+    return bool(_PROFILE.search(path))
+
+
+def _is_settings(path: str) -> bool:
+    return bool(_SETTINGS.search(path))
+
+
 BUILT_IN: tuple[Recognition, ...] = (
+    Recognition("profile", "lading.kinds.profile", by_path=_is_profile),
+    Recognition("settings", "lading.kinds.settings", by_path=_is_settings),
     Recognition("server", "lading.kinds.server", by_text=_looks_like_server, by_content=_is_server),
 )
 
