@@ -42,35 +42,35 @@ MAIN = "server: {name: demo}\ntools:\n  - $include: a.yaml\n"
         pytest.param("\ufeff" + TOOL.format(name="5"), "library/a.yaml:2:9 5", id="a byte order mark"),
         pytest.param("# 😀\n" + TOOL.format(name="5"), "library/a.yaml:3:9 5", id="an astral character before"),
         pytest.param(
-            "tool: {description: '😀é', name: 5, inputSchema: {}}\nresponse: {}\n",
+            "tool: {description: '😀é', name: 5, inputSchema: {type: object}}\nresponse: {content: [{type: text, text: hi}]}\n",
             "library/a.yaml:1:33 5",
             id="an astral character on the line",
         ),
         pytest.param(
-            'tool: {description: "${LONG}", name: 5, inputSchema: {}}\nresponse: {}\n',
+            'tool: {description: "${LONG}", name: 5, inputSchema: {type: object}}\nresponse: {content: [{type: text, text: hi}]}\n',
             "library/a.yaml:1:38 5",
             id="a longer variable earlier on the line",
         ),
         pytest.param(
-            'tool: {description: "${LONG:-x} $$ ${ONE}", name: 5, inputSchema: {}}\nresponse: {}\n',
+            'tool: {description: "${LONG:-x} $$ ${ONE}", name: 5, inputSchema: {type: object}}\nresponse: {content: [{type: text, text: hi}]}\n',
             "library/a.yaml:1:51 5",
             id="several variables earlier on the line",
         ),
         pytest.param(TOOL.format(name="${ONE}"), "library/a.yaml:2:9 ${ONE}", id="the value is a variable"),
         pytest.param("x: &n 5\n" + TOOL.format(name="*n"), "library/a.yaml:3:9 *n", id="an alias"),
         pytest.param(
-            "x: &t {name: 5, description: d, inputSchema: {}}\ntool: *t\nresponse: {}\n",
+            "x: &t {name: 5, description: d, inputSchema: {type: object}}\ntool: *t\nresponse: {content: [{type: text, text: hi}]}\n",
             "library/a.yaml:1:14 5",
             id="behind an alias",
         ),
         pytest.param(
-            "x: &t {name: fine}\ny: &t {name: 5, description: d, inputSchema: {}}\ntool: *t\nresponse: {}\n",
+            "x: &t {name: fine}\ny: &t {name: 5, description: d, inputSchema: {type: object}}\ntool: *t\nresponse: {content: [{type: text, text: hi}]}\n",
             "library/a.yaml:2:14 5",
             id="behind the second anchor of that name",
         ),
         pytest.param(
-            "tool: {name: ok, description: d, inputSchema: {}, name: 5}\nresponse: {}\n",
-            "library/a.yaml:1:57 5",
+            "tool: {name: ok, description: d, inputSchema: {type: object}, name: 5}\nresponse: {content: [{type: text, text: hi}]}\n",
+            "library/a.yaml:1:69 5",
             id="under a duplicate key",
         ),
         pytest.param(

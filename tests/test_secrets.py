@@ -67,3 +67,11 @@ def test_results_hide_values_unless_asked(tmp_path: Path, monkeypatch: pytest.Mo
     other = lading.load("main.yaml", env={"S": "another"})
     assert loaded.digest == other.digest
     assert pickle.loads(pickle.dumps(loaded)).digest == loaded.digest
+
+
+def test_a_default_spelt_out_changes_no_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    short = lading.loads("server: {name: x}\ntools: []\n", kind="server")
+    long = lading.loads("tools: []\nunknown_methods: ignore\nserver: {version: 0.0.0, name: x}\n", kind="server")
+    other = lading.loads("server: {name: y}\ntools: []\n", kind="server")
+    assert short.digest == long.digest != other.digest

@@ -72,10 +72,10 @@ def test_a_bug_in_lading_does_not_hide_the_other_files(monkeypatch: pytest.Monke
     write({"a.yaml": SERVER, "b.yaml": "server: {name: 5}\ntools: []\n"})
     original = workspace.load_path
 
-    def broken(path: str, *rest: object) -> object:
+    def broken(path: str, *rest: object, **more: object) -> object:
         if path.endswith("a.yaml"):
             raise ZeroDivisionError("boom")
-        return original(path, *rest)  # type: ignore[arg-type]
+        return original(path, *rest, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(workspace, "load_path", broken)
     report = lading.check(["."], env={})

@@ -16,7 +16,8 @@ from lading.path import ROOT, Path
 from lading.source import Span
 
 Severity = Literal["error", "warning", "note"]
-Part = Literal["value", "key"]
+#: What of an entry a finding is about; `nowhere` is no place in any text, such as a limit set outside.
+Part = Literal["value", "key", "nowhere"]
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 

@@ -92,6 +92,12 @@ class Files:
             self._sources.setdefault(source.path, source)
         return source
 
+    def finds_program(self, name: str, search: str) -> bool:
+        """Whether a program of that name is in one of the folders of `search`, which is written like PATH."""
+        import shutil  # slow to import, rarely needed
+
+        return shutil.which(name, path=search) is not None
+
     def read(self, path: str, *, max_bytes: int = MAX_BYTES) -> Source:
         """The file that the *caller* named; a person's own argument is not confined.
 

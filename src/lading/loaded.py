@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from functools import cached_property
+from collections.abc import Callable
+from functools import cache, cached_property
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from lading.diagnostics import Diagnostic, UsageError
-from lading.freeze import thawed
 from lading.path import Path, format_path, parse_path
 from lading.source import Source, Span
 from lading.syntax.document import Document
@@ -65,6 +65,7 @@ class Loaded(Generic[C]):
         tree: Tree,
         documents: tuple[Document, ...],
         sources: tuple[Source, ...],
+        written: Callable[[C], Any] | None = None,
     ) -> None:
         self.config = config
         self.kind = kind
@@ -72,6 +73,7 @@ class Loaded(Generic[C]):
         self.sources = sources
         self._tree = tree
         self._documents = documents
+        self._written = written or plain_data
 
     def __repr__(self) -> str:
         return f"Loaded(kind={self.kind!r}, sources={[source.name for source in self.sources]})"
@@ -80,14 +82,14 @@ class Loaded(Generic[C]):
 
     def to_dict(self, *, show_env: bool = True) -> Any:
         """The configuration as plain data. Without `show_env`, values from the environment are `${NAME}`."""
-        plain = plain_data(self.config)
+        plain = self._written(self.config)
         return plain if show_env else self._hidden(plain)
 
     @cached_property
     def digest(self) -> str:
         """sha256 over the canonical form: sorted keys, no defaults, values from the environment by name. The
         same on every machine, whatever the order of keys; no secret goes into it."""
-        return hashlib.sha256(canonical(self.to_dict(show_env=False))).hexdigest()
+        return hashlib.sha256(canonical(self._hidden(plain_data(self.config)))).hexdigest()
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -153,7 +155,7 @@ class Loaded(Generic[C]):
         Raises `UsageError` if there is no such value.
         """
         steps = self._path(path)
-        plain = plain_data(self.config)
+        plain = self._written(self.config)
         missing = object()
         value = get(plain, steps, missing)
         if value is missing:
@@ -187,13 +189,45 @@ class Loaded(Generic[C]):
 
 
 def plain_data(config: Any) -> Any:
-    """A frozen configuration as plain dicts, lists and scalars, without defaults."""
-    return thawed(msgspec.to_builtins(config, enc_hook=_encode))
+    """A frozen configuration as plain dicts, lists and scalars, without defaults.
+
+    A value that equals its default is left out whoever wrote it, so that spelling a default out changes no digest.
+    """
+    if isinstance(config, msgspec.Struct):
+        result: dict[str, Any] = {}
+        tag, fields = _layout(type(config))
+        if tag is not None:
+            result[tag[0]] = tag[1]
+        for name, written, default in fields:
+            value = getattr(config, name)
+            if value is not default and value != default:
+                result[written] = plain_data(value)
+        return result
+    if isinstance(config, dict):
+        return {key: plain_data(each) for key, each in config.items()}
+    if isinstance(config, list | tuple):
+        return [plain_data(each) for each in config]
+    if config is None or isinstance(config, str | int | float):
+        return config
+    to_dict = getattr(config, "to_dict", None)
+    return to_dict() if to_dict is not None else str(config)
 
 
-def _encode(value: Any) -> Any:
-    to_dict = getattr(value, "to_dict", None)
-    return to_dict() if to_dict is not None else str(value)
+_REQUIRED = object()
+
+
+@cache
+def _layout(cls: type[msgspec.Struct]) -> tuple[tuple[str, Any] | None, tuple[tuple[str, str, Any], ...]]:
+    """The tag of a Struct, and for each field its name, how it is written, and its default."""
+    info = cls.__struct_config__
+    fields = tuple((each.name, each.encode_name, _default(each)) for each in msgspec.structs.fields(cls))
+    return (None if info.tag_field is None else (info.tag_field, info.tag)), fields
+
+
+def _default(field: msgspec.structs.FieldInfo) -> Any:
+    if field.default is not msgspec.NODEFAULT:
+        return field.default
+    return field.default_factory() if field.default_factory is not msgspec.NODEFAULT else _REQUIRED
 
 
 def canonical(plain: Any) -> bytes:

@@ -7,8 +7,9 @@ functions in `api`.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from typing import Any
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -50,7 +51,15 @@ class Outcome(msgspec.Struct, frozen=True):
         """The result to hand to a program; None if there were errors."""
         if not self.ok or self.config is None or self.tree is None:
             return None
-        return Loaded(self.config, self.kind.name, self.diagnostics, self.tree, self.documents, self.sources)
+        return Loaded(
+            self.config,
+            self.kind.name,
+            self.diagnostics,
+            self.tree,
+            self.documents,
+            self.sources,
+            self.kind.written,
+        )
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -107,9 +116,8 @@ def load_path(
     try:
         source = files.read(path, max_bytes=limits.max_file_bytes)
     except FileProblem as problem:
-        return _report(
-            session, None, [*facts, Fact(problem.code, values=problem.values)], str(problem.values.get("file", path))
-        )
+        values = {**problem.values, "variable": limits.file_bytes_variable}
+        return _report(session, None, [*facts, Fact(problem.code, values=values)], str(values.get("file", path)))
     return load_source(source, session, facts)
 
 
@@ -131,8 +139,13 @@ def load_text(text: str, kind: Kind, request: Request, files: Files, *, name: st
     source = Source.of_text(name, text)
     size = len(source.data)
     if size > limits.max_file_bytes:
-        too_large = Fact("file-too-large", values={"file": name, "size": size, "limit": limits.max_file_bytes})
-        return _report(session, None, [*facts, too_large], name)
+        values = {
+            "file": name,
+            "size": size,
+            "limit": limits.max_file_bytes,
+            "variable": limits.file_bytes_variable,
+        }
+        return _report(session, None, [*facts, Fact("file-too-large", values=values)], name)
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -140,8 +153,35 @@ def load_text(text: str, kind: Kind, request: Request, files: Files, *, name: st
     return load_source(source, session, facts)
 
 
+T = TypeVar("T")
+
+#: How many frames a load may need at most: a document as deep as parsing allows, in the recursion of the collector.
+_FRAMES = 800
+
+
 def load_source(source: Source, session: Session, facts: list[Fact]) -> Outcome:
     """Parse, resolve, check and freeze a source."""
+    return with_headroom(lambda: _load_source(source, session, facts))
+
+
+def with_headroom(run: Callable[[], T]) -> T:
+    """The result of `run`, whatever the depth of the caller's own stack.
+
+    What a document may nest fits into Python's recursion limit, but not on top of a stack that is nearly
+    full. Another thread starts with an empty one.
+    """
+    frame, room = sys._getframe(), sys.getrecursionlimit() - _FRAMES
+    while room > 0 and frame.f_back is not None:
+        frame, room = frame.f_back, room - 1
+    if room > 0:
+        return run()
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(run).result()
+
+
+def _load_source(source: Source, session: Session, facts: list[Fact]) -> Outcome:
     kind = session.kind
     read = kind.read or _read_by_extension
     document, found = read(source, session)
@@ -207,9 +247,11 @@ def _report(
     rest = [each for each in placed if each not in kept] if kept else placed
     ignored = apply_ignores(rest, (document.source for document in documents), all_codes)
     diagnostics = sorted([*kept, *ignored], key=Diagnostic.sort_key)
-    if config is not None and any(each.severity == "error" for each in diagnostics):
+    if tree is None or any(each.severity == "error" for each in diagnostics):
         config = None
-    if config is not None:
+    if config is not None and tree is not None:
+        if session.kind.finish is not None:
+            tree, config = session.kind.finish(tree, config)
         make = session.kind.make
         config = freeze(config) if make is None else make(resolved, session)
     return Outcome(

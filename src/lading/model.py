@@ -118,7 +118,7 @@ class Collector:
             if given is None and self._counts_as_absent(field):
                 given = _NOTHING
             if given is _NOTHING:
-                complete = complete and not self._is_missing(field, kind, path)
+                complete = not self._is_missing(field, kind, path) and complete
                 continue
             kept = self.check(given, field.type, (*path, name))
             if kept is not _NOTHING:
@@ -151,7 +151,7 @@ class Collector:
         self, value: dict[str, Any], kind: types.StructType, known: dict[str, types.Field], path: Path
     ) -> None:
         severity = "error" if kind.cls in self.shape.closed else self.shape.unknown
-        if severity is None:
+        if severity is None or not kind.forbid_unknown_fields:
             return
         for name in value:
             # A merge key was reported when the text was parsed.
@@ -308,7 +308,7 @@ def _fits(value: Any, kind: types.Type) -> bool:
     if isinstance(kind, types.VarTupleType | types.ListType):
         return isinstance(value, list)
     if isinstance(kind, types.StructType):
-        return isinstance(value, dict) or type(value) is kind.cls
+        return type(value) is kind.cls or (isinstance(value, dict) and _made_by(kind) is None)
     if isinstance(kind, types.CustomType):
         return isinstance(value, kind.cls)
     return isinstance(kind, types.DictType) and isinstance(value, dict)
@@ -326,9 +326,11 @@ def describe(kind: types.Type) -> str:
     if isinstance(kind, types.IntType):
         return "a whole number" if _range(kind) == "a number" else f"a whole number {_range(kind)}"
     if isinstance(kind, types.StrType):
+        if kind.min_length is not None and kind.min_length == kind.max_length:
+            return "exactly one character" if kind.min_length == 1 else f"exactly {kind.min_length} characters"
         return {None: "text", 0: "text"}.get(kind.min_length, "non-empty text")
     if isinstance(kind, types.StructType | types.DictType):
-        return "a mapping"
+        return _made_by(kind) or "a mapping"
     if isinstance(kind, types.VarTupleType | types.ListType):
         return "a list"
     if isinstance(kind, types.FloatType):
@@ -360,6 +362,13 @@ def _hint(value: Any, expected: str) -> str | None:
     if expected == "a list" and not isinstance(value, list | dict) and value is not None:
         return "write it as a list: put `- ` before it, or brackets around it"
     return None
+
+
+def _made_by(kind: types.Type) -> str | None:
+    """What a value of a Struct is called that only a directive makes, never a mapping of the author's."""
+    cls = getattr(kind, "cls", None)
+    words: str | None = getattr(cls, "made_by_directive", None)
+    return words
 
 
 def _title(cls: type) -> str:

@@ -71,7 +71,7 @@ class Placer:
 
     def _story(self, each: Fact | Also | Change) -> Story | None:
         """Where a fact's subject came from, unless the fact already says its span."""
-        if each.span is not None:
+        if each.span is not None or each.part == "nowhere":
             return None
         if each.origin is not None:
             return Story(each.origin)
@@ -98,7 +98,7 @@ class Placer:
             help=help_of(code, each.values, self.redactor),
             fix=self._fix(each.remedy) if each.remedy else None,
             related=(*map(self._label, each.also), *(self._chain(story) if story else ())),
-            file=None if span else self.file,
+            file=None if span or each.part == "nowhere" else self.file,
         )
 
     def _label(self, also: Also) -> Label:
@@ -132,7 +132,7 @@ class Placer:
             span = change.span or self._exact(change)
             if span is None or change.text is None:
                 return None
-            edits.append(Edit(span, change.text))
+            edits.append(Edit(span, _quoted_alike(span.text(), change.text)))
         return Fix(remedy.message, tuple(edits), remedy.safe)
 
     def _exact(self, change: Change) -> Span | None:
@@ -142,6 +142,12 @@ class Placer:
         if found is None:
             return None
         return found.key if change.part == "key" else found.value
+
+
+def _quoted_alike(old: str, new: str) -> str:
+    """A fix keeps the quotes the author used; JSON has no other form."""
+    quote = old[:1]
+    return f"{quote}{new}{quote}" if quote in ('"', "'") and old.endswith(quote) and len(old) > 1 else new
 
 
 def _spans_lines(span: Span) -> bool:

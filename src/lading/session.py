@@ -109,10 +109,14 @@ class Session:
         self._documents[id(source)] = (document, facts)
         return document, facts
 
-    def adopt(self, document: Document) -> Document:
-        """Remember a document that a directive made itself, so that its variables are known."""
-        self._documents.setdefault(id(document.source), (document, []))
+    def adopt(self, document: Document, facts: list[Fact] | None = None) -> Document:
+        """Remember a document that a directive made itself, so that its variables and oddities are known."""
+        self._documents.setdefault(id(document.source), (document, facts or []))
         return document
+
+    def noted(self, code: str) -> bool:
+        """Whether the text of any document of this load has this oddity."""
+        return any(each.code == code for _, facts in self._documents.values() for each in facts)
 
     def _parse(self, source: Source, format: Format | None) -> tuple[Document | None, list[Fact]]:  # noqa: A002
         """Parse once for all loads that share; each of them is told what was found."""

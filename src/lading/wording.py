@@ -21,6 +21,8 @@ from lading.tree import HOLE, get
 
 #: Longer values are cut in the middle of a sentence.
 MAX_SHOWN = 80
+#: Of a longer list of names only these are named.
+MAX_NAMED = 20
 #: Shorter values of variables are recognised only where they are a whole value: `5` occurs everywhere.
 _SHORTEST_SECRET = 4
 #: Python refuses to write numbers of several thousand digits; nobody would read them. In bits.
@@ -57,7 +59,7 @@ def type_name(value: object) -> str:
         return "a list"
     if isinstance(value, dict):
         return "a mapping"
-    return type(value).__name__
+    return str(getattr(value, "made_by_directive", None) or type(value).__name__)
 
 
 class Redactor:
@@ -119,6 +121,9 @@ def show(value: object, redactor: Redactor, *, as_found: bool = False) -> str:
         return (f"text `{text}`" if value else "empty text") if as_found else text
     if isinstance(value, dict | list | tuple) and as_found:
         return type_name(value)
+    if isinstance(value, tuple) and all(isinstance(each, str) for each in value):
+        named = ", ".join(f"`{show(each, redactor)}`" for each in value[:MAX_NAMED])
+        return named + (f" and {len(value) - MAX_NAMED} more" if len(value) > MAX_NAMED else "")
     if isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER:
         return f"a number with {_digits(value)} digits"
     text = shortened(visible(redactor.text(_plain(value))))

@@ -29,6 +29,8 @@ Rule = Callable[[Any, "Session"], Iterator[Fact]]
 SetRule = Callable[[Sequence["Outcome"]], Iterator[tuple["Outcome", Fact]]]
 #: Makes the value handed to programs from the resolved value, once it is known to fit the model.
 Making = Callable[[Any, "Session"], Any]
+#: How severe a finding about the text is, where that depends on its place; None silences it.
+Judgement = Callable[[Fact], Severity | None]
 #: How a source becomes a document, where the extension alone does not say it.
 Reading = Callable[[Source, "Session"], tuple[Document | None, list[Fact]]]
 
@@ -44,6 +46,7 @@ class Limits(msgspec.Struct, frozen=True):
     """The limits every kind has. A kind with more of them extends this class."""
 
     max_file_bytes: int = 10 * 1024 * 1024
+    file_bytes_variable: str | None = None  #: the environment variable that raises it
 
 
 def default_limits(_env: Mapping[str, str]) -> tuple[Limits, list[Fact]]:
@@ -66,7 +69,7 @@ class Kind(msgspec.Struct, frozen=True):
     merge_keys: bool = False  #: apply `<<`
     #: code → severity where this kind is stricter or milder than the code itself; None silences it. A format may
     #: stand before the code, as in `json:duplicate-key`
-    strictness: Mapping[str, Severity | None] = {}
+    strictness: Mapping[str, Severity | Judgement | None] = {}
     shape: Shape = Shape()
     stages: tuple[Stage, ...] = ()
     rules: tuple[Rule, ...] = ()
@@ -74,10 +77,12 @@ class Kind(msgspec.Struct, frozen=True):
     codes: tuple[Code, ...] = ()
     #: makes what `Loaded.config` is, where that is not the model itself; it has `to_dict` and freezes what it takes
     make: Making | None = None
-    #: rewrites the plain value right before it is converted, when the model folds what the author wrote
-    finish: Callable[[Tree, Any], Tree] | None = None
+    #: folds what the author may write (the model) into what a program gets, once nothing is wrong with it
+    finish: Callable[[Tree, Any], tuple[Tree, Any]] | None = None
     #: fragments for the JSON Schema: what directives and shorthands accept beyond the model
     schema: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    #: the configuration as plain data the way the format's own tools write it; by default, without defaults
+    written: Callable[[Any], Any] | None = None
     #: the text of a good first file
     example: str | None = None
 
@@ -85,7 +90,8 @@ class Kind(msgspec.Struct, frozen=True):
         """The fact with the severity this kind gives it; None if the kind does not mind."""
         for name in (f"{format}:{each.code}", each.code):
             if name in self.strictness:
-                wanted = self.strictness[name]
+                given = self.strictness[name]
+                wanted = given(each) if callable(given) else given
                 return None if wanted is None else msgspec.structs.replace(each, severity=wanted)
         return each
 

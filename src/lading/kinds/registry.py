@@ -61,10 +61,26 @@ def _is_settings(path: str) -> bool:
     return bool(_SETTINGS.search(path))
 
 
+_FLOW = re.compile(r"""(?:^|[{,])\s*["']?flow["']?[ \t]*:""", re.MULTILINE)
+
+
+def _looks_like_blueprint(text: str) -> bool:
+    return bool(_FLOW.search(text)) and "kind" in text
+
+
+def _is_blueprint(value: Any) -> bool:
+    """A flow with a kind, and an id; a blueprint that forgot its id still has agents."""
+    if not isinstance(value, dict) or not isinstance(value.get("flow"), dict):
+        return False
+    return "kind" in value["flow"] and ("id" in value or "agents" in value)
+
+
 BUILT_IN: tuple[Recognition, ...] = (
     Recognition("profile", "lading.kinds.profile", by_path=_is_profile),
     Recognition("settings", "lading.kinds.settings", by_path=_is_settings),
     Recognition("server", "lading.kinds.server", by_text=_looks_like_server, by_content=_is_server),
+    Recognition("blueprint", "lading.kinds.blueprint", by_text=_looks_like_blueprint, by_content=_is_blueprint),
+    Recognition("agent_md", "lading.kinds.agent_md"),
 )
 
 _plugins: dict[str, Kind] = {}

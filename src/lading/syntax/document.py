@@ -84,7 +84,7 @@ class Document:
         if not wanted:
             return {}
         if self.format == "text":
-            return {(): Located(Span(self.source, self.window[0], self.window[0]))} if () in wanted else {}
+            return {(): Located(Span(self.source, *self.window))} if () in wanted else {}
         places = _locate(self.format, self.parsed_text(), wanted, merge=self.merge)
         return {path: self._located(place) for path, place in places.items()}
 
