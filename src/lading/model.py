@@ -9,7 +9,7 @@ converted. The Structs are the only statement of shape; a property test holds th
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from functools import cache
 from typing import Any
 
@@ -36,6 +36,13 @@ class Shape(msgspec.Struct, frozen=True):
     closed: tuple[type, ...] = ()
     #: keys with this prefix are nobody's business, whatever the model says
     exempt: tuple[str, ...] = ()
+    #: the severity of a value that does not fit a field; anything milder than an error leaves the value out
+    mismatch: Severity = "error"
+    #: fields of the root that restrict. A key that nearly spells one, or a value that does not fit one, would let
+    #: everything through; both are errors, whatever else is forgiven
+    guarded: frozenset[str] = frozenset()
+    #: what people write for a field of the root that has another name
+    synonyms: Mapping[str, str] = {}
 
 
 def build(value: Any, model: type[Any], shape: Shape) -> tuple[Any, Any, list[Fact]]:
@@ -46,12 +53,21 @@ def build(value: Any, model: type[Any], shape: Shape) -> tuple[Any, Any, list[Fa
         pass
     collector = Collector(shape)
     pruned = collector.check(value, type_info(model), ROOT)
+    if shape.mismatch != "error":
+        collector.facts = [_forgiven(each, shape) for each in collector.facts]
     if any(each.severity in (None, "error") for each in collector.facts) or collector.holes:
         return None, pruned, collector.facts
     try:
         return msgspec.convert(pruned, model), pruned, collector.facts
     except msgspec.ValidationError as error:  # the collector is more lenient than convert: a bug worth a finding
         return None, pruned, [*collector.facts, fact("wrong-type", expected="another value", found=str(error))]
+
+
+def _forgiven(each: Fact, shape: Shape) -> Fact:
+    """The fact with the severity of a value that does not fit, unless its field restricts."""
+    if each.severity is not None or not each.path or each.path[0] in shape.guarded:
+        return each
+    return msgspec.structs.replace(each, severity=shape.mismatch)
 
 
 def type_info(model: Any) -> types.Type:
@@ -151,13 +167,16 @@ class Collector:
         self, value: dict[str, Any], kind: types.StructType, known: dict[str, types.Field], path: Path
     ) -> None:
         severity = "error" if kind.cls in self.shape.closed else self.shape.unknown
-        if severity is None or not kind.forbid_unknown_fields:
+        if (severity is None and not self.shape.guarded) or not kind.forbid_unknown_fields:
             return
         for name in value:
             # A merge key was reported when the text was parsed.
             if name in known or name in (kind.tag_field, "<<") or name.startswith(self.shape.exempt or ("\0",)):
                 continue
-            guess = nearest(name, [each for each in known if each not in value])
+            guess = self._meant(name, [each for each in known if each not in value], path)
+            worst = "error" if guess in self.shape.guarded and not path else severity
+            if worst is None:
+                continue
             place = (*path, name)
             remedy = None if guess is None else Remedy(f"rename to `{guess}`", (Change(place, guess, "key"),))
             self.facts.append(
@@ -165,13 +184,18 @@ class Collector:
                     "unknown-field",
                     place,
                     part="key",
-                    severity=severity,
+                    severity=worst,
                     remedy=remedy,
                     field=Shown(name),
                     owner=_title(kind.cls),
                     nearest=guess,
                 )
             )
+
+    def _meant(self, name: str, free: list[str], path: Path) -> str | None:
+        """The field a key was probably meant to be."""
+        synonym = None if path else self.shape.synonyms.get(name)
+        return synonym if synonym in free else nearest(name, free)
 
     def _list(self, value: Any, kind: types.VarTupleType | types.ListType, path: Path) -> Any:
         if value is None and self.shape.null_is_absent:
