@@ -384,7 +384,7 @@ class MemoryFiles(Files):
 
     def __init__(self, contents: Mapping[str, str | bytes], *, cwd: str = "/") -> None:
         super().__init__(cwd=cwd)
-        self.contents = {
+        self.contents: Mapping[str, bytes] = {
             posixpath.normpath(posixpath.join(cwd, path)): data.encode() if isinstance(data, str) else data
             for path, data in contents.items()
         }

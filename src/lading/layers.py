@@ -46,20 +46,18 @@ def find_places(
     root = repository_root(here)
     variables = os.environ if env is None else env
     ignored: list[str] = []
-    user = None if local else _user_folder(here, xdg_config_home, home, variables, ignored)
+    user = None if local else _user_folder(xdg_config_home, home, variables, ignored)
     project = None if root is None else os.path.join(root, PROJECT_FOLDER)
     return Places(here, user, project, root, tuple(ignored))
 
 
-def _user_folder(
-    cwd: str, xdg: StrPath | None, home: StrPath | None, env: Mapping[str, str], ignored: list[str]
-) -> str | None:
+def _user_folder(xdg: StrPath | None, home: StrPath | None, env: Mapping[str, str], ignored: list[str]) -> str | None:
     if xdg is not None:
-        return os.path.join(cwd, os.fspath(xdg), USER_FOLDER)
+        return os.path.join(os.path.abspath(xdg), USER_FOLDER)
     from_xdg = _absolute("XDG_CONFIG_HOME", env, ignored)
     if from_xdg is not None:
         return os.path.join(from_xdg, USER_FOLDER)
-    base = os.path.join(cwd, os.fspath(home)) if home is not None else _absolute("HOME", env, ignored)
+    base = os.path.abspath(home) if home is not None else _absolute("HOME", env, ignored)
     return None if base is None else os.path.join(base, ".config", USER_FOLDER)
 
 

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable
-from functools import cache, cached_property
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from lading.diagnostics import Diagnostic, UsageError
-from lading.path import Path, format_path, parse_path
+from lading.nearest import nearest
+from lading.path import ROOT, Path, format_path, parse_path
+from lading.plain import plain_data
 from lading.source import Source, Span
 from lading.syntax.document import Document
-from lading.tree import Origin, Tree, get, walk
+from lading.tree import Origin, Story, Tree, get, walk
 
 C = TypeVar("C")
 
 #: The version of the canonical form that digests are made of.
 CANONICAL = 1
+
+_MISSING: Any = object()
+_DERIVED = frozenset({"digest", "_touched", "_touched_keys"})
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -52,6 +57,14 @@ class Explanation(msgspec.Struct, frozen=True):
         lines += [f"  {each.how} at {each.place}" if each.place else f"  {each.how}" for each in self.through]
         lines += [f"  from the environment: {name}" for name in self.variables]
         return "\n".join(lines)
+
+
+class Placed(msgspec.Struct, frozen=True):
+    """Where a value is written, the directives it came through, outermost first, and the variables in it."""
+
+    span: Span | None
+    through: tuple[Span, ...] = ()
+    variables: tuple[str, ...] = ()
 
 
 class Loaded(Generic[C]):
@@ -102,6 +115,7 @@ class Loaded(Generic[C]):
         )
         return tuple(dict.fromkeys(names))
 
+    @cached_property
     def _touched(self) -> dict[tuple[int, Path], tuple[tuple[str, ...], str]]:
         return {
             (id(document), touch.path): (touch.names, touch.written)
@@ -110,124 +124,167 @@ class Loaded(Generic[C]):
             if not touch.is_key
         }
 
-    def _hidden(self, plain: Any) -> Any:
-        """Plain data with every leaf a variable went into as the author wrote it."""
-        touched = self._touched()
-        keys = {
+    @cached_property
+    def _touched_keys(self) -> dict[str, str]:
+        return {
             str(touch.path[-1]): touch.written
             for document in self._documents
             for touch in document.touches()
             if touch.is_key
         }
-        if not touched and not keys:
+
+    def shown(self, path: Path) -> Path:
+        """A path whose keys are as the author wrote them, where a variable went into one."""
+        keys = self._touched_keys
+        return tuple(keys.get(step, step) if isinstance(step, str) else step for step in path) if keys else path
+
+    def _hidden(self, plain: Any, path: Path = ROOT) -> Any:
+        """Plain data at `path` with every leaf a variable went into as the author wrote it."""
+        if not self._touched and not self._touched_keys:
             return plain
+        if isinstance(plain, dict):
+            keys = self._touched_keys
+            return {keys.get(key, key): self._hidden(child, (*path, key)) for key, child in plain.items()}
+        if isinstance(plain, list):
+            return [self._hidden(child, (*path, number)) for number, child in enumerate(plain)]
+        return self._hidden_leaf(plain, self._tree.story(path).origin)
 
-        def hide(value: Any, path: Path) -> Any:
-            if isinstance(value, dict):
-                return {keys.get(key, key): hide(child, (*path, key)) for key, child in value.items()}
-            if isinstance(value, list):
-                return [hide(child, (*path, number)) for number, child in enumerate(value)]
-            origin = self._tree.story(path).origin
-            known = touched.get((id(origin.document), origin.path))
-            return value if known is None else known[1]
-
-        return hide(plain, ())
+    def _hidden_leaf(self, value: Any, origin: Origin) -> Any:
+        known = self._touched.get((id(origin.document), origin.path))
+        return value if known is None else known[1]
 
     # ----------------------------------------------------------------------------------------------- places
 
-    def _path(self, path: str | Path) -> Path:
-        """A path into the configuration; one the author would write is translated."""
-        steps = parse_path(path) if isinstance(path, str) else path
+    def steps(self, path: str | Path) -> Path:
+        """A path into the configuration; one the author would write is translated, `${NAME}` in a key too."""
+        steps = self.unshown(parse_path(path) if isinstance(path, str) else path)
         for start, end in self._tree.moves:
             if steps[: len(start)] == start:
                 steps = end + steps[len(start) :]
         return steps
 
+    def unshown(self, path: Path) -> Path:
+        """The path that `shown` shows as `path`."""
+        if not self._touched_keys:
+            return path
+        keys = {written: key for key, written in self._touched_keys.items()}
+        return tuple(keys.get(step, step) if isinstance(step, str) else step for step in path)
+
+    def authored(self, path: Path) -> Path:
+        """A path of the configuration as the author would write it."""
+        return self._tree.authored(path)
+
     def locate(self, path: str | Path) -> Span | None:
         """Where the value at `path` is written, None for a default."""
-        origin = self._tree.story(self._path(path)).origin
+        origin = self._tree.story(self.steps(path)).origin
         found = origin.document.locate([origin.path]).get(origin.path)
         return None if found is None else found.value
 
-    def explain(self, path: str | Path) -> Explanation:
+    def places(self, paths: Iterable[Path]) -> dict[Path, Placed]:
+        """Where the values at many paths are written; each document is searched once."""
+        stories = {path: self._tree.story(path) for path in paths}
+        wanted: dict[int, tuple[Document, dict[Path, None]]] = {}
+        for story in stories.values():
+            for origin in (story.origin, *(via.at for via in story.via if via.at is not None)):
+                wanted.setdefault(id(origin.document), (origin.document, {}))[1][origin.path] = None
+        spans = {
+            (number, path): located.value
+            for number, (document, inner) in wanted.items()
+            for path, located in document.locate(inner).items()
+        }
+        return {path: self._placed(story, spans) for path, story in stories.items()}
+
+    def _placed(self, story: Story, spans: dict[tuple[int, Path], Span]) -> Placed:
+        ways = (spans.get((id(via.at.document), via.at.path)) for via in story.via if via.at is not None)
+        here = (id(story.origin.document), story.origin.path)
+        names, _ = self._touched.get(here, ((), ""))
+        return Placed(spans.get(here), tuple(each for each in ways if each is not None), names)
+
+    def explain(self, path: str | Path, *, show_env: bool = False) -> Explanation:
         """Who set the value at `path`, what it replaced, and through what it came.
 
-        Raises `UsageError` if there is no such value.
+        Values from the environment are `${NAME}` unless `show_env`. Raises `UsageError` if there is no such value.
         """
-        steps = self._path(path)
-        plain = self._written(self.config)
-        missing = object()
-        value = get(plain, steps, missing)
-        if value is missing:
-            value = get(self._tree.value, steps, missing)
-        if value is missing:
-            raise UsageError(f"there is no value at {format_path(steps)!r}")
+        steps = self.steps(path)
+        value = get(self._written(self.config), steps, _MISSING)
+        if value is _MISSING:
+            value = get(self._tree.value, steps, _MISSING)
+        if value is _MISSING:
+            return self._default(steps)
         story = self._tree.story(steps)
-        settings = [self._setting(origin, "replaced") for origin in story.replaced]
-        settings.append(self._setting(story.origin, "written", wins=True))
-        settings += [self._setting(origin, "merged over it") for origin in story.merged]
-        through = [self._setting(via.at, via.how) if via.at else Setting(None, "", via.how) for via in story.via]
-        touched = self._touched().get((id(story.origin.document), story.origin.path))
+        settings = [self._setting(origin, "replaced", show_env) for origin in self._replaced(steps)]
+        settings.append(self._setting(story.origin, "written", show_env, wins=True))
+        settings += [self._setting(origin, "merged over it", show_env, wins=True) for origin in story.merged]
+        through = [
+            self._setting(via.at, via.how, show_env) if via.at else Setting(None, "", via.how) for via in story.via
+        ]
+        touched = self._touched.get((id(story.origin.document), story.origin.path))
+        authored = self._tree.authored(steps)
         return Explanation(
-            format_path(self._tree.authored(steps)),
-            value if touched is None else touched[1],
+            format_path(authored if show_env else self.shown(authored)),
+            value if show_env else self._hidden(value, steps),
             tuple(settings),
             tuple(through),
             touched[0] if touched else (),
         )
 
-    def _setting(self, origin: Origin, how: str, *, wins: bool = False) -> Setting:
+    def _replaced(self, path: Path) -> Iterator[Origin]:
+        """What the value at `path` replaced, also where a whole list or mapping around it was replaced."""
+        for depth in range(len(path) + 1):
+            for origin in self._tree.story(path[:depth]).replaced:
+                before = origin.child(path[depth:])
+                if get(before.document.value, before.path, _MISSING) is not _MISSING:
+                    yield before
+
+    def _default(self, steps: Path) -> Explanation:
+        """The story of a value nobody wrote: it has none, but it may have a default."""
+        value: Any = self.config
+        for number, step in enumerate(steps):
+            known = _children(value)
+            if step not in known:
+                raise no_value(self.shown(steps[: number + 1]), self.shown(tuple(known)))
+            value = known[step]
+        return Explanation(format_path(self.shown(self._tree.authored(steps))), plain_data(value), ())
+
+    def _setting(self, origin: Origin, how: str, show_env: bool, *, wins: bool = False) -> Setting:
         found = origin.document.locate([origin.path]).get(origin.path)
-        touched = self._touched().get((id(origin.document), origin.path))
-        value = touched[1] if touched else get(origin.document.value, origin.path)
-        return Setting(found.value if found else None, format_path(origin.path), how, value, wins)
+        value = get(origin.document.value, origin.path)
+        path = origin.path
+        if not show_env:
+            value, path = self._as_written(value, origin), self.shown(path)
+        return Setting(found.value if found else None, format_path(path), how, value, wins)
+
+    def _as_written(self, value: Any, origin: Origin) -> Any:
+        """A part of one document with every leaf a variable went into as the author wrote it."""
+        if isinstance(value, dict):
+            keys = self._touched_keys
+            return {keys.get(key, key): self._as_written(each, origin.child((key,))) for key, each in value.items()}
+        if isinstance(value, list):
+            return [self._as_written(each, origin.child((number,))) for number, each in enumerate(value)]
+        return self._hidden_leaf(value, origin)
 
     # --------------------------------------------------------------------------------------------- pickling
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "digest"}
+        # What was looked up by the identity of documents means nothing in another process.
+        return {name: value for name, value in self.__dict__.items() if name not in _DERIVED}
 
 
-def plain_data(config: Any) -> Any:
-    """A frozen configuration as plain dicts, lists and scalars, without defaults.
-
-    A value that equals its default is left out whoever wrote it, so that spelling a default out changes no digest.
-    """
-    if isinstance(config, msgspec.Struct):
-        result: dict[str, Any] = {}
-        tag, fields = _layout(type(config))
-        if tag is not None:
-            result[tag[0]] = tag[1]
-        for name, written, default in fields:
-            value = getattr(config, name)
-            if value is not default and value != default:
-                result[written] = plain_data(value)
-        return result
-    if isinstance(config, dict):
-        return {key: plain_data(each) for key, each in config.items()}
-    if isinstance(config, list | tuple):
-        return [plain_data(each) for each in config]
-    if config is None or isinstance(config, str | int | float):
-        return config
-    to_dict = getattr(config, "to_dict", None)
-    return to_dict() if to_dict is not None else str(config)
+def no_value(path: Path, known: Iterable[str | int]) -> UsageError:
+    """What to raise where there is no value at `path`, given what there is beside it."""
+    guess = nearest(str(path[-1]), map(str, known)) if path else None
+    hint = f"; did you mean {format_path((*path[:-1], guess))!r}?" if guess else ""
+    return UsageError(f"there is no value at {format_path(path)!r}{hint}")
 
 
-_REQUIRED = object()
-
-
-@cache
-def _layout(cls: type[msgspec.Struct]) -> tuple[tuple[str, Any] | None, tuple[tuple[str, str, Any], ...]]:
-    """The tag of a Struct, and for each field its name, how it is written, and its default."""
-    info = cls.__struct_config__
-    fields = tuple((each.name, each.encode_name, _default(each)) for each in msgspec.structs.fields(cls))
-    return (None if info.tag_field is None else (info.tag_field, info.tag)), fields
-
-
-def _default(field: msgspec.structs.FieldInfo) -> Any:
-    if field.default is not msgspec.NODEFAULT:
-        return field.default
-    return field.default_factory() if field.default_factory is not msgspec.NODEFAULT else _REQUIRED
+def _children(value: Any) -> dict[str | int, Any]:
+    """What a part of a typed configuration holds, by the names people write; defaults included."""
+    if isinstance(value, msgspec.Struct):
+        info = msgspec.structs.fields(value)
+        return {field.encode_name: getattr(value, field.name) for field in info}
+    if isinstance(value, dict):
+        return value
+    return dict(enumerate(value)) if isinstance(value, list | tuple) else {}
 
 
 def canonical(plain: Any) -> bytes:

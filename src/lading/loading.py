@@ -110,6 +110,7 @@ def load_path(
         limits=limits,
         root=root,
         base=os.path.dirname(absolute),
+        path=absolute,
         roots=request.roots,
         embedded=request.embedded,
     )
@@ -133,6 +134,7 @@ def load_text(text: str, kind: Kind, request: Request, files: Files, *, name: st
         limits=limits,
         root=request.project or base,
         base=base,
+        path=os.path.join(base, name),
         roots=request.roots,
         embedded=request.embedded,
     )

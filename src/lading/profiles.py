@@ -7,14 +7,13 @@ gives what a tool wants: each profile with its layer, its findings and what shad
 from __future__ import annotations
 
 import os
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 import msgspec
 
 from lading.codes import CORE_CODES
-from lading.diagnostics import Also, Diagnostic, Fact, LoadError, Shown
+from lading.diagnostics import Diagnostic, Fact, LoadError
 from lading.files import Files, display_name
 from lading.freeze import FrozenDict
 from lading.kinds.profile.codes import CODES, OVERLOOKED
@@ -25,7 +24,8 @@ from lading.layers import Places, StrPath, find_places
 from lading.loaded import Loaded
 from lading.loading import Outcome, Request, load_path
 from lading.placing import Placer, deduplicated
-from lading.source import Source, Span
+from lading.source import Source
+from lading.workspace import set_findings
 
 AGENTS = "agents"
 CONFIG = "config.toml"
@@ -157,7 +157,7 @@ def find_profiles(places: Places) -> Discovery:
             diagnostics += layer_findings
     found = list(_shadowed(found))
     diagnostics += (each for item in found for each in item.outcome.diagnostics)
-    diagnostics += _about_all(found)
+    diagnostics += set_findings([each.outcome for each in found])
     return Discovery(places, tuple(found), tuple(deduplicated(diagnostics)))
 
 
@@ -242,58 +242,6 @@ def _shadowed(found: Iterable[FoundProfile]) -> Iterator[FoundProfile]:
     for each in found:
         winner = of_project.get(each.name) if each.layer == "user" else None
         yield each if winner is None else msgspec.structs.replace(each, shadowed_by=winner)
-
-
-def _about_all(found: list[FoundProfile]) -> Iterator[Diagnostic]:
-    """What only shows when all profiles are seen together."""
-    yield from _duplicates(found)
-    yield from _replacements(found)
-    yield from _alike(found)
-
-
-def _duplicates(found: list[FoundProfile]) -> Iterator[Diagnostic]:
-    seen: dict[tuple[str, str], FoundProfile] = {}
-    for each in found:
-        first = seen.setdefault((each.layer, each.name), each)
-        if first is not each:
-            yield _about(each, "duplicate-profile", {"name": Shown(each.name)}, first, "the other one")
-
-
-def _replacements(found: list[FoundProfile]) -> Iterator[Diagnostic]:
-    of_project = {each.name: each for each in found if each.layer == "project"}
-    for old in found:
-        new = of_project.get(old.name)
-        if old.shadowed_by is None or new is None:
-            continue
-        more = tuple(_gained(old.outcome.config, new.outcome.config))
-        values: dict[str, object] = {"name": Shown(new.name), "more": Shown(more)}
-        yield _about(new, "profile-loosens" if more else "profile-shadows", values, old, "the user's profile")
-
-
-def _gained(old: AgentProfile | None, new: AgentProfile | None) -> Iterator[str]:
-    """The tools that a profile allows and the one it replaces does not."""
-    if old is not None and new is not None:
-        yield from (tool for tool in new.tools.allow if tool not in old.tools.allow and "*" not in old.tools.allow)
-
-
-def _alike(found: list[FoundProfile]) -> Iterator[Diagnostic]:
-    seen: dict[str, FoundProfile] = {}
-    for each in found:
-        first = seen.setdefault(unicodedata.normalize("NFKC", each.name).casefold(), each)
-        if first.name != each.name:
-            values: dict[str, object] = {"name": Shown(each.name), "other": Shown(first.name)}
-            yield _about(each, "profile-names-alike", values, first, "the other one")
-
-
-def _about(each: FoundProfile, code: str, values: dict[str, object], other: FoundProfile, message: str) -> Diagnostic:
-    span = _start(other)
-    also = (Also(message, span=span),) if span else ()
-    return _finding(Fact(code, values=values, span=_start(each), also=also), display_name(each.file))
-
-
-def _start(each: FoundProfile) -> Span | None:
-    sources = each.outcome.sources
-    return Span(sources[0], 0, 0) if sources else None
 
 
 def _finding(fact: Fact, file: str | None) -> Diagnostic:

@@ -25,7 +25,7 @@ def project_root(path: str, cwd: str) -> str:
     folder = os.path.dirname(os.path.realpath(path))
     current = folder
     while True:
-        if any(os.path.exists(os.path.join(current, mark)) for mark in _PROJECT_MARKS) or _is_ours(current):
+        if any(os.path.exists(os.path.join(current, mark)) for mark in _PROJECT_MARKS) or speaks_of_lading(current):
             return current
         parent = os.path.dirname(current)
         if parent == current:
@@ -35,7 +35,8 @@ def project_root(path: str, cwd: str) -> str:
     return cwd if folder == cwd or folder.startswith(cwd.rstrip(os.sep) + os.sep) else folder
 
 
-def _is_ours(folder: str) -> bool:
+def speaks_of_lading(folder: str) -> bool:
+    """Whether a folder has a `pyproject.toml` with settings of ours."""
     try:
         with open(os.path.join(folder, "pyproject.toml"), "rb") as file:
             return b"[tool.lading" in file.read()
@@ -79,6 +80,7 @@ class Session:
         limits: Limits,
         root: str,
         base: str,
+        path: str | None = None,
         roots: tuple[str, ...] = (),
         embedded: bool = False,
     ) -> None:
@@ -89,6 +91,7 @@ class Session:
         self.limits = limits
         self.root = root  #: the project root
         self.base = base  #: the folder of the root document
+        self.path = path or base  #: what the caller named, absolute; links in it are not followed
         self.roots = roots  #: further folders the *caller* allows
         self.embedded = embedded
         self.shared = shared or Shared(files)

@@ -31,7 +31,7 @@ from lading.path import Path, parse_path
 from lading.session import Session
 from lading.source import Source, Span
 from lading.syntax.document import Document
-from lading.tree import HOLE, Origin, Origins, Strategy, Tree, Via, graft, merge, remove
+from lading.tree import HOLE, Origin, Origins, Strategy, Tree, Via, get, graft, merge, remove
 
 CONFIG, LOCAL_CONFIG, MCP_JSON = "config.toml", "config.local.toml", ".mcp.json"
 
@@ -70,9 +70,11 @@ class LoadedSettings(Loaded[Settings]):
 
     def layer(self, path: str | Path) -> Layer | None:
         """The layer that set the value at `path`, None for a default."""
-        explanation = self.explain(path)
-        named = [each.how.removesuffix(" layer") for each in explanation.through]
-        return next((each.name for each in self.layers if each.name in named), None)
+        steps = self._path(path)
+        if get(self._tree.value, steps) is None:
+            return None
+        named = [via.how for via in self._tree.story(steps).via]
+        return next((each.name for each in self.layers if f"{each.name} layer" in named), None)
 
     @property
     def base_prompt_file(self) -> str | None:

@@ -94,8 +94,10 @@ class Origins:
         self.skip = skip
 
     def changed(self, **changes: Any) -> Origins:
-        fields = {name: getattr(self, name) for name in self.__slots__}
-        return Origins(**{**fields, **changes})
+        node = Origins(self.here, self.via, self.below, replaced=self.replaced, merged=self.merged, skip=self.skip)
+        for name, value in changes.items():
+            setattr(node, name, value)
+        return node
 
     def story(self, path: Path) -> Story:
         """The story of the value at `path`. The node it is asked of must know its own origin."""

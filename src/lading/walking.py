@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import msgspec
 
@@ -57,14 +57,14 @@ def _pattern(line: str) -> Pattern | None:
     folders_only = line.endswith("/")
     line = line.rstrip("/")
     anchored = "/" in line
-    body = _translate(line.lstrip("/"))
+    body = glob_expression(line.lstrip("/"))
     try:
         return Pattern(re.compile(body if anchored else f"(?:.*/)?{body}"), negated, folders_only)
     except re.error:
         return None  # git ignores lines it cannot read, too
 
 
-def _translate(glob: str) -> str:
+def glob_expression(glob: str) -> str:
     """A gitignore glob as a regular expression over a relative path with `/`."""
     out: list[str] = []
     position = 0
@@ -107,8 +107,8 @@ class _Ignores(msgspec.Struct, frozen=True):
         return self.above.ignore(path, is_folder=is_folder) if self.above is not None else False
 
 
-def walk_files(folder: str) -> Iterator[str]:
-    """Every candidate file below `folder`, in a fixed order."""
+def walk_files(folder: str, also: Callable[[str], bool] = lambda _path: False) -> Iterator[str]:
+    """Every candidate file below `folder`, in a fixed order: by extension, or because `also` wants its path."""
     start = os.path.abspath(folder)
     stack: list[tuple[str, _Ignores | None]] = [(folder, _ignores_above(start))]
     while stack:
@@ -123,9 +123,9 @@ def walk_files(folder: str) -> Iterator[str]:
         for entry in entries:
             path = os.path.abspath(entry.path).replace(os.sep, "/")
             if entry.is_dir(follow_symlinks=False):
-                if _enters(entry.name) and not (ignores and ignores.ignore(path, is_folder=True)):
+                if enters(entry.name) and not (ignores and ignores.ignore(path, is_folder=True)):
                     folders.append((entry.path, ignores))
-            elif _is_candidate(entry) and not (ignores and ignores.ignore(path, is_folder=False)):
+            elif (_is_candidate(entry) or also(path)) and not (ignores and ignores.ignore(path, is_folder=False)):
                 yield entry.path
         stack.extend(reversed(folders))
 
@@ -139,7 +139,8 @@ def _is_candidate(entry: os.DirEntry[str]) -> bool:
         return False
 
 
-def _enters(name: str) -> bool:
+def enters(name: str) -> bool:
+    """Whether a walk looks into a folder of that name."""
     return name not in SKIPPED_FOLDERS and (not name.startswith(".") or name in AGENT_FOLDERS)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
 import msgspec
 
@@ -15,6 +15,8 @@ from lading.kinds.kind import Kind
 from lading.kinds.registry import kind_named, recognise_content, recognise_path, recognise_text
 from lading.loading import Outcome, Request, load_path, place_more
 from lading.placing import deduplicated
+from lading.project import EVERYTHING, Project, Projects, Selection
+from lading.project import KIND as SETTINGS_KIND
 from lading.session import Shared
 from lading.source import Source
 from lading.syntax.document import Format, load_value
@@ -23,6 +25,8 @@ from lading.walking import walk_files
 from lading.wording import Redactor, help_of, message_of
 
 _CODES = {code.name: code for code in CORE_CODES}
+#: The kind of the files that hold settings, as reports name it.
+SETTINGS = SETTINGS_KIND.name
 _FORMATS: dict[str, Format] = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
 
 
@@ -65,9 +69,10 @@ class Report(msgspec.Struct, frozen=True):
 # -------------------------------------------------------------------------------------------- recognition
 
 
-def recognise(path: str, request: Request) -> Kind:
+def recognise(path: str, request: Request, projects: Projects | None = None, files: Files | None = None) -> Kind:
     """The kind of a file the caller named. Raises `LoadError` if it cannot be read or nobody knows it."""
-    name = _recognised(path, Files())
+    files = files or Files()
+    name = _recognised(path, files, (projects or Projects()).of(path))
     if isinstance(name, Diagnostic):
         raise LoadError([name])
     if name is None:
@@ -75,11 +80,13 @@ def recognise(path: str, request: Request) -> Kind:
     return kind_named(name)
 
 
-def _recognised(path: str, files: Files) -> str | Diagnostic | None:
-    """The name of the kind of a file: by its path, else by its content; or why it cannot be told."""
-    by_path = recognise_path(os.path.abspath(path).replace(os.sep, "/"))
-    if by_path is not None:
-        return by_path
+def _recognised(path: str, files: Files, project: Project) -> str | Diagnostic | None:
+    """The name of the kind of a file: by the settings, its path, its content; or why it cannot be told."""
+    absolute = os.path.normpath(os.path.join(files.cwd, path))
+    conventions = project.settings.conventions
+    known = project.kind_of(absolute) or recognise_path(absolute.replace(os.sep, "/"), conventions=conventions)
+    if known is not None:
+        return known
     extension = os.path.splitext(path)[1].lower()
     try:
         source = require_text(files.read(path, max_bytes=10 * MAX_BYTES))
@@ -106,68 +113,172 @@ def _recognised_by_content(source: Source, format: Format) -> str | None:  # noq
 # ------------------------------------------------------------------------------------------------ checking
 
 
-def check_paths(paths: Sequence[str], request: Request, *, kind: str | None = None) -> Report:
-    """Check what is at and below `paths`. Raises `UsageError` for an unknown kind."""
+class Found(msgspec.Struct, frozen=True):
+    """A file and what its load came to; or, if it came to nothing, why. Neither: nobody recognises the file."""
+
+    path: str
+    project: Project
+    outcome: Outcome | None = None
+    problem: Diagnostic | None = None
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        if self.outcome is not None:
+            return self.outcome.diagnostics
+        return () if self.problem is None else (self.problem,)
+
+
+class Place(Protocol):
+    """Where the files of a workspace lie."""
+
+    def is_folder(self, path: str) -> bool: ...
+
+    def walk(self, folder: str, also: Callable[[str], bool]) -> Iterator[str]:
+        """Every candidate file below a folder, in a fixed order."""
+        ...
+
+    def files(self) -> Files:
+        """Access for one load."""
+        ...
+
+
+class Disk:
+    """The usual place."""
+
+    def is_folder(self, path: str) -> bool:
+        return os.path.isdir(path)
+
+    def walk(self, folder: str, also: Callable[[str], bool]) -> Iterator[str]:
+        return walk_files(folder, also)
+
+    def files(self) -> Files:
+        return Files()
+
+
+#: Called with how many files are done and how many there are.
+Progress = Callable[[int, int], None]
+
+
+def load_one(path: str, request: Request, *, kind: str | None = None, files: Files | None = None) -> Outcome:
+    """Load a file the caller named. Raises `LoadError` if its kind cannot be told, `UsageError` if there is no
+    such kind."""
+    projects = Projects(files)
+    wanted = kind_named(kind) if kind is not None else recognise(path, request, projects, files)
+    return load_path(path, wanted, projects.of(path).applied(request), files)
+
+
+def load_all(
+    paths: Sequence[str],
+    request: Request,
+    *,
+    kind: str | None = None,
+    projects: Projects | None = None,
+    progress: Progress | None = None,
+    place: Place | None = None,
+) -> Iterator[Found]:
+    """Load what is at and below `paths`, one file after the other, in a fixed order.
+
+    A file below a folder that nobody recognises is left out; one that the caller named is not. Raises
+    `UsageError` for an unknown kind.
+    """
     wanted = kind_named(kind) if kind is not None else None
-    outcomes: list[tuple[str, Outcome]] = []
-    findings: list[Diagnostic] = []
-    shared = Shared()
-    for path, is_argument in _found(paths):
-        chosen: Any = wanted.name if wanted else _recognised(path, Files())
-        if isinstance(chosen, Diagnostic):
-            if is_argument:
-                findings.append(chosen)
-        elif chosen is None:
-            if is_argument:
-                findings.append(_finding("unrecognised", display_name(path)))
-        else:
-            outcome = _checked(path, wanted or kind_named(chosen), request, shared)
-            if isinstance(outcome, Diagnostic):
-                findings.append(outcome)
-            else:
-                outcomes.append((display_name(path), outcome))
-    together = set_findings([outcome for _, outcome in outcomes])
-    found = [*findings, *(each for _, outcome in outcomes for each in outcome.diagnostics), *together]
-    return Report(_file_reports(outcomes, findings, together), tuple(_same_once(found)))
+    projects = projects or Projects()
+    place = place or Disk()
+    shared = Shared(place.files())
+    candidates = list(_candidates(paths, projects, place))
+    for number, (path, is_argument) in enumerate(candidates):
+        if progress is not None:
+            progress(number, len(candidates))
+        found = _load(path, wanted, request, projects.of(path), shared)
+        if found.outcome is not None or is_argument or _is_bug(found.problem):
+            yield found
 
 
-def _found(paths: Sequence[str]) -> Iterable[tuple[str, bool]]:
+def _load(path: str, wanted: Kind | None, request: Request, project: Project, shared: Shared) -> Found:
+    chosen: Any = wanted.name if wanted else _recognised(path, shared.files.again(), project)
+    if isinstance(chosen, Diagnostic):
+        return Found(path, project, problem=chosen)
+    if chosen is None:
+        return Found(path, project, problem=_finding("unrecognised", display_name(path)))
+    try:
+        kind = wanted or kind_named(chosen)
+        return Found(path, project, load_path(path, kind, project.applied(request), shared=shared))
+    except UsageError:
+        raise
+    except Exception as error:
+        problem = f"{type(error).__name__}: {error}"
+        return Found(path, project, problem=_finding("internal-error", display_name(path), problem=problem))
+
+
+def _is_bug(problem: Diagnostic | None) -> bool:
+    return problem is not None and problem.code == "internal-error"
+
+
+def _candidates(paths: Sequence[str], projects: Projects, place: Place) -> Iterator[tuple[str, bool]]:
     """Each file to look at once, and whether the caller named it."""
     seen: set[str] = set()
     for path in paths:
-        found = ((each, False) for each in walk_files(path)) if os.path.isdir(path) else [(path, True)]
-        for each, is_argument in found:
+        is_folder = place.is_folder(path)
+        projects.of(os.path.join(path, "file") if is_folder else path)
+        walked = place.walk(path, lambda each: projects.of(each).kind_of(each) is not None)
+        for each in walked if is_folder else [path]:
             real = os.path.realpath(each)
             if real not in seen:
                 seen.add(real)
-                yield each, is_argument
+                yield each, not is_folder
+
+
+def check_paths(
+    paths: Sequence[str],
+    request: Request,
+    *,
+    kind: str | None = None,
+    selection: Selection = EVERYTHING,
+    progress: Progress | None = None,
+) -> Report:
+    """Check what is at and below `paths`, and the settings of the projects it belongs to.
+
+    Raises `UsageError` for an unknown kind.
+    """
+    projects = Projects()
+    found = list(load_all(paths, request, kind=kind, projects=projects, progress=progress))
+    together: dict[int, list[Diagnostic]] = {}
+    for outcome, each in _set_findings([each.outcome for each in found if each.outcome is not None]):
+        together.setdefault(id(outcome), []).append(each)
+    told = [
+        (each, each.project.judged((*each.diagnostics, *together.get(id(each.outcome), ())), selection))
+        for each in found
+    ]
+    settings = [
+        (project, judged)
+        for project in projects.all()
+        if (judged := [each for each in project.diagnostics if selection.takes(each.code)])
+    ]
+    diagnostics = [each for _, judged in (*settings, *told) for each in judged]
+    reports = [*_file_reports(told), *(_settings_report(project, judged) for project, judged in settings)]
+    return Report(tuple(sorted(reports, key=lambda each: each.path)), tuple(same_once(diagnostics)))
 
 
 def set_findings(outcomes: Sequence[Outcome]) -> list[Diagnostic]:
     """What the set rules of the kinds find in loads that belong together."""
+    return [each for _, each in _set_findings(outcomes)]
+
+
+def _set_findings(outcomes: Sequence[Outcome]) -> Iterator[tuple[Outcome, Diagnostic]]:
+    """The same, each with the load it is about."""
     by_kind: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
         by_kind.setdefault(outcome.kind.name, []).append(outcome)
-    found: list[Diagnostic] = []
     for group in by_kind.values():
         for rule in group[0].kind.set_rules:
             facts: dict[int, tuple[Outcome, list[Fact]]] = {}
             for outcome, each in rule(group):
                 facts.setdefault(id(outcome), (outcome, []))[1].append(each)
-            found += [each for outcome, those in facts.values() for each in place_more(outcome, those)]
-    return found
+            for outcome, those in facts.values():
+                yield from ((outcome, each) for each in place_more(outcome, those))
 
 
-def _checked(path: str, kind: Kind, request: Request, shared: Shared) -> Outcome | Diagnostic:
-    try:
-        return load_path(path, kind, request, shared=shared)
-    except UsageError:
-        raise
-    except Exception as error:
-        return _finding("internal-error", display_name(path), problem=f"{type(error).__name__}: {error}")
-
-
-def _same_once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+def same_once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Findings in a file that several loads read are told once: sources differ, their names and places do not."""
     seen: dict[tuple[object, ...], Diagnostic] = {}
     for each in diagnostics:
@@ -176,34 +287,37 @@ def _same_once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     return deduplicated(seen.values())
 
 
-def _file_reports(
-    outcomes: Sequence[tuple[str, Outcome]], findings: Sequence[Diagnostic], together: Sequence[Diagnostic]
-) -> tuple[FileReport, ...]:
-    checked = {name for name, _ in outcomes}
+def _file_reports(told: Sequence[tuple[Found, list[Diagnostic]]]) -> list[FileReport]:
+    outcomes = [(display_name(each.path), each.outcome, judged) for each, judged in told if each.outcome is not None]
+    checked = {name for name, _, _ in outcomes}
     used: dict[str, list[str]] = {}
-    for name, outcome in outcomes:
+    for name, outcome, _ in outcomes:
         for source in outcome.sources:
             if source.name != name:
                 used.setdefault(source.name, []).append(name)
-    clash = {each.name for each in together if each.severity == "error"}
     reports = [
-        FileReport(
-            name,
-            outcome.kind.name,
-            outcome.ok and name not in clash,
-            digest_of(outcome),
-            tuple(used.get(name, ())),
-        )
-        for name, outcome in outcomes
+        FileReport(name, outcome.kind.name, outcome.ok and not _fails(judged), digest_of(outcome), _users(used, name))
+        for name, outcome, judged in outcomes
     ]
-    bad = {each.name for _, outcome in outcomes for each in outcome.errors}
+    bad = {each.name for _, judged in told for each in judged if each.severity == "error"}
     reports += [
-        FileReport(name, None, name not in bad, None, tuple(users))
-        for name, users in used.items()
-        if name not in checked
+        FileReport(name, None, name not in bad, None, _users(used, name)) for name in used if name not in checked
     ]
-    reports += [FileReport(each.name or "", None, False) for each in findings if each.name not in checked]
-    return tuple(sorted(reports, key=lambda each: each.path))
+    lost = (display_name(each.path) for each, _ in told if each.outcome is None)
+    return reports + [FileReport(name, None, False) for name in lost if name not in checked]
+
+
+def _users(used: Mapping[str, list[str]], name: str) -> tuple[str, ...]:
+    return tuple(used.get(name, ()))
+
+
+def _fails(diagnostics: Iterable[Diagnostic]) -> bool:
+    return any(each.severity == "error" for each in diagnostics)
+
+
+def _settings_report(project: Project, diagnostics: Iterable[Diagnostic]) -> FileReport:
+    """Settings count as a file only where there is something to say about them."""
+    return FileReport(project.file or project.root, SETTINGS, not _fails(diagnostics))
 
 
 def digest_of(outcome: Outcome) -> str | None:

@@ -6,13 +6,14 @@ No stage asks which kind it serves. A new kind is one `Kind` value, its models, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from lading.codes import Code
 from lading.diagnostics import Fact, Severity
 from lading.model import Shape
+from lading.path import ROOT, Path
 from lading.source import Source
 from lading.syntax.document import Document, Format
 from lading.tree import Tree
@@ -36,6 +37,60 @@ Reading = Callable[[Source, "Session"], tuple[Document | None, list[Fact]]]
 
 
 YAML_ONLY: Mapping[str, Format] = {".yaml": "yaml", ".yml": "yaml"}
+
+
+class Item(msgspec.Struct, frozen=True):
+    """Something a configuration offers under a name: an agent, a tool, a server."""
+
+    sort: str  #: what it is, in one word
+    name: str
+    description: str | None = None
+    path: Path = ROOT  #: where it stands in the configuration
+
+
+class Sensitive(msgspec.Struct, frozen=True):
+    """Values whose change deserves to be seen first.
+
+    `pattern` is a path in which `*` stands for any one step and `**` for any number of them, steps divided by
+    dots: `**.tools.*`. An absent permission may mean nothing is allowed, or everything is: `absent` says which.
+    """
+
+    pattern: str
+    what: Literal["tool", "permission", "prompt"]
+    #: what widens a permission: more entries (an allow list), fewer (a deny list)
+    widens: Literal["more", "fewer"] = "more"
+    absent: Literal["nothing", "everything"] = "nothing"
+    #: for a permission that is one of a few values: these, from narrow to wide
+    order: tuple[Any, ...] = ()
+
+
+class Elsewhere(msgspec.Struct, frozen=True):
+    """A folder outside the project whose files take part, such as the user's own."""
+
+    folder: str
+    layer: str
+
+
+#: By the names people give such fields, for kinds that do not say it themselves.
+USUALLY_SENSITIVE: tuple[Sensitive, ...] = (
+    Sensitive("**.tools.*", "tool"),
+    Sensitive("**.allowed_tools", "permission", absent="everything"),
+    Sensitive("**.disallowed_tools", "permission", widens="fewer"),
+    Sensitive("**.permissions", "permission"),
+    Sensitive("**.system_prompt", "prompt"),
+    Sensitive("**.prompt", "prompt"),
+    Sensitive("**.instructions", "prompt"),
+    Sensitive("**.description", "prompt"),
+)
+
+
+def itself(plain: Any, file: str) -> Iterator[Item]:
+    """The configuration as one item: its own `name` or `id`, else the name of its file."""
+    fields: dict[str, Any] = plain if isinstance(plain, dict) else {}
+    stem = file.rpartition("/")[2].partition(".")[0]
+    name = next((fields[key] for key in ("name", "id") if isinstance(fields.get(key), str)), stem)
+    description = fields.get("description")
+    yield Item("file", name, description if isinstance(description, str) else None)
 
 
 class NoOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -83,8 +138,19 @@ class Kind(msgspec.Struct, frozen=True):
     schema: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     #: the configuration as plain data the way the format's own tools write it; by default, without defaults
     written: Callable[[Any], Any] | None = None
-    #: the text of a good first file
+    #: the text of a good first file; `NAME` in it stands for the name it is given
     example: str | None = None
+    example_path: str = "NAME.yaml"
+    #: what `list` shows: the plain configuration and the name of its file → items
+    listing: Callable[[Any, str], Iterable[Item]] = itself
+    #: what `diff` shows first
+    sensitive: tuple[Sensitive, ...] = USUALLY_SENSITIVE
+    #: the names of the layers, lowest first: of two items with one name, that of the higher layer counts
+    layers: tuple[str, ...] = ()
+    #: the layer of a file, by its absolute path
+    layer: Callable[[str, Mapping[str, str]], str | None] = lambda _path, _env: None
+    #: folders outside the project that take part, by the environment
+    elsewhere: Callable[[Mapping[str, str]], Iterable[Elsewhere]] = lambda _env: ()
 
     def severity(self, each: Fact, format: Format | None = None) -> Fact | None:  # noqa: A002
         """The fact with the severity this kind gives it; None if the kind does not mind."""

@@ -28,6 +28,7 @@ class Recognition(msgspec.Struct, frozen=True):
     by_path: Callable[[str], bool] | None = None
     by_text: Callable[[str], bool] | None = None  #: a cheap look, before anything is parsed
     by_content: Callable[[Any], bool] | None = None
+    convention: bool = False  #: of another agent tool; a project may leave these alone
 
 
 def _key(*names: str) -> re.Pattern[str]:
@@ -76,6 +77,7 @@ def _is_blueprint(value: Any) -> bool:
 
 
 BUILT_IN: tuple[Recognition, ...] = (
+    Recognition("toolpack", "lading.kinds.toolpack", by_path=lambda path: path.endswith((".tool.yaml", ".tool.yml"))),
     Recognition("profile", "lading.kinds.profile", by_path=_is_profile),
     Recognition("settings", "lading.kinds.settings", by_path=_is_settings),
     Recognition("server", "lading.kinds.server", by_text=_looks_like_server, by_content=_is_server),
@@ -104,10 +106,15 @@ def kind_named(name: str) -> Kind:
     plugins = installed()
     if name in plugins:
         return plugins[name]
-    known = (*names(), *plugins)
+    known = known_names()
     guess = nearest(name, known)
     hint = f"; did you mean `{guess}`?" if guess else ""
     raise UsageError(f"there is no kind `{name}` (known: {', '.join(known)}){hint}")
+
+
+def known_names() -> tuple[str, ...]:
+    """Every kind there is, installed ones included."""
+    return (*names(), *installed())
 
 
 def installed() -> dict[str, Kind]:
@@ -122,9 +129,10 @@ def installed() -> dict[str, Kind]:
     return _plugins
 
 
-def recognise_path(path: str) -> str | None:
+def recognise_path(path: str, *, conventions: bool = True) -> str | None:
     """The kind of a file by its name and place alone."""
-    return next((each.kind for each in BUILT_IN if each.by_path is not None and each.by_path(path)), None)
+    rows = (each for each in BUILT_IN if each.by_path is not None and (conventions or not each.convention))
+    return next((each.kind for each in rows if each.by_path is not None and each.by_path(path)), None)
 
 
 def recognise_text(text: str) -> str | None:

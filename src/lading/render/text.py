@@ -82,7 +82,7 @@ def _frame(each: Diagnostic, gutter: int, style: Style) -> Iterator[str]:
     yield f"{arrow} {visible(each.span.source.name)}:{each.span.line}:{each.span.column}"
     bar = style.paint("place", "|")
     yield f"{' ' * gutter}  {bar}"
-    yield from _source_line(each.span, "^", gutter, style, each.severity)
+    yield from excerpt(each.span, "^", gutter, style, each.severity)
 
 
 def _related(label: Label, gutter: int, style: Style) -> Iterator[str]:
@@ -91,10 +91,10 @@ def _related(label: Label, gutter: int, style: Style) -> Iterator[str]:
         return
     place = f"{visible(label.span.source.name)}:{label.span.line}:{label.span.column}"
     yield f"{style.paint('place', ' ' * (gutter + 1) + ':::')} {place} {label.message}"
-    yield from _source_line(label.span, "-", gutter, style, "place")
+    yield from excerpt(label.span, "-", gutter, style, "place")
 
 
-def _source_line(span: Span, mark: str, gutter: int, style: Style, role: str) -> Iterator[str]:
+def excerpt(span: Span, mark: str, gutter: int, style: Style, role: str) -> Iterator[str]:
     """The line a span starts on, and marks below what it covers of it."""
     number, column = span.source.position(span.start)
     line = span.source.line(number)
@@ -109,20 +109,20 @@ def _window(line: str, start: int, end: int, width: int) -> tuple[str, int, int]
     """The part of a line that fits, made safe to print, with the marks' offset and length in columns."""
     width = max(16, width)
     low = 0
-    if _cells(line[:end]) > width:
+    if cells(line[:end]) > width:
         low = max(0, min(start - min(_MARGIN, width // 3), len(line) - width))
     before = ("…" if low else "") + _printable(line[low:start])
     marked = _printable(line[start:end])
     text = before + marked + _printable(line[end : low + 4 * width])
-    shown = _cut(text, width)
-    offset = _cells(before)
-    return shown, offset, max(1, min(_cells(marked), width - offset))
+    shown = cut(text, width)
+    offset = cells(before)
+    return shown, offset, max(1, min(cells(marked), width - offset))
 
 
-def _cut(text: str, width: int) -> str:
-    if _cells(text) <= width:
+def cut(text: str, width: int) -> str:
+    if cells(text) <= width:
         return text
-    while text and _cells(text) >= width:
+    while text and cells(text) >= width:
         text = text[:-1]
     return text + "…"
 
@@ -131,7 +131,7 @@ def _printable(text: str) -> str:
     return visible(text.replace("\t", "    "))
 
 
-def _cells(text: str) -> int:
+def cells(text: str) -> int:
     """How many columns of a terminal a text takes."""
     return sum(
         0 if unicodedata.combining(each) else 2 if unicodedata.east_asian_width(each) in "WF" else 1 for each in text

@@ -47,7 +47,7 @@ def agrees(ours: Any, golden: Any) -> bool:
     return type(ours) is type(golden) and bool(ours == golden)
 
 
-@pytest.mark.requirement("BP-01")
+@pytest.mark.requirement("BP-21")
 @pytest.mark.parametrize("probe", PROBES, ids=[probe["id"] for probe in PROBES])
 def test_probe(probe: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     outcome = load(probe, tmp_path, monkeypatch)

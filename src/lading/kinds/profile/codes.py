@@ -175,7 +175,7 @@ _HOOKS = (
     Code(
         "hook-command-mixed",
         "error",
-        "`argv` must not be mixed with `shell` and `command`",
+        "`argv` and `argv_windows` must not be mixed with `shell` and `command`",
         "A handler runs a program with its arguments, or a line in a shell; both at once would leave it open which.",
         "keep one of the two forms",
     ),

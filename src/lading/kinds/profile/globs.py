@@ -8,7 +8,7 @@ from typing import Literal
 Reason = Literal["unclosed-class", "unclosed-choice", "unopened-choice", "bad-range", "dangling-escape"]
 
 WILDCARDS = frozenset("*?[]{}\\")
-_CLASS = re.compile(r"\[(?P<negated>[!^]?)(?P<body>\]?[^\]]*)\]")
+_CLASS = re.compile(r"\[(?P<negated>[!^]?)(?P<body>\]?+[^\]]*)\]")
 _RANGE = re.compile(r"(.)-(.)", re.DOTALL)
 
 

@@ -77,7 +77,8 @@ def _stamped(tree: Tree, path: Path, layer: Layer | None, facts: list[Fact]) -> 
         place = (*path, number, "source")
         if "source" in entry:
             values: dict[str, object] = {"field": "source", "owner": "`hook`", "nearest": None}
-            facts.append(Fact("unknown-field", values=values, part="key", origin=tree.story(place).origin))
+            origin = tree.story(place).origin
+            facts.append(Fact("unknown-field", values=values, part="key", origin=origin, severity="error"))
             tree = remove(tree, place)
         if layer is not None:
             tree = put(tree, place, layer, origin=place[:-1], how="")

@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from lading.freeze import EMPTY
+
 Layer = Literal["user", "project", "project-local", "command line"]
 Safety = Literal["read_only", "mutating", "destructive", "network"]
 Shell = Literal["sh", "bash", "pwsh", "cmd"]
@@ -45,7 +47,7 @@ class CommandHandler(Table, frozen=True, tag_field="type", tag="command"):
     shell: Shell | ShellProgram | None = None
     command: str | None = None
     cwd: str | None = None
-    env: dict[str, str] = msgspec.field(default_factory=dict)
+    env: dict[str, str] = EMPTY
     timeout_sec: Seconds | None = None
 
 

@@ -9,6 +9,7 @@ from lading.kinds.profile import rules, stages
 from lading.kinds.profile.codes import CODES
 from lading.kinds.profile.model import AgentProfile, ProfileOptions
 from lading.kinds.profile.reading import read
+from lading.kinds.profile.sets import together
 from lading.model import Shape
 
 EXAMPLE = """\
@@ -55,6 +56,7 @@ KIND = Kind(
         rules.allowed_tools_can_match,
         rules.hooks_can_run,
     ),
+    set_rules=(together,),
     codes=CODES,
     schema=hide_source,
     example=EXAMPLE,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from lading.diagnostics import Fact
 from lading.kinds.headers import HeaderStyle, body_of, read_header
 from lading.kinds.profile.model import AgentProfile, Variant
@@ -10,6 +12,11 @@ from lading.source import Source
 from lading.syntax.document import Document
 
 STYLE = HeaderStyle("single-file profile", known=AgentProfile.__struct_fields__)
+
+
+def given_path(source: Source, session: Session) -> str:
+    """The path a source was asked for by: it names the profile, even where it is a link to another file."""
+    return os.path.join(session.files.cwd, source.name).replace(os.sep, "/")
 
 
 def variant_of(source: Source) -> Variant:

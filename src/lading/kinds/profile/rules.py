@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -55,7 +56,7 @@ def sampling_facts(table: Any, path: Path) -> Iterator[Fact]:
     """Temperatures and shares that no model takes."""
     for key, (low, high) in _SAMPLING.items():
         value = get(table, (key,))
-        if isinstance(value, int | float) and not isinstance(value, bool) and not low <= value <= high:
+        if isinstance(value, int | float) and not isinstance(value, bool) and (value < low or high < value < math.inf):
             yield fact("sampling-range", (*path, key), key=key, found=Shown(value), low=low, high=high)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -12,7 +11,7 @@ from lading.files import FileProblem, PathPolicy, require_text
 from lading.kinds.profile import hook_checks
 from lading.kinds.profile.codes import PROMPT_REASONS
 from lading.kinds.profile.hooks import Layer
-from lading.kinds.profile.reading import body_of, variant_of
+from lading.kinds.profile.reading import body_of, given_path, variant_of
 from lading.path import ROOT, Path
 from lading.session import Session
 from lading.source import Source
@@ -36,7 +35,7 @@ def layer_of(source: Source, session: Session) -> Layer | None:
     given: Layer | None = session.options.layer
     if given is not None or source.path is None:
         return given
-    path = source.path.replace(os.sep, "/")
+    path = given_path(source, session)
     return next((layer for pattern, layer in _LAYERS if pattern.search(path)), None)
 
 
@@ -107,11 +106,11 @@ def bring_prompt(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
 
 
 def _from_body(tree: Tree, source: Source) -> tuple[Tree, list[Fact]]:
-    facts: list[Fact] = []
     if tree.value.get("prompt") is not None:
-        facts.append(Fact("prompt-in-single-file", part="key", origin=tree.story(_PROMPT).origin))
+        misplaced = Fact("prompt-in-single-file", part="key", origin=tree.story(_PROMPT).origin)
+        return graft(tree, {_PROMPT: Tree(HOLE, tree.at(_PROMPT).origins)}), [misplaced]
     body = body_of(source)
-    return (tree if body is None else _with_text(tree, {}, body, ())), facts
+    return (tree if body is None else _with_text(tree, {}, body, ())), []
 
 
 def _from_folder(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
@@ -151,7 +150,7 @@ def _read(reference: str, session: Session) -> Source:
 
 
 def _problem(problem: FileProblem, reference: str, place: Origin, *, is_default: bool) -> Fact:
-    values = {**problem.values, "reference": Shown(reference), "file": Shown(reference)}
+    values = {"file": Shown(reference), **problem.values, "reference": Shown(reference)}
     if problem.code == "file-missing":
         code = "prompt-missing" if is_default else "prompt-file-missing"
         return Fact(code, values=values, origin=place)

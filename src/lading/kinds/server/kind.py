@@ -12,6 +12,7 @@ from lading.kinds.server.folding import fold
 from lading.kinds.server.limits import limits_of
 from lading.kinds.server.model import ServerFile
 from lading.kinds.server.normalise import normalise, not_finite
+from lading.kinds.server.presenting import SENSITIVE, listing
 from lading.kinds.server.rules import RULES
 from lading.model import Shape
 
@@ -36,4 +37,6 @@ KIND = Kind(
     finish=fold,
     codes=(*CODES, *include.CODES, *file.CODES, *generate.CODES, *GENERATOR_CODES),
     example=EXAMPLE,
+    listing=listing,
+    sensitive=SENSITIVE,
 )

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Literal
 
-import msgspec
-
 from lading.diagnostics import Also, Fact, Shown, fact
+from lading.freeze import EMPTY
 from lading.kinds.profile.hooks import Table
 from lading.nearest import nearest
 from lading.path import Path
@@ -28,16 +27,16 @@ class McpServer(Table, frozen=True):
     transport: Transport | None = None
     command: str | None = None
     args: tuple[str, ...] = ()
-    env: dict[str, str] = msgspec.field(default_factory=dict)
+    env: dict[str, str] = EMPTY
     url: str | None = None
-    headers: dict[str, str] = msgspec.field(default_factory=dict)
+    headers: dict[str, str] = EMPTY
 
 
 class Mcp(Table, frozen=True):
     """The servers there are, and those that are used, in order."""
 
     enabled_servers: tuple[str, ...] = ()
-    servers: dict[str, McpServer] = msgspec.field(default_factory=dict)
+    servers: dict[str, McpServer] = EMPTY
 
 
 class JsonServer(Table, frozen=True):
@@ -47,8 +46,8 @@ class JsonServer(Table, frozen=True):
     command: str | None = None
     url: str | None = None
     args: tuple[str, ...] = ()
-    env: dict[str, str] = msgspec.field(default_factory=dict)
-    headers: dict[str, str] = msgspec.field(default_factory=dict)
+    env: dict[str, str] = EMPTY
+    headers: dict[str, str] = EMPTY
 
 
 class McpJson(Table, frozen=True):

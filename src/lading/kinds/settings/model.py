@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from lading.freeze import EMPTY
 from lading.kinds.profile.hooks import Handler, HookMatch, Hooks, Table
 from lading.kinds.profile.model import U32, RequestLimitMode, Sampling
 from lading.kinds.settings.mcp import Mcp
@@ -42,8 +43,8 @@ class ProjectPrompt(Table, frozen=True):
 
     file: str = "AGENTS.md"
     text: str | None = None
-    providers: dict[str, PromptOverlay] = msgspec.field(default_factory=dict)
-    models: dict[str, str] = msgspec.field(default_factory=dict)
+    providers: dict[str, PromptOverlay] = EMPTY
+    models: dict[str, str] = EMPTY
 
 
 class Turn(Table, frozen=True):
@@ -110,7 +111,7 @@ class Provider(Table, frozen=True):
     organization: str | None = None
     project: str | None = None
     aws: Aws | None = None
-    headers: dict[str, str] = msgspec.field(default_factory=dict)
+    headers: dict[str, str] = EMPTY
     auth_header: str | None = None
     capabilities: ProviderCapabilities = ProviderCapabilities()
     reasoning_effort: ReasoningEffort | None = None
@@ -226,7 +227,7 @@ class Settings(Table, frozen=True):
     prompt: ProjectPrompt = ProjectPrompt()
     turn: Turn = Turn()
     capabilities: Capabilities = Capabilities()
-    providers: dict[str, Provider] = msgspec.field(default_factory=dict)
+    providers: dict[str, Provider] = EMPTY
     tools: ToolSettings = ToolSettings()
     sandbox: Sandbox = Sandbox()
     tracing: Tracing = Tracing()

@@ -23,6 +23,13 @@ from lading.syntax.yaml.scalars import INFINITY, TooLong, key_text, known_tag, r
 MAX_ALIAS_NODES = 250_000
 
 
+#: What plain scalars stand for, by their spelling: files of one kind repeat the same words. What is odd is not kept,
+#: so that it is noticed in every text.
+_PLAIN: dict[str, object] = {}
+_MAX_PLAIN = 20_000
+_WORTH_KEEPING = 64
+
+
 def _trouble(code: str, start: int, end: int, **values: object) -> SyntaxProblem:
     return SyntaxProblem([Irregularity(code, (start, end), values=values)])
 
@@ -87,7 +94,9 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
     get_event = Parser(text).get_event
     builder = _Builder(merge=merge)
     anchors = builder.anchors
-    plain: dict[str, object] = {}
+    if len(_PLAIN) > _MAX_PLAIN:
+        _PLAIN.clear()
+    plain = _PLAIN
     may_merge = "<<" in text
     odd = False
     nodes = 0
@@ -109,10 +118,11 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
                     try:
                         value = resolve_plain(spelled)
                     except TooLong:
-                        odd = True
+                        odd = True  # and too long to be kept
                     if value.__class__ is float and not -INFINITY < value < INFINITY:
                         odd = True
-                    plain[spelled] = value
+                    elif len(spelled) < _WORTH_KEEPING:
+                        plain[spelled] = value
             elif not quoted and event.tag is not None and event.tag != "!":
                 odd = odd or not known_tag(event.tag, resolve_tagged(event.tag, value))
                 value = resolve_tagged(event.tag, value)
