@@ -97,9 +97,10 @@ def load_path(
         files = shared.files
     else:
         files = shared.files.again()
+    absolute = os.path.normpath(os.path.join(files.cwd, path))
+    kind = kind.variant(absolute.replace(os.sep, "/")) if kind.variant is not None else kind
     options = options_of(kind, request)
     limits, facts = kind.limits(request.env)
-    absolute = os.path.join(files.cwd, path)
     root = request.project or shared.project_root(absolute)
     session = Session(
         kind,

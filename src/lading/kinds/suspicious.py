@@ -128,7 +128,9 @@ _ANY_SECRET = re.compile("|".join(pattern for _, pattern in _SECRETS))
 _BEGINNINGS = re.compile(
     r"AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|xox|sk-|AIza|k_live_|npm_|pypi-|hf_|SG\.|PRIVATE KEY"
 )
-_PLACEHOLDER = re.compile(r"example|placeholder|your|dummy|sample|fake|test|redacted|x{4,}|0{4,}|1234|abcd", re.IGNORECASE)
+_PLACEHOLDER = re.compile(
+    r"example|placeholder|your|dummy|sample|fake|test|redacted|x{4,}|0{4,}|1234|abcd", re.IGNORECASE
+)
 #: Bits for each character, below which a text is made up rather than random.
 _LEAST_ENTROPY = 3.0
 

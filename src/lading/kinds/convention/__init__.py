@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from lading.kinds.convention import claude, codex, copilot, cursor, gemini, opencode
 from lading.kinds.convention.kind import kind_of
 from lading.kinds.convention.table import Convention
@@ -17,6 +19,11 @@ CONVENTIONS: tuple[Convention, ...] = (
     *cursor.CONVENTIONS,
 )
 
-KINDS: dict[str, Kind] = {each.kind: kind_of(each) for each in CONVENTIONS}
 
-__all__ = ["CONVENTIONS", "KINDS"]
+@cache
+def kind_named(name: str) -> Kind:
+    """The kind of a convention; its model is made when it is first asked for."""
+    return kind_of(next(each for each in CONVENTIONS if each.kind == name))
+
+
+__all__ = ["CONVENTIONS", "kind_named"]

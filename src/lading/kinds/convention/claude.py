@@ -14,7 +14,7 @@ TOOLS = frozenset(
     "ExitPlanMode ExitWorktree Glob Grep KillBash KillShell LS LSP ListMcpResources ListMcpResourcesTool Monitor "
     "MultiEdit NotebookEdit NotebookRead PowerShell Read ReadMcpResource ReadMcpResourceTool RemoteTrigger "
     "SendMessage Skill SlashCommand StructuredOutput Task TaskCreate TaskGet TaskList TaskOutput TaskStop TaskUpdate "
-    "TeamCreate TeamDelete TodoRead TodoWrite ToolSearch WebFetch WebSearch Write".split()
+    "TeamCreate TeamDelete TodoRead TodoWrite ToolSearch WaitForMcpServers WebFetch WebSearch Workflow Write".split()
 )
 #: Agents that need no file.
 AGENTS = frozenset({"Explore", "Plan", "general-purpose", "statusline-setup", "claude-code-guide", "Claude"})

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import keyword
 import re
+from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -13,9 +14,9 @@ from lading.diagnostics import Fact
 from lading.kinds.convention import checks, stages
 from lading.kinds.convention.codes import CODES
 from lading.kinds.convention.references import references_exist
-from lading.kinds.convention.table import Convention
+from lading.kinds.convention.table import Convention, Field
 from lading.kinds.headers import HeaderStyle, read_header
-from lading.kinds.kind import Kind
+from lading.kinds.kind import Item, Kind, Sensitive
 from lading.model import Shape
 from lading.session import Session
 from lading.source import Source
@@ -74,6 +75,35 @@ def hide_body(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
+def listed(convention: Convention, plain: Any, file: str) -> Iterator[Item]:
+    """The file as what it is to its tool."""
+    fields: dict[str, Any] = plain if isinstance(plain, dict) else {}
+    folder, _, name = file.rpartition("/")
+    stem = next((name.removesuffix(each) for each in convention.suffixes if name.endswith(each)), name)
+    default = folder.rpartition("/")[2] if convention.identity == "folder" else stem
+    written = fields.get("name")
+    description = fields.get("description")
+    yield Item(
+        convention.sort,
+        written if isinstance(written, str) and convention.identity != "file" else default,
+        description if isinstance(description, str) else None,
+    )
+
+
+def sensitive_of(convention: Convention) -> tuple[Sensitive, ...]:
+    """What a difference between two versions shows first: whatever restricts, and what the model is told."""
+    restricting = tuple(
+        Sensitive(field.name, "permission", widens=_widens(field), absent="everything")
+        for field in convention.fields
+        if field.restricts
+    )
+    return (*restricting, Sensitive("description", "prompt"), Sensitive(BODY, "prompt"), Sensitive("prompt", "prompt"))
+
+
+def _widens(field: Field) -> Literal["more", "fewer"]:
+    return "fewer" if field.name.lower().startswith(("disallow", "deny", "exclude")) else "more"
+
+
 def kind_of(convention: Convention) -> Kind:
     """The kind of a convention."""
     return Kind(
@@ -101,4 +131,7 @@ def kind_of(convention: Convention) -> Kind:
         codes=CODES,
         schema=hide_body,
         example=convention.example,
+        example_path=convention.example_path,
+        listing=partial(listed, convention),
+        sensitive=sensitive_of(convention),
     )

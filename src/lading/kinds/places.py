@@ -11,6 +11,11 @@ from functools import lru_cache
 
 import msgspec
 
+_SERVERS = (
+    r"/\.mcp\.json|/(?:\.vscode|\.cursor|\.copilot|\.github|\.roo|\.kiro/settings)/mcp\.json|/mcp-config\.json"
+    r"|/claude_desktop_config\.json|/\.gemini/settings\.json|/gemini-extension\.json|/\.codex/config\.toml"
+    r"|/opencode\.jsonc?"
+)
 #: Kind and pattern over an absolute path with `/`; the first that matches counts.
 PLACES: tuple[tuple[str, str], ...] = (
     ("skill", r"/(?:SKILL|skill)\.md"),
@@ -28,18 +33,15 @@ PLACES: tuple[tuple[str, str], ...] = (
     ("gemini-command", r"/\.gemini/commands/.+\.toml"),
     ("cursor-rule", r"/\.cursor/rules/.+\.mdc?|/[^/]+\.mdc"),
     ("cursor-agent", r"/\.cursor/agents/.+\.md"),
-    (
-        "mcp",
-        r"/\.mcp\.json|/(?:\.vscode|\.cursor|\.copilot|\.github|\.roo|\.kiro/settings)/mcp\.json|/mcp-config\.json"
-        r"|/claude_desktop_config\.json|/\.gemini/settings\.json|/gemini-extension\.json|/\.codex/config\.toml"
-        r"|/opencode\.jsonc?",
-    ),
+    ("mcp", _SERVERS),
 )
 
 _NAMES = tuple(kind for kind, _ in PLACES)
 _ANY = re.compile("|".join(f"({pattern})\\Z" for _, pattern in PLACES))
 #: Notes that people keep beside agents and commands.
-NOTES = re.compile(r"(?:README|CHANGELOG|CONTRIBUTING|LICEN[CS]E|CLAUDE|AGENTS|GEMINI|INDEX|TODO)[^/]*\.md\Z", re.IGNORECASE)
+NOTES = re.compile(
+    r"(?:README|CHANGELOG|CONTRIBUTING|LICEN[CS]E|CLAUDE|AGENTS|GEMINI|INDEX|TODO)[^/]*\.md\Z", re.IGNORECASE
+)
 
 
 @lru_cache(maxsize=1)  # every row of the registry asks about the same path
