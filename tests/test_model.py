@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 import pytest
@@ -185,3 +185,36 @@ def test_what_the_collector_prunes_converts(value: Any) -> None:
     config, _, facts = build(value, Drawing, Shape(unknown="warning", null_is_absent=True))
     errors = [each for each in facts if each.severity in (None, "error")]
     assert (config is None) == bool(errors)
+
+
+class Pair(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    left: int
+    right: Annotated[int, msgspec.Meta(ge=0)]
+
+
+class Brought(msgspec.Struct, frozen=True):
+    made_by_directive: ClassVar[str] = "a thing from `$thing`"
+
+    size: int = 0
+
+
+class Holder(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    value: str | Brought
+    mark: Annotated[str, msgspec.Meta(min_length=1, max_length=1)] = "x"
+
+
+def test_every_missing_field_is_told() -> None:
+    _, _, facts = build({}, Pair, STRICT)
+    assert [each.values["field"] for each in facts] == ["left", "right"]
+
+
+def test_a_number_out_of_range_is_told_with_what_is_expected() -> None:
+    _, _, facts = build({"left": 1, "right": -1}, Pair, STRICT)
+    assert [each.values["expected"] for each in facts] == ["a whole number of at least 0"]
+
+
+def test_what_only_a_directive_makes_is_called_by_its_words() -> None:
+    config, _, facts = build({"value": Brought()}, Holder, STRICT)
+    assert (config, facts) == (Holder(Brought()), [])
+    _, _, facts = build({"value": {"a": 1}, "mark": "ab"}, Holder, STRICT)
+    assert [each.values["expected"] for each in facts] == ["text or a thing from `$thing`", "exactly one character"]

@@ -173,3 +173,34 @@ def test_locate() -> None:
     span = loaded.locate("tools[0].tool.name")
     assert span is not None
     assert (span.source.name, span.text()) == ("library/a.yaml", "plain")
+
+
+def test_the_key_of_an_included_value_stands_where_it_was_included() -> None:
+    write("library/a.yaml", "anything: 1\n")
+    write("main.yaml", "server: {name: demo}\nnonsense:\n  $include: a.yaml\n")
+    (finding,) = lading.check(["main.yaml"], kind="server", env={}).warnings
+    assert (str(finding).partition(" ")[0], finding.path) == ("main.yaml:2:1:", "nonsense")
+
+
+def test_explain_takes_the_authors_path_and_the_programs() -> None:
+    write("main.yaml", "server: {name: demo}\nbehavior: {delivery: slow_loris, byte_delay_ms: 7}\n")
+    loaded = lading.load("main.yaml", kind="server", env={})
+    for path in ("behavior.byte_delay_ms", "baseline.behavior.delivery.byte_delay_ms"):
+        story = loaded.explain(path)
+        assert (story.value, story.path) == (7, "behavior.byte_delay_ms")
+
+
+def test_a_path_made_absolute_counts_as_it_was_written() -> None:
+    write("a/main.yaml", "server: {name: demo}\nlogging: {output: log.txt}\n")
+    write("b/main.yaml", "server: {name: demo}\nlogging: {output: log.txt}\n")
+    first, second = (lading.load(f"{folder}/main.yaml", kind="server", env={}) for folder in "ab")
+    assert first.config.logging.output == str(Path("a/log.txt").absolute())
+    assert first.config != second.config
+    assert first.digest == second.digest
+
+
+def test_a_limit_set_outside_has_no_place() -> None:
+    write("main.yaml", "server: {name: demo}\n")
+    (finding,) = lading.check(["main.yaml"], kind="server", env={"THOUGHTJACK_MAX_TOOLS": "many"}).warnings
+    assert (finding.span, finding.name) == (None, None)
+    assert "many" not in finding.message

@@ -15,7 +15,6 @@ import os
 import posixpath
 import stat
 from collections.abc import Iterable, Mapping
-from copy import copy
 from typing import Any, Literal, Self
 
 import msgspec
@@ -78,7 +77,8 @@ class Files:
 
     def again(self) -> Self:
         """The same files for another load: nothing is read twice, and `sources` starts empty."""
-        other = copy(self)
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
         other._sources = {}
         return other
 

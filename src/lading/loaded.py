@@ -16,7 +16,7 @@ from lading.path import ROOT, Path, format_path, parse_path
 from lading.plain import plain_data
 from lading.source import Source, Span
 from lading.syntax.document import Document
-from lading.tree import Origin, Story, Tree, get, walk
+from lading.tree import MADE_ABSOLUTE, Origin, Story, Tree, get, walk
 
 C = TypeVar("C")
 
@@ -96,13 +96,14 @@ class Loaded(Generic[C]):
     def to_dict(self, *, show_env: bool = True) -> Any:
         """The configuration as plain data. Without `show_env`, values from the environment are `${NAME}`."""
         plain = self._written(self.config)
-        return plain if show_env else self._hidden(plain)
+        return plain if show_env else self._hidden(self._with_written_paths(plain))
 
     @cached_property
     def digest(self) -> str:
         """sha256 over the canonical form: sorted keys, no defaults, values from the environment by name. The
         same on every machine, whatever the order of keys; no secret goes into it."""
-        return hashlib.sha256(canonical(self._hidden(plain_data(self.config)))).hexdigest()
+        plain = self._with_written_paths(plain_data(self.config))
+        return hashlib.sha256(canonical(self._hidden(plain))).hexdigest()
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -123,6 +124,15 @@ class Loaded(Generic[C]):
             for touch in document.touches()
             if not touch.is_key
         }
+
+    def _with_written_paths(self, plain: Any) -> Any:
+        """Plain data with paths as they were written: absolute ones differ from machine to machine."""
+        for path in self._tree.origins.brought(MADE_ABSOLUTE):
+            origin = self._tree.story(path).origin
+            holder = get(plain, path[:-1])
+            if isinstance(holder, dict) and path[-1] in holder:
+                holder[path[-1]] = get(origin.document.value, origin.path)
+        return plain
 
     @cached_property
     def _touched_keys(self) -> dict[str, str]:
@@ -156,8 +166,11 @@ class Loaded(Generic[C]):
     # ----------------------------------------------------------------------------------------------- places
 
     def steps(self, path: str | Path) -> Path:
-        """A path into the configuration; one the author would write is translated, `${NAME}` in a key too."""
+        """A path into the configuration; one that only the author would write is translated, `${NAME}` in a key
+        too."""
         steps = self.unshown(parse_path(path) if isinstance(path, str) else path)
+        if get(self._tree.value, steps, _MISSING) is not _MISSING:
+            return steps
         for start, end in self._tree.moves:
             if steps[: len(start)] == start:
                 steps = end + steps[len(start) :]

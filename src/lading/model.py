@@ -9,14 +9,14 @@ converted. The Structs are the only statement of shape; a property test holds th
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Mapping
-from functools import cache
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 from msgspec import inspect as types
 
 from lading.diagnostics import Change, Fact, Remedy, Severity, Shown, fact
+from lading.inspection import type_info
 from lading.nearest import nearest
 from lading.path import ROOT, Path
 from lading.tree import HOLE
@@ -68,15 +68,6 @@ def _forgiven(each: Fact, shape: Shape) -> Fact:
     if each.severity is not None or not each.path or each.path[0] in shape.guarded:
         return each
     return msgspec.structs.replace(each, severity=shape.mismatch)
-
-
-def type_info(model: Any) -> types.Type:
-    return _type_info(model)
-
-
-@cache
-def _type_info(model: Hashable) -> types.Type:
-    return types.type_info(model)
 
 
 class Collector:
@@ -155,7 +146,6 @@ class Collector:
                 fact(
                     "missing-field",
                     path,
-                    part="key",
                     field=field.encode_name,
                     owner=_title(kind.cls),
                     expected=expected,
@@ -174,11 +164,15 @@ class Collector:
             if name in known or name in (kind.tag_field, "<<") or name.startswith(self.shape.exempt or ("\0",)):
                 continue
             guess = self._meant(name, [each for each in known if each not in value], path)
-            worst = "error" if guess in self.shape.guarded and not path else severity
+            restricts = guess in self.shape.guarded and not path
+            worst = "error" if restricts else severity
             if worst is None:
                 continue
             place = (*path, name)
-            remedy = None if guess is None else Remedy(f"rename to `{guess}`", (Change(place, guess, "key"),))
+            remedy = None
+            if guess is not None:
+                # What restricts changes what the agent may do, so a person must say yes.
+                remedy = Remedy(f"rename to `{guess}`", (Change(place, guess, "key"),), safe=not restricts)
             self.facts.append(
                 fact(
                     "unknown-field",
@@ -194,8 +188,9 @@ class Collector:
 
     def _meant(self, name: str, free: list[str], path: Path) -> str | None:
         """The field a key was probably meant to be."""
-        synonym = None if path else self.shape.synonyms.get(name)
-        return synonym if synonym in free else nearest(name, free)
+        synonyms = {} if path else {other: field for other, field in self.shape.synonyms.items() if field in free}
+        guess = nearest(name, [*free, *synonyms])
+        return synonyms.get(guess, guess) if guess is not None else None
 
     def _list(self, value: Any, kind: types.VarTupleType | types.ListType, path: Path) -> Any:
         if value is None and self.shape.null_is_absent:
@@ -239,9 +234,7 @@ class Collector:
         given = value.get(tag, _NOTHING)
         if given is _NOTHING:
             expected = f"one of {', '.join(f'`{name}`' for name in branches)}"
-            self.facts.append(
-                fact("missing-field", path, part="key", field=tag, owner="this mapping", expected=expected)
-            )
+            self.facts.append(fact("missing-field", path, field=tag, owner="this mapping", expected=expected))
             return _NOTHING
         if given is HOLE:
             self.holes = True
@@ -275,7 +268,7 @@ class Collector:
         high_ok = (kind.le is None or value <= kind.le) and (kind.lt is None or value < kind.lt)
         if low_ok and high_ok and (isinstance(value, float) or value in _INT64 or kind.le is None):
             return value
-        self.facts.append(fact("out-of-range", path, found=Shown(value), expected=_range(kind)))
+        self.facts.append(fact("out-of-range", path, found=Shown(value), expected=describe(kind)))
         return _NOTHING
 
     def _text(self, value: str, kind: types.StrType, path: Path) -> Any:
@@ -342,6 +335,8 @@ def describe(kind: types.Type) -> str:
     """A type in words, as in “expected a whole number”."""
     if isinstance(kind, types.UnionType):
         words = [describe(each) for each in kind.types if not isinstance(each, types.NoneType)]
+        if "a number" in words:  # whole ones are among them
+            words = [word for word in words if word != "a whole number"]
         return " or ".join(dict.fromkeys(words))
     if isinstance(kind, types.LiteralType):
         return f"one of {', '.join(f'`{each}`' for each in kind.values)}"
@@ -358,7 +353,7 @@ def describe(kind: types.Type) -> str:
     if isinstance(kind, types.VarTupleType | types.ListType):
         return "a list"
     if isinstance(kind, types.FloatType):
-        return "a number"
+        return "a number" if _range(kind) == "a number" else f"a number {_range(kind)}"
     if isinstance(kind, types.BoolType):
         return "`true` or `false`"
     return "any value" if isinstance(kind, types.AnyType) else "another value"
@@ -396,6 +391,8 @@ def _made_by(kind: types.Type) -> str | None:
 
 
 def _title(cls: type) -> str:
-    """A Struct's name as words: `ToolResponse` is “tool response”."""
+    """A Struct's name as words: `ToolResponse` is “tool response”; one that is made may bring its own `TITLE`."""
+    if isinstance(given := getattr(cls, "TITLE", None), str):
+        return given
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", cls.__name__).lower()
     return f"`{words}`"

@@ -75,7 +75,14 @@ class Placer:
             return None
         if each.origin is not None:
             return Story(each.origin)
-        return self.tree.story(each.path) if self.tree is not None else None
+        if self.tree is None:
+            return None
+        story = self.tree.story(each.path)
+        if each.part == "key" and each.path and not story.origin.path:
+            # The value is a whole other file; its key stands where the file was brought in.
+            above = self.tree.story(each.path[:-1])
+            return Story(above.origin.child(each.path[-1:]), above.via)
+        return story
 
     def _authored(self, each: Fact | Also) -> Path:
         if each.origin is not None:

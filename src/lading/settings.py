@@ -70,7 +70,7 @@ class LoadedSettings(Loaded[Settings]):
 
     def layer(self, path: str | Path) -> Layer | None:
         """The layer that set the value at `path`, None for a default."""
-        steps = self._path(path)
+        steps = self.steps(path)
         if get(self._tree.value, steps) is None:
             return None
         named = [via.how for via in self._tree.story(steps).via]

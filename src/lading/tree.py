@@ -15,6 +15,8 @@ import msgspec
 from lading.path import ROOT, Path
 from lading.syntax.document import Document
 
+#: How a path became absolute; whoever compares configurations looks at what the author wrote.
+MADE_ABSOLUTE = "made absolute"
 #: From this depth on, a merge replaces instead of descending.
 MAX_MERGE_DEPTH = 64
 
@@ -129,6 +131,15 @@ class Origins:
         below = dict(self.below)
         below[path[0]] = below.get(path[0], Origins()).put(path[1:], node)
         return self.changed(below=below)
+
+    def brought(self, how: str) -> Iterator[Path]:
+        """The paths of the values that came to their place in this way."""
+        stack: list[tuple[Path, Origins]] = [(ROOT, self)]
+        while stack:
+            path, node = stack.pop()
+            if any(via.how == how for via in node.via):
+                yield path
+            stack.extend(((*path, step), child) for step, child in node.below.items())
 
     def drop(self, path: Path) -> Origins:
         """This trie without anything at `path`."""
@@ -260,6 +271,11 @@ def put(tree: Tree, path: Path, value: Any, *, origin: Path | None = None, how: 
     story = tree.story(path if origin is None else origin)
     node = Origins(story.origin, (Via(how),) if how else ())
     return Tree(_set(tree.value, path, value), tree.origins.put(path, node), tree.moves)
+
+
+def attach(tree: Tree, path: Path, part: Tree) -> Tree:
+    """The tree with a part of another origin at `path`; missing mappings on the way are made."""
+    return Tree(_set(tree.value, path, part.value), tree.origins.put(path, part.origins), tree.moves)
 
 
 def remove(tree: Tree, path: Path) -> Tree:

@@ -72,7 +72,7 @@ class Report(msgspec.Struct, frozen=True):
 # -------------------------------------------------------------------------------------------- recognition
 
 
-def recognise(path: str, request: Request, projects: Projects | None = None, files: Files | None = None) -> Kind:
+def recognise(path: str, projects: Projects | None = None, files: Files | None = None) -> Kind:
     """The kind of a file the caller named. Raises `LoadError` if it cannot be read or nobody knows it."""
     files = files or Files()
     name = _recognised(path, files, (projects or Projects()).of(path), Surroundings(files))
@@ -174,7 +174,7 @@ def load_one(path: str, request: Request, *, kind: str | None = None, files: Fil
     """Load a file the caller named. Raises `LoadError` if its kind cannot be told, `UsageError` if there is no
     such kind."""
     projects = Projects(files)
-    wanted = kind_named(kind) if kind is not None else recognise(path, request, projects, files)
+    wanted = kind_named(kind) if kind is not None else recognise(path, projects, files)
     return load_path(path, wanted, projects.of(path).applied(request), files)
 
 

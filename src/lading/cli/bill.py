@@ -17,7 +17,7 @@ from lading.wording import visible
 def run(options: argparse.Namespace, output: Output) -> int:
     old = _read(options.verify) if options.verify is not None else None
     outcome = outcome_of(options)
-    bill = bill_of(outcome, loaded_of(outcome, output))
+    bill = bill_of(outcome, loaded_of(outcome, options, output), options.file)
     if old is None:
         output.document(write(bill), options.output)
         return OK

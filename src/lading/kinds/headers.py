@@ -19,7 +19,8 @@ from lading.path import ROOT
 from lading.session import Session
 from lading.source import Source, Span
 from lading.syntax.document import Document, load_value, parse
-from lading.syntax.frontmatter import PROFILE, Grammar, Header, NoHeader, split
+from lading.syntax.engine import Range
+from lading.syntax.frontmatter import PROFILE, Grammar, Header, NoHeader, body_after, split
 from lading.syntax.recovery import Mend, Recovered, recover
 
 
@@ -135,13 +136,20 @@ def read_header(source: Source, session: Session, style: HeaderStyle) -> tuple[D
     return session.adopt(document), facts
 
 
-def body_of(source: Source, grammar: Grammar = PROFILE) -> Document | None:
-    """The text below the header, as a document of its own; None if there is no header."""
-    header = split(source.text, grammar)
-    if isinstance(header, NoHeader):
-        return None
-    window = header.body_start, header.body_end
-    return Document(source, "text", source.text[slice(*window)], window=window)
+def body_of(header: Document, grammar: Grammar = PROFILE) -> Document:
+    """The text below a header, as a document of its own; all of it if there is no header."""
+    text = header.source.text
+    window = body_after(text, header.window[1], grammar) if header.window != _NOWHERE else _trimmed(text)
+    return Document(header.source, "text", text[slice(*window)], window=window)
+
+
+#: The window of a header that is not there.
+_NOWHERE = (0, 0)
+
+
+def _trimmed(text: str) -> Range:
+    start = len(text) - len(text.removeprefix("\ufeff").lstrip())
+    return start, max(start, len(text.rstrip()))
 
 
 def _without(
@@ -149,7 +157,7 @@ def _without(
 ) -> tuple[Document | None, list[Fact]]:
     attempted = found.reason != "no-opening-fence"
     if style.optional and not attempted:
-        return session.adopt(Document(source, "yaml", {}, window=(0, 0))), []
+        return session.adopt(Document(source, "yaml", {}, window=_NOWHERE)), []
     code = "file-passed-over" if style.passes_over and not attempted else _NO_HEADER[found.reason]
     names = {"---": "`---` (YAML)", "+++": "`+++` (TOML)"}
     fences = " or ".join(names[fence] for fence in sorted(style.grammar.fences))

@@ -19,7 +19,7 @@ from lading.syntax.document import Document, Format
 from lading.tree import Tree
 
 if TYPE_CHECKING:
-    from lading.loading import Outcome
+    from lading.loading import Outcome, Request
     from lading.session import Session
 
 #: A step of resolving: takes a tree, gives a tree and what it found.
@@ -54,16 +54,19 @@ class Sensitive(msgspec.Struct, frozen=True):
     """Values whose change deserves to be seen first.
 
     `pattern` is a path in which `*` stands for any one step and `**` for any number of them, steps divided by
-    dots: `**.tools.*`. An absent permission may mean nothing is allowed, or everything is: `absent` says which.
+    dots: `**.tools.*`. An absent permission may mean that nothing is allowed, or everything: `absent` says which,
+    or `default` what.
     """
 
     pattern: str
-    what: Literal["tool", "permission", "prompt"]
+    what: Literal["tool", "agent", "permission", "prompt"]
     #: what widens a permission: more entries (an allow list), fewer (a deny list)
     widens: Literal["more", "fewer"] = "more"
     absent: Literal["nothing", "everything"] = "nothing"
     #: for a permission that is one of a few values: these, from narrow to wide
     order: tuple[Any, ...] = ()
+    #: what an absent permission stands for, where it is a certain value
+    default: Any = None
 
 
 class Elsewhere(msgspec.Struct, frozen=True):
@@ -110,6 +113,14 @@ def default_limits(_env: Mapping[str, str]) -> tuple[Limits, list[Fact]]:
     return Limits(), []
 
 
+def in_no_layer(_path: str, _env: Mapping[str, str]) -> str | None:
+    return None
+
+
+def nowhere_else(_env: Mapping[str, str]) -> Iterable[Elsewhere]:
+    return ()
+
+
 class Kind(msgspec.Struct, frozen=True):
     """One sort of configuration."""
 
@@ -154,9 +165,11 @@ class Kind(msgspec.Struct, frozen=True):
     #: the names of the layers, lowest first: of two items with one name, that of the higher layer counts
     layers: tuple[str, ...] = ()
     #: the layer of a file, by its absolute path
-    layer: Callable[[str, Mapping[str, str]], str | None] = lambda _path, _env: None
+    layer: Callable[[str, Mapping[str, str]], str | None] = in_no_layer
+    #: the same file together with the other layers it is merged with; None where it is not one of them
+    stack: Callable[[str, Request], Outcome | None] | None = None
     #: folders outside the project that take part, by the environment
-    elsewhere: Callable[[Mapping[str, str]], Iterable[Elsewhere]] = lambda _env: ()
+    elsewhere: Callable[[Mapping[str, str]], Iterable[Elsewhere]] = nowhere_else
 
     def severity(self, each: Fact, format: Format | None = None) -> Fact | None:  # noqa: A002
         """The fact with the severity this kind gives it; None if the kind does not mind."""

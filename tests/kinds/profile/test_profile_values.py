@@ -56,8 +56,31 @@ def test_request_limit(number: int | None, mode: RequestLimitMode | None, limit:
 
 
 WORDS = st.sampled_from(
-    "description model prompt text tools allow hooks before_ingest handler type builtin command argv match tool default "
-    "turn providers mcp servers sandbox mode open".split()
+    [
+        "description",
+        "model",
+        "prompt",
+        "text",
+        "tools",
+        "allow",
+        "hooks",
+        "before_ingest",
+        "handler",
+        "type",
+        "builtin",
+        "command",
+        "argv",
+        "match",
+        "tool",
+        "default",
+        "turn",
+        "providers",
+        "mcp",
+        "servers",
+        "sandbox",
+        "mode",
+        "open",
+    ]
 )
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-1, 2**33) | st.floats(allow_nan=False) | WORDS,

@@ -14,7 +14,7 @@ import msgspec
 
 from lading.diagnostics import Also, Fact, Shown
 from lading.directives.ref.codes import CODES
-from lading.directives.ref.inlining import finish, rooted
+from lading.directives.ref.inlining import brought, finish, rooted
 from lading.directives.ref.linking import REF, Linker, Place
 from lading.directives.ref.parts import Part, components
 from lading.files import PathPolicy
@@ -47,16 +47,22 @@ def resolve(tree: Tree, session: Session, settings: RefSettings) -> tuple[Tree, 
             facts.append(_not_mapping(schema, path))
             parts[path] = Tree(HOLE, tree.origins.at(path))
             continue
-        part = _part(tree, path, linker)
+        origin = tree.story(path).origin
+        place = Place(origin.document, origin.path, origin.path)
+        known = linker.known_root(schema)
+        if known is not None:
+            _note(known, session, linker)
+            parts[path] = brought(known, origin)
+            continue
+        part = _finished(place, linker)
         facts += _told(part, session, linker)
         parts[path] = rooted(part)
+        linker.remember_root(schema, part)
     return graft(tree, parts), [*linker.facts, *facts]
 
 
-def _part(tree: Tree, path: Path, linker: Linker) -> Part:
-    """The finished part that stands at a path of the tree."""
-    origin = tree.story(path).origin
-    place = Place(origin.document, origin.path, origin.path)
+def _finished(place: Place, linker: Linker) -> Part:
+    """The part at a place, resolved with all it refers to."""
     part = linker.part(place, linker.draft(place))
     if part.tree is None:
         for component in components(part, linker.visit):
@@ -64,12 +70,16 @@ def _part(tree: Tree, path: Path, linker: Linker) -> Part:
     return part
 
 
+def _note(part: Part, session: Session, linker: Linker) -> None:
+    """Count the documents a part was made of as those of this load, and tell what was odd about their texts."""
+    for document in part.documents:
+        session.files.note(document.source)
+        linker.facts += session.parse(document.source, document.format)[1]
+
+
 def _told(part: Part, session: Session, linker: Linker) -> list[Fact]:
     """What was found in a schema and in all it refers to, each with the reference that leads there."""
-    for document in part.documents:
-        if document is not part.document:
-            session.files.note(document.source)
-            linker.facts += session.parse(document.source, document.format)[1]
+    _note(part, session, linker)
     if not part.found:
         return []
     through: dict[int, Also] = {}

@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from lading.diagnostics import Change, Fact, Remedy, Shown, fact
+from lading.inspection import type_info
 from lading.kinds.convention.stages import BODY
 from lading.kinds.convention.table import Convention
-from lading.model import describe, type_info
+from lading.model import describe
 from lading.session import Session
 from lading.source import Span
 
@@ -30,7 +31,7 @@ def has_what_is_needed(convention: Convention, config: Any, _session: Session) -
                 part="key",
                 severity=field.required,
                 field=field.name,
-                owner=convention.title,
+                owner=f"a {convention.title}",
                 expected=describe(type_info(field.type)),
             )
 

@@ -10,11 +10,59 @@ TOOL = "Claude Code"
 
 #: The tools that come with it, those of earlier versions included.
 TOOLS = frozenset(
-    "Agent Artifact AskUserQuestion Bash BashOutput CronCreate CronDelete CronList Edit EnterPlanMode EnterWorktree "
-    "ExitPlanMode ExitWorktree Glob Grep KillBash KillShell LS LSP ListMcpResources ListMcpResourcesTool Monitor "
-    "MultiEdit NotebookEdit NotebookRead PowerShell Read ReadMcpResource ReadMcpResourceTool RemoteTrigger "
-    "SendMessage Skill SlashCommand StructuredOutput Task TaskCreate TaskGet TaskList TaskOutput TaskStop TaskUpdate "
-    "TeamCreate TeamDelete TodoRead TodoWrite ToolSearch WaitForMcpServers WebFetch WebSearch Workflow Write".split()
+    {
+        "Agent",
+        "Artifact",
+        "AskUserQuestion",
+        "Bash",
+        "BashOutput",
+        "CronCreate",
+        "CronDelete",
+        "CronList",
+        "Edit",
+        "EnterPlanMode",
+        "EnterWorktree",
+        "ExitPlanMode",
+        "ExitWorktree",
+        "Glob",
+        "Grep",
+        "KillBash",
+        "KillShell",
+        "ListMcpResources",
+        "ListMcpResourcesTool",
+        "LS",
+        "LSP",
+        "Monitor",
+        "MultiEdit",
+        "NotebookEdit",
+        "NotebookRead",
+        "PowerShell",
+        "Read",
+        "ReadMcpResource",
+        "ReadMcpResourceTool",
+        "RemoteTrigger",
+        "SendMessage",
+        "Skill",
+        "SlashCommand",
+        "StructuredOutput",
+        "Task",
+        "TaskCreate",
+        "TaskGet",
+        "TaskList",
+        "TaskOutput",
+        "TaskStop",
+        "TaskUpdate",
+        "TeamCreate",
+        "TeamDelete",
+        "TodoRead",
+        "TodoWrite",
+        "ToolSearch",
+        "WaitForMcpServers",
+        "WebFetch",
+        "WebSearch",
+        "Workflow",
+        "Write",
+    }
 )
 #: Agents that need no file.
 AGENTS = frozenset({"Explore", "Plan", "general-purpose", "statusline-setup", "claude-code-guide", "Claude"})

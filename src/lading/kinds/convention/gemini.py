@@ -11,9 +11,28 @@ from lading.kinds.convention.table import Convention, Field, NameRule, Names, Ta
 TOOL = "Gemini CLI"
 
 TOOLS = frozenset(
-    "activate_skill ask_user cli_help codebase_investigator enter_plan_mode exit_plan_mode get_internal_docs glob "
-    "google_web_search grep_search list_directory read_file read_many_files replace run_shell_command save_memory "
-    "search_file_content web_fetch write_file write_todos".split()
+    {
+        "activate_skill",
+        "ask_user",
+        "cli_help",
+        "codebase_investigator",
+        "enter_plan_mode",
+        "exit_plan_mode",
+        "get_internal_docs",
+        "glob",
+        "google_web_search",
+        "grep_search",
+        "list_directory",
+        "read_file",
+        "read_many_files",
+        "replace",
+        "run_shell_command",
+        "save_memory",
+        "search_file_content",
+        "web_fetch",
+        "write_file",
+        "write_todos",
+    }
 )
 
 AGENT = Convention(

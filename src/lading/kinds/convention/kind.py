@@ -42,7 +42,14 @@ def model_of(convention: Convention) -> type[Any]:
         fields.append((BODY, str, msgspec.field(default="")))
     name = "".join(part.capitalize() for part in re.split(r"[\W_]+", convention.title))
     return msgspec.defstruct(
-        name, fields, frozen=True, forbid_unknown_fields=True, omit_defaults=True, kw_only=True, module=__name__
+        name,
+        fields,
+        frozen=True,
+        forbid_unknown_fields=True,
+        omit_defaults=True,
+        kw_only=True,
+        module=__name__,
+        namespace={"TITLE": f"a {convention.title}"},
     )
 
 

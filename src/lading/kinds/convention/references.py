@@ -47,7 +47,7 @@ def references_exist(
                 "sort": _WORDS[reference.sort],
                 "name": Shown(reference.name),
                 "where": " in this workspace",
-                "nearest": nearest(reference.name, sorted(names)),
+                "nearest": nearest(reference.name, sorted({*names, *convention.built_in.get(reference.sort, ())})),
             }
             yield outcome, Fact("unknown-reference", (field.name,), values, span=span)
     yield from _taken_twice(convention, own)

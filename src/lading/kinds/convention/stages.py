@@ -66,7 +66,7 @@ def divide_names(convention: Convention, tree: Tree, _session: Session) -> tuple
         value = tree.value[field.name]
         if value is None or value == "":
             if field.restricts and field.split is not None:
-                values = {"field": field.name, "tool": convention.tool}
+                values: dict[str, object] = {"field": field.name, "tool": convention.tool}
                 facts.append(Fact("restriction-empty", (field.name,), values, part="key"))
         elif field.refers == "tool" and convention.tools is not None:
             facts += _unknown_tools(convention, field, value, document)
@@ -120,8 +120,7 @@ def bring_body(convention: Convention, tree: Tree, _session: Session) -> tuple[T
         values: dict[str, object] = {"field": BODY, "owner": convention.title, "nearest": None}
         origin = tree.story((BODY,)).origin
         facts.append(Fact("unknown-field", values=values, part="key", severity="warning", origin=origin))
-    source = tree.story(ROOT).origin.document.source
-    body = body_of(source, CONVENTION) or Document(source, "text", source.text.removeprefix(_BOM))
+    body = body_of(tree.story(ROOT).origin.document, CONVENTION)
     tree = put(tree, (BODY,), "", how="")
     return graft(tree, {(BODY,): Tree(body.value, Origins(Origin(body)))}), facts
 

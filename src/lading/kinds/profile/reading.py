@@ -31,4 +31,4 @@ def read(source: Source, session: Session) -> tuple[Document | None, list[Fact]]
     return read_header(source, session, STYLE)
 
 
-__all__ = ["body_of", "read", "variant_of"]
+__all__ = ["body_of", "given_path", "read", "variant_of"]

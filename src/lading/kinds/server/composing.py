@@ -7,6 +7,7 @@ anything.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import Any, cast
 
 import msgspec
@@ -17,8 +18,9 @@ from lading.directives import generate as generating
 from lading.directives import include as including
 from lading.directives.scanning import find_directives
 from lading.files import PathPolicy
-from lading.kinds.server.items import FREE_FORM, implicit_includes
+from lading.kinds.server.items import FREE_FORM, Place, implicit_includes
 from lading.kinds.server.limits import LIMITS, MAX_DATA_BYTES, MAX_DEPTH, ServerLimits
+from lading.kinds.server.rewriting import Rewrite, rewritten
 from lading.path import ROOT, Path
 from lading.session import Session
 from lading.tree import Tree, get, move
@@ -63,12 +65,29 @@ def include(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
 def move_into_content(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     """`{type: text, $file: …}` means `{type: text, text: {$file: …}}`, and so for images and payloads."""
     for key in (filing.KEY, generating.KEY):
-        for path in find_directives(tree.value, key, session.documents):
-            node = get(tree.value, path)
-            slot = CONTENT_KEYS.get(node["type"]) if isinstance(node.get("type"), str) else None
-            if slot is not None and slot not in node and not FREE_FORM.intersection(path):
-                tree = move(tree, (*path, key), (*path, slot, key))
+        tree = rewritten(tree, _into_content(key, session), [])
     return tree, []
+
+
+def _into_content(key: str, session: Session) -> Rewrite:
+    def where(config: Any) -> Iterator[Place]:
+        for path in find_directives(config, key, session.documents):
+            if not FREE_FORM.intersection(path):
+                yield path, get(config, path)
+
+    def needed(node: Any) -> bool:
+        return _content_key(node) not in (None, *node)
+
+    def change(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
+        return move(part, (key,), (str(_content_key(part.value)), key))
+
+    return Rewrite(where, needed, change)
+
+
+def _content_key(node: dict[str, Any]) -> str | None:
+    """Where the content of a content item goes; None if the node is none."""
+    name = node.get("type")
+    return CONTENT_KEYS.get(name) if isinstance(name, str) else None
 
 
 def load_files(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:

@@ -175,3 +175,20 @@ def content_items(answer: Place) -> Iterator[Place]:
     yield from entries(value, path, "content")
     for message_path, message in entries(value, path, "messages"):
         yield (*message_path, "content"), mapping(message).get("content")
+
+
+def handlers(config: Any) -> Iterator[Place]:
+    for response in all_responses(config):
+        for chooser in choosers(response):
+            yield from _under(chooser, "handler")
+
+
+def run_time_paths(config: Any) -> Iterator[tuple[Path, str]]:
+    """Paths that a running server uses, as far as no template decides them."""
+    places = [((*path, "working_dir"), handler.get("working_dir")) for path, handler in handlers(config)]
+    output = mapping(mapping(config).get("logging")).get("output")
+    if output not in ("stderr", "stdout"):
+        places.append((("logging", "output"), output))
+    for path, written in places:
+        if isinstance(written, str) and written and "${" not in written:
+            yield path, written

@@ -15,6 +15,7 @@ from lading.kinds.server.normalise import normalise, not_finite
 from lading.kinds.server.presenting import SENSITIVE, listing
 from lading.kinds.server.rules import RULES
 from lading.model import Shape
+from lading.schemas import CODES as SCHEMA_CODES
 
 KIND = Kind(
     name="server",
@@ -35,7 +36,7 @@ KIND = Kind(
     ),
     rules=RULES,
     finish=fold,
-    codes=(*CODES, *include.CODES, *file.CODES, *generate.CODES, *GENERATOR_CODES),
+    codes=(*CODES, *include.CODES, *file.CODES, *generate.CODES, *GENERATOR_CODES, *SCHEMA_CODES),
     example=EXAMPLE,
     listing=listing,
     sensitive=SENSITIVE,

@@ -17,6 +17,7 @@ Whatever moves remembers where it was written, so findings speak of the author's
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator
 from typing import Any
 
@@ -29,7 +30,7 @@ from lading.kinds.server.matchers import flatten_matchers, matchers_need_flatten
 from lading.kinds.server.rewriting import Rewrite, rewritten
 from lading.path import Path
 from lading.session import Session
-from lading.tree import HOLE, Tree, move, put, remove, walk
+from lading.tree import HOLE, MADE_ABSOLUTE, Tree, move, put, remove, walk
 
 #: The parameters that may stand beside a delivery written as a word.
 DELIVERY_PARAMETERS = {
@@ -49,7 +50,7 @@ def normalise(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
         tree = rewritten(tree, rewrite, facts)
     if session.noted("not-finite"):
         tree = _without_infinities(tree)
-    return tree, facts
+    return _with_absolute_paths(tree, session), facts
 
 
 # -------------------------------------------------------------------------------------------------- spellings
@@ -175,6 +176,22 @@ def _without_infinities(tree: Tree) -> Tree:
     for path, value in walk(tree.value):
         if isinstance(value, float) and not math.isfinite(value):
             tree = put(tree, path, None if FREE_FORM.intersection(path) else HOLE)
+    return tree
+
+
+# ------------------------------------------------------------------------------------------------------ paths
+
+
+def _with_absolute_paths(tree: Tree, session: Session) -> Tree:
+    """Paths a running server uses start at the file that writes them, wherever the server is started."""
+    if session.embedded:
+        return tree
+    for path, written in items.run_time_paths(tree.value):
+        source = tree.story(path).origin.document.source
+        folder = os.path.dirname(source.path) if source.path is not None else session.base
+        absolute = os.path.normpath(os.path.join(folder, written))
+        if absolute != written:
+            tree = put(tree, path, absolute, how=MADE_ABSOLUTE)
     return tree
 
 

@@ -91,12 +91,12 @@ def _one_spelling(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
 
 
 def _bring_body(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
-    source = tree.story(ROOT).origin.document.source
-    body = body_of(source)
-    if body is None or not isinstance(tree.value, dict) or BODY in tree.value:
-        return tree, [_body_in_header(tree)] if isinstance(tree.value, dict) and BODY in tree.value else []
+    if not isinstance(tree.value, dict):
+        return tree, []
+    facts = [_body_in_header(tree)] if BODY in tree.value else []
+    body = body_of(tree.story(ROOT).origin.document)
     tree = put(tree, (BODY,), "", how="")
-    return graft(tree, {(BODY,): Tree(body.value, Origins(Origin(body)))}), []
+    return graft(tree, {(BODY,): Tree(body.value, Origins(Origin(body)))}), facts
 
 
 def _body_in_header(tree: Tree) -> Fact:

@@ -41,15 +41,16 @@ class _Builder:
         self.merge = merge
         self.odd = False
         self.added = 0
-        #: anchor name → (value, nodes when expanded); None while the node is still open
-        self.anchors: dict[str, tuple[object, int] | None] = {}
+        #: anchor name → (value, nodes when expanded); while the node is open, how many nodes there were before.
+        #: A name given again belongs to the node that starts later, even inside the first.
+        self.anchors: dict[str, tuple[object, int] | int] = {}
 
     def alias(self, event: Any) -> tuple[object, int]:
         start, end = event.start_mark.index, event.end_mark.index
         if event.anchor not in self.anchors:
             raise _trouble("undefined-alias", start, end, name=event.anchor)
         known = self.anchors[event.anchor]
-        if known is None:
+        if isinstance(known, int):
             raise _trouble("recursive-alias", start, end, name=event.anchor)
         value, size = known
         self.added += size
@@ -146,16 +147,16 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
             if may_merge and "<<" in mapping:
                 mapping = builder.merged(mapping, event)
             current, anchor, before = stack.pop()
-            if anchor is not None:
+            if anchor is not None and anchors[anchor] == before:
                 anchors[anchor] = (mapping, nodes - before)
             current.append(mapping)
         elif kind is MappingStartEvent or kind is SequenceStartEvent:
             anchor = event.anchor
-            if anchor is not None:
-                anchors[anchor] = None
             if event.tag is not None and not known_tag(event.tag, ()):
                 odd = True
             nodes += 1
+            if anchor is not None:
+                anchors[anchor] = nodes
             stack.append((current, anchor, nodes))
             if len(stack) > MAX_DEPTH:
                 raise _trouble("nesting-too-deep", event.start_mark.index, event.end_mark.index, limit=MAX_DEPTH)
@@ -163,7 +164,7 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
         elif kind is SequenceEndEvent:
             items = current
             current, anchor, before = stack.pop()
-            if anchor is not None:
+            if anchor is not None and anchors[anchor] == before:
                 anchors[anchor] = (items, nodes - before)
             current.append(items)
         elif kind is AliasEvent:

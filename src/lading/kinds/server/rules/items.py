@@ -5,14 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from msgspec.structs import replace
+
 from lading.diagnostics import Also, Fact, Severity, Shown, fact
+from lading.directives.scanning import mentions
 from lading.kinds.server.items import PROMPT, RESOURCE, SORTS, TOOL, Sort, bases, entries, items, mapping
 from lading.path import Path
+from lading.schemas import check, draft_named
+from lading.schemas.checking import is_valid
 from lading.session import Session
 from lading.tree import HOLE
 
 #: Fields of definitions that must say something.
 _NEEDED = ((TOOL, "name"), (TOOL, "description"), (RESOURCE, "uri"), (RESOURCE, "name"), (PROMPT, "name"))
+#: The draft of a schema that does not say its own.
+DEFAULT_DRAFT = "draft-07"
 #: What makes up for missing content.
 _CHOOSING = ("match", "sequence", "handler")
 
@@ -42,7 +49,7 @@ def _duplicates(sort: Sort, path: Path, base: Any) -> Iterator[Fact]:
             severity: Severity = "warning" if sort is TOOL else "error"
             also = Also("first here", first[name])
             said: dict[str, Any] = {"sort": sort.name, "field": sort.identity, "name": Shown(name)}
-            yield fact("duplicate-name", place, also=[also], severity=severity, **said)
+            yield fact("duplicate-item", place, also=[also], severity=severity, **said)
         first.setdefault(name, place)
 
 
@@ -55,6 +62,31 @@ def input_schemas_are_objects(config: Any, _session: Session) -> Iterator[Fact]:
             yield fact("schema-not-object", place, found=Shown(schema, as_found=True))
         elif isinstance(schema, dict) and "type" not in schema and "$generate" not in schema:
             yield fact("schema-without-type", place)
+
+
+def input_schemas_are_schemas(config: Any, session: Session) -> Iterator[Fact]:
+    """Against the meta-schema of the draft they name. A schema that many tools share is judged once."""
+    judged: dict[int, list[Fact]] = {}
+    patterns = any(mentions(document, "pattern") for document in session.documents)
+    for path, item in items(config, TOOL):
+        schema = mapping(mapping(item).get("tool")).get("inputSchema")
+        if isinstance(schema, dict) and "$generate" not in schema:
+            if id(schema) not in judged:
+                # A good schema without patterns needs no more than one native call.
+                good = not patterns and "$schema" not in schema and is_valid(schema, draft_named(DEFAULT_DRAFT))
+                judged[id(schema)] = [] if good else check(schema, default_draft=DEFAULT_DRAFT)
+            for each in judged[id(schema)]:
+                yield _below((*path, "tool", "inputSchema"), each)
+
+
+def _below(path: Path, each: Fact) -> Fact:
+    """A fact about a part, told of the whole."""
+    remedy = each.remedy
+    if remedy is not None:
+        changes = tuple(replace(change, path=(*path, *change.path)) for change in remedy.changes)
+        remedy = replace(remedy, changes=changes)
+    also = tuple(replace(other, path=(*path, *other.path)) for other in each.also)
+    return replace(each, path=(*path, *each.path), also=also, remedy=remedy)
 
 
 def responses_answer(config: Any, _session: Session) -> Iterator[Fact]:
@@ -74,4 +106,10 @@ def responses_answer(config: Any, _session: Session) -> Iterator[Fact]:
                 yield fact("empty-content", (*path, "response", field), field=field, example=examples[field])
 
 
-RULES = (definitions_are_filled, identities_are_unique, input_schemas_are_objects, responses_answer)
+RULES = (
+    definitions_are_filled,
+    identities_are_unique,
+    input_schemas_are_objects,
+    input_schemas_are_schemas,
+    responses_answer,
+)

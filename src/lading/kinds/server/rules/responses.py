@@ -10,7 +10,7 @@ import msgspec
 from lading.diagnostics import Fact, Shown, fact
 from lading.kinds.server.composing import ServerOptions
 from lading.kinds.server.globs import glob_problem
-from lading.kinds.server.items import Place, all_responses, branches, choosers, listing, mapping
+from lading.kinds.server.items import all_responses, branches, choosers, handlers, listing, mapping
 from lading.kinds.server.regexes import PREFIX, regex_problem
 from lading.kinds.server.responses import Condition
 from lading.path import Path
@@ -76,7 +76,7 @@ def _pattern_problems(path: Path, written: str) -> Iterator[Fact]:
     is_regex = pattern is not written and written.startswith(PREFIX)
     problem = regex_problem(pattern) if is_regex else glob_problem(written)
     if problem is not None:
-        code = "invalid-regex" if is_regex else "invalid-glob"
+        code = "regex-invalid" if is_regex else "glob-invalid"
         yield fact(code, path, pattern=Shown(pattern), problem=problem)
 
 
@@ -90,22 +90,14 @@ def sequences_have_answers(config: Any, _session: Session) -> Iterator[Fact]:
 # --------------------------------------------------------------------------------------------------- handlers
 
 
-def _handlers(config: Any) -> Iterator[Place]:
-    for response in all_responses(config):
-        for path, chooser in choosers(response):
-            handler = mapping(chooser).get("handler")
-            if isinstance(handler, dict):
-                yield (*path, "handler"), handler
-
-
 def handlers_are_allowed(config: Any, session: Session) -> Iterator[Fact]:
     if not cast(ServerOptions, session.options).allow_handlers:
-        for path, _ in _handlers(config):
+        for path, _ in handlers(config):
             yield fact("handler-not-allowed", path, part="key")
 
 
 def handlers_can_run(config: Any, session: Session) -> Iterator[Fact]:
-    for path, handler in _handlers(config):
+    for path, handler in handlers(config):
         timeout = handler.get("timeout_ms")
         if isinstance(timeout, int) and not isinstance(timeout, bool) and timeout >= 0 and timeout not in TIMEOUTS:
             yield fact("handler-timeout", (*path, "timeout_ms"), found=Shown(timeout))
