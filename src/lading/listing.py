@@ -12,7 +12,7 @@ from lading.kinds.kind import Item, Kind
 from lading.kinds.registry import kind_named, names
 from lading.loading import Request
 from lading.walking import walk_files
-from lading.workspace import Found, load_all
+from lading.workspace import Found, load_all, settled
 
 
 class Listed(msgspec.Struct, frozen=True):
@@ -32,7 +32,7 @@ def list_all(paths: Sequence[str], request: Request, *, kind: str | None = None)
     """Everything that the files below `paths`, and those of the user, offer; sorted by file and place."""
     rows: list[Listed] = []
     layered: dict[str, Kind] = {}
-    for found in (*load_all(paths, request, kind=kind), *_elsewhere(request, kind)):
+    for found in settled((*load_all(paths, request, kind=kind), *_elsewhere(request, kind))):
         if found.outcome is not None:
             layered[found.outcome.kind.name] = found.outcome.kind
         rows += _rows(found, request)
@@ -63,6 +63,8 @@ def _rows(found: Found, request: Request) -> Iterator[Listed]:
         return
     layer = _layer(outcome.kind, found.path, request)
     loaded = outcome.loaded()
+    if loaded is None and outcome.ok:
+        return  # a file that its tool passes over offers nothing
     if loaded is None:
         yield Listed(name, outcome.kind.name, layer=layer, errors=len(outcome.errors))
         return

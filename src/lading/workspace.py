@@ -83,6 +83,12 @@ def recognise(path: str, projects: Projects | None = None, files: Files | None =
     return kind_named(name)
 
 
+class Guess(str):
+    """The kind of a file in a place that says nothing. Another load that reads the file knows better."""
+
+    __slots__ = ()
+
+
 def _recognised(path: str, files: Files, project: Project, surroundings: Surroundings) -> str | Diagnostic | None:
     """The name of the kind of a file: by the settings, its path, the plugin it belongs to, its content; or why it
     cannot be told."""
@@ -102,7 +108,8 @@ def _recognised(path: str, files: Files, project: Project, surroundings: Surroun
     except FileProblem as problem:
         return _finding(problem.code, display_name(path), **problem.values)
     if extension == ".md":
-        return kind_of_header(slashed, source.text)
+        guess = kind_of_header(slashed, source.text)
+        return None if guess is None else Guess(guess)
     if extension not in _FORMATS:
         return None
     return _recognised_by_content(source, _FORMATS[extension])
@@ -131,6 +138,7 @@ class Found(msgspec.Struct, frozen=True):
     project: Project
     outcome: Outcome | None = None
     problem: Diagnostic | None = None
+    guessed: bool = False  #: whether the kind is only a guess
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -213,12 +221,28 @@ def _load(path: str, wanted: Kind | None, request: Request, project: Project, sh
         return Found(path, project, problem=_finding("unrecognised", display_name(path)))
     try:
         kind = wanted or kind_named(chosen)
-        return Found(path, project, load_path(path, kind, project.applied(request), shared=shared))
+        outcome = load_path(path, kind, project.applied(request), shared=shared)
+        return Found(path, project, outcome, guessed=isinstance(chosen, Guess))
     except UsageError:
         raise
     except Exception as error:
         problem = f"{type(error).__name__}: {error}"
         return Found(path, project, problem=_finding("internal-error", display_name(path), problem=problem))
+
+
+def settled(found: Iterable[Found]) -> list[Found]:
+    """The files without those whose kind was a guess and which another load reads as something else."""
+    found = list(found)
+    if not any(each.guessed for each in found):
+        return found
+    used = {
+        source.path
+        for each in found
+        if each.outcome is not None
+        for source in each.outcome.sources
+        if source.path is not None and source.path != os.path.realpath(each.path)
+    }
+    return [each for each in found if not (each.guessed and os.path.realpath(each.path) in used)]
 
 
 def _is_bug(problem: Diagnostic | None) -> bool:
@@ -252,7 +276,7 @@ def check_paths(
     Raises `UsageError` for an unknown kind.
     """
     projects = Projects()
-    found = list(load_all(paths, request, kind=kind, projects=projects, progress=progress))
+    found = settled(load_all(paths, request, kind=kind, projects=projects, progress=progress))
     together: dict[int, list[Diagnostic]] = {}
     for outcome, each in _set_findings([each.outcome for each in found if each.outcome is not None]):
         together.setdefault(id(outcome), []).append(each)
@@ -308,7 +332,13 @@ def _file_reports(told: Sequence[tuple[Found, list[Diagnostic]]]) -> list[FileRe
             if source.name != name:
                 used.setdefault(source.name, []).append(name)
     reports = [
-        FileReport(name, outcome.kind.name, outcome.ok and not _fails(judged), digest_of(outcome), _users(used, name))
+        FileReport(
+            name,
+            outcome.kind.name,
+            not outcome.blocked and not _fails(judged),
+            digest_of(outcome),
+            _users(used, name),
+        )
         for name, outcome, judged in outcomes
     ]
     bad = {each.name for _, judged in told for each in judged if each.severity == "error"}
@@ -338,7 +368,7 @@ def digest_of(outcome: Outcome) -> str | None:
     return None if loaded is None else loaded.digest
 
 
-def _finding(code: str, file: str, **values: object) -> Diagnostic:
+def _finding(code: str, file: str, /, **values: object) -> Diagnostic:
     """A finding about a whole file."""
     known = _CODES[code]
     redactor = Redactor()

@@ -253,6 +253,12 @@ def rooted(part: Part) -> Tree:
     return chosen.rooted if chosen is part else _via(chosen.rooted, part.origin((REF,)))
 
 
+def via_reference(part: Part, at: Origin) -> Tree:
+    """A finished part that is not recursive, as what the reference at `at` stands for."""
+    assert part.tree is not None
+    return _via(part.tree, at)
+
+
 def brought(part: Part, origin: Origin) -> Tree:
     """A finished part as the root schema that the reference at `origin` stands for."""
     return _via(rooted(part), origin.child((REF,)))

@@ -48,7 +48,6 @@ class Linker:
         self.policy = policy
         self.default = draft_named(default)
         self.parts: dict[Any, Part] = session.shared.kept.setdefault("$ref parts", {})
-        self.roots: dict[Any, Part] = session.shared.kept.setdefault("$ref roots", {})
         self.facts: list[Fact] = []  #: about texts read on the way
 
     # ------------------------------------------------------------------------------------------------ parts
@@ -94,18 +93,6 @@ class Linker:
         target = self.part(found, part.draft)
         target.is_target = True
         return target
-
-    def known_root(self, schema: dict[str, Any]) -> Part | None:
-        """The part that a schema which is nothing but a reference became in an earlier load, if all was well."""
-        if len(schema) != 1 or schema.get(REF).__class__ is not str:
-            return None
-        return self.roots.get((self.session.root, self.session.base, schema[REF]))
-
-    def remember_root(self, schema: dict[str, Any], part: Part) -> None:
-        """Keep what such a schema became for the loads that share with this one."""
-        alone = len(schema) == 1 and part.links and not part.facts and not part.found
-        if alone and part.links[0].target is not None and not schema[REF].startswith("#"):
-            self.roots[self.session.root, self.session.base, schema[REF]] = part.links[0].target
 
     # ----------------------------------------------------------------------------------------------- drafts
 

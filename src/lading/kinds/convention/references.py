@@ -7,6 +7,7 @@ that sort. Whatever lies in the user's own folders is not seen here, so a miss i
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -37,10 +38,10 @@ def references_exist(
     convention: Convention, own: Sequence[Outcome], everything: Sequence[Outcome]
 ) -> Iterator[tuple[Outcome, Fact]]:
     """Skills, servers and agents that a file names are there, and no two files have the same name."""
-    known = {sort: names_of(sort, convention, everything) for sort in _SORTS}
+    known = {sort: _Names(sort, convention, everything) for sort in _SORTS}
     for outcome in own:
         for field, reference, span in _references(convention, outcome):
-            names = known.get(reference.sort, frozenset())
+            names = known[reference.sort].seen_from(outcome) if reference.sort in known else frozenset()
             if not names or _is_known(reference, names, convention):
                 continue
             values: dict[str, object] = {
@@ -82,13 +83,38 @@ def _references(convention: Convention, outcome: Outcome) -> Iterator[tuple[Fiel
 # ---------------------------------------------------------------------------------------------------- names
 
 
-def names_of(sort: Sort, convention: Convention, everything: Sequence[Outcome]) -> frozenset[str]:
-    """The names of a sort that a file of the convention may use."""
-    if sort == "agent":
-        kinds: tuple[str, ...] = _AGENT_KINDS.get(convention.kind, ())
-        return frozenset(name for each in everything if each.kind.name in kinds for name in names_in(each))
-    kind = {"skill": "skill", "server": "mcp"}.get(sort)
-    return frozenset(name for each in everything if each.kind.name == kind for name in names_in(each))
+class _Names:
+    """The names of one sort that files of a convention may use, by the folder within which they count."""
+
+    def __init__(self, sort: Sort, convention: Convention, everything: Sequence[Outcome]) -> None:
+        kinds = {"skill": ("skill",), "server": ("mcp",)}.get(sort) or _AGENT_KINDS.get(convention.kind, ())
+        self.by_folder: dict[str, set[str]] = {}
+        for each in everything:
+            if each.kind.name in kinds:
+                self.by_folder.setdefault(_reach(_path(each)), set()).update(names_in(each))
+
+    def seen_from(self, outcome: Outcome) -> frozenset[str]:
+        """The names that count where a file stands: those of its own project or plugin, and of those around it."""
+        path = _path(outcome)
+        return frozenset(
+            name for folder, names in self.by_folder.items() if path.startswith(f"{folder}/") for name in names
+        )
+
+
+_HOLDS = re.compile(
+    r"/(?:\.[\w-]+/)?(?:agents?|skills?|commands?|chatmodes|prompts|rules)/|/(?:\.[\w-]+/)*[^/]+\Z", re.IGNORECASE
+)
+
+
+def _reach(path: str) -> str:
+    """The folder within which what a file defines is known: that of the project or plugin it belongs to."""
+    match = _HOLDS.search(path)
+    return path[: match.start()] if match else path
+
+
+def _path(outcome: Outcome) -> str:
+    source = outcome.sources[0] if outcome.sources else None
+    return (source.path or source.name).replace(os.sep, "/") if source is not None else ""
 
 
 def names_in(outcome: Outcome) -> Iterator[str]:

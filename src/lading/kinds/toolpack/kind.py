@@ -66,7 +66,7 @@ KIND = Kind(
     options=ToolpackOptions,
     merge_keys=True,
     strictness={"extra-document": "error", "unknown-tag": "error"},
-    shape=Shape(unknown="warning", closed=CLOSED),
+    shape=Shape(unknown="warning", closed=CLOSED, exempt=("x-",)),
     stages=(camel_case, network_list, resolve_schemas),
     rules=RULES,
     set_rules=(ids_are_unique,),
