@@ -27,6 +27,7 @@ LAYERS = [
         "toolpacks",
         "blueprints",
         "profiles",
+        "skills",
         "settings",
         "schema_export",
         "comparing",

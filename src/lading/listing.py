@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from lading.files import display_name
+from lading.kinds.convention.portability import Portability, portability
+from lading.kinds.convention.references import names_in
 from lading.kinds.kind import Item, Kind
 from lading.kinds.registry import kind_named, names
 from lading.loading import Request
@@ -40,6 +42,26 @@ def list_all(paths: Sequence[str], request: Request, *, kind: str | None = None)
     return _shadowed(unique, layered)
 
 
+class PortableAgent(msgspec.Struct, frozen=True):
+    """An agent and what each tool would make of it."""
+
+    file: str
+    kind: str
+    name: str
+    tools: tuple[Portability, ...]
+
+
+def list_portable(paths: Sequence[str], request: Request, *, kind: str | None = None) -> list[PortableAgent]:
+    """What other tools would make of the agents below `paths`; sorted by file."""
+    agents: list[PortableAgent] = []
+    for found in settled(load_all(paths, request, kind=kind)):
+        tools = portability(found.outcome) if found.outcome is not None else ()
+        if found.outcome is not None and tools:
+            file = display_name(found.path)
+            agents.append(PortableAgent(file, found.outcome.kind.name, next(names_in(found.outcome)), tools))
+    return sorted(agents, key=lambda each: each.file)
+
+
 def _elsewhere(request: Request, kind: str | None) -> Iterator[Found]:
     """What the user's own layers hold."""
     if request.options.get("local"):
@@ -63,8 +85,6 @@ def _rows(found: Found, request: Request) -> Iterator[Listed]:
         return
     layer = _layer(outcome.kind, found.path, request)
     loaded = outcome.loaded()
-    if loaded is None and outcome.ok:
-        return  # a file that its tool passes over offers nothing
     if loaded is None:
         yield Listed(name, outcome.kind.name, layer=layer, errors=len(outcome.errors))
         return

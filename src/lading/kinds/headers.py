@@ -139,7 +139,7 @@ def read_header(source: Source, session: Session, style: HeaderStyle) -> tuple[D
 def body_of(header: Document, grammar: Grammar = PROFILE) -> Document:
     """The text below a header, as a document of its own; all of it if there is no header."""
     text = header.source.text
-    window = body_after(text, header.window[1], grammar) if header.window != _NOWHERE else _trimmed(text)
+    window = body_after(text, header.window[1], grammar) if has_header(header) else _trimmed(text)
     return Document(header.source, "text", text[slice(*window)], window=window)
 
 
@@ -156,12 +156,19 @@ def _without(
     source: Source, session: Session, style: HeaderStyle, found: NoHeader
 ) -> tuple[Document | None, list[Fact]]:
     attempted = found.reason != "no-opening-fence"
-    if style.optional and not attempted:
-        return session.adopt(Document(source, "yaml", {}, window=_NOWHERE)), []
-    code = "file-passed-over" if style.passes_over and not attempted else _NO_HEADER[found.reason]
     names = {"---": "`---` (YAML)", "+++": "`+++` (TOML)"}
     fences = " or ".join(names[fence] for fence in sorted(style.grammar.fences))
-    return None, [Fact(code, values={"what": style.what, "fences": fences}, span=Span(source, *found.range))]
+    values: dict[str, object] = {"what": style.what, "fences": fences}
+    span = Span(source, *found.range)
+    if attempted or not (style.optional or style.passes_over):
+        return None, [Fact(_NO_HEADER[found.reason], values=values, span=span)]
+    document = session.adopt(Document(source, "yaml", {}, window=_NOWHERE))
+    return document, [] if style.optional else [Fact("file-passed-over", values=values, span=span)]
+
+
+def has_header(document: Document) -> bool:
+    """Whether a document that `read_header` gave was made of a header, or stands for one that is not there."""
+    return document.window != _NOWHERE
 
 
 def _indented_fence(source: Source, header: Header) -> list[Fact]:
@@ -224,4 +231,4 @@ def _pieces(found: Recovered) -> list[Piece]:
     return pieces
 
 
-__all__ = ["HEADER_CODES", "RECOVERY_CODES", "HeaderStyle", "body_of", "read_header"]
+__all__ = ["HEADER_CODES", "RECOVERY_CODES", "HeaderStyle", "body_of", "has_header", "read_header"]

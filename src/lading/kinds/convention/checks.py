@@ -12,14 +12,15 @@ from lading.diagnostics import Change, Fact, Remedy, Shown, fact
 from lading.inspection import type_info
 from lading.kinds.convention.stages import BODY
 from lading.kinds.convention.table import Convention
+from lading.kinds.headers import has_header
 from lading.model import describe
 from lading.session import Session
 from lading.source import Span
 
 
-def has_what_is_needed(convention: Convention, config: Any, _session: Session) -> Iterator[Fact]:
+def has_what_is_needed(convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
     """Fields that the tool cannot do without, and those that it should not have to."""
-    if not isinstance(config, dict):
+    if not isinstance(config, dict) or (convention.passes_over and not has_header(session.documents[0])):
         return
     for field in convention.fields:
         if field.required is None:

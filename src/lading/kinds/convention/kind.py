@@ -83,8 +83,10 @@ def hide_body(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def listed(convention: Convention, plain: Any, file: str) -> Iterator[Item]:
-    """The file as what it is to its tool."""
+    """The file as what it is to its tool; one that the tool passes over is nothing."""
     fields: dict[str, Any] = plain if isinstance(plain, dict) else {}
+    if convention.passes_over and fields.keys() <= {BODY}:
+        return
     folder, _, name = file.rpartition("/")
     stem = next((name.removesuffix(each) for each in convention.suffixes if name.endswith(each)), name)
     default = folder.rpartition("/")[2] if convention.identity == "folder" else stem

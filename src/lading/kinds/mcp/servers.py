@@ -103,7 +103,7 @@ def _server(dialect: Dialect, tree: Tree, path: Path, value: Any) -> tuple[Tree,
     fitting, facts = _fitting(dialect, path, value)
     transport, those = _transport(dialect, path, fitting)
     facts += those
-    if transport is None or any(each.severity in (None, "error") for each in those):
+    if transport is None or any(each.code == "server-type-unknown" and each.severity is None for each in those):
         return Tree(HOLE, part.origins), facts
     ours, settings = _translated(dialect, fitting, transport)
     facts += _unused(dialect, path, fitting, transport)
