@@ -12,10 +12,6 @@ from lading.kinds.kind import Kind
 def schema_for(kind: Kind) -> dict[str, Any]:
     """The JSON Schema (2020-12) of what a file of this kind may hold, directives and shorthands included."""
     (reference,), definitions = msgspec.json.schema_components([kind.model], ref_template="#/$defs/{name}")
-    schema: dict[str, Any] = {
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": kind.title,
-        **reference,
-        "$defs": definitions,
-    }
-    return kind.schema(schema) if kind.schema is not None else schema
+    schema: dict[str, Any] = {"title": kind.title, **reference, "$defs": definitions}
+    whole = kind.schema(schema) if kind.schema is not None else schema
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **whole}

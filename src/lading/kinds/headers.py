@@ -108,7 +108,7 @@ RECOVERY_CODES = (
     Code(
         "file-passed-over",
         "warning",
-        "this is no {what}: it has no header",
+        "this is not taken for a {what}: it has no header",
         "The tool looks at every Markdown file in this folder, and passes over those without a header.",
         "move it elsewhere, or begin it with `---`, `name: …`, `description: …`, `---`",
     ),

@@ -155,7 +155,8 @@ class Kind(msgspec.Struct, frozen=True):
     #: the kind that a file is of more closely, by its absolute path with `/`: files of one sort that several tools
     #: read. Every variant has the name, the codes and the options of this kind
     variant: Callable[[str], Kind] | None = None
-    #: the text of a good first file; `NAME` in it stands for the name it is given
+    #: the text of a good first file; `NAME` in it stands for the name it is given, `WORD` for nothing but the
+    #: letters and digits of it, in lower case
     example: str | None = None
     example_path: str = "NAME.yaml"
     #: what `list` shows: the plain configuration and the name of its file → items

@@ -61,8 +61,9 @@ class Known:
         parts = self._references(schema, draft)
         if parts is None or not is_valid(schema, draft):
             return None
-        size = len(origin.document.source.text) + sum(target.size for target in parts.values())
-        if size > MAX_NODES or any(len(path) + 2 + target.height > MAX_DEPTH for path, target in parts.items()):
+        if sum(target.size for target in parts.values()) > MAX_NODES or any(
+            len(path) + 2 + target.height > MAX_DEPTH for path, target in parts.items()
+        ):
             return None
         for target in parts.values():
             self._note(target)

@@ -32,7 +32,7 @@ def has_what_is_needed(convention: Convention, config: Any, session: Session) ->
                 part="key",
                 severity=field.required,
                 field=field.name,
-                owner=f"a {convention.title}",
+                owner=convention.one,
                 expected=describe(type_info(field.type)),
             )
 

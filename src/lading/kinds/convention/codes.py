@@ -9,7 +9,7 @@ _FIELDS = (
     Code(
         "name-form",
         "warning",
-        "`{name}` is not a name {tool} takes: {rule}",
+        "`{name}` is no good name for {tool}: {rule}",
         "Names are written into commands, file names and the prompts of other agents. One of another form is refused "
         "by some tools, and cannot be called in others.",
         "write `{better}`",
@@ -24,7 +24,7 @@ _FIELDS = (
     Code(
         "text-too-long",
         "warning",
-        "`{field}` has {length} characters; {tool} takes {limit}",
+        "`{field}` has {length} characters; the limit of {tool} is {limit}",
         "What is longer is cut off or refused.",
         "shorten it; details belong into the text below the header",
     ),

@@ -49,7 +49,7 @@ def model_of(convention: Convention) -> type[Any]:
         omit_defaults=True,
         kw_only=True,
         module=__name__,
-        namespace={"TITLE": f"a {convention.title}"},
+        namespace={"TITLE": convention.one},
     )
 
 

@@ -68,15 +68,17 @@ def portability(outcome: Outcome) -> tuple[Portability, ...]:
         return ()  # its own tool does not take it for an agent
     itself = Portability(own.tool, own.example_path, ("it has errors",) if outcome.errors else ())
     others = (each for each in TARGETS if each is not own)
-    return (itself, *(_compared(own, each, document) for each in others))
+    return (itself, *(_compared(own, each, document, document.value) for each in others))
 
 
-def _compared(own: Convention, target: Convention, document: Document) -> Portability:
-    obstacles = tuple(_obstacles(own, target, document))
-    return Portability(target.tool, target.example_path, obstacles, tuple(_ignored(target, document)))
+def _compared(own: Convention, target: Convention, document: Document, value: dict[str, Any]) -> Portability:
+    same_syntax = target.syntax == ("toml" if document.format == "toml" else "header")
+    ignored = [name for name in value if name not in target.names] if target.unknown == "warning" else []
+    obstacles = tuple(_obstacles(own, target, document, value))
+    return Portability(target.tool, target.example_path, obstacles, tuple(ignored) if same_syntax else ())
 
 
-def _obstacles(own: Convention, target: Convention, document: Document) -> Iterator[str]:
+def _obstacles(own: Convention, target: Convention, document: Document, value: dict[str, Any]) -> Iterator[str]:
     written = "toml" if document.format == "toml" else "header"
     if written != target.syntax:
         yield "it is written in TOML" if written == "toml" else "it is not written in TOML"
@@ -86,7 +88,6 @@ def _obstacles(own: Convention, target: Convention, document: Document) -> Itera
     if not has_header(document) and not target.header_optional:
         yield "it has no header"
         return
-    value: dict[str, Any] = document.value
     for field in target.fields:
         if field.required == "error" and not value.get(field.name):
             yield f"`{field.name}` is missing"
@@ -134,8 +135,3 @@ def _name(target: Convention, value: dict[str, Any]) -> Iterator[str]:
     name = value.get("name")
     if target.name is not None and isinstance(name, str) and re.fullmatch(target.name.pattern, name) is None:
         yield f"`{name}` is not a name it takes"
-
-
-def _ignored(target: Convention, document: Document) -> Iterator[str]:
-    if target.unknown == "warning" and target.syntax == ("toml" if document.format == "toml" else "header"):
-        yield from (name for name in document.value if name not in target.names)

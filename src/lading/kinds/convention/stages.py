@@ -117,7 +117,7 @@ def bring_body(convention: Convention, tree: Tree, _session: Session) -> tuple[T
         return tree, []
     facts: list[Fact] = []
     if BODY in tree.value:
-        values: dict[str, object] = {"field": BODY, "owner": convention.title, "nearest": None}
+        values: dict[str, object] = {"field": BODY, "owner": convention.one, "nearest": None}
         origin = tree.story((BODY,)).origin
         facts.append(Fact("unknown-field", values=values, part="key", severity="warning", origin=origin))
     body = body_of(tree.story(ROOT).origin.document, CONVENTION)

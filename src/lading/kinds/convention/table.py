@@ -82,6 +82,11 @@ class Convention(msgspec.Struct, frozen=True):
     example_path: str = "NAME.md"
 
     @property
+    def one(self) -> str:
+        """The title with its article."""
+        return f"{'an' if self.title[0] in 'AEIOUaeiou' else 'a'} {self.title}"
+
+    @property
     def names(self) -> frozenset[str]:
         return frozenset(field.name for field in self.fields)
 

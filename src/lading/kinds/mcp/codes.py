@@ -29,6 +29,13 @@ _OWN = (
         "use one of {types}",
     ),
     Code(
+        "server-type-wrong",
+        "error",
+        "server `{name}` has the type `{found}`, but no `{key}`",
+        "The type says how to talk to the server, and what it needs.",
+        "add `{key}`, or correct the type",
+    ),
+    Code(
         "server-type-missing",
         "warning",
         "server `{name}` does not say its `type`, which {tool} needs",

@@ -17,7 +17,7 @@ from lading.kinds.mcp.dialects import CLAUDE, DIALECTS, Dialect, dialect_of
 from lading.kinds.mcp.model import McpServers
 from lading.kinds.mcp.reading import read_with_comments
 from lading.kinds.mcp.servers import gather
-from lading.kinds.settings.mcp import McpJson, from_json
+from lading.kinds.settings.mcp import JsonServer, McpJson, from_json
 from lading.model import Shape
 from lading.session import Session
 from lading.source import Source
@@ -74,7 +74,9 @@ def _strictly(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
     servers = tree.value.get("mcpServers") if isinstance(tree.value, dict) else None
     if not isinstance(servers, dict) or not all(isinstance(each, dict) for each in servers.values()):
         return tree, []
-    return tree, from_json(tree)[1]
+    # A key that nobody knows is told by the model.
+    known = JsonServer.__struct_fields__
+    return tree, [each for each in from_json(tree)[1] if each.values.get("key", "url") in known]
 
 
 #: `.mcp.json` beside a `.defect` folder: every key is known, and nothing is forgiven.

@@ -101,6 +101,8 @@ def _server(dialect: Dialect, tree: Tree, path: Path, value: Any) -> tuple[Tree,
     if not isinstance(value, dict):
         return part, []
     fitting, facts = _fitting(dialect, path, value)
+    if any(key in value and value[key] is not None and key not in fitting for key in ("command", "url")):
+        return Tree(HOLE, part.origins), facts  # what is wrong with it was told
     transport, those = _transport(dialect, path, fitting)
     facts += those
     if transport is None or any(each.code == "server-type-unknown" and each.severity is None for each in those):
@@ -180,7 +182,9 @@ def _reachable(transport: str, inferred: str, path: Path, server: dict[str, Any]
         return transport, []
     if transport != "stdio" and ("url" in server or "httpUrl" in server):
         return transport, []
-    return None, [Fact("server-unreachable", path, {"name": Shown(path[-1])}, part="key")]
+    key = "command" if transport == "stdio" else "url"
+    values: dict[str, object] = {"name": Shown(path[-1]), "found": Shown(server["type"]), "key": key}
+    return None, [Fact("server-type-wrong", (*path, "type"), values)]
 
 
 def _translated(dialect: Dialect, server: dict[str, Any], transport: str) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -100,7 +100,7 @@ def _bring_body(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
 
 
 def _body_in_header(tree: Tree) -> Fact:
-    values: dict[str, object] = {"field": BODY, "owner": "skill", "nearest": None}
+    values: dict[str, object] = {"field": BODY, "owner": "a skill", "nearest": None}
     return Fact("unknown-field", values=values, part="key", severity="error", origin=tree.story((BODY,)).origin)
 
 

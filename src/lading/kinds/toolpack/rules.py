@@ -93,7 +93,7 @@ def env_is_passed_or_set(pack: Any, _session: Session) -> Iterator[Fact]:
     passed, given = get(pack, ("env", "passthrough")), get(pack, ("env", "set"))
     if isinstance(passed, list) and isinstance(given, dict):
         for number, name in enumerate(passed):
-            if isinstance(name, str) and name in given:
+            if isinstance(name, str) and name and name in given:
                 yield fact("env-set-and-passed", ("env", "passthrough", number), found=Shown(name))
 
 
