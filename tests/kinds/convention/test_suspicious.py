@@ -66,7 +66,7 @@ RANDOM = "q7Zt2LmX9vBn4KdR8sWy1PcH6fJg3TaQ5uEo"
     ("text", "what"),
     [
         ("ghp_" + RANDOM, "a token of GitHub"),
-        ("sk-ant-" + "api03-" + RANDOM + "abQ", "a key of Anthropic"),
+        ("sk-ant-" + "api03-" + RANDOM + "abQz9", "a key of Anthropic"),
         ("sk-" + "proj-" + RANDOM + "abQz9", "a key of OpenAI"),
         ("AKIA" + "Q7ZT2LMX9VBN4KDR", "a key of AWS"),
         ("xoxb-" + RANDOM, "a token of Slack"),
