@@ -238,7 +238,7 @@ def _is_error(each: Fact, session: Session) -> bool:
 
 
 def _read_by_extension(source: Source, session: Session) -> tuple[Document | None, list[Fact]]:
-    return session.parse(source, format_of(session.kind, source.name))
+    return session.parse(source, format_of(session.kind, source.name), keep=False)
 
 
 def _report(
