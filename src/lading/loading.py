@@ -99,8 +99,9 @@ def load_path(
         files = shared.files
     else:
         files = shared.files.again()
+    absolute = os.path.normpath(os.path.join(files.cwd, path))
+    kind = kind.variant(absolute.replace(os.sep, "/")) if kind.variant is not None else kind
     options, limits, facts = _set_up(kind, request, shared)
-    absolute = os.path.join(files.cwd, path)
     root = request.project or shared.project_root(absolute)
     session = Session(
         kind,
