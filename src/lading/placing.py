@@ -11,7 +11,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from lading.codes import Code
-from lading.diagnostics import Also, Diagnostic, Edit, Fact, Fix, Label, Part, Remedy
+from lading.diagnostics import Also, Change, Diagnostic, Edit, Fact, Fix, Label, Part, Remedy
+from lading.editing import edit_at, edit_of_span
 from lading.nearest import nearest
 from lading.path import Path, pointer
 from lading.source import Source, Span
@@ -31,7 +32,8 @@ class Placer:
         self.tree = tree
         self.codes = codes
         self.file = file  #: named when a finding has no place at all
-        self.redactor = Redactor(documents)
+        self.documents = {id(document.source): document for document in documents}
+        self.redactor = Redactor(self.documents.values())
         self.located: dict[tuple[int, Path], Located] = {}
 
     def place(self, facts: Sequence[Fact]) -> list[Diagnostic]:
@@ -124,23 +126,20 @@ class Placer:
         return Span(origin.document.source, origin.document.window[0], origin.document.window[0])
 
     def _fix(self, remedy: Remedy) -> Fix | None:
-        edits: list[Edit] = []
-        for change in remedy.changes:
-            span = change.span or self._exact(change.path, change.part)
-            if span is None or change.text is None:
-                return None
-            edits.append(Edit(span, change.text))
-        return Fix(remedy.message, tuple(edits), remedy.safe)
+        edits = [self._edit(change) for change in remedy.changes]
+        known = tuple(each for each in edits if each is not None)
+        return Fix(remedy.message, known, remedy.safe) if known and len(known) == len(edits) else None
 
-    def _exact(self, path: Path, part: Part) -> Span | None:
-        """The span of a part that exists as written, else None: nothing is edited on a guess."""
+    def _edit(self, change: Change) -> Edit | None:
+        """The edit of a change to something that exists as written, else None: nothing is edited on a guess."""
+        if change.span is not None:
+            document = self.documents.get(id(change.span.source))
+            return None if document is None else edit_of_span(document, change.span, change)
         if self.tree is None:
             return None
-        origin = self.tree.story(path).origin
+        origin = self.tree.story(change.path).origin
         found = self.located.get((id(origin.document), origin.path))
-        if found is None:
-            return None
-        return found.key if part == "key" else found.value
+        return None if found is None else edit_at(origin.document, origin.path, found, change)
 
 
 def _spans_lines(span: Span) -> bool:

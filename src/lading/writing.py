@@ -1,0 +1,88 @@
+"""The only module that writes to the disk: whole files, or nothing.
+
+A file is replaced in one step by a finished one beside it, so that no reader ever sees half of it and a crash
+leaves the old one. Its mode stays. A file outside the given roots is never written, however it was reached: a
+link inside a project may point anywhere.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import stat
+from collections.abc import Iterable
+
+from lading.session import project_root
+from lading.source import Source
+
+
+class NotWritten(Exception):
+    """A file was left as it is; the text says why."""
+
+
+def roots_of(paths: Iterable[str], cwd: str) -> tuple[str, ...]:
+    """The projects that the caller's own arguments lie in. The last step of an argument is not followed: naming
+    a link does not name the place it leads to."""
+    places = (os.path.join(cwd, path) for path in paths)
+    folders = (each if os.path.isdir(each) else os.path.dirname(each) for each in places)
+    return tuple(dict.fromkeys(project_root(os.path.join(folder, "file"), cwd) for folder in folders))
+
+
+def rewrite(source: Source, text: str, roots: Iterable[str]) -> None:
+    """Replace the file that `source` was read from, if it still holds what was read. Raises `NotWritten`."""
+    if source.path is None:
+        raise NotWritten("it was not read from a file")
+    real = os.path.realpath(source.path)
+    if not any(real.startswith(os.path.realpath(root).rstrip(os.sep) + os.sep) for root in roots):
+        raise NotWritten("it lies outside the project")
+    try:
+        _replace(real, source.data, text.encode("utf-8"))
+    except OSError as error:
+        raise NotWritten(error.strerror or str(error)) from None
+
+
+def _replace(path: str, before: bytes, after: bytes) -> None:
+    status = os.stat(path)
+    if not os.access(path, os.W_OK):
+        raise NotWritten("it is write-protected")
+    folder, name = os.path.split(path)
+    finished = os.path.join(folder, f".{name[:200]}.{secrets.token_hex(6)}")
+    try:
+        _write(finished, after, status)
+        _require_unchanged(path, before)
+        os.replace(finished, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(finished)
+        raise
+    _sync_folder(folder)
+
+
+def _require_unchanged(path: str, before: bytes) -> None:
+    with open(path, "rb") as file:
+        if file.read() != before:
+            raise NotWritten("it was changed meanwhile")
+
+
+def _write(path: str, data: bytes, like: os.stat_result) -> None:
+    """A new file, complete on the disk, with the mode of another and its owner if that is allowed."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+    with open(descriptor, "wb") as file:
+        file.write(data)
+        file.flush()
+        if hasattr(os, "fchown"):
+            with contextlib.suppress(PermissionError):
+                os.fchown(descriptor, like.st_uid, like.st_gid)
+        os.chmod(descriptor if os.chmod in os.supports_fd else path, stat.S_IMODE(like.st_mode))
+        os.fsync(descriptor)
+
+
+def _sync_folder(folder: str) -> None:
+    """Make the new name last. Not every system lets a folder be opened; the file itself is safe already."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
