@@ -30,10 +30,10 @@ def finding(fix: Fix | None, code: str = "unknown-field") -> Diagnostic:
 
 
 def fix_of(
-    text: str | Source, format: Format, *changes: Change, safe: bool = True, env: dict[str, str] | None = None
+    text: str | Source, syntax: Format, *changes: Change, safe: bool = True, env: dict[str, str] | None = None
 ) -> Fix | None:
     source = Source.of_text("a", text) if isinstance(text, str) else text
-    document, _ = parse(source, format, env=env)
+    document, _ = parse(source, syntax, env=env)
     assert document is not None
     located = document.locate([change.path for change in changes])
     edits = [edit_at(document, change.path, located[change.path], change) for change in changes]
@@ -41,9 +41,9 @@ def fix_of(
     return Fix("a fix", known, safe) if len(known) == len(edits) else None
 
 
-def fixed(text: str, format: Format, *changes: Change, env: dict[str, str] | None = None) -> str | None:
+def fixed(text: str, syntax: Format, *changes: Change, env: dict[str, str] | None = None) -> str | None:
     """The text after one fix; None if there is none or it is refused."""
-    fix = fix_of(text, format, *changes, env=env)
+    fix = fix_of(text, syntax, *changes, env=env)
     repairs, _ = repair([finding(fix)])
     return repairs[0].text if repairs else None
 
@@ -61,7 +61,7 @@ def remove(*path: str | int) -> Change:
 
 
 @pytest.mark.parametrize(
-    ("format", "before", "change", "after"),
+    ("syntax", "before", "change", "after"),
     [
         # keys
         pytest.param("yaml", "nmae: x # c\n", rename("nmae", to="name"), "name: x # c\n", id="a plain key"),
@@ -121,12 +121,12 @@ def remove(*path: str | int) -> Change:
         pytest.param("yaml", "🦊: 1\nb: x\n", replace("b", to="z"), "🦊: 1\nb: z\n", id="characters beyond 16 bits"),
     ],
 )
-def test_one_change(format: Format, before: str, change: Change, after: str) -> None:
-    assert fixed(before, format, change) == after
+def test_one_change(syntax: Format, before: str, change: Change, after: str) -> None:
+    assert fixed(before, syntax, change) == after
 
 
 @pytest.mark.parametrize(
-    ("format", "before", "change"),
+    ("syntax", "before", "change"),
     [
         pytest.param("yaml", "a: &x {b: 1}\nc: *x\n", replace("a", "b", to="2"), id="an alias repeats it"),
         pytest.param("yaml", "a: &x {b: 1}\nc: *x\n", replace("c", "b", to="2"), id="it is reached by an alias"),
@@ -140,8 +140,8 @@ def test_one_change(format: Format, before: str, change: Change, after: str) -> 
         pytest.param("json", '{"a": 1, "a": 2}', remove("a"), id="a duplicate would show"),
     ],
 )
-def test_a_fix_that_would_change_more_is_refused(format: Format, before: str, change: Change) -> None:
-    assert fixed(before, format, change) is None
+def test_a_fix_that_would_change_more_is_refused(syntax: Format, before: str, change: Change) -> None:
+    assert fixed(before, syntax, change) is None
 
 
 def test_a_value_with_a_variable_is_not_edited() -> None:
@@ -264,7 +264,9 @@ def block_yaml(value: Any, indent: int = 0) -> str:
     """Block style as people write it, with comments; empty collections and scalars inline."""
     pad = " " * indent
     if isinstance(value, dict) and value:
-        return "".join(f"{pad}{json.dumps(key, ensure_ascii=False)}:{_below(child, indent)}" for key, child in value.items())
+        return "".join(
+            f"{pad}{json.dumps(key, ensure_ascii=False)}:{_below(child, indent)}" for key, child in value.items()
+        )
     if isinstance(value, list) and value:
         return "".join(f"{pad}-{_below(child, indent)}" for child in value)
     return f"{pad}{json.dumps(value, ensure_ascii=False)}\n"
@@ -286,13 +288,13 @@ WRITERS = {
 
 @given(data=st.data(), style=st.sampled_from(sorted(WRITERS)), crlf=st.booleans(), value=ROOTS)
 def test_a_fix_changes_what_it_says_and_nothing_else(data: Any, style: str, crlf: bool, value: dict[str, Any]) -> None:
-    format: Format = style.split()[0]  # type: ignore[assignment]
+    syntax: Format = style.split()[0]  # type: ignore[assignment]
     text = WRITERS[style](value)
     text = text.replace("\n", "\r\n") if crlf else text
     try:
-        before = load_value(format, text)
+        before = load_value(syntax, text)
     except Exception:
-        return  # not every text can be written in every format
+        return  # not every text can be written in every syntax
     paths = [path for path, _ in walk(before) if path]
     path: Path = data.draw(st.sampled_from(paths))
     kind = data.draw(st.sampled_from(["rename", "replace", "remove"]))
@@ -300,12 +302,12 @@ def test_a_fix_changes_what_it_says_and_nothing_else(data: Any, style: str, crlf
     if kind == "rename" and not (isinstance(path[-1], str) and isinstance(new, str)):
         return
     change = Change(path, None if kind == "remove" else new, "key" if kind == "rename" else "value")
-    after = fixed(text, format, change)
+    after = fixed(text, syntax, change)
     if after is None:
         return
-    assert load_value(format, after) == _claimed(before, path, kind, new)
+    assert load_value(syntax, after) == _claimed(before, path, kind, new)
     assert len(after) - len(text) <= len(json.dumps(new)) + 1
-    again = fixed(after, format, change) if kind == "replace" else None
+    again = fixed(after, syntax, change) if kind == "replace" else None
     assert again is None or again == after, "a fix that is made leaves nothing to do"
 
 
