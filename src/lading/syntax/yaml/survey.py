@@ -76,6 +76,8 @@ def scalars_at(text: str, ranges: list[Range]) -> list[Touched | bool | None]:
     """For each of the ascending `ranges`: the scalar that contains it, False if it cuts through structure,
     None if nothing of the document is there (a comment, white space)."""
     result: list[Touched | bool | None] = [None] * len(ranges)
+    if not ranges:
+        return result  # most files have no variables and need not be parsed again
     for event, frames, is_key in events_with_frames(text):
         kind = event.__class__
         if kind not in (ScalarEvent, AliasEvent, MappingStartEvent, SequenceStartEvent):
