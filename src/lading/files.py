@@ -59,10 +59,8 @@ class Referred(msgspec.Struct, frozen=True):
 
 def display_name(path: str, cwd: str | None = None) -> str:
     """A path as people are shown it: relative to the working directory if inside, with `/`."""
-    base = cwd if cwd is not None else os.getcwd()
-    absolute = os.path.abspath(path)
-    inside = absolute.startswith(base.rstrip(os.sep) + os.sep)
-    return (os.path.relpath(absolute, base) if inside else absolute).replace(os.sep, "/")
+    base = (cwd if cwd is not None else os.getcwd()).rstrip(os.sep) + os.sep
+    return os.path.abspath(path).removeprefix(base).replace(os.sep, "/")
 
 
 class Files:
@@ -83,10 +81,10 @@ class Files:
         Raises `FileProblem`.
         """
         real = os.path.realpath(os.path.join(self.cwd, path))
+        name = display_name(os.path.join(self.cwd, path), self.cwd)
         known = self._sources.get(real)
         if known is not None:
-            return known
-        name = display_name(os.path.join(self.cwd, path), self.cwd)
+            return _small_enough(known, name, max_bytes)
         try:
             descriptor = os.open(real, _FLAGS)
         except (OSError, ValueError) as error:
@@ -147,6 +145,13 @@ class Files:
         source = decoded(name, data, real)
         self._sources[real] = source
         return source
+
+
+def _small_enough(source: Source, name: str, max_bytes: int) -> Source:
+    """A source read before, perhaps by somebody who allows more. Raises `FileProblem`."""
+    if len(source.data) > max_bytes:
+        raise FileProblem("file-too-large", file=name, size=len(source.data), limit=max_bytes)
+    return source
 
 
 def decoded(name: str, data: bytes, path: str | None) -> Source:

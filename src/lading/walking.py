@@ -44,7 +44,6 @@ class Found(msgspec.Struct, frozen=True):
     """A file worth a look, or a folder that could not be looked into."""
 
     path: str
-    linked: bool = False  #: a link is, or leads to, this file: it may be found a second time under its own name
     problem: str | None = None  #: why the folder could not be read
 
 
@@ -72,7 +71,6 @@ class _Folder(msgspec.Struct, frozen=True):
     absolute: str
     ignores: _Ignores | None
     holds_agents: bool = False
-    linked: bool = False
 
 
 def walk_files(folder: str, also: Callable[[str], bool] = lambda _path: False) -> Iterator[str]:
@@ -106,7 +104,7 @@ def walk(folder: str, also: Callable[[str], bool] = lambda _path: False) -> Iter
                 elif below is not None:
                     folders.append(below)
             elif _is_wanted(here, entry, ignores, also):
-                yield Found(entry.path, linked=here.linked or entry.is_symlink())
+                yield Found(entry.path)
         stack.extend(reversed(folders))
         if not stack:
             stack.extend(links.next())
@@ -135,11 +133,10 @@ def _below(here: _Folder, entry: os.DirEntry[str], ignores: _Ignores | None) -> 
     is_agents = name in AGENT_FOLDERS
     if name in SKIPPED_FOLDERS or (name.startswith(".") and not is_agents):
         return None
-    is_link = entry.is_symlink()
     # For git a link is no folder, whatever it leads to.
-    if ignores is not None and ignores.ignore(path, name, is_folder=not is_link):
+    if ignores is not None and ignores.ignore(path, name, is_folder=not entry.is_symlink()):
         return None
-    return _Folder(entry.path, path + "/", ignores, here.holds_agents or is_agents, here.linked or is_link)
+    return _Folder(entry.path, path + "/", ignores, here.holds_agents or is_agents)
 
 
 class _Links:

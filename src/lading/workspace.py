@@ -3,26 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
-from lading.codes import CORE_CODES
-from lading.diagnostics import Diagnostic, LoadError, UsageError
-from lading.files import MAX_BYTES, FileProblem, Files, display_name, require_text
+from lading.checking import Candidate, Checked, check_files, finding, recognised
+from lading.diagnostics import Diagnostic, LoadError
+from lading.files import Files, display_name
 from lading.kinds.kind import Kind
-from lading.kinds.registry import kind_named, recognise_content, recognise_path, recognise_text
-from lading.loading import Outcome, Request, load_path
+from lading.kinds.registry import kind_named
+from lading.loading import Request
 from lading.placing import deduplicated
-from lading.source import Source
-from lading.syntax.document import Format, load_value
-from lading.syntax.engine import SyntaxProblem
-from lading.walking import walk_files
-from lading.wording import Redactor, help_of, message_of
-
-_CODES = {code.name: code for code in CORE_CODES}
-_FORMATS: dict[str, Format] = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
+from lading.walking import Found, walk
 
 
 class FileReport(msgspec.Struct, frozen=True):
@@ -61,138 +53,82 @@ class Report(msgspec.Struct, frozen=True):
         return not self.errors
 
 
-# -------------------------------------------------------------------------------------------- recognition
-
-
 def recognise(path: str, request: Request) -> Kind:
     """The kind of a file the caller named. Raises `LoadError` if it cannot be read or nobody knows it."""
-    name = _recognised(path, Files())
+    name = recognised(path, Files())
     if isinstance(name, Diagnostic):
         raise LoadError([name])
     if name is None:
-        raise LoadError([_finding("unrecognised", display_name(path))])
+        raise LoadError([finding("unrecognised", display_name(path))])
     return kind_named(name)
 
 
-def _recognised(path: str, files: Files) -> str | Diagnostic | None:
-    """The name of the kind of a file: by its path, else by its content; or why it cannot be told."""
-    by_path = recognise_path(os.path.abspath(path).replace(os.sep, "/"))
-    if by_path is not None:
-        return by_path
-    extension = os.path.splitext(path)[1].lower()
-    try:
-        source = require_text(files.read(path, max_bytes=10 * MAX_BYTES))
-    except FileProblem as problem:
-        return _finding(problem.code, display_name(path), **problem.values)
-    if extension not in _FORMATS:
-        return None
-    return _recognised_by_content(source, _FORMATS[extension])
+def check_paths(paths: Sequence[str], request: Request, *, kind: str | None = None, jobs: int = 1) -> Report:
+    """Check what is at and below `paths`, by `jobs` processes; 0 means as many as are worth it.
+
+    The report is the same, whatever the number. Raises `UsageError` for an unknown kind.
+    """
+    if kind is not None:
+        kind_named(kind)
+    gathered = _Gathered()
+    candidates = _candidates(paths, gathered)
+    for checked in check_files(candidates, request, kind, jobs=jobs):
+        gathered.add(checked)
+    return gathered.report()
 
 
-def _recognised_by_content(source: Source, format: Format) -> str | None:  # noqa: A002
-    """A cheap look at the text decides whether parsing is worth it; a text that does not parse is taken for
-    what it looks like, so that its error is told."""
-    looks_like = recognise_text(source.text)
-    if looks_like is None:
-        return None
-    try:
-        value = load_value(format, source.text.removeprefix("\ufeff"))
-    except SyntaxProblem:
-        return looks_like
-    return recognise_content(value)
-
-
-# ------------------------------------------------------------------------------------------------ checking
-
-
-def check_paths(paths: Sequence[str], request: Request, *, kind: str | None = None) -> Report:
-    """Check what is at and below `paths`. Raises `UsageError` for an unknown kind."""
-    wanted = kind_named(kind) if kind is not None else None
-    outcomes: list[tuple[str, Outcome]] = []
-    findings: list[Diagnostic] = []
-    for path, is_argument in _found(paths):
-        chosen: Any = wanted.name if wanted else _recognised(path, Files())
-        if isinstance(chosen, Diagnostic):
-            if is_argument:
-                findings.append(chosen)
-        elif chosen is None:
-            if is_argument:
-                findings.append(_finding("unrecognised", display_name(path)))
-        else:
-            outcome = _checked(path, wanted or kind_named(chosen), request)
-            if isinstance(outcome, Diagnostic):
-                findings.append(outcome)
+def _candidates(paths: Sequence[str], gathered: _Gathered) -> Iterator[Candidate]:
+    """Each file to look at, those the caller named first; and what keeps the walk from others."""
+    folders = [path for path in dict.fromkeys(paths) if os.path.isdir(path)]
+    for path in dict.fromkeys(paths):
+        if path not in folders:
+            yield Candidate(path, named=True)
+    for folder in folders:
+        for found in walk(folder):
+            if found.problem is None:
+                yield Candidate(found.path)
             else:
-                outcomes.append((display_name(path), outcome))
-    found = [*findings, *(each for _, outcome in outcomes for each in outcome.diagnostics)]
-    return Report(_file_reports(outcomes, findings), tuple(_same_once(found)))
+                gathered.unreadable(found, named=found.path == folder)
 
 
-def _found(paths: Sequence[str]) -> Iterable[tuple[str, bool]]:
-    """Each file to look at once, and whether the caller named it."""
-    seen: set[str] = set()
-    for path in paths:
-        found = ((each, False) for each in walk_files(path)) if os.path.isdir(path) else [(path, True)]
-        for each, is_argument in found:
-            real = os.path.realpath(each)
-            if real not in seen:
-                seen.add(real)
-                yield each, is_argument
+class _Gathered:
+    """What is known so far of all files. Each file counts once, each finding is told once."""
 
+    def __init__(self) -> None:
+        self.checked: dict[str, Checked] = {}
+        self.reals: set[str] = set()
+        self.used: dict[str, list[str]] = {}
+        self.findings: dict[tuple[object, ...], Diagnostic] = {}
 
-def _checked(path: str, kind: Kind, request: Request) -> Outcome | Diagnostic:
-    try:
-        return load_path(path, kind, request)
-    except UsageError:
-        raise
-    except Exception as error:
-        return _finding("internal-error", display_name(path), problem=f"{type(error).__name__}: {error}")
+    def add(self, checked: Checked) -> None:
+        if checked.name in self.checked or checked.real in self.reals:
+            return
+        if checked.real is not None:
+            self.reals.add(checked.real)
+        for name in checked.reads:
+            self.used.setdefault(name, []).append(checked.name)
+        self.tell(checked.diagnostics)
+        self.checked[checked.name] = msgspec.structs.replace(checked, diagnostics=(), reads=())
 
+    def unreadable(self, found: Found, *, named: bool) -> None:
+        name = display_name(found.path)
+        values = {"folder": name, "reason": found.problem}
+        self.tell([finding("folder-unreadable", name, values, severity="error" if named else None)])
 
-def _same_once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Findings in a file that several loads read are told once: sources differ, their names and places do not."""
-    seen: dict[tuple[object, ...], Diagnostic] = {}
-    for each in diagnostics:
-        place = (each.name, each.span.start, each.span.end) if each.span else (each.name,)
-        seen.setdefault((each.code, each.severity, place, each.message), each)
-    return deduplicated(seen.values())
+    def tell(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Findings in a file that several loads read are told once: sources differ, their names and places do not."""
+        for each in diagnostics:
+            place = (each.name, each.span.start, each.span.end) if each.span else (each.name,)
+            self.findings.setdefault((each.code, each.severity, place, each.message), each)
 
+    def report(self) -> Report:
+        diagnostics = tuple(deduplicated(self.findings.values()))
+        return Report(tuple(sorted(self._files(diagnostics), key=lambda each: each.path)), diagnostics)
 
-def _file_reports(outcomes: Sequence[tuple[str, Outcome]], findings: Sequence[Diagnostic]) -> tuple[FileReport, ...]:
-    checked = {name for name, _ in outcomes}
-    used: dict[str, list[str]] = {}
-    for name, outcome in outcomes:
-        for source in outcome.sources:
-            if source.name != name:
-                used.setdefault(source.name, []).append(name)
-    reports = [
-        FileReport(name, outcome.kind.name, outcome.ok, digest_of(outcome), tuple(used.get(name, ())))
-        for name, outcome in outcomes
-    ]
-    bad = {each.name for _, outcome in outcomes for each in outcome.errors}
-    reports += [
-        FileReport(name, None, name not in bad, None, tuple(users))
-        for name, users in used.items()
-        if name not in checked
-    ]
-    reports += [FileReport(each.name or "", None, False) for each in findings if each.name not in checked]
-    return tuple(sorted(reports, key=lambda each: each.path))
-
-
-def digest_of(outcome: Outcome) -> str | None:
-    """The digest of a load that came to something."""
-    loaded = outcome.loaded()
-    return None if loaded is None else loaded.digest
-
-
-def _finding(code: str, file: str, **values: object) -> Diagnostic:
-    """A finding about a whole file."""
-    known = _CODES[code]
-    redactor = Redactor()
-    return Diagnostic(
-        code,
-        known.severity,
-        message_of(known, values, redactor),
-        help=help_of(known, values, redactor),
-        file=file,
-    )
+    def _files(self, diagnostics: Iterable[Diagnostic]) -> Iterator[FileReport]:
+        for name, each in self.checked.items():
+            yield FileReport(name, each.kind, each.ok, each.digest, tuple(self.used.get(name, ())))
+        bad = {each.name for each in diagnostics if each.severity == "error"}
+        for name, users in self.used.items():
+            if name not in self.checked:
+                yield FileReport(name, None, name not in bad, None, tuple(users))

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from lading._version import __version__
 
-FORMATS = ("text", "json")
+FORMATS = ("text", "json", "sarif", "github")
 COLOURS = ("auto", "always", "never")
 
 
@@ -49,11 +49,27 @@ def _check(commands: argparse._SubParsersAction[Parser]) -> None:
     check.add_argument(
         "--json", dest="output_format", action="store_const", const="json", help="the same as --output-format json"
     )
+    fixing = check.add_mutually_exclusive_group()
+    fixing.add_argument("--fix", action="store_true", help="apply the fixes of findings, then report what is left")
+    fixing.add_argument("--diff", action="store_true", help="show what --fix would change; exit 1 if anything")
+    check.add_argument("--unsafe-fixes", action="store_true", help="also those fixes that may change the meaning")
+    check.add_argument(
+        "--jobs", type=_count, default=0, metavar="N", help="check with N processes (default: as many as are worth it)"
+    )
     check.add_argument("--quiet", action="store_true", help="show errors only")
     check.add_argument("--strict", action="store_true", help="fail on warnings, too")
     check.add_argument(
         "--color", choices=("auto", "always", "never"), default=argparse.SUPPRESS, help=argparse.SUPPRESS
     )
+
+
+def _count(written: str) -> int:
+    if written == "auto":
+        return 0
+    number = int(written)
+    if number < 0:
+        raise ValueError
+    return number
 
 
 def _loading(command: argparse.ArgumentParser) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -112,4 +112,13 @@ def all_codes() -> dict[str, Code]:
     codes = {code.name: code for code in CORE_CODES}
     for each in BUILT_IN:
         codes |= {code.name: code for code in kind_named(each.kind).codes}
+    return codes
+
+
+def codes_of(kinds: Iterable[str | None]) -> dict[str, Code]:
+    """Every code of lading and of the named kinds, installed ones included."""
+    codes = {code.name: code for code in CORE_CODES}
+    for name in dict.fromkeys(kinds):
+        if name is not None:
+            codes |= {code.name: code for code in kind_named(name).codes}
     return codes
