@@ -18,6 +18,7 @@ from lading.kinds import registry
 from lading.kinds.kind import Kind
 from lading.kinds.registry import Recognition
 from lading.model import Shape
+from lading.schema_export import accept
 from lading.session import Session
 from lading.tree import Tree
 
@@ -48,6 +49,7 @@ KIND = Kind(
     shape=Shape(unknown="warning"),
     stages=(_include,),
     codes=including.CODES,
+    schema=lambda schema: accept(schema, "include", including.SCHEMA, instead_of="objects"),
 )
 
 

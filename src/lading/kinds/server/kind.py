@@ -14,6 +14,7 @@ from lading.directives import include as including
 from lading.files import PathPolicy
 from lading.kinds.kind import Kind
 from lading.model import Shape
+from lading.schema_export import accept
 from lading.session import Session
 from lading.tree import Tree
 
@@ -67,6 +68,10 @@ def tool_names_are_unique(config: Any, _session: Session) -> Iterator[Fact]:
             seen.add(name)
 
 
+def _schema(schema: dict[str, Any]) -> dict[str, Any]:
+    return accept(schema, "include", including.SCHEMA)
+
+
 KIND = Kind(
     name="server",
     title="MCP server configuration",
@@ -76,5 +81,6 @@ KIND = Kind(
     shape=Shape(unknown="warning", null_is_absent=True, exempt=("$",)),
     stages=(_include,),
     rules=(tool_names_are_unique,),
+    schema=_schema,
     codes=(*including.CODES, Code("duplicate-tool", "warning", "tool name `{name}` is used twice", "Later shadows.")),
 )
