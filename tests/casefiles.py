@@ -42,6 +42,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from lading.diagnostics import Diagnostic
 from lading.kinds.registry import kind_named
 from lading.loading import Outcome, Request, load_path
@@ -126,6 +128,22 @@ def read_case(path: Path, kind: str) -> Case:
         elif name is not None:
             case.files[name] = body
     return case
+
+
+def check_case(case: Case, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Load a case in an empty folder and compare; or write down what came of it."""
+    case.write(folder)
+    monkeypatch.chdir(folder)
+    outcome = case.load()
+    findings = "".join(map(written, outcome.diagnostics)).replace(str(folder), "<cwd>")
+    loaded = outcome.loaded()
+    result = loaded.to_dict() if loaded else None
+    if UPDATE:
+        case.rewrite(findings, result)
+        return
+    assert findings == case.findings, case.title
+    if case.has_result:
+        assert result == case.result, case.title
 
 
 def cases_in(folder: Path) -> Iterator[Case]:

@@ -204,3 +204,17 @@ def test_fragments_add_up() -> None:
     twice = accept({**once, "title": "t"}, "b", {"type": "null"})
     assert twice["anyOf"] == [{"type": "integer"}, {"$ref": "#/$defs/a"}, {"$ref": "#/$defs/b"}]
     assert twice["title"] == "t"
+
+
+def test_a_fragment_may_stand_at_one_place_only() -> None:
+    schema = accept(schema_for(EVERYTHING), "text", {"type": "string"}, at=["Everything.byName{}", "Everything.port"])
+    properties = schema["$defs"]["Everything"]["properties"]
+    assert properties["byName"]["additionalProperties"]["anyOf"][1] == {"$ref": "#/$defs/text"}
+    assert properties["port"]["anyOf"][1] == {"$ref": "#/$defs/text"}
+    assert "anyOf" not in properties["ratio"]
+    assert schema["$ref"] == "#/$defs/Everything"
+
+
+def test_a_fragment_for_a_place_that_is_gone_is_an_error() -> None:
+    with pytest.raises(ValueError, match=r"the schema has no Everything\.nmae"):
+        accept(schema_for(EVERYTHING), "text", {"type": "string"}, at=["Everything.nmae"])

@@ -189,7 +189,8 @@ def _report(
     # What keeps the configuration from existing cannot be silenced.
     kept = [each for each in placed if config is None and each.severity == "error"]
     rest = [each for each in placed if each not in kept] if kept else placed
-    ignored = apply_ignores(rest, (document.source for document in documents), all_codes)
+    sources_read = (document.source for document in documents)
+    ignored = apply_ignores(rest, sources_read, lambda: {**all_codes(), **session.codes})
     diagnostics = sorted([*kept, *ignored], key=Diagnostic.sort_key)
     failed = any(each.severity == "error" for each in diagnostics)
     return Outcome(

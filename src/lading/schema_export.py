@@ -11,7 +11,7 @@ type.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 import msgspec
@@ -52,16 +52,24 @@ def accept(
     fragment: Schema,
     *,
     instead_of: Literal["anything", "objects"] = "anything",
+    at: Iterable[str] = (),
     at_root: bool = True,
 ) -> Schema:
-    """The schema with `fragment` accepted in place of any value, or of any mapping, with or without the whole file.
+    """The schema with `fragment` accepted in place of values; it becomes the definition `name`.
 
-    It becomes the definition `name`.
+    Without `at`, that is any value, or any mapping, with or without the whole file. `at` names places instead:
+    `Step.ask` is a field of the class `Step`, `Playbook.steps[]` an item of one, `Server.tools{}` a value of one that
+    maps names. Raises `ValueError` for a place that does not exist, so that fragments cannot outlive their model.
     """
     reference = {"$ref": f"#/$defs/{name}"}
     definitions = schema.get("$defs", {})
+    places = frozenset(at)
+    missing = set(places)
 
-    def widened(slot: Schema) -> Schema:
+    def widened(place: str, slot: Schema) -> Schema:
+        missing.discard(place)
+        if places and place not in places:
+            return slot
         if _takes_anything(slot) or (fragment.get("type") == "string" and _takes_text(slot)):
             return slot
         if instead_of == "objects" and not _takes_objects(slot, definitions):
@@ -71,9 +79,11 @@ def accept(
         return {"anyOf": [slot, reference]}
 
     told = {key: value for key, value in schema.items() if key in ("$schema", *_ANNOTATIONS)}
-    root = _with_slots({key: value for key, value in schema.items() if key not in (*told, "$defs")}, widened)
-    changed = {each: _with_slots(definition, widened) for each, definition in definitions.items()}
-    return {**told, **(widened(root) if at_root else root), "$defs": {**changed, name: fragment}}
+    root = _with_slots("", {key: value for key, value in schema.items() if key not in (*told, "$defs")}, widened)
+    changed = {each: _with_slots(each, definition, widened) for each, definition in definitions.items()}
+    if missing:
+        raise ValueError(f"the schema has no {', '.join(sorted(missing))}")
+    return {**told, **(widened("", root) if at_root else root), "$defs": {**changed, name: fragment}}
 
 
 def _takes_anything(slot: Schema) -> bool:
@@ -98,20 +108,22 @@ def _takes_objects(slot: Schema, definitions: Schema) -> bool:
     return slot.get("type") == "object"
 
 
-def _with_slots(schema: Schema, change: Callable[[Schema], Schema]) -> Schema:
-    """A schema with every place changed that describes a value below it."""
+def _with_slots(place: str, schema: Schema, change: Callable[[str, Schema], Schema]) -> Schema:
+    """A schema with every slot changed that describes a value below it."""
+
+    def changed(where: str, slot: Any) -> Any:
+        return change(where, _with_slots(where, slot, change)) if isinstance(slot, dict) else slot
+
     result = dict(schema)
     for key in ("properties", "patternProperties"):
         if key in schema:
-            below = schema[key].items()
-            result[key] = {name: change(_with_slots(slot, change)) for name, slot in below if isinstance(slot, dict)}
-            result[key] |= {name: slot for name, slot in below if not isinstance(slot, dict)}
-    for key in ("items", "additionalProperties"):
-        if isinstance(schema.get(key), dict):
-            result[key] = change(_with_slots(schema[key], change))
+            result[key] = {name: changed(f"{place}.{name}", slot) for name, slot in schema[key].items()}
+    for key, mark in (("items", "[]"), ("additionalProperties", "{}")):
+        if key in schema:
+            result[key] = changed(place + mark, schema[key])
     for key in ("anyOf", "oneOf", "allOf"):
         if key in schema:
-            result[key] = [_with_slots(each, change) for each in schema[key]]
+            result[key] = [_with_slots(place, each, change) for each in schema[key]]
     return result
 
 
