@@ -7,6 +7,7 @@ import os
 import shutil
 import stat
 import subprocess
+import time
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -245,6 +246,19 @@ def test_unsafe_fixes_wait_to_be_asked_for() -> None:
     fix = fix_of("a: 1\n", "yaml", rename("a", to="b"), safe=False)
     assert repair([finding(fix)]) == ((), ())
     assert repair([finding(fix)], unsafe=True)[0][0].text == "b: 1\n"
+
+
+def test_a_thousand_fixes_take_no_time() -> None:
+    source = Source.of_text("a", "".join(f"key{number}: {{a: 1}}\n" for number in range(2000)))
+    document, _ = parse(source, "yaml")
+    assert document is not None
+    paths = [path for path, _ in walk(document.value) if path]
+    located = document.locate(paths)
+    edits = [edit_at(document, path, located[path], Change(path, f"{path[-1]}_", "key")) for path in paths]
+    before = time.perf_counter()
+    repairs, refused = repair(finding(Fix("f", (edit,))) for edit in edits if edit is not None)
+    assert (len(repairs[0].mended), refused) == (4000, ())
+    assert time.perf_counter() - before < 10
 
 
 # -------------------------------------------------------------------------------------------------- laws

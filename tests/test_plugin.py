@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import tomllib
 from collections.abc import Iterator
@@ -98,3 +99,12 @@ def test_the_plugin_uses_the_public_face_alone() -> None:
 def test_every_public_name_exists() -> None:
     assert plugin.__all__ == sorted(plugin.__all__, key=lambda name: (name[0].islower(), not name.isupper(), name))
     assert all(hasattr(plugin, name) for name in plugin.__all__)
+
+
+def test_the_how_to_shows_the_code_as_it_is() -> None:
+    page = (PLUGIN.parents[1] / "docs" / "how-to" / "write-a-kind.md").read_text()
+    code = {line.strip() for path in (PLUGIN / "src").rglob("*.py") for line in path.read_text().splitlines()}
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    shown = [line.strip().rstrip(",") for block in blocks for line in block.splitlines() if line.strip()]
+    assert len(shown) > 40
+    assert not [line for line in shown if line not in code and f"{line}," not in code]

@@ -25,7 +25,6 @@ from lading.path import Path
 from lading.source import Source
 from lading.syntax.document import load_value
 from lading.syntax.engine import SyntaxProblem
-from lading.tree import get
 
 Reason = Literal["overlaps", "unproven", "several-files", "unstable"]
 
@@ -148,10 +147,12 @@ class _Taken:
 
 
 def _text_after(text: str, fixes: Iterable[Fix]) -> str:
-    edits = sorted((edit for fix in fixes for edit in fix.edits), key=lambda edit: edit.span.start, reverse=True)
-    for edit in edits:
-        text = text[: edit.span.start] + edit.text + text[edit.span.end :]
-    return text
+    pieces: list[str] = []
+    done = 0
+    for edit in sorted((edit for fix in fixes for edit in fix.edits), key=lambda edit: edit.span.start):
+        pieces += text[done : edit.span.start], edit.text
+        done = edit.span.end
+    return "".join((*pieces, text[done:]))
 
 
 # ---------------------------------------------------------------------------------------------- the proof
@@ -229,43 +230,42 @@ class _Impossible(Exception):
 
 
 def _claimed(value: Any, effects: Sequence[Effect]) -> Any:
-    """The value with the effects, the deepest and last first, so that none moves what another names."""
-    for each in sorted(effects, key=_order, reverse=True):
-        value = _with_effect(value, each.path, each)
-    return value
+    """The value with the effects, in one walk."""
+    return _with_effects(value, [(each.path, each) for each in effects if each.kind != "nothing"])
 
 
-def _order(each: Effect) -> tuple[object, ...]:
-    # A key and its value may both change: the value first, while its path still holds.
-    return len(each.path), [(isinstance(step, str), step) for step in each.path], each.kind == "replace"
-
-
-def _with_effect(value: Any, path: Path, effect: Effect) -> Any:
-    if effect.kind == "nothing":
+def _with_effects(value: Any, effects: list[tuple[Path, Effect]]) -> Any:
+    if not effects:
         return value
-    if not path:
-        if effect.kind == "replace":
-            return effect.value
-        raise _Impossible
-    step = path[0]
-    missing = object()
-    if get(value, (step,), missing) is missing:
-        raise _Impossible
-    if len(path) > 1 or effect.kind == "replace":
-        child = _with_effect(value[step], path[1:], effect)
-        if isinstance(value, list):
-            return [child if number == step else each for number, each in enumerate(value)]
-        return {key: child if key == step else each for key, each in value.items()}
-    if isinstance(value, list):
-        if effect.kind == "rename":
+    if any(not path for path, _ in effects):
+        if len(effects) > 1 or effects[0][1].kind != "replace":
             raise _Impossible
-        return [each for number, each in enumerate(value) if number != step]
-    return _renamed(value, str(step), effect)
-
-
-def _renamed(value: dict[str, Any], key: str, effect: Effect) -> dict[str, Any]:
-    if effect.kind == "remove":
-        return {each: child for each, child in value.items() if each != key}
-    if not isinstance(effect.value, str) or effect.value in value:
+        return effects[0][1].value
+    groups: dict[str | int, list[tuple[Path, Effect]]] = {}
+    for path, effect in effects:
+        groups.setdefault(path[0], []).append((path, effect))
+    if isinstance(value, list):
+        steps = [(number, _entry(number, child, groups.pop(number, []))) for number, child in enumerate(value)]
+        result: Any = [entry[1] for _, entry in steps if entry is not None]
+        renamed = any(entry is not None and entry[0] != number for number, entry in steps)
+    elif isinstance(value, dict):
+        entries = [_entry(key, child, groups.pop(key, [])) for key, child in value.items()]
+        kept = [entry for entry in entries if entry is not None]
+        result = dict(kept)
+        renamed = len(result) != len(kept)
+    else:
         raise _Impossible
-    return {effect.value if each == key else each: child for each, child in value.items()}
+    if groups or renamed:  # there is no such entry; an item has no name; the new name is taken
+        raise _Impossible
+    return result
+
+
+def _entry(
+    step: str | int, child: Any, effects: list[tuple[Path, Effect]]
+) -> tuple[str | int | float | bool | None, Any] | None:
+    """An entry after its own effects and those below it; None if it is removed."""
+    own = [effect for path, effect in effects if len(path) == 1 and effect.kind != "replace"]
+    below = [(path[1:], effect) for path, effect in effects if len(path) > 1 or effect.kind == "replace"]
+    if any(effect.kind == "remove" for effect in own):
+        return None
+    return (own[0].value if own else step), _with_effects(child, below)
