@@ -26,6 +26,9 @@ main.yaml:1:1: error[code] message
 ```
 ````
 
+With `layers` in the settings, as in `{"layers": {"cwd": "project", "xdg": "home", "overrides": ["a.b=1"]}}`, all
+profiles or settings seen from there are loaded instead of one file; `cwd` is the root of a repository.
+
 The first file is loaded unless `settings` names an `entry`. `findings` may be missing when there are none, `result`
 when it does not matter. A file in ```base64 is binary; one in ```symlink holds the target of a link. With
 LADING_UPDATE_CASES=1 the expectations are rewritten; the diff is reviewed like code.
@@ -37,7 +40,7 @@ import base64
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -46,7 +49,11 @@ import pytest
 
 from lading.diagnostics import Diagnostic
 from lading.kinds.registry import kind_named
+from lading.layers import find_places
+from lading.loaded import plain_data
 from lading.loading import Outcome, Request, load_path
+from lading.profiles import Profiles, find_profiles
+from lading.settings import find_settings
 
 UPDATE = bool(os.environ.get("LADING_UPDATE_CASES"))
 
@@ -82,6 +89,27 @@ class Case:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.symlink_to(link)
         (folder / ".git").mkdir(exist_ok=True)
+
+    def run(self) -> tuple[Sequence[Diagnostic], Any]:
+        """The findings and the result; the working directory must be where the files were written."""
+        if "layers" in self.settings:
+            return self.load_layers(dict(self.settings["layers"]))
+        outcome = self.load()
+        loaded = outcome.loaded()
+        return outcome.diagnostics, loaded.to_dict() if loaded else None
+
+    def load_layers(self, layers: dict[str, Any]) -> tuple[Sequence[Diagnostic], Any]:
+        """All profiles or settings, as seen from a folder."""
+        cwd = layers.get("cwd", ".")
+        (Path(cwd) / ".git").mkdir(parents=True, exist_ok=True)
+        env, local = self.settings.get("env", {}), bool(layers.get("local"))
+        places = find_places(cwd, xdg_config_home=layers.get("xdg"), home=layers.get("home"), env=env, local=local)
+        if self.kind == "profile":
+            discovery = find_profiles(places)
+            profiles = {} if discovery.errors else dict(Profiles(discovery))
+            return discovery.diagnostics, plain_data(profiles) if profiles else None
+        found = find_settings(places, layers.get("overrides", ()))
+        return found.outcome.diagnostics, plain_data(found.outcome.config)
 
     def load(self) -> Outcome:
         """Load the entry; the working directory must be where the files were written."""
@@ -134,10 +162,9 @@ def check_case(case: Case, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     """Load a case in an empty folder and compare; or write down what came of it."""
     case.write(folder)
     monkeypatch.chdir(folder)
-    outcome = case.load()
-    findings = "".join(map(written, outcome.diagnostics)).replace(str(folder), "<cwd>")
-    loaded = outcome.loaded()
-    result = loaded.to_dict() if loaded else None
+    diagnostics, result = case.run()
+    findings = "".join(map(written, diagnostics)).replace(str(folder), "<cwd>")
+    result = json.loads(json.dumps(result).replace(str(folder), "<cwd>"))
     if UPDATE:
         case.rewrite(findings, result)
         return

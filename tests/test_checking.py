@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 
 import tiny
-from lading import parallel
-from lading.checking import WORTH_IT, Candidate, Checked, check_files
+from lading import parallel, workspace
+from lading.checking import Checked
 from lading.diagnostics import Diagnostic, UsageError
 from lading.files import FileProblem, Files
 from lading.loading import Request
 from lading.render import json as render_json
 from lading.source import Source, Span
-from lading.workspace import check_paths
+from lading.workspace import WORTH_IT, check_paths
 
 REQUEST = Request(env={}, shared=True)
 CREW = "name: crew\nmembers: [{$include: m.yaml}]\n"
@@ -56,12 +56,14 @@ def test_equal_sources_are_one_again(project: Path) -> None:
 
 def test_only_sources_with_findings_travel(monkeypatch: pytest.MonkeyPatch) -> None:
     source = Source("a", b"x" * 1000, path="/a")
-    result = Checked("a", "server", True, (Diagnostic("c", "error", "m", span=Span(source, 0, 1)),) * 50)
+    result = Checked("a", "a", "crew", True, (Diagnostic("c", "error", "m", span=Span(source, 0, 1)),) * 50)
     departures, arrivals = parallel._Departures(), parallel._Arrivals()
     first, second = departures.pack([result]), departures.pack([result])
     assert len(first) < 6000
     assert len(second) < len(first) - 900, "a source is sent once"
     one, two = arrivals.unpack(first)[0], arrivals.unpack(second)[0]
+    assert one is not None
+    assert two is not None
     spans = [each.span for each in (*one.diagnostics, *two.diagnostics) if each.span]
     assert {id(span.source) for span in spans} == {id(spans[0].source)}
     assert spans[0].source.text == source.text
@@ -72,11 +74,12 @@ def test_few_files_need_no_other_process(monkeypatch: pytest.MonkeyPatch, projec
         raise AssertionError("a process was started")
 
     monkeypatch.setattr(parallel, "by_processes", fail)
-    candidates = [Candidate(f"s{number}.yaml") for number in range(20)]
-    assert len(list(check_files(candidates, REQUEST, None, jobs=0))) == 20
+    monkeypatch.setattr(workspace, "_processors", lambda: 2)
+    few = [f"s{number}.yaml" for number in range(20)]
+    assert len(check_paths(few, REQUEST, jobs=0).files) == 21
     with pytest.raises(AssertionError, match="started"):
-        list(check_files(candidates * 20, REQUEST, None, jobs=0 if os.cpu_count() != 1 else 2))
-    assert len(candidates * 20) > WORTH_IT
+        check_paths(["."], REQUEST, jobs=0)
+    assert len(list(project.iterdir())) > WORTH_IT
 
 
 def test_a_killed_worker_costs_no_result(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,7 +88,7 @@ def test_a_killed_worker_costs_no_result(project: Path, monkeypatch: pytest.Monk
     real = parallel._Arrivals.unpack
     calls = iter(range(100))
 
-    def unpack(self: parallel._Arrivals, data: bytes) -> list[Checked]:
+    def unpack(self: parallel._Arrivals, data: bytes) -> list[Checked | None]:
         if next(calls) == 2:
             raise BrokenProcessPool("killed")
         return real(self, data)

@@ -16,6 +16,7 @@ import rtoml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lading.cli.fixing import roots_of
 from lading.diagnostics import Change, Diagnostic, Edit, Effect, Fix
 from lading.editing import edit_at, edit_of_span
 from lading.fixes import Repair, diff, repair
@@ -23,7 +24,7 @@ from lading.path import Path
 from lading.source import Source, Span
 from lading.syntax.document import Format, load_value, parse
 from lading.tree import get, walk
-from lading.writing import NotWritten, rewrite, roots_of
+from lading.writing import NotWritten, rewrite
 
 
 def finding(fix: Fix | None, code: str = "unknown-field") -> Diagnostic:

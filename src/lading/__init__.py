@@ -8,14 +8,17 @@ Names are imported when they are first used, so that `import lading` and `lading
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from lading._version import __version__
 
+TYPE_CHECKING = False  # `typing` itself is not imported: type checkers know the name, and it costs a third of a start
 if TYPE_CHECKING:
+    from typing import Any
+
     from lading.api import check, load, loads
     from lading.diagnostics import Diagnostic, Edit, Fix, Label, LadingError, LoadError, UsageError
     from lading.loaded import Explanation, Loaded
+    from lading.profiles import Profile, Profiles, discover_profiles
+    from lading.settings import LoadedSettings, load_settings
     from lading.source import Source, Span
     from lading.workspace import FileReport, Report
 
@@ -32,6 +35,11 @@ _HOMES = {
     "UsageError": "diagnostics",
     "Explanation": "loaded",
     "Loaded": "loaded",
+    "Profile": "profiles",
+    "Profiles": "profiles",
+    "discover_profiles": "profiles",
+    "LoadedSettings": "settings",
+    "load_settings": "settings",
     "Source": "source",
     "Span": "source",
     "FileReport": "workspace",
@@ -48,13 +56,18 @@ __all__ = [
     "LadingError",
     "LoadError",
     "Loaded",
+    "LoadedSettings",
+    "Profile",
+    "Profiles",
     "Report",
     "Source",
     "Span",
     "UsageError",
     "__version__",
     "check",
+    "discover_profiles",
     "load",
+    "load_settings",
     "loads",
 ]
 

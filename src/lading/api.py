@@ -10,8 +10,8 @@ from lading.diagnostics import LoadError
 from lading.files import Files
 from lading.kinds.registry import kind_named
 from lading.loaded import Loaded
-from lading.loading import Outcome, Request, load_path, load_text
-from lading.workspace import Report, check_paths, recognise
+from lading.loading import Outcome, Request, load_text
+from lading.workspace import Report, check_paths, load_one
 
 
 def load(
@@ -34,8 +34,7 @@ def load(
     """
     name = os.fspath(path)
     request = _request(env, options, embedded=embedded, roots=roots)
-    wanted = kind_named(kind) if kind is not None else recognise(name, request)
-    return _loaded(load_path(name, wanted, request), strict=strict)
+    return _loaded(load_one(name, request, kind=kind), strict=strict)
 
 
 def loads(

@@ -1,14 +1,13 @@
 """One file of a check: which kind it is, what loading it finds, and the little that is kept of that.
 
 A check looks at many files and keeps of each only what a report needs. Trees, documents and texts of files
-without findings are let go at once, so that memory does not grow with what is fine.
+without findings are let go after a few dozen files, so that memory does not grow with what is fine.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain, islice
+from collections.abc import Hashable, Iterable, Mapping
 
 import msgspec
 
@@ -17,6 +16,8 @@ from lading.diagnostics import Diagnostic, Severity, UsageError
 from lading.files import MAX_BYTES, FileProblem, Files, display_name, require_text
 from lading.kinds.registry import kind_named, recognise_content, recognise_path, recognise_text
 from lading.loading import Outcome, Request, load_path
+from lading.project import Project, Projects
+from lading.session import Shared
 from lading.source import Source
 from lading.syntax.document import Format, load_value
 from lading.syntax.engine import SyntaxProblem
@@ -25,10 +26,8 @@ from lading.wording import Redactor, help_of, message_of
 _CODES = {code.name: code for code in CORE_CODES}
 _FORMATS: dict[str, Format] = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
 
-
-#: Fewer candidates than this are checked before other processes would have started.
-WORTH_IT = 256
-#: How many candidates a process gets at once: few enough to keep all busy to the end, enough to make sending cheap.
+#: How many files are looked at together: enough that a library they share is parsed rarely, few enough that what
+#: is kept for sharing stays small, and that several processes are busy to the end.
 CHUNK = 48
 
 
@@ -42,84 +41,78 @@ class Candidate(msgspec.Struct, frozen=True):
 class Checked(msgspec.Struct, frozen=True):
     """What is kept of one file."""
 
-    name: str
+    path: str  #: as the caller or the walk named it
+    name: str  #: as people are shown it
     kind: str | None
     ok: bool
     diagnostics: tuple[Diagnostic, ...] = ()
     digest: str | None = None
     reads: tuple[str, ...] = ()  #: the names of the other files its load read
     real: str | None = None  #: the file itself, whatever links led to it
+    key: Hashable = None  #: what it shares with the files of its kind that it must be seen together with
 
 
-def check_files(
-    candidates: Iterable[Candidate], request: Request, kind: str | None, *, jobs: int = 1
-) -> Iterator[Checked]:
-    """Check each candidate, by `jobs` processes; 0 means one for each processor if there are many files.
+class Checker:
+    """Checks files, a chunk at a time. The files of a chunk share what they read and parse."""
 
-    Results come in the order of the candidates, whatever the number.
-    """
-    remaining = iter(candidates)
-    first = list(islice(remaining, WORTH_IT)) if jobs == 0 else []
-    everything = chain(first, remaining)
-    wanted = jobs or (_processors() if len(first) == WORTH_IT else 1)
-    if wanted == 1:
-        return check_chunk(everything, request, kind)
-    from lading.parallel import by_processes  # costs more than checking a small file
+    def __init__(self, request: Request, kind: str | None, projects: Projects | None = None) -> None:
+        self.request = request
+        self.kind = kind
+        self.projects = projects or Projects()
 
-    return by_processes(_chunks(everything), request, kind, wanted)
+    def check(self, candidates: Iterable[Candidate]) -> list[Checked | None]:
+        """What is kept of each file; None for those that are nobody's business.
 
+        Raises `UsageError` for options that a kind refuses.
+        """
+        shared = Shared(Files())
+        return [self._check(each, shared) for each in candidates]
 
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _chunks(candidates: Iterator[Candidate]) -> Iterator[list[Candidate]]:
-    while chunk := list(islice(candidates, CHUNK)):
-        yield chunk
-
-
-def check_chunk(candidates: Iterable[Candidate], request: Request, kind: str | None) -> Iterator[Checked]:
-    checked = (check_file(each, request, kind) for each in candidates)
-    return (each for each in checked if each is not None)
-
-
-def check_file(candidate: Candidate, request: Request, kind: str | None) -> Checked | None:
-    """Check one file; None if it is nobody's business. Raises `UsageError` for options the kind refuses."""
-    path, files = candidate.path, Files()
-    chosen = kind if kind is not None else recognised(path, files, named=candidate.named)
-    if chosen is None and not candidate.named:
-        return None
-    if isinstance(chosen, Diagnostic):
-        return _unreadable(chosen, named=candidate.named)
-    name = display_name(path)
-    if chosen is None:
-        return _failed(name, finding("unrecognised", name))
-    try:
-        return _kept(name, path, load_path(path, kind_named(chosen), request, files))
-    except UsageError:
-        raise
-    except Exception as error:
-        return _failed(name, finding("internal-error", name, {"problem": f"{type(error).__name__}: {error}"}))
+    def _check(self, candidate: Candidate, shared: Shared) -> Checked | None:
+        path, project = candidate.path, self.projects.of(candidate.path)
+        chosen = self.kind
+        if chosen is None:
+            found = recognised(path, shared.files.again(), project, named=candidate.named)
+            if found is None and not candidate.named:
+                return None
+            if found is None:
+                return _failed(path, finding("unrecognised", display_name(path)))
+            if isinstance(found, Diagnostic):
+                return _unreadable(path, found, named=candidate.named)
+            chosen = found
+        try:
+            return _kept(path, load_path(path, kind_named(chosen), project.applied(self.request), shared=shared))
+        except UsageError:
+            raise
+        except Exception as error:
+            return _failed(path, bug(path, error))
 
 
-def _failed(name: str, why: Diagnostic) -> Checked:
-    return Checked(name, None, ok=False, diagnostics=(why,))
+def bug(path: str, error: Exception) -> Diagnostic:
+    """The finding that something in lading failed on a file."""
+    return finding("internal-error", display_name(path), {"problem": f"{type(error).__name__}: {error}"})
 
 
-def _unreadable(problem: Diagnostic, *, named: bool) -> Checked | None:
+def _failed(path: str, why: Diagnostic) -> Checked:
+    return Checked(path, display_name(path), None, ok=False, diagnostics=(why,))
+
+
+def _unreadable(path: str, problem: Diagnostic, *, named: bool) -> Checked | None:
     """A file whose content nobody can look at. Of those a walk meets, only a refusal is worth a word: a file that
     is too large or no text would not have been recognised."""
-    name = problem.name or ""
     if named:
-        return _failed(name, problem)
+        return _failed(path, problem)
     if problem.code == "file-unreadable":
-        return Checked(name, None, ok=True, diagnostics=(msgspec.structs.replace(problem, severity="warning"),))
+        milder = msgspec.structs.replace(problem, severity="warning")
+        return Checked(path, display_name(path), None, ok=True, diagnostics=(milder,))
     return None
 
 
-def _kept(name: str, path: str, outcome: Outcome) -> Checked:
+def _kept(path: str, outcome: Outcome) -> Checked:
+    name = display_name(path)
     loaded = outcome.loaded()
     return Checked(
+        path,
         name,
         outcome.kind.name,
         outcome.ok,
@@ -127,20 +120,23 @@ def _kept(name: str, path: str, outcome: Outcome) -> Checked:
         None if loaded is None else loaded.digest,
         tuple(source.name for source in outcome.sources if source.name != name),
         os.path.realpath(path),
+        outcome.kind.set_key(outcome) if outcome.kind.set_rules else None,
     )
 
 
 # -------------------------------------------------------------------------------------------- recognition
 
 
-def recognised(path: str, files: Files, *, named: bool = True) -> str | Diagnostic | None:
-    """The name of the kind of a file: by its path, else by its content; or why it cannot be told.
+def recognised(path: str, files: Files, project: Project, *, named: bool = True) -> str | Diagnostic | None:
+    """The name of the kind of a file: by the settings, its path, its content; or why it cannot be told.
 
     Whether a file that nobody could recognise exists matters only if somebody named it.
     """
-    by_path = recognise_path(os.path.abspath(path).replace(os.sep, "/"))
-    if by_path is not None:
-        return by_path
+    absolute = os.path.normpath(os.path.join(files.cwd, path))
+    conventions = project.settings.conventions
+    known = project.kind_of(absolute) or recognise_path(absolute.replace(os.sep, "/"), conventions=conventions)
+    if known is not None:
+        return known
     extension = os.path.splitext(path)[1].lower()
     if extension not in _FORMATS and not named:
         return None

@@ -119,7 +119,7 @@ _ENVIRONMENT = (
         "environment variable {name} is not set, using an empty string",
         "`${{NAME}}` without a default becomes nothing when the variable is not set. If the text is meant for a "
         "template at run time, escape it as `$${{…}}`.",
-        "for a run-time template write `{template}`; else set the variable or give a default: `${{{name}:-…}}`",
+        "set it, or give a default: `${{{name}:-…}}`; for a run-time template write `{template}`",
     ),
     Code(
         "env-required",
@@ -340,8 +340,38 @@ _LADING = (
         "unknown-code",
         "warning",
         "`{code}` is not a code lading knows",
-        "The comment silences nothing.",
+        "The comment, or the setting, has no effect. `lading rule` lists every code.",
         "did you mean `{nearest}`?",
+    ),
+    Code(
+        "unknown-kind",
+        "error",
+        "there is no kind `{kind}`",
+        "The settings map files to a kind that is neither built in nor installed. A project cannot bring code of its "
+        "own: kinds of others come with a package that you install.",
+        "did you mean `{nearest}`?; known: {known}",
+    ),
+    Code(
+        "root-outside",
+        "error",
+        "`{root}` lies outside the project",
+        "Settings come with the files that are checked, so they may only open folders of their own project. Name "
+        "other folders on the command line with --root.",
+        "move the folder into the project, or use --root",
+    ),
+    Code(
+        "root-missing",
+        "warning",
+        "there is no folder `{root}`",
+        "The settings allow references into a folder that does not exist.",
+        "check the spelling; it is looked up from the project root",
+    ),
+    Code(
+        "settings-twice",
+        "warning",
+        "`[tool.lading]` in pyproject.toml has no effect: this file stands beside it",
+        "Settings are read from one file; `lading.toml` comes before `pyproject.toml`.",
+        "move everything into one of the two",
     ),
     Code(
         "internal-error",

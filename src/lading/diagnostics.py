@@ -16,7 +16,8 @@ from lading.path import ROOT, Path
 from lading.source import Span
 
 Severity = Literal["error", "warning", "note"]
-Part = Literal["value", "key"]
+#: What of an entry a finding is about; `nowhere` is no place in any text, such as a limit set outside.
+Part = Literal["value", "key", "nowhere"]
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
@@ -54,6 +55,7 @@ class Change(msgspec.Struct, frozen=True):
     text: str | int | float | bool | None
     part: Part = "value"
     span: Span | None = None
+    origin: Any = None
 
 
 class Remedy(msgspec.Struct, frozen=True):

@@ -32,6 +32,10 @@ _HARMLESS = re.compile(r"[A-Za-z0-9_./@+%~-]*")
 _TEMPLATE = re.compile(r"(?:args|tool|resource|prompt|phase|request|connection|env|fn)\.")
 
 
+#: Stands for a required variable that is not set, so that the field it was meant for can be told and left out.
+_PLACEHOLDER = "unset"
+
+
 class Piece(msgspec.Struct, frozen=True):
     """A stretch of the author's text and what it became. `name` is None for `$$`."""
 
@@ -51,7 +55,19 @@ class Substituted(msgspec.Struct, frozen=True):
 
     def to_written(self, start: int, end: int) -> Range:
         """A stretch of the new text in the author's: a piece that is touched is taken whole."""
+        if start == end:
+            vanished = self._vanished_behind(start)
+            if vanished is not None:
+                return vanished.written
         return self._back(start, at_end=False), self._back(max(start, end), at_end=True)
+
+    def _vanished_behind(self, offset: int) -> Piece | None:
+        """The variable that became nothing, where an empty stretch is all that is left: `key: ${NOPE}`."""
+        number = bisect.bisect_left(self.pieces, offset, key=lambda piece: piece.became[0])
+        for piece in self.pieces[number : number + 1]:
+            if piece.became[0] == piece.became[1] and not self.text[offset : piece.became[0]].strip(" "):
+                return piece
+        return None
 
     def _back(self, offset: int, *, at_end: bool) -> int:
         number = bisect.bisect_right(self.pieces, offset, key=lambda piece: piece.became[0]) - 1
@@ -69,6 +85,11 @@ class Substituted(msgspec.Struct, frozen=True):
     def names(self) -> tuple[str, ...]:
         """The variables that were looked up, in order of first use."""
         return tuple(dict.fromkeys(piece.name for piece in self.pieces if piece.name is not None))
+
+    def secrets(self) -> tuple[tuple[str, str], ...]:
+        """Name and value of everything that came from the environment."""
+        used = ((piece.name, self.text[slice(*piece.became)]) for piece in self.pieces if piece.from_environment)
+        return tuple(dict.fromkeys((name, value) for name, value in used if name is not None))
 
 
 def substitute(text: str, env: Mapping[str, str]) -> Substituted:
@@ -114,7 +135,7 @@ def _variable(
         return end, name, rest, False, False
     if operator == ":?":
         found.append(Irregularity("env-required", place, values={"name": name, "why": rest or None}))
-        return end, name, "", False, True
+        return end, name, _PLACEHOLDER, False, True
     template = f"${text[start:end]}" if _TEMPLATE.match(name) else None
     found.append(Irregularity("env-missing", place, values={"name": name, "template": template}))
     return end, name, "", False, False

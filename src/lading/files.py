@@ -15,7 +15,7 @@ import os
 import posixpath
 import stat
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import msgspec
 
@@ -60,7 +60,8 @@ class Referred(msgspec.Struct, frozen=True):
 def display_name(path: str, cwd: str | None = None) -> str:
     """A path as people are shown it: relative to the working directory if inside, with `/`."""
     base = (cwd if cwd is not None else os.getcwd()).rstrip(os.sep) + os.sep
-    return os.path.abspath(path).removeprefix(base).replace(os.sep, "/")
+    absolute = os.path.abspath(path)
+    return absolute.removeprefix(base).replace(os.sep, "/")
 
 
 class Files:
@@ -69,27 +70,62 @@ class Files:
     def __init__(self, *, cwd: str | None = None) -> None:
         self.cwd = cwd if cwd is not None else os.getcwd()
         self._sources: dict[str, Source] = {}
+        # What loads share, once they are made by `again`.
+        self._known: dict[str, Source] = {}
         self._referred: dict[tuple[Any, ...], Referred] = {}
+        self._folders: dict[str, str] = {}
+
+    def again(self) -> Self:
+        """The same files for another load: nothing is read twice, and `sources` starts empty."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other._sources = {}
+        return other
 
     def sources(self) -> tuple[Source, ...]:
-        """Everything read so far, in order."""
+        """Everything this load read so far, in order."""
         return tuple(self._sources.values())
+
+    def note(self, source: Source) -> Source:
+        """Count a source that another load read as one of this load."""
+        if source.path is not None:
+            self._sources.setdefault(source.path, source)
+        return source
+
+    def finds_program(self, name: str, search: str) -> bool:
+        """Whether a program of that name is in one of the folders of `search`, which is written like PATH."""
+        import shutil  # slow to import, rarely needed
+
+        return shutil.which(name, path=search) is not None
 
     def read(self, path: str, *, max_bytes: int = MAX_BYTES) -> Source:
         """The file that the *caller* named; a person's own argument is not confined.
 
         Raises `FileProblem`.
         """
-        real = os.path.realpath(os.path.join(self.cwd, path))
-        name = display_name(os.path.join(self.cwd, path), self.cwd)
-        known = self._sources.get(real)
-        if known is not None:
-            return _small_enough(known, name, max_bytes)
+        full = os.path.join(self.cwd, path)
+        name = display_name(full, self.cwd)
         try:
-            descriptor = os.open(real, _FLAGS)
+            folder, last = os.path.split(full)
+            real = os.path.join(self._real_folder(folder), last)
+            known = self._known.get(real)
+            if known is not None:
+                return self.note(_small_enough(known, name, max_bytes))
+            descriptor, real = _open_named(real, full)
         except (OSError, ValueError) as error:
             raise _problem(error, name) from None
+        known = self._known.get(real)
+        if known is not None:
+            os.close(descriptor)
+            return self.note(_small_enough(known, name, max_bytes))
         return self._take(descriptor, real, name, max_bytes)
+
+    def _real_folder(self, folder: str) -> str:
+        """The folder without links; files often come from few folders, and each look costs several calls."""
+        known = self._folders.get(folder)
+        if known is None:
+            known = self._folders[folder] = os.path.realpath(folder)
+        return known
 
     def refer(self, reference: str, bases: Iterable[str], roots: Iterable[str], policy: PathPolicy) -> Referred:
         """The file that a *document* names, looked for in `bases` in order, never outside `roots`.
@@ -98,9 +134,11 @@ class Files:
         """
         bases, roots = tuple(bases), tuple(roots)
         key = (reference, bases, roots, policy)
-        if key not in self._referred:
-            self._referred[key] = self._refer(reference, bases, roots, policy)
-        return self._referred[key]
+        known = self._referred.get(key)
+        if known is None:
+            known = self._referred[key] = self._refer(reference, bases, roots, policy)
+        self.note(known.source)
+        return known
 
     def _refer(self, reference: str, bases: tuple[str, ...], roots: tuple[str, ...], policy: PathPolicy) -> Referred:
         check_reference(reference, policy)
@@ -128,10 +166,10 @@ class Files:
     def _inside(self, base: str, reference: str, roots: tuple[str, ...], policy: PathPolicy) -> Source:
         opened = _open_below if HAS_DESCRIPTORS else _open_checked
         descriptor, real = opened(base, reference, roots)
-        known = self._sources.get(real)
+        known = self._known.get(real)
         if known is not None:
             os.close(descriptor)
-            return known
+            return self.note(known)
         return self._take(descriptor, real, display_name(real, os.path.realpath(self.cwd)), policy.max_bytes)
 
     def _take(self, descriptor: int, real: str, name: str, max_bytes: int) -> Source:
@@ -142,9 +180,20 @@ class Files:
             raise _problem(error, name) from None
         finally:
             os.close(descriptor)
-        source = decoded(name, data, real)
-        self._sources[real] = source
-        return source
+        self._known[real] = decoded(name, data, real)
+        return self.note(self._known[real])
+
+
+def _open_named(real: str, full: str) -> tuple[int, str]:
+    """A descriptor of a file whose folder has no links, and its real path. Its own name may still be a link."""
+    if _NOFOLLOW and not full.endswith(("/", "/.", "/..")):
+        try:
+            return os.open(real, _FLAGS | _NOFOLLOW), real
+        except OSError as error:
+            if error.errno not in (errno.ELOOP, errno.EMLINK):
+                raise
+    real = os.path.realpath(full)
+    return os.open(real, _FLAGS), real
 
 
 def _small_enough(source: Source, name: str, max_bytes: int) -> Source:
@@ -342,7 +391,7 @@ class MemoryFiles(Files):
 
     def __init__(self, contents: Mapping[str, str | bytes], *, cwd: str = "/") -> None:
         super().__init__(cwd=cwd)
-        self.contents = {
+        self.contents: Mapping[str, bytes] = {
             posixpath.normpath(posixpath.join(cwd, path)): data.encode() if isinstance(data, str) else data
             for path, data in contents.items()
         }
@@ -364,8 +413,8 @@ class MemoryFiles(Files):
         return Referred(self.read(reference, max_bytes=policy.max_bytes), outside=not inside)
 
     def _content(self, real: str, name: str, max_bytes: int, shown: str | None = None) -> Source:
-        if real in self._sources:
-            return self._sources[real]
+        if real in self._known:
+            return self.note(self._known[real])
         if real not in self.contents:
             folder = any(path.startswith(real + "/") for path in self.contents)
             raise FileProblem("file-is-directory" if folder else "file-missing", file=shown or name)
@@ -373,5 +422,5 @@ class MemoryFiles(Files):
         if len(data) > max_bytes:
             raise FileProblem("file-too-large", file=name, size=len(data), limit=max_bytes)
         self.opened.append(real)
-        self._sources[real] = decoded(name, data, real)
-        return self._sources[real]
+        self._known[real] = decoded(name, data, real)
+        return self.note(self._known[real])

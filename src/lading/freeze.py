@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NoReturn
+from typing import Any, Final, NoReturn
 
 import msgspec
 from msgspec import inspect as types
 from msgspec.structs import force_setattr
+
+from lading.inspection import struct_info
 
 
 def _refuse(self: object, *_args: object, **_kwargs: object) -> NoReturn:
@@ -39,6 +41,10 @@ class FrozenDict(dict[Any, Any]):
 
     def __deepcopy__(self, _memo: object) -> FrozenDict:
         return self
+
+
+#: The default of a mapping nobody wrote: frozen from the start, and left out of plain data because it is the default.
+EMPTY: Final[dict[Any, Any]] = FrozenDict()
 
 
 class FrozenList(list[Any]):
@@ -70,16 +76,18 @@ def frozen(value: Any, memo: dict[int, Any] | None = None) -> Any:
     if kind is dict:
         known = memo.get(id(value))
         if known is None:
-            known = FrozenDict(
-                {key: (frozen(each, memo) if each.__class__ in _CONTAINERS else each) for key, each in value.items()}
-            )
-            memo[id(value)] = known
+            known = memo[id(value)] = FrozenDict(value)
+            for key, each in value.items():
+                if each.__class__ in _CONTAINERS:
+                    dict.__setitem__(known, key, frozen(each, memo))
         return known
     if kind is list:
         known = memo.get(id(value))
         if known is None:
-            known = FrozenList([frozen(each, memo) if each.__class__ in _CONTAINERS else each for each in value])
-            memo[id(value)] = known
+            known = memo[id(value)] = FrozenList(value)
+            for number, each in enumerate(value):
+                if each.__class__ in _CONTAINERS:
+                    list.__setitem__(known, number, frozen(each, memo))
         return known
     return value
 
@@ -110,9 +118,7 @@ Freezer = Callable[[Any, dict[int, Any]], None]
 @cache
 def _freezer(cls: type[msgspec.Struct]) -> Freezer:
     """What freezes a Struct of this class: only fields that can hold something mutable are looked at."""
-    info = types.type_info(cls)
-    assert isinstance(info, types.StructType)
-    names = [field.name for field in info.fields if _can_change(field.type, set())]
+    names = [field.name for field in struct_info(cls).fields if _can_change(field.type, set())]
 
     def run(struct: Any, memo: dict[int, Any]) -> None:
         for name in names:

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import msgspec
 
 from lading.diagnostics import Diagnostic, UsageError
-from lading.freeze import thawed
-from lading.path import Path, format_path, parse_path
+from lading.nearest import nearest
+from lading.path import ROOT, Path, format_path, parse_path
+from lading.plain import plain_data
 from lading.source import Source, Span
 from lading.syntax.document import Document
-from lading.tree import Origin, Tree, get, walk
+from lading.tree import MADE_ABSOLUTE, Origin, Story, Tree, get, walk
 
 C = TypeVar("C")
 
 #: The version of the canonical form that digests are made of.
 CANONICAL = 1
+
+_MISSING: Any = object()
+_DERIVED = frozenset({"digest", "_touched", "_touched_keys"})
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -30,6 +35,11 @@ class Setting(msgspec.Struct, frozen=True):
     how: str  #: `written`, `overridden`, `included from here`, …
     value: Any = None
     wins: bool = False
+
+    @property
+    def place(self) -> str | None:
+        """Where it stands, as `file:line:column`."""
+        return None if self.span is None else f"{self.span.source.name}:{self.span.line}:{self.span.column}"
 
 
 class Explanation(msgspec.Struct, frozen=True):
@@ -43,13 +53,18 @@ class Explanation(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         lines = [f"{self.path or '(root)'} = {json.dumps(self.value, ensure_ascii=False, default=str)}"]
-        for each in (*self.settings, *self.through):
-            place = "(default)"
-            if each.span is not None:
-                place = f"{each.span.source.name}:{each.span.line}:{each.span.column}"
-            lines.append(f"  {each.how} at {place}")
+        lines += [f"  {each.how} at {each.place or '(default)'}" for each in self.settings]
+        lines += [f"  {each.how} at {each.place}" if each.place else f"  {each.how}" for each in self.through]
         lines += [f"  from the environment: {name}" for name in self.variables]
         return "\n".join(lines)
+
+
+class Placed(msgspec.Struct, frozen=True):
+    """Where a value is written, the directives it came through, outermost first, and the variables in it."""
+
+    span: Span | None
+    through: tuple[Span, ...] = ()
+    variables: tuple[str, ...] = ()
 
 
 class Loaded(Generic[C]):
@@ -63,6 +78,7 @@ class Loaded(Generic[C]):
         tree: Tree,
         documents: tuple[Document, ...],
         sources: tuple[Source, ...],
+        written: Callable[[C], Any] | None = None,
     ) -> None:
         self.config = config
         self.kind = kind
@@ -70,6 +86,7 @@ class Loaded(Generic[C]):
         self.sources = sources
         self._tree = tree
         self._documents = documents
+        self._written = written or plain_data
 
     def __repr__(self) -> str:
         return f"Loaded(kind={self.kind!r}, sources={[source.name for source in self.sources]})"
@@ -78,14 +95,15 @@ class Loaded(Generic[C]):
 
     def to_dict(self, *, show_env: bool = True) -> Any:
         """The configuration as plain data. Without `show_env`, values from the environment are `${NAME}`."""
-        plain = plain_data(self.config)
-        return plain if show_env else self._hidden(plain)
+        plain = self._written(self.config)
+        return plain if show_env else self._hidden(self._with_written_paths(plain))
 
     @cached_property
     def digest(self) -> str:
         """sha256 over the canonical form: sorted keys, no defaults, values from the environment by name. The
         same on every machine, whatever the order of keys; no secret goes into it."""
-        return hashlib.sha256(canonical(self.to_dict(show_env=False))).hexdigest()
+        plain = self._with_written_paths(plain_data(self.config))
+        return hashlib.sha256(canonical(self._hidden(plain))).hexdigest()
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -98,6 +116,7 @@ class Loaded(Generic[C]):
         )
         return tuple(dict.fromkeys(names))
 
+    @cached_property
     def _touched(self) -> dict[tuple[int, Path], tuple[tuple[str, ...], str]]:
         return {
             (id(document), touch.path): (touch.names, touch.written)
@@ -106,92 +125,179 @@ class Loaded(Generic[C]):
             if not touch.is_key
         }
 
-    def _hidden(self, plain: Any) -> Any:
-        """Plain data with every leaf a variable went into as the author wrote it."""
-        touched = self._touched()
-        keys = {
+    def _with_written_paths(self, plain: Any) -> Any:
+        """Plain data with paths as they were written: absolute ones differ from machine to machine."""
+        for path in self._tree.origins.brought(MADE_ABSOLUTE):
+            origin = self._tree.story(path).origin
+            holder = get(plain, path[:-1])
+            if isinstance(holder, dict) and path[-1] in holder:
+                holder[path[-1]] = get(origin.document.value, origin.path)
+        return plain
+
+    @cached_property
+    def _touched_keys(self) -> dict[str, str]:
+        return {
             str(touch.path[-1]): touch.written
             for document in self._documents
             for touch in document.touches()
             if touch.is_key
         }
-        if not touched and not keys:
+
+    def shown(self, path: Path) -> Path:
+        """A path whose keys are as the author wrote them, where a variable went into one."""
+        keys = self._touched_keys
+        return tuple(keys.get(step, step) if isinstance(step, str) else step for step in path) if keys else path
+
+    def _hidden(self, plain: Any, path: Path = ROOT) -> Any:
+        """Plain data at `path` with every leaf a variable went into as the author wrote it."""
+        if not self._touched and not self._touched_keys:
             return plain
+        if isinstance(plain, dict):
+            keys = self._touched_keys
+            return {keys.get(key, key): self._hidden(child, (*path, key)) for key, child in plain.items()}
+        if isinstance(plain, list):
+            return [self._hidden(child, (*path, number)) for number, child in enumerate(plain)]
+        return self._hidden_leaf(plain, self._tree.story(path).origin)
 
-        def hide(value: Any, path: Path) -> Any:
-            if isinstance(value, dict):
-                return {keys.get(key, key): hide(child, (*path, key)) for key, child in value.items()}
-            if isinstance(value, list):
-                return [hide(child, (*path, number)) for number, child in enumerate(value)]
-            origin = self._tree.story(path).origin
-            known = touched.get((id(origin.document), origin.path))
-            return value if known is None else known[1]
-
-        return hide(plain, ())
+    def _hidden_leaf(self, value: Any, origin: Origin) -> Any:
+        known = self._touched.get((id(origin.document), origin.path))
+        return value if known is None else known[1]
 
     # ----------------------------------------------------------------------------------------------- places
 
-    def _path(self, path: str | Path) -> Path:
-        """A path into the configuration; one the author would write is translated."""
-        steps = parse_path(path) if isinstance(path, str) else path
+    def steps(self, path: str | Path) -> Path:
+        """A path into the configuration; one that only the author would write is translated, `${NAME}` in a key
+        too."""
+        steps = self.unshown(parse_path(path) if isinstance(path, str) else path)
+        if get(self._tree.value, steps, _MISSING) is not _MISSING:
+            return steps
         for start, end in self._tree.moves:
             if steps[: len(start)] == start:
                 steps = end + steps[len(start) :]
         return steps
 
+    def unshown(self, path: Path) -> Path:
+        """The path that `shown` shows as `path`."""
+        if not self._touched_keys:
+            return path
+        keys = {written: key for key, written in self._touched_keys.items()}
+        return tuple(keys.get(step, step) if isinstance(step, str) else step for step in path)
+
+    def authored(self, path: Path) -> Path:
+        """A path of the configuration as the author would write it."""
+        return self._tree.authored(path)
+
     def locate(self, path: str | Path) -> Span | None:
         """Where the value at `path` is written, None for a default."""
-        origin = self._tree.story(self._path(path)).origin
+        origin = self._tree.story(self.steps(path)).origin
         found = origin.document.locate([origin.path]).get(origin.path)
         return None if found is None else found.value
 
-    def explain(self, path: str | Path) -> Explanation:
+    def places(self, paths: Iterable[Path]) -> dict[Path, Placed]:
+        """Where the values at many paths are written; each document is searched once."""
+        stories = {path: self._tree.story(path) for path in paths}
+        wanted: dict[int, tuple[Document, dict[Path, None]]] = {}
+        for story in stories.values():
+            for origin in (story.origin, *(via.at for via in story.via if via.at is not None)):
+                wanted.setdefault(id(origin.document), (origin.document, {}))[1][origin.path] = None
+        spans = {
+            (number, path): located.value
+            for number, (document, inner) in wanted.items()
+            for path, located in document.locate(inner).items()
+        }
+        return {path: self._placed(story, spans) for path, story in stories.items()}
+
+    def _placed(self, story: Story, spans: dict[tuple[int, Path], Span]) -> Placed:
+        ways = (spans.get((id(via.at.document), via.at.path)) for via in story.via if via.at is not None)
+        here = (id(story.origin.document), story.origin.path)
+        names, _ = self._touched.get(here, ((), ""))
+        return Placed(spans.get(here), tuple(each for each in ways if each is not None), names)
+
+    def explain(self, path: str | Path, *, show_env: bool = False) -> Explanation:
         """Who set the value at `path`, what it replaced, and through what it came.
 
-        Raises `UsageError` if there is no such value.
+        Values from the environment are `${NAME}` unless `show_env`. Raises `UsageError` if there is no such value.
         """
-        steps = self._path(path)
-        plain = plain_data(self.config)
-        missing = object()
-        value = get(plain, steps, missing)
-        if value is missing:
-            value = get(self._tree.value, steps, missing)
-        if value is missing:
-            raise UsageError(f"there is no value at {format_path(steps)!r}")
+        steps = self.steps(path)
+        value = get(self._written(self.config), steps, _MISSING)
+        if value is _MISSING:
+            value = get(self._tree.value, steps, _MISSING)
+        if value is _MISSING:
+            return self._default(steps)
         story = self._tree.story(steps)
-        settings = [self._setting(origin, "replaced") for origin in story.replaced]
-        settings.append(self._setting(story.origin, "written", wins=True))
-        settings += [self._setting(origin, "merged over it") for origin in story.merged]
-        through = [self._setting(via.at, via.how) for via in story.via if via.at is not None]
-        touched = self._touched().get((id(story.origin.document), story.origin.path))
+        settings = [self._setting(origin, "replaced", show_env) for origin in self._replaced(steps)]
+        settings.append(self._setting(story.origin, "written", show_env, wins=True))
+        settings += [self._setting(origin, "merged over it", show_env, wins=True) for origin in story.merged]
+        through = [
+            self._setting(via.at, via.how, show_env) if via.at else Setting(None, "", via.how) for via in story.via
+        ]
+        touched = self._touched.get((id(story.origin.document), story.origin.path))
+        authored = self._tree.authored(steps)
         return Explanation(
-            format_path(self._tree.authored(steps)),
-            value if touched is None else touched[1],
+            format_path(authored if show_env else self.shown(authored)),
+            value if show_env else self._hidden(value, steps),
             tuple(settings),
             tuple(through),
             touched[0] if touched else (),
         )
 
-    def _setting(self, origin: Origin, how: str, *, wins: bool = False) -> Setting:
+    def _replaced(self, path: Path) -> Iterator[Origin]:
+        """What the value at `path` replaced, also where a whole list or mapping around it was replaced."""
+        for depth in range(len(path) + 1):
+            for origin in self._tree.story(path[:depth]).replaced:
+                before = origin.child(path[depth:])
+                if get(before.document.value, before.path, _MISSING) is not _MISSING:
+                    yield before
+
+    def _default(self, steps: Path) -> Explanation:
+        """The story of a value nobody wrote: it has none, but it may have a default."""
+        value: Any = self.config
+        for number, step in enumerate(steps):
+            known = _children(value)
+            if step not in known:
+                raise no_value(self.shown(steps[: number + 1]), self.shown(tuple(known)))
+            value = known[step]
+        return Explanation(format_path(self.shown(self._tree.authored(steps))), plain_data(value), ())
+
+    def _setting(self, origin: Origin, how: str, show_env: bool, *, wins: bool = False) -> Setting:
         found = origin.document.locate([origin.path]).get(origin.path)
-        touched = self._touched().get((id(origin.document), origin.path))
-        value = touched[1] if touched else get(origin.document.value, origin.path)
-        return Setting(found.value if found else None, format_path(origin.path), how, value, wins)
+        value = get(origin.document.value, origin.path)
+        path = origin.path
+        if not show_env:
+            value, path = self._as_written(value, origin), self.shown(path)
+        return Setting(found.value if found else None, format_path(path), how, value, wins)
+
+    def _as_written(self, value: Any, origin: Origin) -> Any:
+        """A part of one document with every leaf a variable went into as the author wrote it."""
+        if isinstance(value, dict):
+            keys = self._touched_keys
+            return {keys.get(key, key): self._as_written(each, origin.child((key,))) for key, each in value.items()}
+        if isinstance(value, list):
+            return [self._as_written(each, origin.child((number,))) for number, each in enumerate(value)]
+        return self._hidden_leaf(value, origin)
 
     # --------------------------------------------------------------------------------------------- pickling
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "digest"}
+        # What was looked up by the identity of documents means nothing in another process.
+        return {name: value for name, value in self.__dict__.items() if name not in _DERIVED}
 
 
-def plain_data(config: Any) -> Any:
-    """A frozen configuration as plain dicts, lists and scalars, without defaults."""
-    return thawed(msgspec.to_builtins(config, enc_hook=_encode))
+def no_value(path: Path, known: Iterable[str | int]) -> UsageError:
+    """What to raise where there is no value at `path`, given what there is beside it."""
+    guess = nearest(str(path[-1]), map(str, known)) if path else None
+    hint = f"; did you mean {format_path((*path[:-1], guess))!r}?" if guess else ""
+    return UsageError(f"there is no value at {format_path(path)!r}{hint}")
 
 
-def _encode(value: Any) -> Any:
-    to_dict = getattr(value, "to_dict", None)
-    return to_dict() if to_dict is not None else str(value)
+def _children(value: Any) -> dict[str | int, Any]:
+    """What a part of a typed configuration holds, by the names people write; defaults included."""
+    if isinstance(value, msgspec.Struct):
+        info = msgspec.structs.fields(value)
+        return {field.encode_name: getattr(value, field.name) for field in info}
+    if isinstance(value, dict):
+        return value
+    return dict(enumerate(value)) if isinstance(value, list | tuple) else {}
 
 
 def canonical(plain: Any) -> bytes:

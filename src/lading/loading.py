@@ -7,8 +7,9 @@ functions in `api`.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from typing import Any
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -21,7 +22,7 @@ from lading.loaded import Loaded
 from lading.model import build
 from lading.nearest import nearest
 from lading.placing import Placer, apply_ignores
-from lading.session import Session, format_of, project_root
+from lading.session import Session, Shared, format_of
 from lading.source import Source, Span
 from lading.syntax.document import Document
 from lading.tree import HOLE, Tree, graft
@@ -50,7 +51,15 @@ class Outcome(msgspec.Struct, frozen=True):
         """The result to hand to a program; None if there were errors."""
         if not self.ok or self.config is None or self.tree is None:
             return None
-        return Loaded(self.config, self.kind.name, self.diagnostics, self.tree, self.documents, self.sources)
+        return Loaded(
+            self.config,
+            self.kind.name,
+            self.diagnostics,
+            self.tree,
+            self.documents,
+            self.sources,
+            self.kind.written,
+        )
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -79,30 +88,37 @@ def options_of(kind: Kind, request: Request) -> Any:
         raise UsageError(f"options of kind {kind.name}: {error}") from None
 
 
-def load_path(path: str, kind: Kind, request: Request, files: Files | None = None) -> Outcome:
-    """Load a file the caller named."""
-    files = files or Files()
+def load_path(
+    path: str, kind: Kind, request: Request, files: Files | None = None, *, shared: Shared | None = None
+) -> Outcome:
+    """Load a file the caller named. Loads that are given the same `shared` read and parse nothing twice."""
+    if shared is None:
+        shared = Shared(files)
+        files = shared.files
+    else:
+        files = shared.files.again()
     options = options_of(kind, request)
     limits, facts = kind.limits(request.env)
     absolute = os.path.join(files.cwd, path)
-    root = request.project or project_root(absolute, files.cwd)
+    root = request.project or shared.project_root(absolute)
     session = Session(
         kind,
         options,
         files,
+        shared=shared,
         env=request.env,
         limits=limits,
         root=root,
         base=os.path.dirname(absolute),
+        path=absolute,
         roots=request.roots,
         embedded=request.embedded,
     )
     try:
         source = files.read(path, max_bytes=limits.max_file_bytes)
     except FileProblem as problem:
-        return _report(
-            session, None, [*facts, Fact(problem.code, values=problem.values)], str(problem.values.get("file", path))
-        )
+        values = {**problem.values, "variable": limits.file_bytes_variable}
+        return _report(session, None, [*facts, Fact(problem.code, values=values)], str(values.get("file", path)))
     return load_source(source, session, facts)
 
 
@@ -118,14 +134,20 @@ def load_text(text: str, kind: Kind, request: Request, files: Files, *, name: st
         limits=limits,
         root=request.project or base,
         base=base,
+        path=os.path.join(base, name),
         roots=request.roots,
         embedded=request.embedded,
     )
     source = Source.of_text(name, text)
     size = len(source.data)
     if size > limits.max_file_bytes:
-        too_large = Fact("file-too-large", values={"file": name, "size": size, "limit": limits.max_file_bytes})
-        return _report(session, None, [*facts, too_large], name)
+        values = {
+            "file": name,
+            "size": size,
+            "limit": limits.max_file_bytes,
+            "variable": limits.file_bytes_variable,
+        }
+        return _report(session, None, [*facts, Fact("file-too-large", values=values)], name)
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -133,8 +155,35 @@ def load_text(text: str, kind: Kind, request: Request, files: Files, *, name: st
     return load_source(source, session, facts)
 
 
+T = TypeVar("T")
+
+#: How many frames a load may need at most: a document as deep as parsing allows, in the recursion of the collector.
+_FRAMES = 800
+
+
 def load_source(source: Source, session: Session, facts: list[Fact]) -> Outcome:
     """Parse, resolve, check and freeze a source."""
+    return with_headroom(lambda: _load_source(source, session, facts))
+
+
+def with_headroom(run: Callable[[], T]) -> T:
+    """The result of `run`, whatever the depth of the caller's own stack.
+
+    What a document may nest fits into Python's recursion limit, but not on top of a stack that is nearly
+    full. Another thread starts with an empty one.
+    """
+    frame, room = sys._getframe(), sys.getrecursionlimit() - _FRAMES
+    while room > 0 and frame.f_back is not None:
+        frame, room = frame.f_back, room - 1
+    if room > 0:
+        return run()
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(run).result()
+
+
+def _load_source(source: Source, session: Session, facts: list[Fact]) -> Outcome:
     kind = session.kind
     read = kind.read or _read_by_extension
     document, found = read(source, session)
@@ -155,14 +204,22 @@ def check_tree(tree: Tree, session: Session, facts: list[Fact], source: Source) 
     for stage in kind.stages:
         tree, found = stage(tree, session)
         facts += found
-    config, plain, found = build(tree.value, kind.model, kind.shape)
+    resolved = tree.value
+    config, plain, found = build(resolved, kind.model, kind.shape)
     facts += found
     if any(_is_error(each, session) for each in facts):
         config = None  # something is missing that no later check may excuse
     tree = Tree(plain if config is not None else tree.value, tree.origins, tree.moves)
     for rule in kind.rules:
         facts += rule(tree.value, session)
-    return _report(session, tree, facts, source.name, config=config, root=source)
+    return _report(session, tree, facts, source.name, config=config, root=source, resolved=resolved)
+
+
+def place_more(outcome: Outcome, facts: Sequence[Fact]) -> list[Diagnostic]:
+    """Findings about a load that were made after it, such as those about several files together."""
+    assert outcome.session is not None
+    file = outcome.sources[0].name if outcome.sources else None
+    return Placer(outcome.tree, outcome.documents, outcome.session.codes, file=file).place(facts)
 
 
 def _is_error(each: Fact, session: Session) -> bool:
@@ -181,6 +238,7 @@ def _report(
     *,
     config: Any = None,
     root: Source | None = None,
+    resolved: Any = None,
 ) -> Outcome:
     """Place and word the facts; freeze the configuration if none is an error."""
     documents = session.documents
@@ -192,10 +250,16 @@ def _report(
     sources_read = (document.source for document in documents)
     ignored = apply_ignores(rest, sources_read, lambda: {**all_codes(), **session.codes})
     diagnostics = sorted([*kept, *ignored], key=Diagnostic.sort_key)
-    failed = any(each.severity == "error" for each in diagnostics)
+    if tree is None or any(each.severity == "error" for each in diagnostics):
+        config = None
+    if config is not None and tree is not None:
+        if session.kind.finish is not None:
+            tree, config = session.kind.finish(tree, config)
+        make = session.kind.make
+        config = freeze(config) if make is None else make(resolved, session)
     return Outcome(
         session.kind,
-        None if failed or config is None else freeze(config),
+        config,
         tuple(diagnostics),
         tree,
         documents,

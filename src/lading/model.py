@@ -9,14 +9,13 @@ converted. The Structs are the only statement of shape; a property test holds th
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
-from functools import cache
 from typing import Any
 
 import msgspec
 from msgspec import inspect as types
 
 from lading.diagnostics import Change, Fact, Remedy, Severity, Shown, fact
+from lading.inspection import type_info
 from lading.nearest import nearest
 from lading.path import ROOT, Path
 from lading.tree import HOLE
@@ -52,15 +51,6 @@ def build(value: Any, model: type[Any], shape: Shape) -> tuple[Any, Any, list[Fa
         return msgspec.convert(pruned, model), pruned, collector.facts
     except msgspec.ValidationError as error:  # the collector is more lenient than convert: a bug worth a finding
         return None, pruned, [*collector.facts, fact("wrong-type", expected="another value", found=str(error))]
-
-
-def type_info(model: Any) -> types.Type:
-    return _type_info(model)
-
-
-@cache
-def _type_info(model: Hashable) -> types.Type:
-    return types.type_info(model)
 
 
 class Collector:
@@ -118,7 +108,7 @@ class Collector:
             if given is None and self._counts_as_absent(field):
                 given = _NOTHING
             if given is _NOTHING:
-                complete = complete and not self._is_missing(field, kind, path)
+                complete = not self._is_missing(field, kind, path) and complete
                 continue
             kept = self.check(given, field.type, (*path, name))
             if kept is not _NOTHING:
@@ -139,7 +129,6 @@ class Collector:
                 fact(
                     "missing-field",
                     path,
-                    part="key",
                     field=field.encode_name,
                     owner=_title(kind.cls),
                     expected=expected,
@@ -151,10 +140,11 @@ class Collector:
         self, value: dict[str, Any], kind: types.StructType, known: dict[str, types.Field], path: Path
     ) -> None:
         severity = "error" if kind.cls in self.shape.closed else self.shape.unknown
-        if severity is None:
+        if severity is None or not kind.forbid_unknown_fields:
             return
         for name in value:
-            if name in known or name == kind.tag_field or name.startswith(self.shape.exempt or ("\0",)):
+            # A merge key was reported when the text was parsed.
+            if name in known or name in (kind.tag_field, "<<") or name.startswith(self.shape.exempt or ("\0",)):
                 continue
             guess = nearest(name, [each for each in known if each not in value])
             place = (*path, name)
@@ -214,9 +204,7 @@ class Collector:
         given = value.get(tag, _NOTHING)
         if given is _NOTHING:
             expected = f"one of {', '.join(f'`{name}`' for name in branches)}"
-            self.facts.append(
-                fact("missing-field", path, part="key", field=tag, owner="this mapping", expected=expected)
-            )
+            self.facts.append(fact("missing-field", path, field=tag, owner="this mapping", expected=expected))
             return _NOTHING
         if given is HOLE:
             self.holes = True
@@ -250,7 +238,7 @@ class Collector:
         high_ok = (kind.le is None or value <= kind.le) and (kind.lt is None or value < kind.lt)
         if low_ok and high_ok and (isinstance(value, float) or value in _INT64 or kind.le is None):
             return value
-        self.facts.append(fact("out-of-range", path, found=Shown(value), expected=_range(kind)))
+        self.facts.append(fact("out-of-range", path, found=Shown(value), expected=describe(kind)))
         return _NOTHING
 
     def _text(self, value: str, kind: types.StrType, path: Path) -> Any:
@@ -307,7 +295,7 @@ def _fits(value: Any, kind: types.Type) -> bool:
     if isinstance(kind, types.VarTupleType | types.ListType):
         return isinstance(value, list)
     if isinstance(kind, types.StructType):
-        return isinstance(value, dict) or type(value) is kind.cls
+        return type(value) is kind.cls or (isinstance(value, dict) and _made_by(kind) is None)
     if isinstance(kind, types.CustomType):
         return isinstance(value, kind.cls)
     return isinstance(kind, types.DictType) and isinstance(value, dict)
@@ -317,6 +305,8 @@ def describe(kind: types.Type) -> str:
     """A type in words, as in “expected a whole number”."""
     if isinstance(kind, types.UnionType):
         words = [describe(each) for each in kind.types if not isinstance(each, types.NoneType)]
+        if "a number" in words:  # whole ones are among them
+            words = [word for word in words if word != "a whole number"]
         return " or ".join(dict.fromkeys(words))
     if isinstance(kind, types.LiteralType):
         return f"one of {', '.join(f'`{each}`' for each in kind.values)}"
@@ -325,13 +315,15 @@ def describe(kind: types.Type) -> str:
     if isinstance(kind, types.IntType):
         return "a whole number" if _range(kind) == "a number" else f"a whole number {_range(kind)}"
     if isinstance(kind, types.StrType):
+        if kind.min_length is not None and kind.min_length == kind.max_length:
+            return "exactly one character" if kind.min_length == 1 else f"exactly {kind.min_length} characters"
         return {None: "text", 0: "text"}.get(kind.min_length, "non-empty text")
     if isinstance(kind, types.StructType | types.DictType):
-        return "a mapping"
+        return _made_by(kind) or "a mapping"
     if isinstance(kind, types.VarTupleType | types.ListType):
         return "a list"
     if isinstance(kind, types.FloatType):
-        return "a number"
+        return "a number" if _range(kind) == "a number" else f"a number {_range(kind)}"
     if isinstance(kind, types.BoolType):
         return "`true` or `false`"
     return "any value" if isinstance(kind, types.AnyType) else "another value"
@@ -359,6 +351,13 @@ def _hint(value: Any, expected: str) -> str | None:
     if expected == "a list" and not isinstance(value, list | dict) and value is not None:
         return "write it as a list: put `- ` before it, or brackets around it"
     return None
+
+
+def _made_by(kind: types.Type) -> str | None:
+    """What a value of a Struct is called that only a directive makes, never a mapping of the author's."""
+    cls = getattr(kind, "cls", None)
+    words: str | None = getattr(cls, "made_by_directive", None)
+    return words
 
 
 def _title(cls: type) -> str:

@@ -15,13 +15,13 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, repeat
 from typing import Any
 
-from lading.checking import Candidate, Checked, check_chunk
+from lading.checking import Candidate, Checked, Checker
 from lading.files import decoded
 from lading.loading import Request
 from lading.source import Source
@@ -29,18 +29,18 @@ from lading.source import Source
 #: How many chunks wait for each process; more would only pile up results.
 _AHEAD = 4
 
-Chunk = list[Candidate]
+Chunk = Sequence[Candidate]
 _Key = tuple[str | None, str, bytes]
 
 
-def by_processes(chunks: Iterator[Chunk], request: Request, kind: str | None, jobs: int) -> Iterator[Checked]:
-    """Check each candidate of each chunk, by `jobs` processes."""
+def by_processes(chunks: Iterator[Chunk], checker: Checker, jobs: int) -> Iterator[Checked | None]:
+    """Check each candidate of each chunk as `checker` would, by `jobs` processes."""
     arrivals = _Arrivals()
     waiting: deque[Chunk] = deque()
     futures: deque[Future[bytes]] = deque()
-    with ProcessPoolExecutor(jobs, _context(), _start, (request, kind)) as pool:
+    with ProcessPoolExecutor(jobs, _context(), _start, (checker.request, checker.kind)) as pool:
         try:
-            for chunk in chain(chunks, repeat([])):
+            for chunk in chain(chunks, repeat(())):
                 if chunk:
                     waiting.append(chunk)
                     futures.append(pool.submit(_work, chunk))
@@ -53,7 +53,7 @@ def by_processes(chunks: Iterator[Chunk], request: Request, kind: str | None, jo
         except BrokenProcessPool:
             # A worker was killed, as systems do when memory runs out. One process needs less of it.
             for chunk in chain(waiting, chunks):
-                yield from check_chunk(chunk, request, kind)
+                yield from checker.check(chunk)
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -66,19 +66,19 @@ def _context() -> multiprocessing.context.BaseContext:
 
 # ---------------------------------------------------------------------------------------------- the worker
 
-_job: tuple[Request, str | None, _Departures]
+_job: tuple[Checker, _Departures]
 
 
 def _start(request: Request, kind: str | None) -> None:
     """Prepare a process. An interrupt is the business of the one that started it."""
     global _job  # a process has one job, and this is how a pool hands it over
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _job = request, kind, _Departures()
+    _job = Checker(request, kind), _Departures()
 
 
 def _work(chunk: Chunk) -> bytes:
-    request, kind, departures = _job
-    return departures.pack(list(check_chunk(chunk, request, kind)))
+    checker, departures = _job
+    return departures.pack(checker.check(chunk))
 
 
 class _Departures:
@@ -87,7 +87,7 @@ class _Departures:
     def __init__(self) -> None:
         self.sent: set[_Key] = set()
 
-    def pack(self, results: list[Checked]) -> bytes:
+    def pack(self, results: list[Checked | None]) -> bytes:
         packed = io.BytesIO()
         pickler = _Pickler(packed, protocol=pickle.HIGHEST_PROTOCOL)
         pickler.found = {}
@@ -114,14 +114,14 @@ class _Arrivals:
     def __init__(self) -> None:
         self.sources: dict[_Key, Source] = {}
 
-    def unpack(self, data: bytes) -> list[Checked]:
+    def unpack(self, data: bytes) -> list[Checked | None]:
         new, packed = pickle.loads(data)
         for key, content in new.items():
             if key not in self.sources:
                 self.sources[key] = decoded(key[1], content, key[0])
         unpickler = _Unpickler(io.BytesIO(packed))
         unpickler.sources = self.sources
-        results: list[Checked] = unpickler.load()
+        results: list[Checked | None] = unpickler.load()
         return results
 
 

@@ -32,12 +32,15 @@ class Placer:
         self.tree = tree
         self.codes = codes
         self.file = file  #: named when a finding has no place at all
-        self.documents = {id(document.source): document for document in documents}
-        self.redactor = Redactor(self.documents.values())
+        self.documents = tuple(documents)
+        self.redactor = Redactor()
         self.located: dict[tuple[int, Path], Located] = {}
 
     def place(self, facts: Sequence[Fact]) -> list[Diagnostic]:
         """The diagnostics of `facts`, sorted by place, equal ones counted."""
+        sources = [document.source for document in self.documents]
+        sources += [each.span.source for each in facts if each.span is not None]
+        self.redactor = Redactor(self.documents, dict.fromkeys(sources))
         self._locate_all(facts)
         return deduplicated(self._diagnostic(each) for each in facts)
 
@@ -58,23 +61,29 @@ class Placer:
             for also in each.also:
                 yield from self._story_origins(also)
             for change in each.remedy.changes if each.remedy else ():
-                if change.span is None and self.tree is not None:
-                    yield self.tree.story(change.path).origin
+                yield from self._story_origins(change)
 
-    def _story_origins(self, each: Fact | Also) -> Iterable[Origin]:
+    def _story_origins(self, each: Fact | Also | Change) -> Iterable[Origin]:
         story = self._story(each)
         if story is not None:
             yield story.origin
             yield from (via.at for via in story.via if via.at is not None)
             yield from story.merged
 
-    def _story(self, each: Fact | Also) -> Story | None:
+    def _story(self, each: Fact | Also | Change) -> Story | None:
         """Where a fact's subject came from, unless the fact already says its span."""
-        if each.span is not None:
+        if each.span is not None or each.part == "nowhere":
             return None
         if each.origin is not None:
             return Story(each.origin)
-        return self.tree.story(each.path) if self.tree is not None else None
+        if self.tree is None:
+            return None
+        story = self.tree.story(each.path)
+        if each.part == "key" and each.path and not story.origin.path:
+            # The value is a whole other file; its key stands where the file was brought in.
+            above = self.tree.story(each.path[:-1])
+            return Story(above.origin.child(each.path[-1:]), above.via)
+        return story
 
     def _authored(self, each: Fact | Also) -> Path:
         if each.origin is not None:
@@ -97,7 +106,7 @@ class Placer:
             help=help_of(code, each.values, self.redactor),
             fix=self._fix(each.remedy) if each.remedy else None,
             related=(*map(self._label, each.also), *(self._chain(story) if story else ())),
-            file=None if span else self.file,
+            file=None if span or each.part == "nowhere" else self.file,
         )
 
     def _label(self, also: Also) -> Label:
@@ -133,13 +142,14 @@ class Placer:
     def _edit(self, change: Change) -> Edit | None:
         """The edit of a change to something that exists as written, else None: nothing is edited on a guess."""
         if change.span is not None:
-            document = self.documents.get(id(change.span.source))
+            source = change.span.source
+            document = next((each for each in self.documents if each.source is source), None)
             return None if document is None else edit_of_span(document, change.span, change)
-        if self.tree is None:
+        story = self._story(change)
+        if story is None:
             return None
-        origin = self.tree.story(change.path).origin
-        found = self.located.get((id(origin.document), origin.path))
-        return None if found is None else edit_at(origin.document, origin.path, found, change)
+        found = self.located.get((id(story.origin.document), story.origin.path))
+        return None if found is None else edit_at(story.origin.document, story.origin.path, found, change)
 
 
 def _spans_lines(span: Span) -> bool:

@@ -17,8 +17,9 @@ from typing import Any, Literal
 import msgspec
 from msgspec import inspect as types
 
+from lading.inspection import type_info
 from lading.kinds.kind import Kind
-from lading.model import Shape, type_info
+from lading.model import Shape
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 

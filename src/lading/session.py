@@ -9,7 +9,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from lading.codes import CORE_CODES
+from lading.codes import CORE_CODES, Code
 from lading.diagnostics import Fact
 from lading.files import FileProblem, Files, PathPolicy, Referred, require_text
 from lading.kinds.kind import Kind, Limits
@@ -25,7 +25,7 @@ def project_root(path: str, cwd: str) -> str:
     folder = os.path.dirname(os.path.realpath(path))
     current = folder
     while True:
-        if any(os.path.exists(os.path.join(current, mark)) for mark in _PROJECT_MARKS) or _is_ours(current):
+        if any(os.path.exists(os.path.join(current, mark)) for mark in _PROJECT_MARKS) or speaks_of_lading(current):
             return current
         parent = os.path.dirname(current)
         if parent == current:
@@ -35,12 +35,35 @@ def project_root(path: str, cwd: str) -> str:
     return cwd if folder == cwd or folder.startswith(cwd.rstrip(os.sep) + os.sep) else folder
 
 
-def _is_ours(folder: str) -> bool:
+def speaks_of_lading(folder: str) -> bool:
+    """Whether a folder has a `pyproject.toml` with settings of ours."""
     try:
         with open(os.path.join(folder, "pyproject.toml"), "rb") as file:
             return b"[tool.lading" in file.read()
     except OSError:
         return False
+
+
+class Shared:
+    """What the loads of one run share: the files they read, the documents they parsed, and what stages keep.
+
+    Loads that share must have the same environment and options.
+    """
+
+    def __init__(self, files: Files | None = None) -> None:
+        self.files = files or Files()
+        self.documents: dict[tuple[int, Format, str], tuple[Document | None, list[Fact]]] = {}
+        #: whatever a stage wants to find again in the next load; keys start with the name of the stage
+        self.kept: dict[Any, Any] = {}
+        self._roots: dict[str, str] = {}
+
+    def project_root(self, path: str) -> str:
+        """As the function of this name, looked up once per folder."""
+        folder = os.path.dirname(path)
+        root = self._roots.get(folder)
+        if root is None:
+            root = self._roots[folder] = project_root(path, self.files.cwd)
+        return root
 
 
 class Session:
@@ -52,10 +75,12 @@ class Session:
         options: Any,
         files: Files,
         *,
+        shared: Shared | None = None,
         env: Mapping[str, str],
         limits: Limits,
         root: str,
         base: str,
+        path: str | None = None,
         roots: tuple[str, ...] = (),
         embedded: bool = False,
     ) -> None:
@@ -66,9 +91,11 @@ class Session:
         self.limits = limits
         self.root = root  #: the project root
         self.base = base  #: the folder of the root document
+        self.path = path or base  #: what the caller named, absolute; links in it are not followed
         self.roots = roots  #: further folders the *caller* allows
         self.embedded = embedded
-        self.codes = {code.name: code for code in (*CORE_CODES, *kind.codes)}
+        self.shared = shared or Shared(files)
+        self.codes = _codes(kind, self.shared)
         self._documents: dict[int, tuple[Document | None, list[Fact]]] = {}
 
     @property
@@ -85,17 +112,29 @@ class Session:
         self._documents[id(source)] = (document, facts)
         return document, facts
 
-    def adopt(self, document: Document) -> Document:
-        """Remember a document that a directive made itself, so that its variables are known."""
-        self._documents.setdefault(id(document.source), (document, []))
+    def adopt(self, document: Document, facts: list[Fact] | None = None) -> Document:
+        """Remember a document that a directive made itself, so that its variables and oddities are known."""
+        self._documents.setdefault(id(document.source), (document, facts or []))
         return document
 
+    def noted(self, code: str) -> bool:
+        """Whether the text of any document of this load has this oddity."""
+        return any(each.code == code for _, facts in self._documents.values() for each in facts)
+
     def _parse(self, source: Source, format: Format | None) -> tuple[Document | None, list[Fact]]:  # noqa: A002
+        """Parse once for all loads that share; each of them is told what was found."""
+        wanted = format or format_of(self.kind, source.name)
+        key = (id(source), wanted, self.kind.name)
+        known = self.shared.documents.get(key)
+        if known is None:
+            known = self.shared.documents[key] = self._parse_now(source, wanted)
+        return known
+
+    def _parse_now(self, source: Source, wanted: Format) -> tuple[Document | None, list[Fact]]:
         try:
             require_text(source)
         except FileProblem as problem:
             return None, [Fact(problem.code, values=problem.values, span=Span(source, 0, 0))]
-        wanted = format or format_of(self.kind, source.name)
         env = self.env if self.kind.uses_environment and not self.embedded else None
         document, facts = parse(source, wanted, env=env, merge=self.kind.merge_keys)
         return document, self.strict(facts, wanted)
@@ -108,6 +147,14 @@ class Session:
     def refer(self, reference: str, policy: PathPolicy, *, bases: tuple[str, ...], roots: tuple[str, ...]) -> Referred:
         """The file a document names. Raises `FileProblem`."""
         return self.files.refer(reference, bases, roots, policy)
+
+
+def _codes(kind: Kind, shared: Shared) -> dict[str, Code]:
+    key = ("codes", kind.name)
+    known: dict[str, Code] | None = shared.kept.get(key)
+    if known is None:
+        known = shared.kept[key] = {code.name: code for code in (*CORE_CODES, *kind.codes)}
+    return known
 
 
 def format_of(kind: Kind, name: str) -> Format:

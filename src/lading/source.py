@@ -22,13 +22,15 @@ class Source:
     leading byte order mark, so that offsets count what the author's editor counts.
     """
 
-    __slots__ = ("_digest", "_starts", "data", "name", "path", "text")
+    __slots__ = ("_digest", "_starts", "data", "name", "path", "secrets", "text")
 
     def __init__(self, name: str, data: bytes, *, path: str | None = None, text: str | None = None) -> None:
         self.name = name
         self.path = path
         self.data = data
         self.text = data.decode("utf-8") if text is None else text
+        #: values of environment variables that went into the text before it was parsed, by name
+        self.secrets: tuple[tuple[str, str], ...] = ()
         self._starts: list[int] | None = None
         self._digest: str | None = None
 
@@ -72,6 +74,7 @@ class Source:
 
     def __setstate__(self, state: tuple[str, bytes, str | None, str]) -> None:
         self.name, self.data, self.path, self.text = state
+        self.secrets = ()
         self._starts = self._digest = None
 
 

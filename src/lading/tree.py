@@ -7,7 +7,7 @@ exactly one. Nothing here changes its arguments; results share whatever did not 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
 import msgspec
@@ -15,6 +15,8 @@ import msgspec
 from lading.path import ROOT, Path
 from lading.syntax.document import Document
 
+#: How a path became absolute; whoever compares configurations looks at what the author wrote.
+MADE_ABSOLUTE = "made absolute"
 #: From this depth on, a merge replaces instead of descending.
 MAX_MERGE_DEPTH = 64
 
@@ -94,8 +96,10 @@ class Origins:
         self.skip = skip
 
     def changed(self, **changes: Any) -> Origins:
-        fields = {name: getattr(self, name) for name in self.__slots__}
-        return Origins(**{**fields, **changes})
+        node = Origins(self.here, self.via, self.below, replaced=self.replaced, merged=self.merged, skip=self.skip)
+        for name, value in changes.items():
+            setattr(node, name, value)
+        return node
 
     def story(self, path: Path) -> Story:
         """The story of the value at `path`. The node it is asked of must know its own origin."""
@@ -127,6 +131,15 @@ class Origins:
         below = dict(self.below)
         below[path[0]] = below.get(path[0], Origins()).put(path[1:], node)
         return self.changed(below=below)
+
+    def brought(self, how: str) -> Iterator[Path]:
+        """The paths of the values that came to their place in this way."""
+        stack: list[tuple[Path, Origins]] = [(ROOT, self)]
+        while stack:
+            path, node = stack.pop()
+            if any(via.how == how for via in node.via):
+                yield path
+            stack.extend(((*path, step), child) for step, child in node.below.items())
 
     def drop(self, path: Path) -> Origins:
         """This trie without anything at `path`."""
@@ -260,6 +273,11 @@ def put(tree: Tree, path: Path, value: Any, *, origin: Path | None = None, how: 
     return Tree(_set(tree.value, path, value), tree.origins.put(path, node), tree.moves)
 
 
+def attach(tree: Tree, path: Path, part: Tree) -> Tree:
+    """The tree with a part of another origin at `path`; missing mappings on the way are made."""
+    return Tree(_set(tree.value, path, part.value), tree.origins.put(path, part.origins), tree.moves)
+
+
 def remove(tree: Tree, path: Path) -> Tree:
     """The tree without the mapping entry at `path`."""
     *parents, last = path
@@ -273,6 +291,22 @@ def move(tree: Tree, start: Path, end: Path) -> Tree:
     moved = remove(tree, start)
     value = _set(moved.value, end, part.value)
     return Tree(value, moved.origins.put(end, part.origins), (*tree.moves, (start, end)))
+
+
+def select(tree: Tree, path: Path, numbers: Sequence[int]) -> Tree:
+    """The tree with only those entries of the list at `path`; each keeps its origin."""
+    part = tree.at(path)
+    below: dict[str | int, Origins] = {new: part.origins.at((old,)) for new, old in enumerate(numbers)}
+    entries = [part.value[number] for number in numbers]
+    return Tree(_set(tree.value, path, entries), tree.origins.put(path, _selected(tree, path, below)), tree.moves)
+
+
+def _selected(tree: Tree, path: Path, below: dict[str | int, Origins]) -> Origins:
+    """The node of a list at `path`, with other entries below it."""
+    node: Origins | None = tree.origins
+    for step in path:
+        node = node.below.get(step) if node is not None else None
+    return Origins(tree.story(path).origin, below=below) if node is None else node.changed(below=below)
 
 
 def _set(value: Any, path: Path, new: Any) -> Any:
@@ -300,33 +334,42 @@ def merge(base: Tree, over: Tree, strategy: Choice = always_merge) -> Tree:
     that of `over`. `strategy` may say otherwise for a path: `replace` a mapping as a whole, `append` a list.
     Keys of the base come first; new ones follow in the order of `over`.
     """
-    return _merge(base, over, strategy, ROOT, len(base.origins.via))
+    return _merge(base, over, strategy, ROOT, 0)
 
 
-def _merge(base: Tree, over: Tree, strategy: Choice, path: Path, skip: int) -> Tree:
+def _merge(base: Tree, over: Tree, strategy: Choice, path: Path, above: int) -> Tree:
+    """`above` is how many `via` the nodes above have; those of the base do not count for what is laid over it."""
     how = strategy(path, base.value, over.value)
+    inner = above - base.origins.skip + len(base.origins.via)
     if how == "append" and isinstance(base.value, list) and isinstance(over.value, list):
-        return _append(base, over, skip)
+        return _append(base, over, inner)
     both_maps = isinstance(base.value, dict) and isinstance(over.value, dict)
     if how != "merge" or not both_maps or len(path) >= MAX_MERGE_DEPTH:
         replaced = (*base.origins.replaced, base.story(ROOT).origin)
-        return Tree(over.value, over.origins.changed(replaced=replaced, skip=skip if path else 0), base.moves)
+        return Tree(over.value, over.origins.changed(replaced=replaced, skip=above), base.moves)
     value = dict(base.value)
     below = dict(base.origins.below)
     for key in over.value:
-        child = over.at((key,))
+        child = _brought(over, key)
         if key in value:
-            child = _merge(base.at((key,)), child, strategy, (*path, key), skip)
+            child = _merge(base.at((key,)), child, strategy, (*path, key), inner)
         else:
-            child = Tree(child.value, child.origins.changed(skip=skip))
+            child = Tree(child.value, child.origins.changed(skip=inner))
         value[key], below[key] = child.value, child.origins
     merged = (*base.origins.merged, over.story(ROOT).origin)
     return Tree(value, base.origins.changed(below=below, merged=merged), base.moves)
 
 
-def _append(base: Tree, over: Tree, skip: int) -> Tree:
+def _brought(tree: Tree, step: str | int) -> Tree:
+    """A child on its own that still knows what brought its parent."""
+    child = tree.at((step,))
+    above = tree.origins.via[: len(tree.origins.via) - child.origins.skip]
+    return Tree(child.value, child.origins.changed(via=above + child.origins.via))
+
+
+def _append(base: Tree, over: Tree, inner: int) -> Tree:
     count = len(base.value)
     below = dict(base.origins.below)
     for number in range(len(over.value)):
-        below[count + number] = over.at((number,)).origins.changed(skip=skip)
+        below[count + number] = _brought(over, number).origins.changed(skip=inner)
     return Tree([*base.value, *over.value], base.origins.changed(below=below), base.moves)

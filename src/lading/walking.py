@@ -16,7 +16,7 @@ import msgspec
 
 from lading.ignores import Patterns, glob_expression, parse_ignores
 
-__all__ = ["Found", "glob_expression", "walk", "walk_files"]
+__all__ = ["EXTENSIONS", "Found", "enters", "glob_expression", "walk", "walk_files"]
 
 #: Hidden folders that hold agents; other hidden folders are not entered.
 AGENT_FOLDERS = frozenset(
@@ -110,6 +110,11 @@ def walk(folder: str, also: Callable[[str], bool] = lambda _path: False) -> Iter
             stack.extend(links.next())
 
 
+def enters(name: str) -> bool:
+    """Whether a walk looks into a folder of that name."""
+    return name not in SKIPPED_FOLDERS and (not name.startswith(".") or name in AGENT_FOLDERS)
+
+
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
@@ -130,13 +135,12 @@ def _is_wanted(here: _Folder, entry: os.DirEntry[str], ignores: _Ignores | None,
 def _below(here: _Folder, entry: os.DirEntry[str], ignores: _Ignores | None) -> _Folder | None:
     """The folder of an entry, unless it is not to be entered."""
     name, path = entry.name, here.absolute + entry.name
-    is_agents = name in AGENT_FOLDERS
-    if name in SKIPPED_FOLDERS or (name.startswith(".") and not is_agents):
+    if not enters(name):
         return None
     # For git a link is no folder, whatever it leads to.
     if ignores is not None and ignores.ignore(path, name, is_folder=not entry.is_symlink()):
         return None
-    return _Folder(entry.path, path + "/", ignores, here.holds_agents or is_agents)
+    return _Folder(entry.path, path + "/", ignores, here.holds_agents or name in AGENT_FOLDERS)
 
 
 class _Links:

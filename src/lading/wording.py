@@ -15,13 +15,18 @@ from typing import Any
 from lading.codes import Code
 from lading.diagnostics import Shown
 from lading.path import Path, format_path
+from lading.source import Source
 from lading.syntax.document import Document
 from lading.tree import HOLE, get
 
 #: Longer values are cut in the middle of a sentence.
 MAX_SHOWN = 80
+#: Of a longer list of names only these are named.
+MAX_NAMED = 20
 #: Shorter values of variables are recognised only where they are a whole value: `5` occurs everywhere.
 _SHORTEST_SECRET = 4
+#: Python refuses to write numbers of several thousand digits; nobody would read them. In bits.
+_LONGEST_NUMBER = 1000
 #: C0 and C1 controls, and the characters that reorder or hide text.
 _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
@@ -54,35 +59,36 @@ def type_name(value: object) -> str:
         return "a list"
     if isinstance(value, dict):
         return "a mapping"
-    return type(value).__name__
+    return str(getattr(value, "made_by_directive", None) or type(value).__name__)
 
 
 class Redactor:
     """Knows which values of a load came from the environment, and how the author wrote them."""
 
-    def __init__(self, documents: Iterable[Document] = ()) -> None:
+    def __init__(self, documents: Iterable[Document] = (), sources: Iterable[Source] = ()) -> None:
         self.values: dict[tuple[type, object], str] = {}
         self.texts: dict[str, str] = {}
         self.keys: dict[str, str] = {}
         for document in documents:
             self._learn(document)
+        for source in sources:
+            self._learn_texts(source)
 
     def _learn(self, document: Document) -> None:
-        if document.substituted_text is None:
-            return
+        """Which keys and values a variable went into, and how the author wrote them."""
         for touch in document.touches():
             value = touch.path[-1] if touch.is_key else get(document.value, touch.path, HOLE)
             if touch.is_key:
                 self.keys[str(value)] = touch.written
             if isinstance(value, str | int | float) and not isinstance(value, bool):
                 self.values[type(value), value] = touch.written
-        text = document.substituted_text.text
-        for piece in document.substituted_text.pieces:
-            value = text[slice(*piece.became)]
-            if piece.from_environment and len(value.strip()) >= _SHORTEST_SECRET:
-                for line in (value, *value.splitlines()):
-                    if len(line.strip()) >= _SHORTEST_SECRET:
-                        self.texts[line.strip()] = f"${{{piece.name}}}"
+
+    def _learn_texts(self, source: Source) -> None:
+        """The values themselves, wherever they may turn up in a sentence."""
+        for name, value in source.secrets:
+            for line in (value, *value.splitlines()):
+                if len(line.strip()) >= _SHORTEST_SECRET:
+                    self.texts[line.strip()] = f"${{{name}}}"
 
     def text(self, text: str) -> str:
         """Text without any value of a variable in it."""
@@ -115,12 +121,22 @@ def show(value: object, redactor: Redactor, *, as_found: bool = False) -> str:
         return (f"text `{text}`" if value else "empty text") if as_found else text
     if isinstance(value, dict | list | tuple) and as_found:
         return type_name(value)
+    if isinstance(value, tuple) and all(isinstance(each, str) for each in value):
+        named = ", ".join(f"`{show(each, redactor)}`" for each in value[:MAX_NAMED])
+        return named + (f" and {len(value) - MAX_NAMED} more" if len(value) > MAX_NAMED else "")
+    if isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER:
+        return f"a number with {_digits(value)} digits"
     text = shortened(visible(redactor.text(_plain(value))))
     if not as_found or value is None:
         return text
     if isinstance(value, bool):
         return f"`{text}`"
     return f"the number {text}" if isinstance(value, int | float) else type_name(value)
+
+
+def _digits(value: int) -> int:
+    """About how many decimal digits a number has, without writing them out."""
+    return int(value.bit_length() * 0.30103) + 1
 
 
 def _plain(value: object) -> str:

@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import Any, Protocol
 
 import msgspec
 
-from lading.checking import Candidate, Checked, check_files, finding, recognised
-from lading.diagnostics import Diagnostic, LoadError
+from lading.checking import CHUNK, Candidate, Checked, Checker, bug, finding, recognised
+from lading.diagnostics import Diagnostic, Fact, LoadError, UsageError
 from lading.files import Files, display_name
 from lading.kinds.kind import Kind
 from lading.kinds.registry import kind_named
-from lading.loading import Request
+from lading.loading import Outcome, Request, load_path, place_more
 from lading.placing import deduplicated
-from lading.walking import Found, walk
+from lading.project import EVERYTHING, Project, Projects, Selection
+from lading.project import KIND as SETTINGS_KIND
+from lading.session import Shared
+from lading.walking import walk, walk_files
+
+#: The kind of the files that hold settings, as reports name it.
+SETTINGS = SETTINGS_KIND.name
 
 
 class FileReport(msgspec.Struct, frozen=True):
@@ -53,9 +60,13 @@ class Report(msgspec.Struct, frozen=True):
         return not self.errors
 
 
-def recognise(path: str, request: Request) -> Kind:
+# ------------------------------------------------------------------------------------------------- loading
+
+
+def recognise(path: str, projects: Projects | None = None, files: Files | None = None) -> Kind:
     """The kind of a file the caller named. Raises `LoadError` if it cannot be read or nobody knows it."""
-    name = recognised(path, Files())
+    files = files or Files()
+    name = recognised(path, files, (projects or Projects()).of(path))
     if isinstance(name, Diagnostic):
         raise LoadError([name])
     if name is None:
@@ -63,42 +74,197 @@ def recognise(path: str, request: Request) -> Kind:
     return kind_named(name)
 
 
-def check_paths(paths: Sequence[str], request: Request, *, kind: str | None = None, jobs: int = 1) -> Report:
-    """Check what is at and below `paths`, by `jobs` processes; 0 means as many as are worth it.
+class Found(msgspec.Struct, frozen=True):
+    """A file and what its load came to; or, if it came to nothing, why. Neither: nobody recognises the file."""
 
-    The report is the same, whatever the number. Raises `UsageError` for an unknown kind.
+    path: str
+    project: Project
+    outcome: Outcome | None = None
+    problem: Diagnostic | None = None
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        if self.outcome is not None:
+            return self.outcome.diagnostics
+        return () if self.problem is None else (self.problem,)
+
+
+class Place(Protocol):
+    """Where the files of a workspace lie."""
+
+    def is_folder(self, path: str) -> bool: ...
+
+    def walk(self, folder: str, also: Callable[[str], bool]) -> Iterator[str]:
+        """Every candidate file below a folder, in a fixed order."""
+        ...
+
+    def files(self) -> Files:
+        """Access for one load."""
+        ...
+
+
+class Disk:
+    """The usual place."""
+
+    def is_folder(self, path: str) -> bool:
+        return os.path.isdir(path)
+
+    def walk(self, folder: str, also: Callable[[str], bool]) -> Iterator[str]:
+        return walk_files(folder, also)
+
+    def files(self) -> Files:
+        return Files()
+
+
+#: Called with how many files are done and how many there are.
+Progress = Callable[[int, int], None]
+
+
+def load_one(path: str, request: Request, *, kind: str | None = None, files: Files | None = None) -> Outcome:
+    """Load a file the caller named. Raises `LoadError` if its kind cannot be told, `UsageError` if there is no
+    such kind."""
+    projects = Projects(files)
+    wanted = kind_named(kind) if kind is not None else recognise(path, projects, files)
+    return load_path(path, wanted, projects.of(path).applied(request), files)
+
+
+def load_all(
+    paths: Sequence[str],
+    request: Request,
+    *,
+    kind: str | None = None,
+    projects: Projects | None = None,
+    progress: Progress | None = None,
+    place: Place | None = None,
+) -> Iterator[Found]:
+    """Load what is at and below `paths`, one file after the other, in a fixed order.
+
+    A file below a folder that nobody recognises is left out; one that the caller named is not. Raises
+    `UsageError` for an unknown kind.
+    """
+    wanted = kind_named(kind) if kind is not None else None
+    projects = projects or Projects()
+    place = place or Disk()
+    shared = Shared(place.files())
+    candidates = list(_candidates(paths, projects, place))
+    for number, (path, is_argument) in enumerate(candidates):
+        if progress is not None:
+            progress(number, len(candidates))
+        found = _load(path, wanted, request, projects.of(path), shared)
+        if found.outcome is not None or is_argument or _is_bug(found.problem):
+            yield found
+
+
+def _load(path: str, wanted: Kind | None, request: Request, project: Project, shared: Shared) -> Found:
+    chosen: Any = wanted.name if wanted else recognised(path, shared.files.again(), project)
+    if isinstance(chosen, Diagnostic):
+        return Found(path, project, problem=chosen)
+    if chosen is None:
+        return Found(path, project, problem=finding("unrecognised", display_name(path)))
+    try:
+        kind = wanted or kind_named(chosen)
+        return Found(path, project, load_path(path, kind, project.applied(request), shared=shared))
+    except UsageError:
+        raise
+    except Exception as error:
+        return Found(path, project, problem=bug(path, error))
+
+
+def _is_bug(problem: Diagnostic | None) -> bool:
+    return problem is not None and problem.code == "internal-error"
+
+
+def _candidates(paths: Sequence[str], projects: Projects, place: Place) -> Iterator[tuple[str, bool]]:
+    """Each file to look at once, and whether the caller named it."""
+    seen: set[str] = set()
+    for path in paths:
+        is_folder = place.is_folder(path)
+        projects.of(os.path.join(path, "file") if is_folder else path)
+        walked = place.walk(path, lambda each: projects.of(each).kind_of(each) is not None)
+        for each in walked if is_folder else [path]:
+            real = os.path.realpath(each)
+            if real not in seen:
+                seen.add(real)
+                yield each, not is_folder
+
+
+# ------------------------------------------------------------------------------------------------ checking
+
+
+def check_paths(
+    paths: Sequence[str],
+    request: Request,
+    *,
+    kind: str | None = None,
+    selection: Selection = EVERYTHING,
+    progress: Progress | None = None,
+    jobs: int = 1,
+) -> Report:
+    """Check what is at and below `paths`, and the settings of the projects it belongs to.
+
+    `jobs` processes do the work, as many as are worth it if it is 0; the report is the same, whatever the number.
+    Raises `UsageError` for an unknown kind.
     """
     if kind is not None:
         kind_named(kind)
-    gathered = _Gathered()
-    candidates = _candidates(paths, gathered)
-    for checked in check_files(candidates, request, kind, jobs=jobs):
-        gathered.add(checked)
+    projects = Projects()
+    gathered = _Gathered(projects, selection)
+    candidates = list(_to_check(paths, projects, gathered))
+    for number, checked in enumerate(_checked(candidates, Checker(request, kind, projects), jobs)):
+        if progress is not None:
+            progress(number, len(candidates))
+        if checked is not None:
+            gathered.add(checked)
+    gathered.look_together(request)
     return gathered.report()
 
 
-def _candidates(paths: Sequence[str], gathered: _Gathered) -> Iterator[Candidate]:
+#: Fewer candidates than this are checked before other processes would have started.
+WORTH_IT = 256
+
+
+def _checked(candidates: Sequence[Candidate], checker: Checker, jobs: int) -> Iterator[Checked | None]:
+    """What is kept of each candidate, in order."""
+    chunks = (candidates[start : start + CHUNK] for start in range(0, len(candidates), CHUNK))
+    wanted = jobs or (_processors() if len(candidates) >= WORTH_IT else 1)
+    if wanted == 1:
+        return (each for chunk in chunks for each in checker.check(chunk))
+    from lading.parallel import by_processes  # costs more to import than a small file to check
+
+    return by_processes(chunks, checker, wanted)
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _to_check(paths: Sequence[str], projects: Projects, gathered: _Gathered) -> Iterator[Candidate]:
     """Each file to look at, those the caller named first; and what keeps the walk from others."""
     folders = [path for path in dict.fromkeys(paths) if os.path.isdir(path)]
     for path in dict.fromkeys(paths):
         if path not in folders:
+            projects.of(path)
             yield Candidate(path, named=True)
     for folder in folders:
-        for found in walk(folder):
+        projects.of(os.path.join(folder, "file"))
+        for found in walk(folder, lambda each: projects.of(each).kind_of(each) is not None):
             if found.problem is None:
                 yield Candidate(found.path)
             else:
-                gathered.unreadable(found, named=found.path == folder)
+                gathered.unreadable(found.path, found.problem, named=found.path == folder)
 
 
 class _Gathered:
     """What is known so far of all files. Each file counts once, each finding is told once."""
 
-    def __init__(self) -> None:
+    def __init__(self, projects: Projects, selection: Selection) -> None:
+        self.projects = projects
+        self.selection = selection
         self.checked: dict[str, Checked] = {}
         self.reals: set[str] = set()
         self.used: dict[str, list[str]] = {}
         self.findings: dict[tuple[object, ...], Diagnostic] = {}
+        self.failed: set[str] = set()
 
     def add(self, checked: Checked) -> None:
         if checked.name in self.checked or checked.real in self.reals:
@@ -107,28 +273,92 @@ class _Gathered:
             self.reals.add(checked.real)
         for name in checked.reads:
             self.used.setdefault(name, []).append(checked.name)
-        self.tell(checked.diagnostics)
         self.checked[checked.name] = msgspec.structs.replace(checked, diagnostics=(), reads=())
+        self.tell(checked.path, checked.name, checked.diagnostics)
 
-    def unreadable(self, found: Found, *, named: bool) -> None:
-        name = display_name(found.path)
-        values = {"folder": name, "reason": found.problem}
-        self.tell([finding("folder-unreadable", name, values, severity="error" if named else None)])
+    def tell(self, path: str, name: str, diagnostics: Iterable[Diagnostic]) -> None:
+        """Report findings of a file, as its project judges them."""
+        judged = self.projects.of(path).judged(diagnostics, self.selection)
+        if _fails(judged):
+            self.failed.add(name)
+        _keep_once(judged, self.findings)
 
-    def tell(self, diagnostics: Iterable[Diagnostic]) -> None:
-        """Findings in a file that several loads read are told once: sources differ, their names and places do not."""
-        for each in diagnostics:
-            place = (each.name, each.span.start, each.span.end) if each.span else (each.name,)
-            self.findings.setdefault((each.code, each.severity, place, each.message), each)
+    def unreadable(self, folder: str, problem: str, *, named: bool) -> None:
+        name = display_name(folder)
+        values = {"folder": name, "reason": problem}
+        told = finding("folder-unreadable", name, values, severity="error" if named else None)
+        self.tell(os.path.join(folder, "file"), name, [told])
+
+    def look_together(self, request: Request) -> None:
+        """Load those files again that share a key with others of their kind, for the rules about sets of files."""
+        groups: dict[tuple[str | None, Hashable], list[Checked]] = {}
+        for each in self.checked.values():
+            if each.key is not None:
+                groups.setdefault((each.kind, each.key), []).append(each)
+        together = {each.name for group in groups.values() if len(group) > 1 for each in group}
+        shared = Shared(Files())
+        loads: dict[int, tuple[Checked, Outcome]] = {}
+        for each in self.checked.values():
+            if each.name in together and each.kind is not None:
+                applied = self.projects.of(each.path).applied(request)
+                outcome = load_path(each.path, kind_named(each.kind), applied, shared=shared)
+                loads[id(outcome)] = each, outcome
+        for outcome, found in _set_findings([outcome for _, outcome in loads.values()]):
+            about, _ = loads[id(outcome)]
+            self.tell(about.path, about.name, [found])
 
     def report(self) -> Report:
-        diagnostics = tuple(deduplicated(self.findings.values()))
-        return Report(tuple(sorted(self._files(diagnostics), key=lambda each: each.path)), diagnostics)
+        settings: dict[tuple[object, ...], Diagnostic] = {}
+        files = list(self._files())
+        for project in self.projects.all():
+            judged = [each for each in project.diagnostics if self.selection.takes(each.code)]
+            if judged:  # settings count as a file only where there is something to say about them
+                files.append(FileReport(project.file or project.root, SETTINGS, not _fails(judged)))
+                _keep_once(judged, settings)
+        diagnostics = deduplicated({**settings, **self.findings}.values())
+        return Report(tuple(sorted(files, key=lambda each: each.path)), tuple(diagnostics))
 
-    def _files(self, diagnostics: Iterable[Diagnostic]) -> Iterator[FileReport]:
+    def _files(self) -> Iterator[FileReport]:
         for name, each in self.checked.items():
-            yield FileReport(name, each.kind, each.ok, each.digest, tuple(self.used.get(name, ())))
-        bad = {each.name for each in diagnostics if each.severity == "error"}
+            ok = each.ok and name not in self.failed
+            yield FileReport(name, each.kind, ok, each.digest, tuple(self.used.get(name, ())))
+        bad = {each.name for each in self.findings.values() if each.severity == "error"}
         for name, users in self.used.items():
             if name not in self.checked:
                 yield FileReport(name, None, name not in bad, None, tuple(users))
+
+
+def _fails(diagnostics: Iterable[Diagnostic]) -> bool:
+    return any(each.severity == "error" for each in diagnostics)
+
+
+def set_findings(outcomes: Sequence[Outcome]) -> list[Diagnostic]:
+    """What the set rules of the kinds find in loads that belong together."""
+    return [each for _, each in _set_findings(outcomes)]
+
+
+def _set_findings(outcomes: Sequence[Outcome]) -> Iterator[tuple[Outcome, Diagnostic]]:
+    """The same, each with the load it is about."""
+    by_kind: dict[str, list[Outcome]] = {}
+    for outcome in outcomes:
+        by_kind.setdefault(outcome.kind.name, []).append(outcome)
+    for group in by_kind.values():
+        for rule in group[0].kind.set_rules:
+            facts: dict[int, tuple[Outcome, list[Fact]]] = {}
+            for outcome, each in rule(group):
+                facts.setdefault(id(outcome), (outcome, []))[1].append(each)
+            for outcome, those in facts.values():
+                yield from ((outcome, each) for each in place_more(outcome, those))
+
+
+def same_once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Findings in a file that several loads read are told once: sources differ, their names and places do not."""
+    seen: dict[tuple[object, ...], Diagnostic] = {}
+    _keep_once(diagnostics, seen)
+    return deduplicated(seen.values())
+
+
+def _keep_once(diagnostics: Iterable[Diagnostic], seen: dict[tuple[object, ...], Diagnostic]) -> None:
+    for each in diagnostics:
+        place = (each.name, each.span.start, each.span.end) if each.span else (each.name,)
+        seen.setdefault((each.code, each.severity, place, each.message), each)

@@ -11,9 +11,8 @@ import contextlib
 import os
 import secrets
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from lading.session import project_root
 from lading.source import Source
 
 
@@ -21,12 +20,25 @@ class NotWritten(Exception):
     """A file was left as it is; the text says why."""
 
 
-def roots_of(paths: Iterable[str], cwd: str) -> tuple[str, ...]:
-    """The projects that the caller's own arguments lie in. The last step of an argument is not followed: naming
-    a link does not name the place it leads to."""
-    places = (os.path.join(cwd, path) for path in paths)
-    folders = (each if os.path.isdir(each) else os.path.dirname(each) for each in places)
-    return tuple(dict.fromkeys(project_root(os.path.join(folder, "file"), cwd) for folder in folders))
+def write_new(path: str, data: bytes) -> None:
+    """Write a file that does not exist yet, and the folders it stands in. Raises `NotWritten`."""
+    try:
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        with open(path, "xb") as file:
+            file.write(data)
+    except FileExistsError:
+        raise NotWritten("it exists already") from None
+    except OSError as error:
+        raise NotWritten(error.strerror or str(error)) from None
+
+
+def write_whole(path: str, data: bytes) -> None:
+    """Write a file, or replace it in one step. Raises `NotWritten`."""
+    real = os.path.realpath(path)
+    try:
+        _put(real, data, os.stat(real) if os.path.exists(real) else None)
+    except OSError as error:
+        raise NotWritten(error.strerror or str(error)) from None
 
 
 def rewrite(source: Source, text: str, roots: Iterable[str]) -> None:
@@ -43,14 +55,18 @@ def rewrite(source: Source, text: str, roots: Iterable[str]) -> None:
 
 
 def _replace(path: str, before: bytes, after: bytes) -> None:
-    status = os.stat(path)
     if not os.access(path, os.W_OK):
         raise NotWritten("it is write-protected")
+    _put(path, after, os.stat(path), lambda: _require_unchanged(path, before))
+
+
+def _put(path: str, data: bytes, like: os.stat_result | None, ready: Callable[[], None] = lambda: None) -> None:
+    """Put a finished file in the place of another; `ready` may still object, right before it happens."""
     folder, name = os.path.split(path)
     finished = os.path.join(folder, f".{name[:200]}.{secrets.token_hex(6)}")
     try:
-        _write(finished, after, status)
-        _require_unchanged(path, before)
+        _write(finished, data, like)
+        ready()
         os.replace(finished, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
@@ -65,16 +81,18 @@ def _require_unchanged(path: str, before: bytes) -> None:
             raise NotWritten("it was changed meanwhile")
 
 
-def _write(path: str, data: bytes, like: os.stat_result) -> None:
-    """A new file, complete on the disk, with the mode of another and its owner if that is allowed."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+def _write(path: str, data: bytes, like: os.stat_result | None) -> None:
+    """A new file, complete on the disk; with the mode of another, and its owner if that is allowed."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, flags, 0o666 if like is None else 0o600)
     with open(descriptor, "wb") as file:
         file.write(data)
         file.flush()
-        if hasattr(os, "fchown"):
-            with contextlib.suppress(PermissionError):
-                os.fchown(descriptor, like.st_uid, like.st_gid)
-        os.chmod(descriptor if os.chmod in os.supports_fd else path, stat.S_IMODE(like.st_mode))
+        if like is not None:
+            if hasattr(os, "fchown"):
+                with contextlib.suppress(PermissionError):
+                    os.fchown(descriptor, like.st_uid, like.st_gid)
+            os.chmod(descriptor if os.chmod in os.supports_fd else path, stat.S_IMODE(like.st_mode))
         os.fsync(descriptor)
 
 

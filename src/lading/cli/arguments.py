@@ -1,29 +1,76 @@
-"""The arguments of the command. Kept apart and light: `lading --help` imports nothing else."""
+"""The arguments of the command. Kept apart and light: `lading --help` imports nothing else.
+
+Whoever mistypes a command, a flag or a choice is told what was probably meant.
+"""
 
 from __future__ import annotations
 
 import argparse
-import difflib
-import sys
-from typing import NoReturn
+from collections.abc import Iterable, Sequence
+from typing import Any, NoReturn
 
 from lading._version import __version__
 
-FORMATS = ("text", "json", "sarif", "github")
+FORMATS = ("text", "json")
+REPORTS = (*FORMATS, "sarif", "github")
 COLOURS = ("auto", "always", "never")
+SHELLS = ("bash", "zsh", "fish")
+
+Commands = Any  # argparse's own name for it is private
 
 
 class Parser(argparse.ArgumentParser):
     """An argument parser that guesses what was meant."""
 
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        # An abbreviation that works today is taken by another flag tomorrow.
+        super().__init__(*args, **{"allow_abbrev": False, **settings})
+
     def error(self, message: str) -> NoReturn:
-        known = [option for action in self._actions for option in action.option_strings]
-        for word in sys.argv[1:]:
-            flag = word.partition("=")[0]
-            if flag.startswith("--") and flag not in known and flag in message:
-                guess = difflib.get_close_matches(flag, known, 1)
-                message += f"; did you mean {guess[0]}?" if guess else ""
-        self.exit(2, f"{self.prog}: {message}\n{self.format_usage()}")
+        self.exit(2, f"{self.prog}: {message}\nsee: {self.prog} --help\n")
+
+    def read(self, arguments: Sequence[str]) -> argparse.Namespace:
+        """Like `parse_args`, with a guess for every flag nobody knows."""
+        options, unknown = self.parse_known_args(arguments)
+        if unknown:
+            command = command_parsers(self).get(getattr(options, "command", None) or "", self)
+            flags = [flag for action in command._actions for flag in action.option_strings]
+            names = [word.partition("=")[0] for word in unknown]
+            command.error(f"unknown arguments: {' '.join(name + _guess(name, flags) for name in names)}")
+        return options
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        if action.choices is None or value in action.choices:
+            return
+        known = [str(choice) for choice in action.choices]
+        is_command = isinstance(action, argparse._SubParsersAction)
+        what = "command" if is_command else "choice"
+        hint = _guess(str(value), known) or f" (there is: {', '.join(known)})"
+        raise argparse.ArgumentError(None if is_command else action, f"there is no {what} {value!r}{hint}")
+
+
+def _guess(word: str, known: Iterable[str]) -> str:
+    from lading.nearest import nearest
+
+    guess = nearest(word, known)
+    return f"; did you mean {guess}?" if guess else ""
+
+
+class _Version(argparse.Action):
+    """Says which parser is at work, which needs an import that nothing else here does."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_rest: Any) -> None:
+        from lading.syntax.yaml import ENGINE
+
+        parser.exit(0, f"lading {__version__} (YAML: {ENGINE})\n")
+
+
+def command_parsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """The parser of each command, in the order of the help."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            return dict(action.choices)
+    return {}
 
 
 def parser() -> Parser:
@@ -32,23 +79,22 @@ def parser() -> Parser:
         description="Load, compose, check and freeze the configuration of AI agents.",
         epilog="Exit codes: 0 clean, 1 errors found, 2 wrong usage or nothing to do, 3 a bug in lading.",
     )
-    root.add_argument("--version", action="version", version=f"lading {__version__}")
-    root.add_argument("--color", choices=COLOURS, default="auto", help="colour the output")
+    root.add_argument("--version", action=_Version, nargs=0, help="show the version and the YAML parser in use")
+    root.add_argument("--color", choices=COLOURS, default="auto", help="colour the output (default: auto)")
     commands = root.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
-    _check(commands)
+    for add in (_check, _show, _explain, _list, _schema, _graph, _diff, _bill, _new, _rule, _completion):
+        add(commands)
     return root
 
 
-def _check(commands: argparse._SubParsersAction[Parser]) -> None:
-    check = commands.add_parser(
-        "check", help="find and check everything", description="Find and check everything below PATH."
-    )
+# --------------------------------------------------------------------------------------------- the commands
+
+
+def _check(commands: Commands) -> None:
+    check = _command(commands, "check", "find and check everything", "Find and check everything below PATH.")
     check.add_argument("paths", nargs="*", metavar="PATH", default=["."], help="files and folders (default: .)")
     _loading(check)
-    check.add_argument("--output-format", choices=FORMATS, default="text", help="how to report (default: text)")
-    check.add_argument(
-        "--json", dest="output_format", action="store_const", const="json", help="the same as --output-format json"
-    )
+    _format(check, REPORTS)
     fixing = check.add_mutually_exclusive_group()
     fixing.add_argument("--fix", action="store_true", help="apply the fixes of findings, then report what is left")
     fixing.add_argument("--diff", action="store_true", help="show what --fix would change; exit 1 if anything")
@@ -58,23 +104,179 @@ def _check(commands: argparse._SubParsersAction[Parser]) -> None:
     )
     check.add_argument("--quiet", action="store_true", help="show errors only")
     check.add_argument("--strict", action="store_true", help="fail on warnings, too")
-    check.add_argument(
-        "--color", choices=("auto", "always", "never"), default=argparse.SUPPRESS, help=argparse.SUPPRESS
-    )
+    _codes(check, "--select", "report these codes only")
+    _codes(check, "--ignore", "do not report these codes")
+    check.add_argument("--statistics", action="store_true", help="count findings by code instead of showing them")
 
 
 def _count(written: str) -> int:
-    if written == "auto":
-        return 0
-    number = int(written)
+    number = 0 if written == "auto" else int(written)
     if number < 0:
         raise ValueError
     return number
 
 
+def _show(commands: Commands) -> None:
+    show = _command(
+        commands, "show", "the resolved configuration", "Show the configuration of FILE: composed, checked, complete."
+    )
+    _file(show)
+    show.add_argument("path", nargs="?", metavar="PATH", help="show this part only, such as tools[0].tool.name")
+    _loading(show)
+    _format(show, ("yaml", "json"))
+    show.add_argument("--annotate", action="store_true", help="say where each value came from")
+    _show_env(show)
+
+
+def _explain(commands: Commands) -> None:
+    explain = _command(
+        commands,
+        "explain",
+        "the whole story of one value",
+        "Tell who set the value at PATH, what it replaced, and through what it came.",
+    )
+    _file(explain)
+    explain.add_argument("path", metavar="PATH", help="a value, such as tools[0].tool.name")
+    _loading(explain)
+    _format(explain, FORMATS)
+    _show_env(explain)
+
+
+def _list(commands: Commands) -> None:
+    listing = _command(
+        commands,
+        "list",
+        "what there is: agents, tools, servers",
+        "List what the files below PATH offer, with its layer and what it is shadowed by.",
+    )
+    listing.add_argument("paths", nargs="*", metavar="PATH", default=["."], help="files and folders (default: .)")
+    _loading(listing)
+    _format(listing, FORMATS)
+
+
+def _schema(commands: Commands) -> None:
+    schema = _command(
+        commands, "schema", "JSON Schema for editors", "Write the JSON Schema of KIND, for editors and other tools."
+    )
+    schema.add_argument("kind", metavar="KIND", help="a kind of configuration")
+    _output(schema)
+
+
+def _graph(commands: Commands) -> None:
+    graph = _command(
+        commands, "graph", "what includes what", "Draw which file brings which, from FILE or everything below it."
+    )
+    graph.add_argument("paths", nargs="+", metavar="FILE", help="files and folders")
+    _loading(graph)
+    _format(graph, ("mermaid", "dot", "svg"), alias=False)
+    _output(graph)
+
+
+def _diff(commands: Commands) -> None:
+    diff = _command(
+        commands,
+        "diff",
+        "semantic difference of two loads",
+        "Compare what A and B mean: files, folders, or revisions (HEAD~1, main:server.yaml). What widens a "
+        "permission comes first. Exit 0: the same, 1: different, 2: could not be compared.",
+    )
+    diff.add_argument("a", metavar="A", help="a file, a folder or a revision")
+    diff.add_argument("b", metavar="B", help="what to compare it with")
+    _loading(diff)
+    _format(diff, FORMATS)
+    _show_env(diff)
+
+
+def _bill(commands: Commands) -> None:
+    bill = _command(
+        commands,
+        "bill",
+        "the bill of lading; --verify compares",
+        "Write what was loaded: every source with its hash, every variable by name, and the digest of it all.",
+    )
+    _file(bill)
+    bill.add_argument("--verify", metavar="BILL", help="compare with this bill; fail if the digest changed")
+    _loading(bill)
+    _output(bill)
+
+
+def _new(commands: Commands) -> None:
+    new = _command(commands, "new", "a good first file", "Write a commented first file that checks clean.")
+    new.add_argument("kind", metavar="KIND", help="a kind of configuration")
+    new.add_argument("name", metavar="NAME", help="what to call it")
+    new.add_argument("--stdout", action="store_true", help="write to standard output instead of a file")
+
+
+def _rule(commands: Commands) -> None:
+    rule = _command(
+        commands,
+        "rule",
+        "what a finding means and how to mend it",
+        "Tell what CODE means and how to mend it; without CODE, list them all.",
+    )
+    rule.add_argument("code", nargs="?", metavar="CODE", help="the code of a finding, such as unknown-field")
+    _format(rule, FORMATS)
+
+
+def _completion(commands: Commands) -> None:
+    completion = _command(
+        commands,
+        "completion",
+        "completion for your shell",
+        'Write a completion script; for bash: eval "$(lading completion bash)".',
+    )
+    completion.add_argument("shell", choices=SHELLS, metavar="SHELL", help="bash, zsh or fish")
+
+
+# ------------------------------------------------------------------------------------------- shared options
+
+
+def _command(commands: Commands, name: str, summary: str, description: str) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=description)
+    command.add_argument("--color", choices=COLOURS, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+    return command
+
+
+def _file(command: argparse.ArgumentParser) -> None:
+    command.add_argument("file", metavar="FILE", help="the file to load")
+
+
 def _loading(command: argparse.ArgumentParser) -> None:
     """Options of every command that loads files."""
-    command.add_argument("--kind", metavar="KIND", help="take files for this kind instead of recognising it")
-    command.add_argument("--library", metavar="DIR", help="where $include paths start (server)")
-    command.add_argument("--embedded", action="store_true", help="no includes, no files, no environment (server)")
-    command.add_argument("--root", metavar="DIR", action="append", default=[], help="allow references into DIR, too")
+    group = command.add_argument_group("how to load")
+    group.add_argument("--kind", metavar="KIND", help="take files for this kind instead of recognising it")
+    group.add_argument("--root", metavar="DIR", action="append", default=[], help="allow references into DIR, too")
+    group.add_argument("--library", metavar="DIR", help="where $include paths start (server)")
+    group.add_argument("--embedded", action="store_true", help="no includes, no files, no environment (server)")
+    group.add_argument("--include-root", metavar="DIR", action="append", help="a further folder for files (blueprint)")
+    group.add_argument("--default-agent-kind", metavar="K", help="the kind of agents that do not say it (blueprint)")
+    group.add_argument("--local", action="store_true", help="leave the user's own layer out (profiles, settings)")
+    group.add_argument(
+        "--config", metavar="KEY=VALUE", action="append", help="a value over all layers (settings); repeatable"
+    )
+
+
+def _format(command: argparse.ArgumentParser, formats: Sequence[str], *, alias: bool = True) -> None:
+    command.add_argument(
+        "--output-format", choices=formats, default=formats[0], help=f"how to write it (default: {formats[0]})"
+    )
+    if alias:
+        command.add_argument(
+            "--json", dest="output_format", action="store_const", const="json", help="the same as --output-format json"
+        )
+
+
+def _output(command: argparse.ArgumentParser) -> None:
+    command.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of standard output")
+
+
+def _show_env(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--show-env", action="store_true", help="show values from the environment, which are ${NAME} otherwise"
+    )
+
+
+def _codes(command: argparse.ArgumentParser, flag: str, summary: str) -> None:
+    command.add_argument(
+        flag, metavar="CODE", action="append", default=[], help=f"{summary}; repeatable, or with commas"
+    )

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections import Counter
+from collections.abc import Callable
 
-from lading.cli.main import FOUND, OK, USAGE
+from lading.cli.main import BUG, FOUND, OK, USAGE
 from lading.cli.output import Output
+from lading.cli.progress import Progress
 from lading.cli.request import request_of
-from lading.workspace import Report, check_paths
+from lading.diagnostics import UsageError
+from lading.project import Selection
+from lading.workspace import SETTINGS, Report, check_paths
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
-    request = request_of(options)
-
-    def check() -> Report:
-        return check_paths(options.paths, request, kind=options.kind, jobs=options.jobs)
-
+    check = _checking(options, output)
     fixed: int | None = None
     if options.fix:
         from lading.cli.fixing import fix_all
@@ -29,16 +30,41 @@ def run(options: argparse.Namespace, output: Output) -> int:
 
         code = FOUND if show_diff(report, output, unsafe=options.unsafe_fixes) else OK
     else:
-        _print(report, options, output, fixed)
+        _write(report, options, output, fixed)
         code = _exit_code(report, strict=options.strict)
-    if not report.files and not report.errors:
+    if all(each.kind == SETTINGS for each in report.files) and not report.errors:
         output.note("lading: found nothing to check; name a file, or a kind with --kind")
         return USAGE
     return code
 
 
-def _print(report: Report, options: argparse.Namespace, output: Output, fixed: int | None) -> None:
+def _checking(options: argparse.Namespace, output: Output) -> Callable[[], Report]:
+    """A check as the command line asks for it, to be made once or more."""
+    selection = Selection(_codes(options.select) or None, _codes(options.ignore))
+    request = request_of(options)
+
+    def check() -> Report:
+        progress = Progress("checking", output.width)
+        try:
+            return check_paths(
+                options.paths,
+                request,
+                kind=options.kind,
+                selection=selection,
+                progress=progress,
+                jobs=options.jobs,
+            )
+        finally:
+            progress.clear()
+
+    return check
+
+
+def _write(report: Report, options: argparse.Namespace, output: Output, fixed: int | None) -> None:
     """The report in the format that was asked for; each is imported only then."""
+    if options.output_format == "text":
+        _write_text(report, options, output, fixed)
+        return
     if options.output_format == "json":
         from lading.render import json
 
@@ -48,17 +74,24 @@ def _print(report: Report, options: argparse.Namespace, output: Output, fixed: i
         from lading.render import sarif
 
         output.data(sarif.render(report, codes_of(each.kind for each in report.files)))
-    elif options.output_format == "github":
+    else:
         from lading.render import github
 
         for line in github.render(report, prefix=_inside_repository(), quiet=options.quiet):
             output.data(line)
-    else:
-        from lading.render import text
+    if options.statistics:
+        output.note(statistics(report, quiet=options.quiet).rstrip("\n"))
 
-        style = text.Style(colour=output.colour, width=output.width)
-        for piece in text.render(report, style, quiet=options.quiet, fixed=fixed):
-            output.data(piece)
+
+def _write_text(report: Report, options: argparse.Namespace, output: Output, fixed: int | None) -> None:
+    from lading.render import text
+
+    if options.statistics:
+        output.data(statistics(report, quiet=options.quiet))
+        output.data(text.summary(report, output.style(), quiet=options.quiet))
+        return
+    for piece in text.render(report, output.style(), quiet=options.quiet, fixed=fixed):
+        output.data(piece)
 
 
 def _inside_repository() -> str:
@@ -70,7 +103,36 @@ def _inside_repository() -> str:
     return os.path.relpath(here, root).replace(os.sep, "/") if inside else ""
 
 
+def statistics(report: Report, *, quiet: bool = False) -> str:
+    """How often each code was found, the most frequent first."""
+    found = Counter((each.severity, each.code) for each in report.diagnostics if not quiet or each.severity == "error")
+    fixable = Counter(each.code for each in report.diagnostics if each.fix is not None)
+    rows = sorted(found.items(), key=lambda row: (-row[1], row[0]))
+    width = len(str(rows[0][1])) if rows else 1
+    return "".join(
+        f"{count:>{width}}  {severity:<7}  {code}{f' ({fixable[code]} with a fix)' if fixable[code] else ''}\n"
+        for (severity, code), count in rows
+    )
+
+
+def _codes(given: list[str]) -> frozenset[str]:
+    """The codes of a repeatable, comma-separated option. Raises `UsageError`."""
+    codes = [code.strip() for each in given for code in each.split(",") if code.strip()]
+    if not codes:
+        return frozenset()
+    from lading.kinds.registry import all_codes
+    from lading.nearest import nearest
+
+    known = all_codes()
+    for code in codes:
+        if code not in known:
+            guess = nearest(code, known)
+            hint = f"; did you mean `{guess}`?" if guess else "; `lading rule` lists them"
+            raise UsageError(f"there is no code `{code}`{hint}")
+    return frozenset(codes)
+
+
 def _exit_code(report: Report, *, strict: bool) -> int:
     if any(each.code == "internal-error" for each in report.diagnostics):
-        return 3
+        return BUG
     return FOUND if report.errors or (strict and report.warnings) else OK

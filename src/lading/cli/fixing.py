@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from lading.cli.output import Output
 from lading.fixes import REASONS, Refusal, Repair, diff, repair
+from lading.session import project_root
 from lading.workspace import Report
-from lading.writing import NotWritten, rewrite, roots_of
+from lading.writing import NotWritten, rewrite
 
 #: A fix may uncover another one. Fixes that uncover each other for ever must end, too.
 _MAX_PASSES = 10
@@ -31,6 +32,14 @@ def fix_all(
         fixed += sum(len(each.mended) for each in written)
         report = check()
     return report, fixed
+
+
+def roots_of(paths: Iterable[str], cwd: str) -> tuple[str, ...]:
+    """The projects that the caller's own arguments lie in. The last step of an argument is not followed: naming
+    a link does not name the place it leads to."""
+    places = (os.path.join(cwd, path) for path in paths)
+    folders = (each if os.path.isdir(each) else os.path.dirname(each) for each in places)
+    return tuple(dict.fromkeys(project_root(os.path.join(folder, "file"), cwd) for folder in folders))
 
 
 def _write(each: Repair, roots: Sequence[str], unwritten: dict[str, str]) -> bool:

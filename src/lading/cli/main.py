@@ -19,17 +19,28 @@ OK, FOUND, USAGE, BUG, INTERRUPTED = 0, 1, 2, 3, 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
     try:
-        return _run(sys.argv[1:] if arguments is None else arguments)
+        code = _run(sys.argv[1:] if arguments is None else arguments)
+        # Here, and not when Python ends: there, a closed pipe could only be complained about.
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output is gone. Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _leave_quietly()
         return OK
+    return code
+
+
+def _leave_quietly() -> None:
+    """Whoever read our output is gone. Python would complain once more when it flushes at exit."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            os.dup2(null, stream.fileno())
 
 
 def _run(arguments: Sequence[str]) -> int:
-    options = parser().parse_args(arguments)
+    options = parser().read(arguments)
     if options.command is None:
         parser().print_help()
         return USAGE
@@ -37,12 +48,34 @@ def _run(arguments: Sequence[str]) -> int:
 
     command = import_module(f"lading.cli.{options.command}")
     output = Output(colour=options.color)
-    from lading.diagnostics import UsageError
+    from lading.diagnostics import LoadError, UsageError
 
     try:
         code = command.run(options, output)
     except UsageError as error:
         output.note(f"lading: {error}")
         return USAGE
+    except LoadError as error:
+        output.findings(error.diagnostics)
+        return FOUND
+    except (KeyboardInterrupt, BrokenPipeError):
+        raise
+    except Exception as error:
+        output.note(_bug(error))
+        return BUG
     assert isinstance(code, int)
     return code
+
+
+def _bug(error: Exception) -> str:
+    """What to report. The words of the exception stay out: they may hold a value of the environment."""
+    if os.environ.get("LADING_TRACEBACK"):
+        raise error
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    place = f" at {os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}" if trace is not None else ""
+    return (
+        f"lading: a bug in lading: {type(error).__name__}{place}\n"
+        "Please report it, with what LADING_TRACEBACK=1 adds; mind that it may show values of your environment."
+    )

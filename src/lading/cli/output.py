@@ -1,34 +1,106 @@
-"""Where the command writes: data to standard output, notes to standard error."""
+"""Where the command writes: data to standard output, notes to standard error.
+
+A terminal gets what it can show. Anything else, a file or a pipe, gets UTF-8 with plain line feeds, so that the
+same run writes the same bytes under every locale, unless PYTHONIOENCODING asks for something else.
+"""
 
 from __future__ import annotations
 
 import os
-import shutil
 import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from lading.diagnostics import Diagnostic
+    from lading.render.text import Style
 
 
 class Output:
     """Standard output and error, with or without colour."""
 
     def __init__(self, *, colour: str = "auto") -> None:
-        self.colour = _wants_colour(colour)
-        self.width = shutil.get_terminal_size((100, 24)).columns
+        self.colour = _wants_colour(colour, sys.stdout)
+        self.colour_notes = _wants_colour(colour, sys.stderr)
+        self.width = _terminal_width()
+        _settle_encoding(sys.stdout)
+
+    def style(self) -> Style:
+        """How to write text for people."""
+        from lading.render.text import Style
+
+        return Style(colour=self.colour, width=self.width)
 
     def data(self, text: str) -> None:
         """Write what was asked for."""
+        if sys.stdout is not None:  # it is None where standard output is closed
+            _write(sys.stdout, text)
+
+    def json(self, value: Any) -> None:
+        """Write data for other programs."""
+        import json
+
+        self.data(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+
+    def document(self, text: str, path: str | None) -> None:
+        """Write a whole document: to a file, in one step, if there is a path. Raises `UsageError`."""
+        if path is None or path == "-":
+            self.data(text)
+            return
+        from lading.diagnostics import UsageError
+        from lading.writing import NotWritten, write_whole
+
         try:
-            sys.stdout.write(text)
-        except UnicodeEncodeError:
-            encoding = sys.stdout.encoding or "ascii"
-            sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+            write_whole(path, text.encode("utf-8"))
+        except NotWritten as error:
+            raise UsageError(f"cannot write {path}: {error}") from None
 
     def note(self, text: str) -> None:
         """Write a word about the run itself."""
-        sys.stdout.flush()
-        print(text, file=sys.stderr)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        if sys.stderr is not None:
+            _write(sys.stderr, text + "\n")
+            sys.stderr.flush()
+
+    def findings(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Write findings that stand in the way of what was asked for."""
+        from lading.render.text import Style, finding
+
+        style = Style(colour=self.colour_notes, width=self.width)
+        for each in diagnostics:
+            self.note(finding(each, style))
 
 
-def _wants_colour(choice: str) -> bool:
+def _write(stream: TextIO, text: str) -> None:
+    try:
+        stream.write(text)
+    except UnicodeEncodeError:
+        encoding = stream.encoding or "ascii"
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+
+
+def _settle_encoding(stream: TextIO | None) -> None:
+    reconfigure = getattr(stream, "reconfigure", None)
+    if reconfigure is None or stream is None or stream.isatty() or os.environ.get("PYTHONIOENCODING"):
+        return
+    reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+
+
+def _terminal_width() -> int:
+    """The width to write for: what COLUMNS says, else the terminal's, else 100."""
+    wanted = os.environ.get("COLUMNS", "")
+    if wanted.isdecimal() and int(wanted) > 0:
+        return int(wanted)
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or 100
+    except (OSError, ValueError):
+        return 100
+
+
+def _wants_colour(choice: str, stream: TextIO | None) -> bool:
     if choice != "auto":
         return choice == "always"
-    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return (
+        stream is not None and stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    )

@@ -1,16 +1,27 @@
-"""Command-line options to a request."""
+"""Command-line options to loads."""
 
 from __future__ import annotations
 
 import argparse
 import os
 
-from lading.loading import Request
+from lading.cli.output import Output
+from lading.diagnostics import LoadError, UsageError
+from lading.loaded import Loaded
+from lading.loading import Outcome, Request
+from lading.path import Path, PathSyntaxError, parse_path
+from lading.workspace import load_one
 
 
 def request_of(options: argparse.Namespace) -> Request:
     """How to load, as the command line says it. Options of other kinds than the file's are left out later."""
-    given = {"library": options.library}
+    given = {
+        "library": options.library,
+        "include_roots": options.include_root,
+        "default_agent_kind": options.default_agent_kind,
+        "local": options.local or None,
+        "config": options.config,
+    }
     return Request(
         env=dict(os.environ),
         options={name: value for name, value in given.items() if value is not None},
@@ -18,3 +29,34 @@ def request_of(options: argparse.Namespace) -> Request:
         shared=True,
         roots=tuple(os.path.abspath(root) for root in options.root),
     )
+
+
+def outcome_of(options: argparse.Namespace) -> Outcome:
+    """The load of the file the command line names, with the layers it is merged with.
+
+    Raises `LoadError` if its kind cannot be told.
+    """
+    request = request_of(options)
+    outcome = load_one(options.file, request, kind=options.kind)
+    together = outcome.kind.stack(options.file, request) if outcome.kind.stack is not None else None
+    return outcome if together is None else together
+
+
+def loaded_of(outcome: Outcome, options: argparse.Namespace, output: Output) -> Loaded[object]:
+    """The configuration of a load. Raises `LoadError` with its errors; says that there are warnings."""
+    loaded = outcome.loaded()
+    if loaded is None:
+        raise LoadError(outcome.errors)
+    count = len(outcome.diagnostics)
+    if count:
+        what = "one finding" if count == 1 else f"{count} findings"
+        output.note(f"lading: {what}, see: lading check {options.file}")
+    return loaded
+
+
+def path_of(written: str) -> Path:
+    """A path from the command line. Raises `UsageError`."""
+    try:
+        return parse_path(written)
+    except PathSyntaxError as error:
+        raise UsageError(f'{error}; a path looks like tools[0].tool.name or resources["file:///x"]') from None

@@ -18,12 +18,13 @@ import msgspec
 
 from lading.codes import Code
 from lading.diagnostics import Fact, Part, Shown
+from lading.directives.scanning import find_directives
 from lading.files import FileProblem, PathPolicy, display_name
 from lading.path import ROOT, Path
 from lading.session import Session
 from lading.source import Source, Span
 from lading.syntax.document import Document
-from lading.tree import HOLE, Origin, Origins, Strategy, Tree, Via, find, get, graft, merge
+from lading.tree import HOLE, Origin, Origins, Strategy, Tree, Via, get, graft, merge, remove
 
 KEY = "$include"
 OVERRIDE = "override"
@@ -40,6 +41,8 @@ class IncludeSettings(msgspec.Struct, frozen=True):
     depth_variable: str | None = None
     #: paths of plain strings that are includes too
     implicit: Callable[[Any], Iterable[Path]] = lambda _value: ()
+    #: keys whose content is the author's own business: an `override` below them is no slip
+    free_form: frozenset[str] = frozenset()
 
 
 class _Resolved(msgspec.Struct, frozen=True):
@@ -72,13 +75,23 @@ class _Includer:
         """The tree with its includes replaced, and the height of the tallest."""
         parts: dict[Path, Tree] = {}
         height = 0
-        for path in find(tree.value, KEY):
+        for path in self.find(tree, KEY):
             parts[path], reach = self.expand(tree.at(path), chain)
             height = max(height, reach)
-        for path in find(tree.value, OVERRIDE):
-            if KEY not in get(tree.value, path):
+        return self.without_orphans(graft(tree, parts), self.find(tree, OVERRIDE)), height
+
+    def without_orphans(self, tree: Tree, overrides: list[Path]) -> Tree:
+        """The tree without any `override` that has no `$include` beside it."""
+        for path in overrides:
+            node = get(tree.value, path)
+            if isinstance(node, dict) and OVERRIDE in node and not self.settings.free_form.intersection(path):
                 self.say(tree.at(path), "orphan-override", at=(OVERRIDE,), part="key")
-        return graft(tree, parts), height
+                tree = remove(tree, (*path, OVERRIDE))
+        return tree
+
+    def find(self, tree: Tree, key: str) -> list[Path]:
+        """Where a key stands that the text of this tree's own file may mention."""
+        return find_directives(tree.value, key, (tree.story(ROOT).origin.document,))
 
     def expand(self, node: Tree, chain: tuple[Source, ...]) -> tuple[Tree, int]:
         """What one `$include` mapping stands for."""
@@ -86,9 +99,10 @@ class _Includer:
         for name in node.value:
             if name not in (KEY, OVERRIDE):
                 self.say(node, "directive-siblings", {"directive": KEY, "key": Shown(name)}, at=(name,), part="key")
-        if not isinstance(reference, str):
-            found_type = Shown(reference, as_found=True)
-            self.say(node, "wrong-type", {"expected": "a path as text", "found": found_type}, at=(KEY,))
+        if not isinstance(reference, str) and not self.session.embedded:
+            if reference is not HOLE:
+                found_type = Shown(reference, as_found=True)
+                self.say(node, "wrong-type", {"expected": "a path as text", "found": found_type}, at=(KEY,))
             return self.hole(node), 0
         found = self.file(node, reference, chain, at=(KEY,))
         if found is None:
@@ -98,7 +112,7 @@ class _Includer:
         if OVERRIDE not in node.value:
             return included, resolved.height
         override, height = self.resolve(node.at((OVERRIDE,)), (*chain, source))
-        nested = set(find(node.value[OVERRIDE], KEY))
+        nested = set(self.find(node.at((OVERRIDE,)), KEY))
         merged = merge(included, override, lambda path, base, over: _strategy(path, base, over, nested))
         return merged, max(resolved.height, height + 1)
 
@@ -141,12 +155,15 @@ class _Includer:
             }
             self.say(node, "include-depth", limits, at=at)
             return None
-        if depth > DEPTH_WORTH_A_WARNING:
+        if depth > DEPTH_WORTH_A_WARNING and len(chain) == 1:
             self.say(node, "include-deep", {"depth": depth}, at=at)
         return _Resolved(resolved.tree, resolved.height + 1), source
 
     def file_resolved(self, source: Source, chain: tuple[Source, ...]) -> _Resolved:
         known = self.resolved.get(id(source))
+        if len(chain) > self.settings.max_depth:
+            # Reported by the directive that led here; going on would never end.
+            return known or _Resolved(Tree(HOLE, Origins(Origin(Document(source, "text", HOLE)))), 0)
         if known is None:
             known = self.resolved[id(source)] = self.parse_resolved(source, chain)
         return known
@@ -160,10 +177,6 @@ class _Includer:
             self.facts.append(Fact("include-empty", values={"file": source.name}, span=Span(source, 0, 0)))
         tree = Tree.of(document)
         tree = graft(tree, {path: self.hole(tree.at(path)) for path in document.failed_paths()})
-        if len(chain) > self.settings.max_depth:
-            return _Resolved(tree, 0)  # reported by the directive that led here; going on would never end
-        if KEY not in document.parsed_text():
-            return _Resolved(tree, 0)
         return _Resolved(*self.resolve(tree, (*chain, source)))
 
     # ---------------------------------------------------------------------------------------------- results

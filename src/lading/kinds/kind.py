@@ -5,30 +5,95 @@ No stage asks which kind it serves. A new kind is one `Kind` value, its models, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from lading.codes import Code
 from lading.diagnostics import Fact, Severity
 from lading.model import Shape
+from lading.path import ROOT, Path
 from lading.source import Source
 from lading.syntax.document import Document, Format
 from lading.tree import Tree
 
 if TYPE_CHECKING:
+    from lading.loading import Outcome, Request
     from lading.session import Session
 
 #: A step of resolving: takes a tree, gives a tree and what it found.
 Stage = Callable[[Tree, "Session"], tuple[Tree, list[Fact]]]
 #: A check of the resolved, normalised, plain value. It may have been pruned: nothing is sure to be there.
 Rule = Callable[[Any, "Session"], Iterator[Fact]]
+#: A check of all files of a kind together. Each fact is placed in the load it is given with.
+SetRule = Callable[[Sequence["Outcome"]], Iterator[tuple["Outcome", Fact]]]
+#: Makes the value handed to programs from the resolved value, once it is known to fit the model.
+Making = Callable[[Any, "Session"], Any]
+#: How severe a finding about the text is, where that depends on its place; None silences it.
+Judgement = Callable[[Fact], Severity | None]
 #: How a source becomes a document, where the extension alone does not say it.
 Reading = Callable[[Source, "Session"], tuple[Document | None, list[Fact]]]
 
 
 YAML_ONLY: Mapping[str, Format] = {".yaml": "yaml", ".yml": "yaml"}
+
+
+class Item(msgspec.Struct, frozen=True):
+    """Something a configuration offers under a name: an agent, a tool, a server."""
+
+    sort: str  #: what it is, in one word
+    name: str
+    description: str | None = None
+    path: Path = ROOT  #: where it stands in the configuration
+
+
+class Sensitive(msgspec.Struct, frozen=True):
+    """Values whose change deserves to be seen first.
+
+    `pattern` is a path in which `*` stands for any one step and `**` for any number of them, steps divided by
+    dots: `**.tools.*`. An absent permission may mean that nothing is allowed, or everything: `absent` says which,
+    or `default` what.
+    """
+
+    pattern: str
+    what: Literal["tool", "agent", "permission", "prompt"]
+    #: what widens a permission: more entries (an allow list), fewer (a deny list)
+    widens: Literal["more", "fewer"] = "more"
+    absent: Literal["nothing", "everything"] = "nothing"
+    #: for a permission that is one of a few values: these, from narrow to wide
+    order: tuple[Any, ...] = ()
+    #: what an absent permission stands for, where it is a certain value
+    default: Any = None
+
+
+class Elsewhere(msgspec.Struct, frozen=True):
+    """A folder outside the project whose files take part, such as the user's own."""
+
+    folder: str
+    layer: str
+
+
+#: By the names people give such fields, for kinds that do not say it themselves.
+USUALLY_SENSITIVE: tuple[Sensitive, ...] = (
+    Sensitive("**.tools.*", "tool"),
+    Sensitive("**.allowed_tools", "permission", absent="everything"),
+    Sensitive("**.disallowed_tools", "permission", widens="fewer"),
+    Sensitive("**.permissions", "permission"),
+    Sensitive("**.system_prompt", "prompt"),
+    Sensitive("**.prompt", "prompt"),
+    Sensitive("**.instructions", "prompt"),
+    Sensitive("**.description", "prompt"),
+)
+
+
+def itself(plain: Any, file: str) -> Iterator[Item]:
+    """The configuration as one item: its own `name` or `id`, else the name of its file."""
+    fields: dict[str, Any] = plain if isinstance(plain, dict) else {}
+    stem = file.rpartition("/")[2].partition(".")[0]
+    name = next((fields[key] for key in ("name", "id") if isinstance(fields.get(key), str)), stem)
+    description = fields.get("description")
+    yield Item("file", name, description if isinstance(description, str) else None)
 
 
 class NoOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -39,10 +104,24 @@ class Limits(msgspec.Struct, frozen=True):
     """The limits every kind has. A kind with more of them extends this class."""
 
     max_file_bytes: int = 10 * 1024 * 1024
+    file_bytes_variable: str | None = None  #: the environment variable that raises it
 
 
 def default_limits(_env: Mapping[str, str]) -> tuple[Limits, list[Fact]]:
     return Limits(), []
+
+
+def all_together(_outcome: Outcome) -> Hashable:
+    """For kinds any two of whose files may concern each other."""
+    return ()
+
+
+def in_no_layer(_path: str, _env: Mapping[str, str]) -> str | None:
+    return None
+
+
+def nowhere_else(_env: Mapping[str, str]) -> Iterable[Elsewhere]:
+    return ()
 
 
 class Kind(msgspec.Struct, frozen=True):
@@ -61,23 +140,44 @@ class Kind(msgspec.Struct, frozen=True):
     merge_keys: bool = False  #: apply `<<`
     #: code → severity where this kind is stricter or milder than the code itself; None silences it. A format may
     #: stand before the code, as in `json:duplicate-key`
-    strictness: Mapping[str, Severity | None] = {}
+    strictness: Mapping[str, Severity | Judgement | None] = {}
     shape: Shape = Shape()
     stages: tuple[Stage, ...] = ()
     rules: tuple[Rule, ...] = ()
+    set_rules: tuple[SetRule, ...] = ()
+    #: files with equal keys are seen together by the set rules, others need not be; None: with no other file
+    set_key: Callable[[Outcome], Hashable] = all_together
     codes: tuple[Code, ...] = ()
-    #: rewrites the plain value right before it is converted, when the model folds what the author wrote
-    finish: Callable[[Tree, Any], Tree] | None = None
+    #: makes what `Loaded.config` is, where that is not the model itself; it has `to_dict` and freezes what it takes
+    make: Making | None = None
+    #: folds what the author may write (the model) into what a program gets, once nothing is wrong with it
+    finish: Callable[[Tree, Any], tuple[Tree, Any]] | None = None
     #: fragments for the JSON Schema: what directives and shorthands accept beyond the model
     schema: Callable[[dict[str, Any]], dict[str, Any]] | None = None
-    #: the text of a good first file
+    #: the configuration as plain data the way the format's own tools write it; by default, without defaults
+    written: Callable[[Any], Any] | None = None
+    #: the text of a good first file; `NAME` in it stands for the name it is given
     example: str | None = None
+    example_path: str = "NAME.yaml"
+    #: what `list` shows: the plain configuration and the name of its file → items
+    listing: Callable[[Any, str], Iterable[Item]] = itself
+    #: what `diff` shows first
+    sensitive: tuple[Sensitive, ...] = USUALLY_SENSITIVE
+    #: the names of the layers, lowest first: of two items with one name, that of the higher layer counts
+    layers: tuple[str, ...] = ()
+    #: the layer of a file, by its absolute path
+    layer: Callable[[str, Mapping[str, str]], str | None] = in_no_layer
+    #: the same file together with the other layers it is merged with; None where it is not one of them
+    stack: Callable[[str, Request], Outcome | None] | None = None
+    #: folders outside the project that take part, by the environment
+    elsewhere: Callable[[Mapping[str, str]], Iterable[Elsewhere]] = nowhere_else
 
     def severity(self, each: Fact, format: Format | None = None) -> Fact | None:  # noqa: A002
         """The fact with the severity this kind gives it; None if the kind does not mind."""
         for name in (f"{format}:{each.code}", each.code):
             if name in self.strictness:
-                wanted = self.strictness[name]
+                given = self.strictness[name]
+                wanted = given(each) if callable(given) else given
                 return None if wanted is None else msgspec.structs.replace(each, severity=wanted)
         return each
 

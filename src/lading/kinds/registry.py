@@ -28,6 +28,7 @@ class Recognition(msgspec.Struct, frozen=True):
     by_path: Callable[[str], bool] | None = None
     by_text: Callable[[str], bool] | None = None  #: a cheap look, before anything is parsed
     by_content: Callable[[Any], bool] | None = None
+    convention: bool = False  #: of another agent tool; a project may leave these alone
 
 
 def _key(*names: str) -> re.Pattern[str]:
@@ -49,8 +50,39 @@ def _is_server(value: Any) -> bool:
     return any(key in value for key in ("tools", "resources", "prompts", "baseline", "phases"))
 
 
+_PROFILE = re.compile(r"/\.?defect/agents/(?:[^/]+\.md|[^/]+/config\.toml)\Z")
+_SETTINGS = re.compile(r"/(?:\.defect/config(?:\.local)?|(?:\.?config|xdg)/defect/config)\.toml\Z")
+
+
+def _is_profile(path: str) -> bool:
+    return bool(_PROFILE.search(path))
+
+
+def _is_settings(path: str) -> bool:
+    return bool(_SETTINGS.search(path))
+
+
+_FLOW = re.compile(r"""(?:^|[{,])\s*["']?flow["']?[ \t]*:""", re.MULTILINE)
+
+
+def _looks_like_blueprint(text: str) -> bool:
+    return bool(_FLOW.search(text)) and "kind" in text
+
+
+def _is_blueprint(value: Any) -> bool:
+    """A flow with a kind, and an id; a blueprint that forgot its id still has agents."""
+    if not isinstance(value, dict) or not isinstance(value.get("flow"), dict):
+        return False
+    return "kind" in value["flow"] and ("id" in value or "agents" in value)
+
+
 BUILT_IN: tuple[Recognition, ...] = (
+    Recognition("toolpack", "lading.kinds.toolpack", by_path=lambda path: path.endswith((".tool.yaml", ".tool.yml"))),
+    Recognition("profile", "lading.kinds.profile", by_path=_is_profile),
+    Recognition("settings", "lading.kinds.settings", by_path=_is_settings),
     Recognition("server", "lading.kinds.server", by_text=_looks_like_server, by_content=_is_server),
+    Recognition("blueprint", "lading.kinds.blueprint", by_text=_looks_like_blueprint, by_content=_is_blueprint),
+    Recognition("agent_md", "lading.kinds.agent_md"),
 )
 
 _plugins: dict[str, Kind] = {}
@@ -74,10 +106,15 @@ def kind_named(name: str) -> Kind:
     plugins = installed()
     if name in plugins:
         return plugins[name]
-    known = (*names(), *plugins)
+    known = known_names()
     guess = nearest(name, known)
     hint = f"; did you mean `{guess}`?" if guess else ""
     raise UsageError(f"there is no kind `{name}` (known: {', '.join(known)}){hint}")
+
+
+def known_names() -> tuple[str, ...]:
+    """Every kind there is, installed ones included."""
+    return (*names(), *installed())
 
 
 def installed() -> dict[str, Kind]:
@@ -92,9 +129,10 @@ def installed() -> dict[str, Kind]:
     return _plugins
 
 
-def recognise_path(path: str) -> str | None:
+def recognise_path(path: str, *, conventions: bool = True) -> str | None:
     """The kind of a file by its name and place alone."""
-    return next((each.kind for each in BUILT_IN if each.by_path is not None and each.by_path(path)), None)
+    rows = (each for each in BUILT_IN if each.by_path is not None and (conventions or not each.convention))
+    return next((each.kind for each in rows if each.by_path is not None and each.by_path(path)), None)
 
 
 def recognise_text(text: str) -> str | None:
@@ -116,9 +154,9 @@ def all_codes() -> dict[str, Code]:
 
 
 def codes_of(kinds: Iterable[str | None]) -> dict[str, Code]:
-    """Every code of lading and of the named kinds, installed ones included."""
-    codes = {code.name: code for code in CORE_CODES}
-    for name in dict.fromkeys(kinds):
-        if name is not None:
-            codes |= {code.name: code for code in kind_named(name).codes}
+    """Every code of lading, of the built-in kinds, and of those of the named kinds that others installed."""
+    codes = all_codes()
+    for name in set(kinds) - {None, *names()}:
+        kind = installed().get(str(name))
+        codes |= {code.name: code for code in kind.codes} if kind is not None else {}
     return codes

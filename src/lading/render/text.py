@@ -58,9 +58,7 @@ def render(report: Report, style: Style, *, quiet: bool = False, fixed: int | No
 def finding(each: Diagnostic, style: Style) -> str:
     """One finding as a block of lines."""
     times = f" (×{each.count})" if each.count > 1 else ""
-    head = (
-        style.paint(each.severity, f"{each.severity}[{each.code}]") + style.paint("bold", f": {each.message}") + times
-    )
+    head = style.paint(each.severity, f"{each.severity}[{each.code}]") + style.paint("bold", f": {each.message}")
     numbers = [span.line for span in (each.span, *(label.span for label in each.related)) if span is not None]
     gutter = len(str(max(numbers, default=1)))
     lines = [head + times, *_frame(each, gutter, style)]
@@ -86,7 +84,7 @@ def _frame(each: Diagnostic, gutter: int, style: Style) -> Iterator[str]:
     yield f"{arrow} {visible(each.span.source.name)}:{each.span.line}:{each.span.column}"
     bar = style.paint("place", "|")
     yield f"{' ' * gutter}  {bar}"
-    yield from _source_line(each.span, "^", gutter, style, each.severity)
+    yield from excerpt(each.span, "^", gutter, style, each.severity)
 
 
 def _related(label: Label, gutter: int, style: Style) -> Iterator[str]:
@@ -95,10 +93,10 @@ def _related(label: Label, gutter: int, style: Style) -> Iterator[str]:
         return
     place = f"{visible(label.span.source.name)}:{label.span.line}:{label.span.column}"
     yield f"{style.paint('place', ' ' * (gutter + 1) + ':::')} {place} {label.message}"
-    yield from _source_line(label.span, "-", gutter, style, "place")
+    yield from excerpt(label.span, "-", gutter, style, "place")
 
 
-def _source_line(span: Span, mark: str, gutter: int, style: Style, role: str) -> Iterator[str]:
+def excerpt(span: Span, mark: str, gutter: int, style: Style, role: str) -> Iterator[str]:
     """The line a span starts on, and marks below what it covers of it."""
     number, column = span.source.position(span.start)
     line = span.source.line(number)
@@ -113,20 +111,20 @@ def _window(line: str, start: int, end: int, width: int) -> tuple[str, int, int]
     """The part of a line that fits, made safe to print, with the marks' offset and length in columns."""
     width = max(16, width)
     low = 0
-    if _cells(line[:end]) > width:
-        low = max(0, min(start - _MARGIN, len(line) - width))
+    if cells(line[:end]) > width:
+        low = max(0, min(start - min(_MARGIN, width // 3), len(line) - width))
     before = ("…" if low else "") + _printable(line[low:start])
     marked = _printable(line[start:end])
     text = before + marked + _printable(line[end : low + 4 * width])
-    shown = _cut(text, width)
-    offset = _cells(before)
-    return shown, offset, max(1, min(_cells(marked), width - offset))
+    shown = cut(text, width)
+    offset = cells(before)
+    return shown, offset, max(1, min(cells(marked), width - offset))
 
 
-def _cut(text: str, width: int) -> str:
-    if _cells(text) <= width:
+def cut(text: str, width: int) -> str:
+    if cells(text) <= width:
         return text
-    while text and _cells(text) >= width:
+    while text and cells(text) >= width:
         text = text[:-1]
     return text + "…"
 
@@ -135,7 +133,7 @@ def _printable(text: str) -> str:
     return visible(text.replace("\t", "    "))
 
 
-def _cells(text: str) -> int:
+def cells(text: str) -> int:
     """How many columns of a terminal a text takes."""
     return sum(
         0 if unicodedata.combining(each) else 2 if unicodedata.east_asian_width(each) in "WF" else 1 for each in text

@@ -84,7 +84,7 @@ class Document:
         if not wanted:
             return {}
         if self.format == "text":
-            return {(): Located(Span(self.source, 0, 0))} if () in wanted else {}
+            return {(): Located(Span(self.source, *self.window))} if () in wanted else {}
         places = _locate(self.format, self.parsed_text(), wanted, merge=self.merge)
         return {path: self._located(place) for path, place in places.items()}
 
@@ -161,14 +161,14 @@ def parse(
         except SyntaxProblem as problem:
             return None, [_as_fact(each, document.written_span(*each.range)) for each in problem.problems]
         text, document.substituted_text = replaced.text, replaced
+        source.secrets = replaced.secrets()
         facts += [_as_fact(each, document.written_span(*each.range)) for each in replaced.irregularities]
+        changes = structure_changes(replaced)
+        facts += [_as_fact(each, document.written_span(*each.range)) for each in changes]
     try:
         parsed = _load(format, text, merge=merge)
     except SyntaxProblem as problem:
         return None, [*facts, *(_as_fact(each, document.span(*each.range), document) for each in problem.problems)]
-    if document.substituted_text is not None:
-        changes = structure_changes(document.substituted_text)
-        facts += [_as_fact(each, document.written_span(*each.range)) for each in changes]
     document.value = parsed.value
     facts += [_as_fact(each, document.span(*each.range), document) for each in parsed.irregularities]
     return document, facts

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 
 from lading.syntax.brackets import bracket_depth
 from lading.syntax.engine import MAX_DEPTH, Irregularity, SyntaxProblem
 from lading.syntax.json.events import events
+from lading.syntax.surrogates import lone_surrogates
 
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
 _ESCAPE = re.compile(
     r"""
       (?P<pair> \\u[dD][89abAB]..\\u[dD][c-fC-F].. )
-    | (?P<lone> \\u[dD][89a-fA-F].. | [\ud800-\udfff] )
+    | (?P<lone> \\u[dD][89a-fA-F].. )
     | \\.
     """,
     re.VERBOSE,
@@ -55,18 +56,16 @@ def _is_sound(beginning: str) -> bool:
 
 def refuse_lone_surrogates(text: str) -> None:
     """Raise `SyntaxProblem` with every half of a surrogate pair: no file could hold such a string."""
-    if not _SURROGATE_ESCAPE.search(text) and (text.isascii() or not _SURROGATE.search(text)):
-        return
-    problems = [
-        Irregularity("lone-surrogate", match.span(), values={"found": _as_escape(match["lone"])})
-        for kind, start, end in events(text)
-        if kind in ("key", "string")
-        for match in _ESCAPE.finditer(text, start, end)
-        if match["lone"]
-    ]
+    problems = [*lone_surrogates(text), *_escaped_surrogates(text)]
     if problems:
-        raise SyntaxProblem(problems)
+        raise SyntaxProblem(sorted(problems, key=lambda each: each.range))
 
 
-def _as_escape(found: str) -> str:
-    return found if found.startswith("\\") else f"\\u{ord(found):04x}"
+def _escaped_surrogates(text: str) -> Iterator[Irregularity]:
+    if not _SURROGATE_ESCAPE.search(text):
+        return
+    for kind, start, end in events(text):
+        if kind in ("key", "string"):
+            for match in _ESCAPE.finditer(text, start, end):
+                if match["lone"]:
+                    yield Irregularity("lone-surrogate", match.span(), values={"found": match["lone"]})

@@ -15,6 +15,7 @@ from typing import Any
 
 from lading.path import ROOT, Path
 from lading.syntax.engine import Irregularity, Parsed, SyntaxProblem
+from lading.syntax.surrogates import lone_surrogates
 from lading.syntax.toml.errors import syntax_error
 from lading.syntax.toml.limits import DEPTH, refuse_deep_nesting
 from lading.syntax.toml.locate import locate
@@ -35,7 +36,6 @@ __all__ = ["DEPTH", "PARSER", "load", "locate"]
 
 _INFINITY = float("inf")
 _MAYBE_ODD = re.compile(r"inf|nan|[eE]\+?\d{3}|\d\d:\d\d|\d{4}-\d\d-\d\d")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def load(text: str) -> Parsed:
@@ -52,7 +52,7 @@ def load(text: str) -> Parsed:
     except _Error as error:
         raise SyntaxProblem([syntax_error(str(error), text)]) from None
     except UnicodeEncodeError:
-        raise SyntaxProblem(_lone_surrogates(text)) from None
+        raise SyntaxProblem(lone_surrogates(text)) from None
     except ValueError:  # tomllib leaves it to `int` how many digits a number may have
         raise SyntaxProblem(_long_numbers(text)) from None
     return Parsed(value, _settle(value, text) if _MAYBE_ODD.search(text) else ())
@@ -64,8 +64,8 @@ def _settle(value: dict[str, Any], text: str) -> tuple[Irregularity, ...]:
     places = locate(text, odd)
     found: list[Irregularity] = []
     for path, (holder, code) in odd.items():
-        place = places[path].value
-        written = text[slice(*place)]
+        place = places[path].value if path in places else (0, 0)
+        written = text[slice(*place)] or str(holder[path[-1]])
         if code == "toml-date":
             holder[path[-1]] = written
         found.append(Irregularity(code, place, path, {"found": written}))
@@ -84,11 +84,6 @@ def _odd(value: dict[str, Any]) -> Iterator[tuple[Path, Any, str]]:
                 yield (*path, step), holder, "toml-date"
             elif isinstance(child, float) and not -_INFINITY < child < _INFINITY:
                 yield (*path, step), holder, "not-finite"
-
-
-def _lone_surrogates(text: str) -> Iterator[Irregularity]:
-    for match in _SURROGATE.finditer(text):
-        yield Irregularity("lone-surrogate", match.span(), values={"found": f"\\u{ord(match[0]):04x}"})
 
 
 def _long_numbers(text: str) -> Iterator[Irregularity]:

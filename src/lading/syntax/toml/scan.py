@@ -19,8 +19,10 @@ Kind = Literal["table", "element", "key", "list", "map", "close", "scalar"]
 _MULTILINE = r'"""(?:[^"\\]|\\.|"{1,2}(?!"))*+(?:"{3,5}|\Z)' + "|" + r"'''(?:[^']|'{1,2}(?!'))*+(?:'{3,5}|\Z)"
 _ONE_LINE = r'"(?:[^"\\\n]|\\[^\n])*+"?' + "|" + r"'[^'\n]*+'?"
 _BLANK = re.compile(r"(?:[\s,]|\#[^\n]*)*+")
-_PART = re.compile(rf"[ \t]*+({_ONE_LINE}|[^\s.=\[\]{{}},\"'\#]++)[ \t]*+(\.?)", re.DOTALL)
-_EQUALS = re.compile(r"[ \t]*+=")
+# rtoml lets the parts of an entry stand on lines of their own where an inline table spans lines.
+_SPACE = r"(?:\s|\#[^\n]*)*+"
+_PART = re.compile(rf"{_SPACE}({_ONE_LINE}|[^\s.=\[\]{{}},\"'\#]++)(?:{_SPACE}(\.))?", re.DOTALL)
+_EQUALS = re.compile(rf"{_SPACE}=")
 _SCALAR = re.compile(rf"{_MULTILINE}|{_ONE_LINE}|\d{{4}}-\d\d-\d\d[ ]\d\d:[^\s,\]}}\#]*+|[^\s,\]}}\#]++", re.DOTALL)
 _HEADER_END = re.compile(r"[ \t]*+\]{1,2}")
 
@@ -115,7 +117,7 @@ def _key(text: str, offset: int) -> Event:
 def _parts(text: str, offset: int) -> tuple[Part, ...]:
     """The parts of the dotted key at `offset`, blanks around the dots left out."""
     parts: list[Part] = []
-    dot = "."
+    dot: str | None = "."
     while dot and (match := _PART.match(text, offset)):
         parts.append(Part(_name(match[1]), match.span(1)))
         offset, dot = match.end(), match[2]

@@ -11,6 +11,7 @@ from yaml.error import MarkedYAMLError
 from yaml.reader import ReaderError
 
 from lading.syntax.engine import Irregularity, Parsed, SyntaxProblem
+from lading.syntax.surrogates import lone_surrogates
 from lading.syntax.yaml.construct import MAX_ALIAS_NODES, construct
 from lading.syntax.yaml.errors import syntax_errors
 from lading.syntax.yaml.events import ENGINE
@@ -32,6 +33,8 @@ def load(text: str, *, merge: bool = False) -> Parsed:
         raise
     except (MarkedYAMLError, ReaderError) as error:
         raise SyntaxProblem(syntax_errors(text, error)) from None
+    except UnicodeEncodeError:  # libyaml reads UTF-8
+        raise SyntaxProblem(lone_surrogates(text)) from None
     found = list(survey(text, merge=merge)) if odd else []
     if further is not None:
         found.append(Irregularity("extra-document", (further, further + 3)))

@@ -23,6 +23,13 @@ from lading.syntax.yaml.scalars import INFINITY, TooLong, key_text, known_tag, r
 MAX_ALIAS_NODES = 250_000
 
 
+#: What plain scalars stand for, by their spelling: files of one kind repeat the same words. What is odd is not kept,
+#: so that it is noticed in every text.
+_PLAIN: dict[str, object] = {}
+_MAX_PLAIN = 20_000
+_WORTH_KEEPING = 64
+
+
 def _trouble(code: str, start: int, end: int, **values: object) -> SyntaxProblem:
     return SyntaxProblem([Irregularity(code, (start, end), values=values)])
 
@@ -34,15 +41,16 @@ class _Builder:
         self.merge = merge
         self.odd = False
         self.added = 0
-        #: anchor name → (value, nodes when expanded); None while the node is still open
-        self.anchors: dict[str, tuple[object, int] | None] = {}
+        #: anchor name → (value, nodes when expanded); while the node is open, how many nodes there were before.
+        #: A name given again belongs to the node that starts later, even inside the first.
+        self.anchors: dict[str, tuple[object, int] | int] = {}
 
     def alias(self, event: Any) -> tuple[object, int]:
         start, end = event.start_mark.index, event.end_mark.index
         if event.anchor not in self.anchors:
             raise _trouble("undefined-alias", start, end, name=event.anchor)
         known = self.anchors[event.anchor]
-        if known is None:
+        if isinstance(known, int):
             raise _trouble("recursive-alias", start, end, name=event.anchor)
         value, size = known
         self.added += size
@@ -87,7 +95,9 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
     get_event = Parser(text).get_event
     builder = _Builder(merge=merge)
     anchors = builder.anchors
-    plain: dict[str, object] = {}
+    if len(_PLAIN) > _MAX_PLAIN:
+        _PLAIN.clear()
+    plain = _PLAIN
     may_merge = "<<" in text
     odd = False
     nodes = 0
@@ -109,10 +119,11 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
                     try:
                         value = resolve_plain(spelled)
                     except TooLong:
-                        odd = True
+                        odd = True  # and too long to be kept
                     if value.__class__ is float and not -INFINITY < value < INFINITY:
                         odd = True
-                    plain[spelled] = value
+                    elif len(spelled) < _WORTH_KEEPING:
+                        plain[spelled] = value
             elif not quoted and event.tag is not None and event.tag != "!":
                 odd = odd or not known_tag(event.tag, resolve_tagged(event.tag, value))
                 value = resolve_tagged(event.tag, value)
@@ -136,16 +147,16 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
             if may_merge and "<<" in mapping:
                 mapping = builder.merged(mapping, event)
             current, anchor, before = stack.pop()
-            if anchor is not None:
+            if anchor is not None and anchors[anchor] == before:
                 anchors[anchor] = (mapping, nodes - before)
             current.append(mapping)
         elif kind is MappingStartEvent or kind is SequenceStartEvent:
             anchor = event.anchor
-            if anchor is not None:
-                anchors[anchor] = None
             if event.tag is not None and not known_tag(event.tag, ()):
                 odd = True
             nodes += 1
+            if anchor is not None:
+                anchors[anchor] = nodes
             stack.append((current, anchor, nodes))
             if len(stack) > MAX_DEPTH:
                 raise _trouble("nesting-too-deep", event.start_mark.index, event.end_mark.index, limit=MAX_DEPTH)
@@ -153,7 +164,7 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
         elif kind is SequenceEndEvent:
             items = current
             current, anchor, before = stack.pop()
-            if anchor is not None:
+            if anchor is not None and anchors[anchor] == before:
                 anchors[anchor] = (items, nodes - before)
             current.append(items)
         elif kind is AliasEvent:

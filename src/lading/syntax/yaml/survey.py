@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
+from yaml.error import MarkedYAMLError
 from yaml.events import AliasEvent, MappingStartEvent, ScalarEvent, SequenceStartEvent
 
 from lading.path import Path
@@ -74,25 +75,46 @@ class Touched(msgspec.Struct, frozen=True):
 
 def scalars_at(text: str, ranges: list[Range]) -> list[Touched | bool | None]:
     """For each of the ascending `ranges`: the scalar that contains it, False if it cuts through structure,
-    None if nothing of the document is there (a comment, white space)."""
+    None if nothing of the document is there (a comment, white space).
+
+    A text that does not parse is looked at up to its error; a range the error stands in cuts through structure.
+    """
     result: list[Touched | bool | None] = [None] * len(ranges)
     if not ranges:
-        return result  # most files have no variables and need not be parsed again
-    for event, frames, is_key in events_with_frames(text):
-        kind = event.__class__
-        if kind not in (ScalarEvent, AliasEvent, MappingStartEvent, SequenceStartEvent):
-            continue
-        if is_key and kind is ScalarEvent:
-            frames[-1].key = key_name(event, text, content_range(event, text))
-        start, end = event.start_mark.index, event.end_mark.index
-        first = bisect.bisect_left(ranges, start, key=lambda each: each[1])
-        for number in range(first, len(ranges)):
-            low, high = ranges[number]
-            if low > end or (low == end and start != end):
-                break
-            if kind is ScalarEvent and start <= low and high <= end:
-                path = tuple(frame.step() for frame in frames)
-                result[number] = Touched(path, is_key, (start, end))
-            elif low < end and start < high:
+        return result
+    try:
+        for event, frames, is_key in events_with_frames(text):
+            if event.__class__ not in _NODES:
+                continue
+            if is_key and event.__class__ is ScalarEvent:
+                frames[-1].key = key_name(event, text, content_range(event, text))
+            start, end = event.start_mark.index, event.end_mark.index
+            for number in _touched_by(start, end, ranges):
+                result[number] = _judged(event, frames, is_key, ranges[number])
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        for number, (low, high) in enumerate(ranges):
+            if mark is not None and low <= mark.index <= high:
                 result[number] = False
     return result
+
+
+_NODES = frozenset({ScalarEvent, AliasEvent, MappingStartEvent, SequenceStartEvent})
+
+
+def _touched_by(start: int, end: int, ranges: list[Range]) -> Iterator[int]:
+    """The numbers of the ranges that a node from `start` to `end` touches."""
+    for number in range(bisect.bisect_left(ranges, start, key=lambda each: each[1]), len(ranges)):
+        low, high = ranges[number]
+        if low > end or (low == end and start != end):
+            return
+        if (start <= low and high <= end) or (low < end and start < high):
+            yield number
+
+
+def _judged(event: Any, frames: list[Frame], is_key: bool, place: Range) -> Touched | bool:
+    """A scalar that contains the range, or False: the range cuts through structure."""
+    start, end = event.start_mark.index, event.end_mark.index
+    if event.__class__ is ScalarEvent and start <= place[0] and place[1] <= end:
+        return Touched(tuple(frame.step() for frame in frames), is_key, (start, end))
+    return False

@@ -1,0 +1,68 @@
+# Everything runs from relative paths, so that a folder with spaces in its name is no trouble.
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# Tests also run on a second Python, the first of these that works.
+SECOND := $(shell for each in python3.13 python3.12 "$$HOME"/.pyenv/versions/3.13*/bin/python "$$HOME"/.pyenv/versions/3.12*/bin/python; do \
+	"$$each" -c 'import sys, venv; sys.exit(sys.version_info < (3, 12))' >/dev/null 2>&1 && { echo "$$each"; break; }; done)
+
+.PHONY: help demo test lint types unit unit-second cases conformance bench fuzz docs pins clean
+
+help:
+	@echo "make demo    install and show one clean and one broken configuration"
+	@echo "make test    demo, every test, types and lints"
+	@echo "make bench   compare with peers; writes bench/RESULTS.md"
+	@echo "make fuzz    a minute of random input for each target"
+	@echo "make docs    build the documentation"
+
+$(VENV)/.ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(PY) $(PIP) --editable ".[dev]"
+	@touch $@
+
+demo: $(VENV)/.ready
+	@$(PY) examples/demo.py
+
+test: demo lint types unit unit-second
+
+lint: $(VENV)/.ready
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+
+types: $(VENV)/.ready
+	$(PY) -m mypy
+
+unit: $(VENV)/.ready
+	$(PY) -m pytest -q -n 2 --cov --cov-report=term --cov-fail-under=95
+
+unit-second: $(VENV)/.ready
+ifeq ($(SECOND),)
+	@echo "no second Python (3.12 or 3.13) here: its run is skipped"
+else
+	@test -e .venv-second/.ready || { "$(SECOND)" -m venv .venv-second && .venv-second/bin/python $(PIP) --editable ".[dev]" && touch .venv-second/.ready; }
+	.venv-second/bin/python -m pytest -q -n 2 -p no:cacheprovider
+endif
+
+cases: $(VENV)/.ready
+	LADING_UPDATE_CASES=1 $(PY) -m pytest -q tests/test_cases.py
+
+conformance: $(VENV)/.ready
+	$(PY) requirements/report.py
+
+bench: $(VENV)/.ready
+	$(PY) bench/run.py
+
+fuzz: $(VENV)/.ready
+	$(PY) tests/fuzz/run.py --seconds 60
+
+docs: $(VENV)/.ready
+	$(PY) $(PIP) --editable ".[docs]"
+	$(PY) docs/build.py
+
+pins: $(VENV)/.ready
+	@(echo "# Development and runtime versions the tests are run with, by name only; 'make pins' renews them."; \
+	  $(PY) -m pip freeze --exclude-editable) > constraints.txt
+
+clean:
+	rm -rf .venv .venv-second bench/.venv bench/data site .mypy_cache .ruff_cache .pytest_cache .coverage*

@@ -1,0 +1,98 @@
+"""Measuring two things side by side: interleaved, minimum of several repeats, ratios and not times.
+
+The minimum is what the code costs; everything above it is what the machine did meanwhile. Interleaving gives both
+sides the same weather.
+"""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+REPEATS = 7
+#: A side that takes longer than this is measured less often; the table says how often.
+PATIENCE_SECONDS = 8.0
+
+
+@dataclass(frozen=True)
+class Row:
+    """One comparison: `ours` should be `bound` times faster than `theirs` ("faster"), or cost at most `bound`
+    times as much ("at most")."""
+
+    work: str
+    against: str
+    bound: float
+    sense: Literal["faster", "at most"]
+    ours: Callable[[], object]
+    theirs: Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Result:
+    row: Row
+    ours: float
+    theirs: float
+    repeats: tuple[int, int]
+
+    @property
+    def ratio(self) -> float:
+        return self.theirs / self.ours if self.row.sense == "faster" else self.ours / self.theirs
+
+    @property
+    def holds(self) -> bool:
+        return self.ratio >= self.row.bound if self.row.sense == "faster" else self.ratio <= self.row.bound
+
+    def line(self) -> str:
+        sign = "≥" if self.row.sense == "faster" else "≤"
+        few = "" if min(self.repeats) >= REPEATS else f" ({min(self.repeats)} repeats)"
+        mark = "yes" if self.holds else "**no**"
+        bound = f"{sign} {self.row.bound:g} ×"
+        return f"| {self.row.work} | {self.row.against}{few} | {bound} | **{self.ratio:.2f} ×** | {mark} |"
+
+
+def measure(row: Row, *, collect: bool = True) -> Result:
+    """Run both sides in turn. With `collect` False the garbage collector is off on both sides."""
+    best = {"ours": float("inf"), "theirs": float("inf")}
+    count = {"ours": 0, "theirs": 0}
+    for _ in range(REPEATS):
+        for name in ("ours", "theirs"):
+            if count[name] >= 2 and best[name] > PATIENCE_SECONDS:
+                continue
+            best[name] = min(best[name], timed(getattr(row, name), collect=collect))
+            count[name] += 1
+    return Result(row, best["ours"], best["theirs"], (count["ours"], count["theirs"]))
+
+
+def timed(work: Callable[[], object], *, collect: bool) -> float:
+    gc.collect()
+    if not collect:
+        gc.disable()
+    try:
+        started = time.perf_counter()
+        work()
+        return time.perf_counter() - started
+    finally:
+        gc.enable()
+
+
+def peak_growth(code: str) -> int:
+    """How many bytes the peak memory of a fresh interpreter grows while `code` runs.
+
+    `code` is in two parts, divided by a line `# ---`: what to import and prepare, and what to measure.
+    """
+    setup, work = code.split("# ---\n")
+    script = f"import resource\n{setup}\nbefore = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n{work}\n"
+    script += "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)"
+    output = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
+    unit = 1 if sys.platform == "darwin" else 1024
+    return int(output) * unit
+
+
+def run_command(arguments: list[str], *, cwd: str | None = None) -> Callable[[], object]:
+    """A process to time, started anew each time."""
+    return lambda: subprocess.run(arguments, check=False, capture_output=True, cwd=cwd)

@@ -1,0 +1,230 @@
+"""Load 2,000 toolpacks that share their schemas: against the way the seed describes it, and against parsing alone.
+
+    python bench/toolpacks.py [--packs 2000] [--repeats 7]
+
+Peers: `yaml.safe_load` with `jsonschema`'s `check_schema` for both schemas of every pack, each referenced file
+resolved once and copied (timed on a tenth of the packs, since it is so slow, and scaled); and PyYAML's C loader,
+parsing the packs and doing nothing else. The minimum of interleaved repeats is compared, so read the ratios.
+"""
+
+from __future__ import annotations
+
+import argparse
+import copy
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import yaml
+from jsonschema.validators import validator_for
+
+from lading.toolpacks import ToolpackLoader
+
+SHARED_SCHEMAS = 25
+GOALS = {"seed": 20.0, "parse": 1.3}
+
+PACK = """\
+# Looks something up and returns what was found, with a score for each.
+id: {area}.lookup{number}
+version: 1.{minor}.0
+description: Looks up entries of the {area} collection, number {number}.
+metadata:
+  owner: {area}-team
+  tags: [lookup, {area}, generated]
+deterministic: true
+timeoutMs: {timeout}
+limits:
+  maxInputBytes: 65536
+  maxOutputBytes: 262144
+caps:
+  network: [https]
+  filesystem:
+    read: ["./data/{area}"]
+env:
+  passthrough: [API_TOKEN, LOG_LEVEL]
+  set:
+    REGION: "eu-{minor}"
+inputSchema:
+  $schema: https://json-schema.org/draft/2020-12/schema
+  type: object
+  additionalProperties: false
+  required: [query, filter]
+  properties:
+    query:
+      type: string
+      minLength: 1
+      maxLength: 400
+      pattern: "^[^<>]+$"
+    filter: {{$ref: ../schemas/filter{schema}.json}}
+    page:
+      type: integer
+      minimum: 1
+      default: 1
+outputSchema:
+  $ref: ../schemas/result{schema}.json
+execution:
+  kind: http
+  url: https://{area}.example.test/v1/lookup
+  method: POST
+  headers:
+    Authorization: "Bearer {{{{ env.API_TOKEN }}}}"
+    Accept: application/json
+"""
+
+
+def filter_schema(number: int) -> dict[str, Any]:
+    names = [f"field{each}" for each in range(number % 5 + 3)]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "properties": {
+            "all": {"type": "array", "items": {"$ref": "#/$defs/condition"}},
+            "any": {"type": "array", "items": {"$ref": "#/$defs/condition"}},
+        },
+        "$defs": {
+            "condition": {
+                "type": "object",
+                "required": ["field", "value"],
+                "properties": {"field": {"enum": names}, "value": {"type": ["string", "number", "boolean"]}},
+            }
+        },
+    }
+
+
+def result_schema(number: int) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "required": ["hits"],
+        "properties": {
+            "hits": {"type": "array", "maxItems": number + 10, "items": {"$ref": "./hit.json"}},
+            "total": {"type": "integer", "minimum": 0},
+        },
+    }
+
+
+HIT = {
+    "type": "object",
+    "required": ["id", "score"],
+    "properties": {
+        "id": {"type": "string", "pattern": "^[a-z0-9-]+$"},
+        "score": {"type": "number", "minimum": 0, "maximum": 1},
+        "text": {"type": "string"},
+    },
+}
+
+
+def write(folder: Path, count: int) -> list[Path]:
+    """The packs and their schemas; the paths of the packs."""
+    (folder / "schemas").mkdir()
+    (folder / "packs").mkdir()
+    (folder / "lading.toml").write_text("")
+    (folder / "schemas" / "hit.json").write_text(json.dumps(HIT, indent=2))
+    for number in range(SHARED_SCHEMAS):
+        for name, schema in (("filter", filter_schema(number)), ("result", result_schema(number))):
+            (folder / "schemas" / f"{name}{number}.json").write_text(json.dumps(schema, indent=2))
+    areas = ("docs", "code", "mail", "people", "orders")
+    paths = []
+    for number in range(count):
+        text = PACK.format(
+            area=areas[number % len(areas)],
+            number=number,
+            minor=number % 9,
+            timeout=1000 + number,
+            schema=number % SHARED_SCHEMAS,
+        )
+        path = folder / "packs" / f"p{number:04}.tool.yaml"
+        path.write_text(text)
+        paths.append(path)
+    return paths
+
+
+# ---------------------------------------------------------------------------------------------------- peers
+
+
+class SeedStyle:
+    """What the seed describes, written down plainly: no places, no limits, the first error ends it."""
+
+    def __init__(self) -> None:
+        self.memo: dict[Path, Any] = {}
+
+    def load(self, paths: list[Path]) -> dict[str, Any]:
+        packs = {}
+        for path in paths:
+            pack = yaml.safe_load(path.read_text())
+            for field in ("inputSchema", "outputSchema"):
+                schema = self.resolve(pack[field], path.parent, pack[field])
+                validator_for(schema).check_schema(schema)
+                pack[field] = schema
+            packs[pack["id"]] = pack
+        return packs
+
+    def file(self, path: Path) -> Any:
+        if path not in self.memo:
+            document = json.loads(path.read_text())
+            self.memo[path] = self.resolve(document, path.parent, document)
+        return copy.deepcopy(self.memo[path])
+
+    def resolve(self, node: Any, folder: Path, root: Any) -> Any:
+        if isinstance(node, dict):
+            if set(node) == {"$ref"}:
+                file, _, fragment = node["$ref"].partition("#")
+                if file:
+                    return self.file((folder / file).resolve())
+                for step in fragment.strip("/").split("/"):
+                    root = root[step]
+                return copy.deepcopy(root)
+            return {key: self.resolve(value, folder, root) for key, value in node.items()}
+        return [self.resolve(each, folder, root) for each in node] if isinstance(node, list) else node
+
+
+def parse_only(paths: list[Path]) -> None:
+    for path in paths:
+        yaml.load(path.read_text(), Loader=yaml.CSafeLoader)
+
+
+def lading(folder: Path) -> ToolpackLoader:
+    loader = ToolpackLoader()
+    loader.load_dir(folder)
+    return loader
+
+
+def seconds(work: Callable[[], object]) -> float:
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--packs", type=int, default=2000)
+    arguments.add_argument("--repeats", type=int, default=7)
+    chosen = arguments.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(temporary)
+        paths = write(folder, chosen.packs)
+        sample = paths[:: max(1, len(paths) // (chosen.packs // 10 or 1))]
+        scale = len(paths) / len(sample)
+        lines = len(paths[0].read_text().splitlines())
+        assert len(lading(folder / "packs").list()) == chosen.packs
+        best = {"lading": 1e9, "parse": 1e9, "seed": 1e9}
+        for _ in range(chosen.repeats):
+            best["lading"] = min(best["lading"], seconds(lambda: lading(folder / "packs")))
+            best["parse"] = min(best["parse"], seconds(lambda: parse_only(paths)))
+            best["seed"] = min(best["seed"], scale * seconds(lambda: SeedStyle().load(sample)))
+    print(f"{chosen.packs} packs of {lines} lines, {2 * SHARED_SCHEMAS + 1} shared schemas")
+    print(f"  lading: read, resolved, checked, frozen   {best['lading']:7.3f} s")
+    ratios = {name: best[name] / best["lading"] for name in GOALS}
+    print(f"  CSafeLoader, parsing alone                {best['parse']:7.3f} s  {ratios['parse']:5.2f} x")
+    print(f"  safe_load + check_schema                  {best['seed']:7.3f} s  {ratios['seed']:5.1f} x")
+    missed = [name for name, goal in GOALS.items() if ratios[name] < goal]
+    for name in missed:
+        print(f"missed the goal of {GOALS[name]} x against `{name}`", file=sys.stderr)
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

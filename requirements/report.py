@@ -1,0 +1,135 @@
+"""Makes CONFORMANCE.md: every requirement of the seed documents and the tests that show it.
+
+Requirements and deviations are rows of `requirements/*.toml`. A test claims ids with
+`@pytest.mark.requirement("F-001")`; a case file with a line `Shows: F-001, EC-LOAD-003`.
+Run it with `make conformance`; a test fails when the page is stale, when a requirement has no test, or when a test
+claims an id nobody knows.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+TESTS = ROOT / "tests"
+PAGE = ROOT / "CONFORMANCE.md"
+
+_SHOWS = re.compile(r"^Shows:\s*(.+)$", re.MULTILINE)
+
+_HEAD = """\
+# Conformance
+
+Made by `make conformance` from `requirements/*.toml` and the tests; do not edit. Every requirement of the seed documents
+stands beside the tests that show it. *Deviations* are places where lading does something else than a seed's original or
+a fact sheet, and why.
+"""
+
+
+def claims() -> dict[str, list[str]]:
+    """Requirement id → the tests that claim it."""
+    found: dict[str, list[str]] = {}
+    for identity, test in [*_from_code(), *_from_cases()]:
+        tests = found.setdefault(identity, [])
+        if test not in tests:
+            tests.append(test)
+    return found
+
+
+def _from_code() -> Iterator[tuple[str, str]]:
+    for path in sorted(TESTS.rglob("*.py")):
+        module = ast.parse(path.read_text())
+        where = path.relative_to(ROOT).as_posix()
+        for node in ast.walk(module):
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                for identity in _marked(node):
+                    yield identity, f"{where}::{node.name}"
+            elif isinstance(node, ast.Call) and _is_marker(node) and _inside_parameters(module, node):
+                for argument in node.args:
+                    yield ast.literal_eval(argument), where
+
+
+def _marked(node: ast.FunctionDef | ast.ClassDef) -> Iterator[str]:
+    for decorator in node.decorator_list:
+        if isinstance(decorator, ast.Call) and _is_marker(decorator):
+            for argument in decorator.args:
+                yield ast.literal_eval(argument)
+
+
+def _is_marker(call: ast.Call) -> bool:
+    return ast.unparse(call.func) == "pytest.mark.requirement"
+
+
+def _inside_parameters(module: ast.Module, call: ast.Call) -> bool:
+    """Whether a marker stands in `pytest.param(…, marks=…)` rather than over a function."""
+    decorators = {
+        id(decorator)
+        for node in ast.walk(module)
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        for decorator in node.decorator_list
+    }
+    return id(call) not in decorators
+
+
+def _from_cases() -> Iterator[tuple[str, str]]:
+    for path in sorted(TESTS.rglob("cases/**/*.md")):
+        for match in _SHOWS.finditer(path.read_text()):
+            for identity in re.split(r"[,\s]+", match[1].strip()):
+                yield identity, path.relative_to(ROOT).as_posix()
+
+
+def documents() -> list[dict[str, Any]]:
+    """The requirement files, in order of their names."""
+    return [
+        {"name": path.stem, **tomllib.loads(path.read_text())}
+        for path in sorted((ROOT / "requirements").glob("*.toml"))
+    ]
+
+
+def page() -> str:
+    """The text of CONFORMANCE.md."""
+    shown = claims()
+    parts = [_HEAD]
+    for document in documents():
+        parts.append(f"\n## {document.get('title', document['name'])}\n")
+        parts.append("| id | requirement | shown by |\n|---|---|---|")
+        for row in document.get("requirement", []):
+            tests = "<br>".join(f"`{test}`" for test in shown.get(row["id"], []))
+            parts.append(f"| {row['id']} | {_cell(row['text'])} | {tests} |")
+        deviations = document.get("deviation", [])
+        if deviations:
+            parts.append("\n### Deviations\n\n| where | what | why |\n|---|---|---|")
+            parts += [f"| {row['id']} | {_cell(row['what'])} | {_cell(row['why'])} |" for row in deviations]
+    return "\n".join(parts) + "\n"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def problems() -> list[str]:
+    """Requirements nobody shows, and claims of ids nobody knows."""
+    known = [row["id"] for document in documents() for row in document.get("requirement", [])]
+    shown = claims()
+    return [
+        *(f"requirement {each} is shown by no test" for each in known if each not in shown),
+        *(
+            f"{test} claims {each}, which is no requirement"
+            for each in shown
+            if each not in known
+            for test in shown[each]
+        ),
+        *(f"requirement {each} stands twice" for each in {each for each in known if known.count(each) > 1}),
+    ]
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())
+    for problem in problems():
+        print(problem, file=sys.stderr)
+    sys.exit(bool(problems()))

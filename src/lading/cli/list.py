@@ -1,0 +1,61 @@
+"""`lading list`: what there is, from which layer, and what shadows what."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from lading.cli.main import FOUND, OK, USAGE
+from lading.cli.output import Output
+from lading.cli.request import request_of
+from lading.listing import Listed, list_all
+from lading.render.table import table
+
+
+def run(options: argparse.Namespace, output: Output) -> int:
+    rows = list_all(options.paths, request_of(options), kind=options.kind)
+    if options.output_format == "json":
+        output.json({"version": 1, "items": [_to_dict(row) for row in rows]})
+    elif rows:
+        output.data(table(_HEAD, [_columns(row) for row in rows], output.style()))
+    if not rows:
+        output.note("lading: found nothing to list; name a file, or a kind with --kind")
+        return USAGE
+    bad = len({row.file for row in rows if row.errors})
+    if bad:
+        what = "1 file has" if bad == 1 else f"{bad} files have"
+        output.note(f"lading: {what} errors, see: lading check")
+    return FOUND if bad else OK
+
+
+_HEAD = ("KIND", "SORT", "NAME", "LAYER", "FILE", "SHADOWED BY", "DESCRIPTION")
+
+
+def _columns(row: Listed) -> tuple[str, ...]:
+    place = f"{row.file}:{row.line}" if row.line is not None and row.item is not None and row.item.path else row.file
+    kind, layer, shadow = row.kind or "?", row.layer or "", row.shadowed_by or ""
+    if row.item is None:
+        count = "1 error" if row.errors == 1 else f"{row.errors} errors"
+        return kind, "", "", layer, place, shadow, f"({count})"
+    return kind, row.item.sort, row.item.name, layer, place, shadow, _first_line(row.item.description or "")
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+def _to_dict(row: Listed) -> dict[str, Any]:
+    item = row.item
+    return {
+        "file": row.file,
+        "line": row.line,
+        "kind": row.kind,
+        "sort": item.sort if item is not None else None,
+        "name": item.name if item is not None else None,
+        "description": item.description if item is not None else None,
+        "layer": row.layer,
+        "shadowed_by": row.shadowed_by,
+        "ok": not row.errors,
+        "errors": row.errors,
+        "warnings": row.warnings,
+    }

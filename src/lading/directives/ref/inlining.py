@@ -1,0 +1,299 @@
+"""Parts to schemas: references replaced by what they name, recursive ones kept.
+
+A finished part is frozen and shared by everyone who refers to it. What is recursive is named under the definitions of
+the root schema, by its content: the same on every machine, and whatever refers to it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import Any
+
+from lading.diagnostics import Also, Fact
+from lading.directives.ref.parts import Link, Part, loop_in
+from lading.freeze import FrozenDict, frozen
+from lading.path import ROOT, Path, pointer
+from lading.schemas import written_draft
+from lading.tree import HOLE, Origin, Origins, Tree, Via
+
+#: How large and how deep a schema may become when it is written out.
+MAX_NODES = 100_000
+MAX_DEPTH = 256
+
+REF = "$ref"
+_NAMES = ("$id", "id", "$anchor")
+
+
+class _Mark:
+    """What happens at a place in a part: a link is replaced, a name is dropped; or something below."""
+
+    __slots__ = ("below", "drop", "link")
+
+    def __init__(self) -> None:
+        self.link: Link | None = None
+        self.drop = False
+        self.below: dict[str | int, _Mark] = {}
+
+    def at(self, path: Path) -> _Mark:
+        mark = self
+        for step in path:
+            mark = mark.below.setdefault(step, _Mark())
+        return mark
+
+
+def finish(component: list[Part]) -> None:
+    """Resolve the parts of a component; all they lead to is finished."""
+    first = component[0]
+    if len(component) > 1 or any(target is first for target in first.targets()):
+        _name(component)
+        loop = loop_in(component)
+        if loop:
+            first.facts += (_loop_fact(loop),)
+    _settle(component)
+    for part in component:
+        part.tree = _resolved(part)
+
+
+def _settle(component: list[Part]) -> None:
+    """What is known about a component as a whole: findings, documents, recursive parts, sizes."""
+    members = {id(part) for part in component}
+    outer = [target for part in component for target in part.targets() if id(target) not in members]
+    cyclic = {name: part for target in outer for name, part in target.cyclic.items()}
+    cyclic |= {part.name: part for part in component if part.recursive}
+    for part in component:
+        _measure(part)
+    facts = [*(fact for part in component for fact in part.facts), *(fact for each in outer for fact in each.found)]
+    documents = dict.fromkeys(
+        [*(part.document for part in component), *(document for each in outer for document in each.documents)]
+    )
+    found = tuple(_once(facts)) if facts else ()
+    for part in component:
+        part.found, part.documents, part.cyclic = found, tuple(documents), cyclic
+
+
+def _once(facts: list[Fact]) -> list[Fact]:
+    """A part of a document can be reached in several ways; what is found in it is told once."""
+    seen: dict[Any, Fact] = {}
+    for each in facts:
+        seen.setdefault((each.code, each.part, *_where(each)), each)
+    return list(seen.values())
+
+
+def _where(each: Fact) -> tuple[object, ...]:
+    if each.origin is not None:
+        return id(each.origin.document), each.origin.path
+    return (id(each.span.source), each.span.start) if each.span is not None else ()
+
+
+def _measure(part: Part) -> None:
+    """How large and deep a part is when written out; one that is too large is left out, with a finding.
+
+    A root is bounded by the text it stands in, which is quicker than counting; nobody else contains it.
+    """
+    size, height = _extent(part.value) if part.is_target else (len(part.document.source.text), 0)
+    for target, depth in [(link.target, len(link.path)) for link in part.links if link.target is not None]:
+        if not target.recursive:
+            size += target.size
+            height = max(height, depth + 2 + target.height)
+    too_much = None
+    if size > MAX_NODES:
+        too_much = Fact("schema-too-large", values={"limit": MAX_NODES}, origin=part.origin())
+    elif height > MAX_DEPTH:
+        too_much = Fact("schema-too-deep", values={"limit": MAX_DEPTH}, origin=part.origin())
+    if too_much is not None:
+        part.facts += (too_much,)
+        part.tree = Tree(HOLE, Origins(part.origin()))
+        size = height = 1
+    part.size, part.height = size, height
+
+
+def _extent(value: Any) -> tuple[int, int]:
+    """The number of nodes and the depth of plain data. Aliases count each time: that is how it is written out."""
+    size, height = 1, 0
+    level = [value]
+    while level:
+        inner: list[Any] = []
+        for node in level:
+            values = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+            size += len(values)
+            inner += [each for each in values if isinstance(each, dict | list)]
+        height += 1
+        if size > MAX_NODES or height > MAX_DEPTH:
+            break
+        level = inner
+    return size, height
+
+
+# ------------------------------------------------------------------------------------------------ recursion
+
+
+def _name(component: list[Part]) -> None:
+    """Give the recursive parts of a component names that depend on nothing but content."""
+    around = sorted(
+        _bytes([pointer(part.path[len(part.base) :]), part.value, [_content(each) for each in part.targets()]])
+        for part in component
+    )
+    ring = hashlib.sha256(b"\n".join(around))
+    for part in component:
+        own = ring.copy()
+        own.update(_bytes([pointer(part.path[len(part.base) :]), part.value]))
+        part.recursive = True
+        part.name = f"{_word(part)}-{own.hexdigest()[:8]}"
+
+
+def _bytes(value: Any) -> bytes:
+    """Content in one fixed form. Values JSON does not have were reported when they were read."""
+    return json.dumps(value, sort_keys=True, default=str).encode()
+
+
+def _content(target: Part) -> Any:
+    """What a finished target says; None inside the component itself, or where nothing could be had."""
+    return None if target.tree is None or target.tree.value is HOLE else target.tree.value
+
+
+def _word(part: Part) -> str:
+    """A word for a part: the last name of its path, else that of its file."""
+    names = [step for step in part.path[len(part.base) :] if isinstance(step, str)]
+    word = names[-1] if names else str(part.path[-1]) if part.path else _stem(part.document.source.name)
+    return re.sub(r"[^A-Za-z0-9_]+", "_", word).strip("_") or "schema"
+
+
+def _stem(name: str) -> str:
+    return name.rsplit("/", 1)[-1].split(".", 1)[0]
+
+
+def _loop_fact(loop: list[tuple[Part, Link]]) -> Fact:
+    chain = " → ".join([part.label() for part, _ in loop] + [loop[0][0].label()])
+    part, link = loop[-1]
+    also = tuple(Also("through here", origin=each.origin((*way.path, REF))) for each, way in loop[:-1])
+    return Fact("schema-ref-loop", values={"chain": chain}, origin=part.origin((*link.path, REF)), also=also)
+
+
+# ------------------------------------------------------------------------------------------------- building
+
+
+def _resolved(part: Part) -> Tree:
+    """The part with its references replaced, frozen."""
+    if part.tree is not None:
+        return part.tree  # left out, since it is too large
+    if not part.links and not part.renamed:
+        return Tree(frozen(part.value), Origins(part.origin()))
+    marks = _Mark()
+    for path in part.renamed:
+        marks.at(path).drop = True
+    for link in part.links:
+        marks.at(link.path).link = link
+    tree = _built(part, ROOT, part.value, marks)
+    origins = tree.origins if tree.origins.here is not None else tree.origins.changed(here=part.origin())
+    return Tree(frozen(tree.value), origins)
+
+
+def _built(part: Part, path: Path, value: Any, mark: _Mark) -> Tree:
+    """A value with what is marked in it replaced; only what leads there is copied."""
+    link = mark.link
+    if link is not None and link.alone:
+        return _in_place_of(part, link)
+    copy: Any = dict(value) if isinstance(value, dict) else list(value)
+    below: dict[str | int, Origins] = {}
+    for step, inner in mark.below.items():
+        child = _built(part, (*path, step), value[step], inner)
+        copy[step], below[step] = child.value, child.origins
+    if mark.drop and isinstance(copy, dict):
+        _drop_names(copy, part)
+    if link is not None:
+        _put_beside(part, link, copy, below)
+    return Tree(copy, Origins(below=below))
+
+
+def _drop_names(schema: dict[str, Any], part: Part) -> None:
+    """Names of schemas mean nothing once they are inlined, and would shift references inside them."""
+    for name in _NAMES:
+        if isinstance(schema.get(name), str):
+            del schema[name]
+    if "$schema" in schema and written_draft(schema, part.draft)[0] != part.draft:
+        del schema["$schema"]
+
+
+def _in_place_of(part: Part, link: Link) -> Tree:
+    """What stands for a reference: the target itself, or a reference that stays inside the schema."""
+    target = link.target
+    at = part.origin((*link.path, REF))
+    if target is None or (target.tree is not None and target.tree.value is HOLE):
+        return Tree(HOLE, Origins(at))
+    if target.recursive:
+        return Tree(FrozenDict({REF: f"#/{part.draft.definitions}/{target.name}"}), Origins(part.origin(link.path)))
+    assert target.tree is not None
+    return _via(target.tree, at)
+
+
+def _put_beside(part: Part, link: Link, schema: dict[str, Any], below: dict[str | int, Origins]) -> None:
+    """Keywords beside a reference count as well: the target becomes one more schema of `allOf`."""
+    del schema[REF]
+    target = _in_place_of(part, link)
+    existing = schema.get("allOf")
+    listed = list(existing) if isinstance(existing, list) else []
+    known = below.get("allOf", Origins())
+    schema["allOf"] = [*listed, target.value]
+    below["allOf"] = known.changed(
+        here=known.here or part.origin((*link.path, "allOf" if listed else REF)),
+        below={**known.below, len(listed): target.origins},
+    )
+
+
+# ---------------------------------------------------------------------------------------------------- roots
+
+
+def rooted(part: Part) -> Tree:
+    """A finished part as a schema of its own: with its names, and with the recursive parts it needs."""
+    chosen = _effective(part)
+    if chosen.rooted is None:
+        chosen.rooted = _as_root(chosen)
+    return chosen.rooted if chosen is part else _via(chosen.rooted, part.origin((REF,)))
+
+
+def brought(part: Part, origin: Origin) -> Tree:
+    """A finished part as the root schema that the reference at `origin` stands for."""
+    return _via(rooted(part), origin.child((REF,)))
+
+
+def _via(tree: Tree, at: Origin) -> Tree:
+    """A tree that remembers the reference which led to it."""
+    return Tree(tree.value, tree.origins.changed(via=(Via("referenced from here", at), *tree.origins.via)))
+
+
+def _effective(part: Part) -> Part:
+    """The part that a reference as a whole schema leads to in the end."""
+    seen: set[int] = set()
+    while part.links and part.links[0].path == ROOT and part.links[0].alone and id(part) not in seen:
+        seen.add(id(part))
+        target = part.links[0].target
+        if target is None:
+            break
+        part = target
+    return part
+
+
+def _as_root(part: Part) -> Tree:
+    assert part.tree is not None
+    value = part.tree.value
+    if not isinstance(value, dict):
+        return part.tree
+    names = {name: part.value[name] for name in (*_NAMES, "$schema") if name in part.value and name not in value}
+    if not names and not part.cyclic:
+        return part.tree
+    schema = {**names, **value}
+    below = dict(part.tree.origins.below)
+    if part.cyclic:
+        keyword = part.draft.definitions
+        written = schema.get(keyword)
+        inner = dict(written) if isinstance(written, dict) else {}
+        named = below.get(keyword, Origins())
+        origins = dict(named.below)
+        for name, each in part.cyclic.items():
+            assert each.tree is not None
+            inner[name], origins[name] = each.tree.value, each.tree.origins
+        schema[keyword] = FrozenDict(inner)
+        below[keyword] = named.changed(below=origins)
+    return Tree(FrozenDict(schema), part.tree.origins.changed(below=below))

@@ -1,0 +1,260 @@
+"""From a `$ref` to what it names: the file, the document, the part of it."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import msgspec
+
+from lading.diagnostics import Also, Change, Fact, Remedy, Shown
+from lading.directives.ref.parts import Link, Part
+from lading.files import FileProblem, PathPolicy, display_name
+from lading.nearest import nearest
+from lading.path import ROOT, Path, pointer
+from lading.schemas import Draft, check_patterns, check_shape, children, draft_named, written_draft
+from lading.schemas.pointing import enclosing, has_scheme, point, resources, split
+from lading.schemas.positions import IN_PLACE
+from lading.session import Session
+from lading.source import Source
+from lading.syntax.document import Document, Format
+from lading.tree import Origin, get
+
+REF = "$ref"
+#: A chain of references that only lead on is followed this far to find the draft at its end.
+_MAX_CHAIN = 64
+_YAML = (".yaml", ".yml")
+_NAMES = frozenset({"$id", "id", "$anchor", "$schema"})
+
+
+class Place(msgspec.Struct, frozen=True):
+    """What a reference names: a value in a document, and where fragments in it start from."""
+
+    document: Document
+    base: Path
+    path: Path
+
+    @property
+    def value(self) -> Any:
+        return get(self.document.value, self.path)
+
+
+class Linker:
+    """The references of one load. Parts are kept for the loads that share with it."""
+
+    def __init__(self, session: Session, home: Source, policy: PathPolicy, default: str) -> None:
+        self.session = session
+        self.home = home  #: the root document of the load
+        self.policy = policy
+        self.default = draft_named(default)
+        self.parts: dict[Any, Part] = session.shared.kept.setdefault("$ref parts", {})
+        self.roots: dict[Any, Part] = session.shared.kept.setdefault("$ref roots", {})
+        self.facts: list[Fact] = []  #: about texts read on the way
+
+    # ------------------------------------------------------------------------------------------------ parts
+
+    def part(self, place: Place, draft: Draft) -> Part:
+        """The part at a place; made once, filled in when `visit` is called."""
+        base = self.session.base if place.document.source is self.home else None
+        key = (id(place.document), place.base, place.path, draft.name, self.session.root, base)
+        known = self.parts.get(key)
+        if known is None:
+            known = self.parts[key] = Part(place.document, place.base, place.path, place.value, draft)
+        return known
+
+    def visit(self, part: Part) -> None:
+        """Check a part against its meta-schema and find its references."""
+        found = check_shape(part.value, part.draft, references=False)
+        facts: list[Fact] = []
+        links: list[Link] = []
+        renamed: list[Path] = []
+        # One walk over every schema in the part; the text it came from was not too deep for it.
+        stack: list[tuple[Path, Any, bool]] = [(ROOT, part.value, True)]
+        while stack:
+            path, schema, in_place = stack.pop()
+            if schema.__class__ is not dict:
+                continue
+            if "pattern" in schema or "patternProperties" in schema:
+                found += check_patterns(schema, path)
+            if not _NAMES.isdisjoint(schema):
+                renamed.append(path)
+            if REF in schema:
+                alone = part.draft.ref_stands_alone or len(schema) == 1
+                links.append(Link(path, self._target(part, path, schema[REF], facts), alone, in_place))
+                if alone:
+                    continue
+            stack += [(path + steps, child, in_place and steps[0] in IN_PLACE) for steps, child in children(schema)]
+        part.links, part.renamed = tuple(links), tuple(renamed)
+        part.facts = (*(_placed(each, part) for each in found), *facts)
+
+    def _target(self, part: Part, path: Path, reference: Any, facts: list[Fact]) -> Part | None:
+        found = self.locate(Place(part.document, part.base, part.path + path), reference, facts)
+        if found is None:
+            return None
+        target = self.part(found, part.draft)
+        target.is_target = True
+        return target
+
+    def known_root(self, schema: dict[str, Any]) -> Part | None:
+        """The part that a schema which is nothing but a reference became in an earlier load, if all was well."""
+        if len(schema) != 1 or schema.get(REF).__class__ is not str:
+            return None
+        return self.roots.get((self.session.root, self.session.base, schema[REF]))
+
+    def remember_root(self, schema: dict[str, Any], part: Part) -> None:
+        """Keep what such a schema became for the loads that share with this one."""
+        alone = len(schema) == 1 and part.links and not part.facts and not part.found
+        if alone and part.links[0].target is not None and not schema[REF].startswith("#"):
+            self.roots[self.session.root, self.session.base, schema[REF]] = part.links[0].target
+
+    # ----------------------------------------------------------------------------------------------- drafts
+
+    def draft(self, place: Place) -> Draft:
+        """The draft of a schema: what it says, or what the schema says that it is only a reference to."""
+        for _ in range(_MAX_CHAIN):
+            schema = place.value
+            if not isinstance(schema, dict) or "$schema" in schema or set(schema) != {REF}:
+                draft, facts = written_draft(schema, self.default)
+                origin = Origin(place.document, place.path)
+                self.facts += [msgspec.structs.replace(each, origin=origin.child(each.path)) for each in facts]
+                return draft
+            found = self.locate(place, schema[REF], [])
+            if found is None:
+                break
+            place = found
+        return self.default
+
+    # ----------------------------------------------------------------------------------------------- places
+
+    def locate(self, holder: Place, reference: Any, facts: list[Fact]) -> Place | None:
+        """What a `$ref` in the schema at `holder` names; None, with a finding, if nothing."""
+        origin = Origin(holder.document, (*holder.path, REF))
+        if not isinstance(reference, str) or not reference:
+            facts.append(_fact("schema-ref-value", origin, found=Shown(reference, as_found=True)))
+            return None
+        file, fragment = split(reference)
+        inner = self._inside(holder, file) if file else _resource(holder)
+        if inner is None:
+            inner = self._file(holder, file, reference, origin, facts)
+        return None if inner is None else self._part_of(inner, reference, fragment, origin, facts)
+
+    def _inside(self, holder: Place, file: str) -> Place | None:
+        """The schema in the same document whose own address this is."""
+        if not has_scheme(file) and not _may_hold(holder.document, "$id"):
+            return None
+        path = resources(get(holder.document.value, holder.base)).get(file)
+        return None if path is None else Place(holder.document, holder.base, holder.base + path)
+
+    def _file(self, holder: Place, file: str, reference: str, origin: Origin, facts: list[Fact]) -> Place | None:
+        if has_scheme(file):
+            facts.append(_fact("schema-ref-remote", origin, reference=Shown(reference)))
+            return None
+        if self.session.embedded:
+            facts.append(_fact("schema-ref-embedded", origin, reference=Shown(reference)))
+            return None
+        folder = self._folder(holder.document.source)
+        try:
+            roots = (self.session.root, *self.session.roots)
+            source = self.session.refer(file, self.policy, bases=(folder,), roots=roots).source
+        except FileProblem as problem:
+            facts.append(self._file_fact(problem, reference, folder, origin))
+            return None
+        document, found = self.session.parse(source, _format(file))
+        if document is None:
+            also = (Also("referenced from here", origin=origin),)
+            facts += [msgspec.structs.replace(each, also=each.also + also) for each in self._unparsed(source, found)]
+            return None
+        self.facts += found
+        return Place(document, ROOT, ROOT)
+
+    def _unparsed(self, source: Source, found: list[Fact]) -> list[Fact]:
+        """Why a text has no value: told to each part that needs it, though it is parsed once."""
+        key = ("$ref unparsed", id(source))
+        reasons: list[Fact] = self.session.shared.kept.setdefault(key, found)
+        return reasons
+
+    def _folder(self, source: Source) -> str:
+        """Where references in a document start: its folder. A pack behind a link is where the link is."""
+        if source.path is None or source is self.home:
+            return self.session.base
+        return os.path.dirname(source.path)
+
+    def _file_fact(self, problem: FileProblem, reference: str, folder: str, origin: Origin) -> Fact:
+        base = display_name(folder, self.session.files.cwd) or "."
+        shown = Shown(reference)
+        if problem.code == "file-missing":
+            return _fact("schema-ref-missing", origin, reference=shown, base=base)
+        if problem.code.startswith("reference-"):
+            return _fact(problem.code, origin, reference=shown, base=base)
+        return _fact("schema-ref-unreadable", origin, reference=shown, problem=_PROBLEMS.get(problem.code, "refused"))
+
+    def _part_of(self, whole: Place, reference: str, fragment: str, origin: Origin, facts: list[Fact]) -> Place | None:
+        """The part of a document that a fragment names. An embedded schema is asked first, then the whole."""
+        for start in dict.fromkeys((whole.path, whole.base)):
+            root = get(whole.document.value, start)
+            found = point(root, fragment)
+            if found is not None:
+                if found.instead is not None:
+                    facts.append(_spelling(reference, found.instead, origin))
+                return Place(whole.document, whole.base, start + found.path)
+        guess = nearest(fragment, _pointers(get(whole.document.value, whole.base)))
+        name = whole.document.source.name
+        values = {"reference": Shown(reference), "file": name, "nearest": guess}
+        facts.append(Fact("schema-ref-nothing", values=values, origin=origin))
+        return None
+
+
+_PROBLEMS = {
+    "file-is-directory": "it is a directory",
+    "file-not-regular": "it is not a regular file",
+    "file-too-large": "it is too large",
+    "file-link-loop": "it leads through too many links",
+    "file-unreadable": "the system refuses",
+}
+
+
+def _fact(code: str, origin: Origin, **values: object) -> Fact:
+    return Fact(code, values=values, origin=origin)
+
+
+def _spelling(reference: str, instead: str, origin: Origin) -> Fact:
+    spelled = split(reference)[0] + instead
+    remedy = Remedy(f"write `{spelled}`", (Change(ROOT, spelled, origin=origin),))
+    values: dict[str, object] = {"reference": Shown(reference), "instead": Shown(spelled)}
+    return Fact("schema-ref-spelling", values=values, origin=origin, remedy=remedy)
+
+
+def _placed(each: Fact, part: Part) -> Fact:
+    """A fact about a schema on its own, as one about a place in a document."""
+    remedy = each.remedy
+    if remedy is not None:
+        changes = tuple(msgspec.structs.replace(change, origin=part.origin(change.path)) for change in remedy.changes)
+        remedy = msgspec.structs.replace(remedy, changes=changes)
+    return msgspec.structs.replace(each, origin=part.origin(each.path), remedy=remedy)
+
+
+def _resource(holder: Place) -> Place:
+    """Where a fragment on its own starts: at the embedded schema around it, if that has an address."""
+    if not _may_hold(holder.document, "$id"):
+        return Place(holder.document, holder.base, holder.base)
+    root = get(holder.document.value, holder.base)
+    inner = enclosing(root, holder.path[len(holder.base) :])
+    return Place(holder.document, holder.base, holder.base + inner)
+
+
+def _may_hold(document: Document, word: str) -> bool:
+    """Whether a word can stand in a document: its text has it, or has an escape that could spell it."""
+    text = document.source.text
+    return word in text or "\\" in text
+
+
+def _format(file: str) -> Format:
+    """The format of a schema by its exact extension; everything but YAML is JSON."""
+    return "yaml" if file.endswith(_YAML) else "json"
+
+
+def _pointers(root: Any) -> list[str]:
+    """The pointers somebody may have meant: to the named schemas of a document."""
+    if not isinstance(root, dict):
+        return []
+    return [pointer(steps) for steps, _ in children(root) if steps[0] in ("$defs", "definitions", "properties")]

@@ -1,0 +1,73 @@
+"""The kind `agent_md` as a value.
+
+No file is recognised as one: Markdown with a header has many readers. A blueprint that refers to a file, or a
+caller who names the kind, knows.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from lading.diagnostics import Fact
+from lading.kinds.agent_md.codes import CODES
+from lading.kinds.agent_md.header import STRICTNESS, agent_tree, read_header
+from lading.kinds.agent_md.model import DEFAULT_KIND, Agent, AgentKind
+from lading.kinds.agent_md.presenting import SENSITIVE, listing
+from lading.kinds.agent_md.schema import header_schema
+from lading.kinds.agent_md.written import written
+from lading.kinds.kind import Kind
+from lading.path import ROOT
+from lading.session import Session
+from lading.source import Source
+from lading.syntax.document import Document
+from lading.tree import Tree
+
+EXAMPLE = """\
+---
+name: NAME
+description: Finds sources and quotes them
+model: sonnet
+tools: Read, WebFetch
+---
+You find sources for the question you are given.
+
+Quote each one with its address. Say so when you find nothing.
+"""
+
+
+class AgentOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the caller may decide about an agent file."""
+
+    default_agent_kind: AgentKind = DEFAULT_KIND
+
+
+def _read(source: Source, session: Session) -> tuple[Document | None, list[Fact]]:
+    document, facts = read_header(source)
+    if document is not None:
+        session.adopt(document)
+    return document, facts
+
+
+def _agent(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
+    origin = tree.story(ROOT).origin
+    kind = Tree(session.options.default_agent_kind, tree.origins)
+    return agent_tree(origin.document, kind)
+
+
+KIND = Kind(
+    name="agent_md",
+    title="agent file",
+    model=Agent,
+    formats={".md": "yaml"},
+    read=_read,
+    options=AgentOptions,
+    strictness=STRICTNESS,
+    stages=(_agent,),
+    codes=CODES,
+    schema=header_schema,
+    written=written,
+    example=EXAMPLE,
+    example_path="NAME.md",
+    listing=listing,
+    sensitive=SENSITIVE,
+)

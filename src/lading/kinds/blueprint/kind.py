@@ -1,0 +1,146 @@
+"""The kind `blueprint` as a value."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+import msgspec
+
+from lading.diagnostics import Fact, Shown
+from lading.files import display_name
+from lading.kinds.agent_md import codes as agent_codes
+from lading.kinds.agent_md.header import is_collection_key
+from lading.kinds.agent_md.model import AGENT_KINDS, DEFAULT_KIND, AgentKind
+from lading.kinds.agent_md.written import written as agent_written
+from lading.kinds.blueprint import dialect, rules
+from lading.kinds.blueprint.codes import CODES
+from lading.kinds.blueprint.expand import Places, expand
+from lading.kinds.blueprint.model import Blueprint
+from lading.kinds.blueprint.parts import flow_parts, mapping
+from lading.kinds.blueprint.presenting import SENSITIVE, listing
+from lading.kinds.blueprint.schema import with_references
+from lading.kinds.kind import Kind
+from lading.path import ROOT
+from lading.session import Session
+from lading.source import Source, Span
+from lading.syntax.document import Document, Format
+from lading.tree import Origin, Origins, Tree
+
+FORMATS: dict[str, Format] = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
+_JSON_OBJECT = re.compile(r"""\s*\{\s*["}]""")
+
+EXAMPLE = """\
+id: NAME
+default_agent_kind: agent_block
+flow:
+  kind: step
+  ref: writer
+  in: {op: path, at: $.task}
+  out: {op: path, at: $.answer}
+agents:
+  - name: writer
+    kind: agent_block
+    profile:
+      system_prompt: You answer the task in one paragraph.
+      model: sonnet
+"""
+
+
+class BlueprintOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the caller may decide about a blueprint, and the document may not."""
+
+    default_agent_kind: AgentKind | None = None  #: of agents from files, where the blueprint does not say it
+    include_roots: tuple[str, ...] = ()  #: folders where references are looked for after the blueprint's own
+
+
+def _read(source: Source, session: Session) -> tuple[Document | None, list[Fact]]:
+    """Read by extension, and by nothing else; a string is JSON if it starts like an object."""
+    if source.path is None:
+        wanted: Format | None = "json" if _JSON_OBJECT.match(source.text) else "yaml"
+    else:
+        extension = os.path.splitext(source.name)[1]
+        wanted = FORMATS.get(extension.lower())
+        if wanted is None:
+            values: dict[str, object] = {"extension": Shown(extension) if extension else "none"}
+            return None, [Fact("unsupported-extension", values=values, span=Span(source, 0, 0))]
+    document, facts = session.parse(source, wanted)
+    return document, [_judged(each) for each in facts]
+
+
+def _judged(each: Fact) -> Fact:
+    """Numbers and truth values can be written as text; null and collections cannot be a key."""
+    if each.code != "non-string-key":
+        return each
+    key = each.values.get("key")
+    is_null = isinstance(key, Shown) and key.value == "null"
+    return msgspec.structs.replace(each, severity="error" if is_null or is_collection_key(each) else "warning")
+
+
+def _expand(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
+    cwd = session.files.cwd
+    roots = [os.path.join(cwd, root) for root in session.options.include_roots]
+    bases = (session.base, *roots)
+    shown = ", ".join(["the blueprint's folder", *(display_name(root, cwd) for root in roots)])
+    return expand(tree, session, Places(bases, (*bases, *session.roots), shown), default_kind(tree, session.options))
+
+
+def default_kind(tree: Tree, options: BlueprintOptions) -> Tree:
+    """The kind of agents whose reference does not say it: the blueprint's default, the caller's, or `operator`."""
+    given = mapping(tree.value).get("default_agent_kind")
+    if isinstance(given, str) and given in AGENT_KINDS:
+        document = tree.story(ROOT).origin.document
+        return Tree(given, Origins(Origin(document, ("default_agent_kind",))))
+    return Tree(options.default_agent_kind or DEFAULT_KIND, Origins())
+
+
+def written(config: Blueprint) -> Any:
+    """The blueprint as plain data. Paths of a flow that today's programs read are in the form they print."""
+    plain = agent_written(config)
+    if dialect.runs_today(plain):
+        for part in flow_parts(plain):
+            if part.tag == "op" and part.name == "path":
+                part.value["at"] = dialect.canonical_path(part.value["at"])
+    return plain
+
+
+KIND = Kind(
+    name="blueprint",
+    title="blueprint",
+    model=Blueprint,
+    formats=FORMATS,
+    read=_read,
+    options=BlueprintOptions,
+    strictness={
+        "yaml:duplicate-key": "error",
+        "extra-document": "error",
+        "unknown-tag": "error",
+        "merge-key": "error",
+    },
+    stages=(_expand,),
+    rules=(
+        rules.schema_version_is_semver,
+        rules.time_to_live_fits,
+        rules.origin_has_no_further_keys,
+        rules.layers_exist,
+        rules.document_names_no_folders,
+        rules.names_are_unique,
+        rules.steps_name_agents,
+        rules.agents_are_used,
+        rules.operators_exist,
+        rules.other_names_exist,
+        rules.agents_have_what_their_kind_needs,
+        rules.targets_are_paths,
+        rules.placement_is_usable,
+        dialect.operand_is_given_once,
+        dialect.forms_are_not_mixed,
+        dialect.paths_are_well_formed,
+    ),
+    codes=(*agent_codes.CODES, *CODES),
+    schema=with_references,
+    written=written,
+    example=EXAMPLE,
+    listing=listing,
+    sensitive=SENSITIVE,
+)

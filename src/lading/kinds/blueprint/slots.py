@@ -1,0 +1,56 @@
+"""Which places of a blueprint take any value at all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from msgspec import inspect as types
+
+from lading.inspection import type_info
+from lading.kinds.blueprint.model import Blueprint
+from lading.path import Path
+
+
+def is_free_form(value: Any, path: Path) -> bool:
+    """Whether what stands at `path` of a blueprint is never looked into: a literal, a spec, a hint.
+
+    Elsewhere the model itself says what is wrong.
+    """
+    kind = _branch(type_info(Blueprint), value)
+    for step in path:
+        if isinstance(kind, types.AnyType):
+            return True
+        inner = _below(kind, step)
+        if inner is None:
+            return False
+        value = _child(value, step)
+        kind = _branch(inner, value)
+    return isinstance(kind, types.AnyType)
+
+
+def _below(kind: types.Type, step: str | int) -> types.Type | None:
+    """The type of what stands at one step below."""
+    if isinstance(kind, types.StructType):
+        return next((field.type for field in kind.fields if field.encode_name == step), None)
+    if isinstance(kind, types.DictType):
+        return kind.value_type
+    return kind.item_type if isinstance(kind, types.VarTupleType) else None
+
+
+def _branch(kind: types.Type, value: Any) -> types.Type:
+    """The branch of a union that a value is meant for."""
+    if not isinstance(kind, types.UnionType):
+        return kind
+    rest = [each for each in kind.types if not isinstance(each, types.NoneType)]
+    if len(rest) == 1:
+        return rest[0]
+    structs = [each for each in rest if isinstance(each, types.StructType)]
+    tag = value.get(structs[0].tag_field) if structs and isinstance(value, dict) else None
+    return next((each for each in structs if each.tag == tag), kind)
+
+
+def _child(value: Any, step: str | int) -> Any:
+    try:
+        return value[step]
+    except (KeyError, IndexError, TypeError):
+        return None

@@ -1,0 +1,192 @@
+"""MCP servers as the settings know them, and the `.mcp.json` beside them.
+
+In TOML a server names its transport, and is used only when `enabled_servers` lists it. In `.mcp.json` the
+transport follows from the keys, and being there is being enabled. A server that both define is TOML's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+
+from lading.diagnostics import Also, Fact, Shown, fact
+from lading.freeze import EMPTY
+from lading.kinds.profile.hooks import Table
+from lading.nearest import nearest
+from lading.path import Path
+from lading.tree import HOLE, Tree, get, graft, merge, move, put, remove
+
+Transport = Literal["stdio", "http", "sse"]
+SERVERS: Path = ("mcp", "servers")
+ENABLED: Path = ("mcp", "enabled_servers")
+
+
+class McpServer(Table, frozen=True):
+    """How to reach a server. A layer may say a part of it; all layers together must say enough."""
+
+    transport: Transport | None = None
+    command: str | None = None
+    args: tuple[str, ...] = ()
+    env: dict[str, str] = EMPTY
+    url: str | None = None
+    headers: dict[str, str] = EMPTY
+
+
+class Mcp(Table, frozen=True):
+    """The servers there are, and those that are used, in order."""
+
+    enabled_servers: tuple[str, ...] = ()
+    servers: dict[str, McpServer] = EMPTY
+
+
+class JsonServer(Table, frozen=True):
+    """A server in `.mcp.json`."""
+
+    type: str | None = None
+    command: str | None = None
+    url: str | None = None
+    args: tuple[str, ...] = ()
+    env: dict[str, str] = EMPTY
+    headers: dict[str, str] = EMPTY
+
+
+class McpJson(Table, frozen=True):
+    """A whole `.mcp.json`."""
+
+    mcpServers: dict[str, JsonServer]  # noqa: N815 - the file's own spelling
+
+
+_KEYS = {"stdio": ("command", "args", "env"), "http": ("url", "headers"), "sse": ("url", "headers")}
+_MAIN = {"stdio": "command", "http": "url", "sse": "url"}
+_TRANSPORTS = tuple(_KEYS)
+
+
+def from_json(tree: Tree) -> tuple[Tree, list[Fact]]:
+    """A checked `.mcp.json` as a layer of settings: `mcp.servers`, each with its transport."""
+    facts: list[Fact] = []
+    names = list(get(tree.value, ("mcpServers",), {}))
+    for name in names:
+        tree = _with_transport(tree, name, facts)
+    return move(tree, ("mcpServers",), SERVERS), facts
+
+
+def _with_transport(tree: Tree, name: str, facts: list[Fact]) -> Tree:
+    path: Path = ("mcpServers", name)
+    server = get(tree.value, path)
+    if not isinstance(server, dict):
+        return tree
+    server = {key: value for key, value in server.items() if value is not None}
+    transport = _transport(server)
+    if not isinstance(transport, str):
+        code, key = transport
+        values: dict[str, object] = {"name": Shown(name), "transports": _TRANSPORTS, "found": Shown(server.get("type"))}
+        facts.append(Fact(code, values=values, part="value" if key else "key", origin=_origin(tree, path, key)))
+        return graft(tree, {path: Tree(HOLE, tree.at(path).origins)})
+    broken = False
+    for misfit in _misfits(tree, path, server, transport):
+        facts.append(misfit)
+        broken = broken or misfit.code != "mcp-key-ignored"
+    if broken:
+        return graft(tree, {path: Tree(HOLE, tree.at(path).origins)})
+    for key in get(tree.value, path):
+        if key not in _KEYS[transport] or key not in server:
+            tree = remove(tree, (*path, key))
+    return put(tree, (*path, "transport"), transport, origin=path, how="")
+
+
+def _origin(tree: Tree, path: Path, key: str | None) -> Any:
+    return tree.story((*path, key) if key else path).origin
+
+
+def _transport(server: dict[str, Any]) -> str | tuple[str, str | None]:
+    """The transport of a server, or what keeps it from having one, and at which key."""
+    written = server.get("type")
+    if isinstance(written, str):
+        lower = written.lower()
+        return lower if lower in _KEYS else ("mcp-unknown-transport", "type")
+    if "command" in server:
+        return "stdio"
+    return "http" if "url" in server else ("mcp-needs-command-or-url", None)
+
+
+def _misfits(tree: Tree, path: Path, server: dict[str, Any], transport: str) -> Iterator[Fact]:
+    """Keys that do not belong to the transport, and the one it cannot do without."""
+    name, main = Shown(path[-1]), _MAIN[transport]
+    if main not in server:
+        values: dict[str, object] = {"name": name, "transport": transport, "key": main}
+        yield Fact("mcp-main-key-missing", values=values, part="key", origin=_origin(tree, path, None))
+    for key in server:
+        if key == "type" or key in _KEYS[transport] or (key == "headers" and not server[key]):
+            continue
+        # A remote server's `args` and `env` have always been passed over; they do no harm, but nothing else either.
+        code = "mcp-key-ignored" if key in ("args", "env") else "mcp-key-not-allowed"
+        values = {"name": name, "transport": transport, "key": key}
+        yield Fact(code, values=values, part="key", origin=_origin(tree, path, key))
+
+
+def join(tree: Tree, servers: Tree) -> tuple[Tree, list[str], list[Fact]]:
+    """The settings with the servers of `.mcp.json` that TOML does not define, each enabled by being there; their
+    names; and the servers that both define."""
+    facts: list[Fact] = []
+    known = get(tree.value, SERVERS, {})
+    added = get(servers.value, SERVERS, {})
+    for name in sorted(added):
+        if name in known:
+            path = (*SERVERS, name)
+            also = (Also("defined here", part="key", origin=tree.story(path).origin),)
+            facts.append(_shadowed(tree, servers, name, also))
+            servers = remove(servers, path)
+    enabled = get(tree.value, ENABLED, [])
+    new = sorted(get(servers.value, SERVERS, {}))
+    tree = merge(tree, servers)
+    if new and isinstance(enabled, list):
+        names = Tree({"mcp": {"enabled_servers": new}}, servers.origins)
+        for number, name in enumerate(new):
+            names = put(names, (*ENABLED, number), name, origin=(*SERVERS, name), how="enabled by being there")
+        tree = merge(tree, names, lambda path, _base, _over: "append" if path == ENABLED else "merge")
+    return tree, new, facts
+
+
+def _shadowed(tree: Tree, servers: Tree, name: str, also: tuple[Also, ...]) -> Fact:
+    enabled = name in get(tree.value, ENABLED, [])
+    return Fact(
+        "mcp-server-shadowed",
+        values={"name": Shown(name), "state": None if enabled else "it is not listed there either, so it is not used"},
+        part="key",
+        origin=servers.story((*SERVERS, name)).origin,
+        also=also,
+    )
+
+
+def servers_are_complete(config: Any, _session: object) -> Iterator[Fact]:
+    """Every server has a transport, the key it cannot do without, and none of another transport."""
+    servers = get(config, SERVERS)
+    for name, server in servers.items() if isinstance(servers, dict) else ():
+        if not isinstance(server, dict):
+            continue
+        path = (*SERVERS, name)
+        transport = server.get("transport")
+        if transport is None:
+            yield fact("mcp-server-incomplete", path, part="key", name=Shown(name), key="transport")
+        if transport not in _KEYS:
+            continue
+        if _MAIN[transport] not in server:
+            yield fact("mcp-server-incomplete", path, part="key", name=Shown(name), key=_MAIN[transport])
+        for key in server:
+            if key != "transport" and key not in _KEYS[transport]:
+                values = {"name": Shown(name), "key": Shown(key), "transport": transport}
+                yield fact("mcp-key-misplaced", (*path, key), part="key", **values)
+
+
+def enabled_servers_exist(tree: Tree, json_names: frozenset[str]) -> Iterator[Fact]:
+    """Every server that TOML enables is defined in TOML."""
+    known = get(tree.value, SERVERS, {})
+    enabled = get(tree.value, ENABLED, [])
+    for number, name in enumerate(enabled if isinstance(enabled, list) else ()):
+        if isinstance(name, str) and isinstance(known, dict) and name not in known:
+            origin = tree.story((*ENABLED, number)).origin
+            if name in json_names:
+                yield Fact("mcp-json-server-listed", values={"name": Shown(name)}, origin=origin)
+            else:
+                values: dict[str, object] = {"name": Shown(name), "nearest": nearest(name, known)}
+                yield Fact("mcp-server-undefined", values=values, origin=origin)

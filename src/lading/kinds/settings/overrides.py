@@ -1,0 +1,126 @@
+"""`KEY=VALUE` from the command line as a layer of settings.
+
+The value is what TOML makes of it; where TOML makes nothing of it, it is text. Dots in the key lead into tables;
+a part that holds a dot itself stands in quotes. Later settings win.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from lading.diagnostics import Fact, Shown
+from lading.path import Path
+from lading.source import Source, Span
+from lading.syntax import toml
+from lading.syntax.document import Document
+from lading.syntax.engine import SyntaxProblem
+
+NAME = "--config"
+_PART = re.compile(r'"(?P<quoted>(?:[^"\\]|\\.)*)"|\'(?P<literal>[^\']*)\'|(?P<bare>[^.]*)')
+#: Text that looks as if it was meant as something else, and what to write then.
+_SUSPECTS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"\[.*\]", re.DOTALL), 'put quotes around each text: `["a", "b"]`'),
+    (re.compile(r"\{.*\}", re.DOTALL), 'write a table as `{ key = "value" }`'),
+    (re.compile(r"(?i:true|yes|on)"), "write `true`"),
+    (re.compile(r"(?i:false|no|off)"), "write `false`"),
+    (re.compile(r"(?i:null|none|nil)"), "a setting cannot be unset; leave it out"),
+)
+
+
+class Overrides(msgspec.Struct, frozen=True):
+    """The layer of the command line, and how each part of it was written."""
+
+    document: Document
+    written: tuple[tuple[Path, str], ...]
+
+    def text_for(self, path: Path) -> str | None:
+        """The setting a path came from; the last one wins."""
+        found = None
+        for key, text in self.written:
+            if key == path[: len(key)] or path == key[: len(path)]:
+                found = text
+        return found
+
+
+def read_overrides(settings: Iterable[str]) -> tuple[Overrides, list[Fact]]:
+    """All settings of a command line as one document, and what is wrong with them."""
+    given = list(settings)
+    source = Source.of_text(NAME, "\n".join(given))
+    value: dict[str, Any] = {}
+    facts: list[Fact] = []
+    written: list[tuple[Path, str]] = []
+    for setting in given:
+        found = _setting(setting, source, facts)
+        if found is None:
+            continue
+        path, parsed = found
+        if path[0] == "hooks":
+            facts.append(_fact("override-hooks", source, path, key=Shown(".".join(map(str, path)))))
+            continue
+        _set(value, path, parsed)
+        written.append((path, setting))
+    return Overrides(Document(source, "text", value), tuple(written)), facts
+
+
+def _setting(setting: str, source: Source, facts: list[Fact]) -> tuple[tuple[str, ...], Any] | None:
+    key, equals, text = setting.partition("=")
+    path = _key(key.strip())
+    if not equals or path is None:
+        facts.append(_fact("override-malformed", source, found=Shown(setting)))
+        return None
+    return path, _value(text.strip(), path, source, facts)
+
+
+def _key(key: str) -> tuple[str, ...] | None:
+    """The parts of a dotted key; None if one of them is empty."""
+    parts: list[str] = []
+    position = 0
+    while True:
+        match = _PART.match(key, position)
+        assert match is not None
+        parts.append(next((part for part in match.groups() if part is not None), ""))
+        position = match.end()
+        if position == len(key):
+            return tuple(parts) if all(parts) else None
+        if key[position] != ".":
+            return None
+        position += 1
+
+
+def _value(text: str, path: Path, source: Source, facts: list[Fact]) -> Any:
+    try:
+        parsed = toml.load(f"x = {text}")
+    except SyntaxProblem:
+        return _as_text(text, path, source, facts)
+    value = parsed.value
+    # A line break could smuggle in assignments of other keys; then it is no single value.
+    if not isinstance(value, dict) or set(value) != {"x"}:
+        return _as_text(text, path, source, facts)
+    facts += [_fact(each.code, source, path, found=Shown(text)) for each in parsed.irregularities]
+    return value["x"]
+
+
+def _as_text(text: str, path: Path, source: Source, facts: list[Fact]) -> str:
+    hint = next((hint for pattern, hint in _SUSPECTS if pattern.fullmatch(text)), None)
+    if hint is not None:
+        key = ".".join(map(str, path))
+        facts.append(_fact("override-taken-as-text", source, path, key=Shown(key), found=Shown(text), hint=hint))
+    return text
+
+
+def _set(value: dict[str, Any], path: Path, new: Any) -> None:
+    """Put a value into nested tables; whatever is in the way gives way."""
+    for step in path[:-1]:
+        inner = value.get(str(step))
+        if not isinstance(inner, dict):
+            inner = value[str(step)] = {}
+        value = inner
+    value[str(path[-1])] = new
+
+
+def _fact(code: str, source: Source, path: Path = (), **values: object) -> Fact:
+    return Fact(code, path, values, span=Span(source, 0, 0))

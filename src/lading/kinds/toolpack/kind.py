@@ -1,0 +1,77 @@
+"""The kind `toolpack` as a value."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from lading import schemas
+from lading.diagnostics import Fact
+from lading.directives import ref
+from lading.kinds.kind import Kind
+from lading.kinds.toolpack.codes import CODES
+from lading.kinds.toolpack.model import CLOSED, ToolpackFile
+from lading.kinds.toolpack.pack import make
+from lading.kinds.toolpack.rules import RULES
+from lading.kinds.toolpack.spelling import camel_case, network_list
+from lading.kinds.toolpack.together import ids_are_unique, set_key
+from lading.model import Shape
+from lading.session import Session
+from lading.tree import Tree
+
+_SCHEMAS = ref.RefSettings(paths=(("inputSchema",), ("outputSchema",)))
+
+
+class ToolpackOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """`legacy_keys="warn"` reads the snake_case names of older packs with a warning."""
+
+    legacy_keys: Literal["error", "warn"] = "error"
+
+
+def resolve_schemas(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
+    """Both schemas, checked, with their references resolved."""
+    return ref.resolve(tree, session, _SCHEMAS)
+
+
+EXAMPLE = """\
+# A tool: what it takes and gives, and how it is run.
+id: text.count
+version: 1.0.0
+description: Counts the words of a text.
+deterministic: true
+timeoutMs: 2000
+limits:
+  maxInputBytes: 65536
+  maxOutputBytes: 1024
+inputSchema:
+  type: object
+  required: [text]
+  properties:
+    text: {type: string}
+outputSchema:
+  type: object
+  required: [words]
+  properties:
+    words: {type: integer, minimum: 0}
+execution:
+  kind: python
+  module: tools.text:count
+"""
+
+KIND = Kind(
+    name="toolpack",
+    title="toolpack",
+    model=ToolpackFile,
+    options=ToolpackOptions,
+    merge_keys=True,
+    strictness={"extra-document": "error", "unknown-tag": "error"},
+    shape=Shape(unknown="warning", closed=CLOSED),
+    stages=(camel_case, network_list, resolve_schemas),
+    rules=RULES,
+    set_rules=(ids_are_unique,),
+    set_key=set_key,
+    codes=(*schemas.CODES, *ref.CODES, *CODES),
+    make=make,
+    example=EXAMPLE,
+)

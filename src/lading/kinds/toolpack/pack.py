@@ -1,0 +1,95 @@
+"""A toolpack as programs see it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from lading.freeze import FrozenDict, frozen, thawed
+from lading.loaded import canonical
+from lading.session import Session
+
+_EMPTY = FrozenDict()
+
+
+@dataclass(frozen=True, eq=False)
+class Toolpack:
+    """One tool, checked and immutable: equal to another if its content is, whatever file it came from.
+
+    Blocks are mappings with the names of the file, as in `limits["maxInputBytes"]`. Schemas have their references
+    resolved. Two packs that refer to the same schema share it.
+    """
+
+    id: str
+    version: str
+    deterministic: bool
+    timeout_ms: int
+    limits: Mapping[str, Any]
+    input_schema: Any
+    output_schema: Any
+    execution: Mapping[str, Any]
+    caps: Mapping[str, Any]
+    env: Mapping[str, Any]
+    templating: Mapping[str, Any]
+    source_path: Path
+
+    def to_dict(self) -> dict[str, Any]:
+        """The pack as plain data with the names of the file, without its path and without empty blocks."""
+        return {
+            name: thawed(value)
+            for name, value in ((written, getattr(self, field)) for field, written in _WRITTEN)
+            if value or name not in _OPTIONAL
+        }
+
+    @cached_property
+    def digest(self) -> str:
+        """sha256 of the content in canonical form; the path is no part of it."""
+        return hashlib.sha256(canonical(self.to_dict())).hexdigest()
+
+    def __eq__(self, other: object) -> bool:
+        return self.digest == other.digest if isinstance(other, Toolpack) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def __repr__(self) -> str:
+        return f"Toolpack({self.id!r}, version={self.version!r}, kind={self.execution['kind']!r})"
+
+
+_OPTIONAL = frozenset({"caps", "env", "templating"})
+_CAMEL = {"timeout_ms": "timeoutMs", "input_schema": "inputSchema", "output_schema": "outputSchema"}
+#: Attribute and name in the file, without the path.
+_WRITTEN = tuple((each.name, _CAMEL.get(each.name, each.name)) for each in fields(Toolpack))[:-1]
+
+
+def make(value: dict[str, Any], session: Session) -> Toolpack:
+    """The pack of a resolved value that fits the model."""
+    return Toolpack(
+        value["id"],
+        value["version"],
+        value["deterministic"],
+        value["timeoutMs"],
+        frozen(value["limits"]),
+        frozen(value["inputSchema"]),
+        frozen(value["outputSchema"]),
+        frozen(value["execution"]),
+        _block(value.get("caps"), "filesystem"),
+        _block(value.get("env"), fill="set"),
+        _block(value.get("templating"), fill="context"),
+        Path(session.path),
+    )
+
+
+def _block(value: dict[str, Any] | None, leave_out: str | None = None, *, fill: str | None = None) -> Any:
+    """An optional block: absent is empty; of a part that may be null, nothing or an empty mapping remains."""
+    if not value:
+        return _EMPTY
+    if leave_out is not None and leave_out in value and not value[leave_out]:
+        value = {name: each for name, each in value.items() if name != leave_out}
+    if fill is not None and fill in value and value[fill] is None:
+        value = {**value, fill: {}}
+    return frozen(value)

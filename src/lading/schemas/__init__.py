@@ -1,0 +1,27 @@
+"""JSON Schemas: which draft one is written in, where its subschemas stand, and what is wrong with it.
+
+`check` compares a schema with the meta-schema of its draft and reports every mismatch in our words, at its path
+inside the schema. It never reads a file and never opens a socket, whatever the schema says.
+"""
+
+from __future__ import annotations
+
+from lading.schemas.checking import check, check_part, check_patterns, check_shape
+from lading.schemas.codes import CODES
+from lading.schemas.drafts import DRAFTS, Draft, draft_named, written_draft
+from lading.schemas.positions import Subschema, children, subschemas
+
+__all__ = [
+    "CODES",
+    "DRAFTS",
+    "Draft",
+    "Subschema",
+    "check",
+    "check_part",
+    "check_patterns",
+    "check_shape",
+    "children",
+    "draft_named",
+    "subschemas",
+    "written_draft",
+]

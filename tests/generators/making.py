@@ -1,0 +1,47 @@
+"""What the tests of the generators share: making one, and reading findings in words."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterable
+
+from lading.diagnostics import Fact, Shown
+from lading.generators import CODES, Generator, GeneratorLimits, build
+from lading.path import format_path
+
+HERE = ("text", "$generate")
+LIMITS = GeneratorLimits()
+BY_NAME = {code.name: code for code in CODES}
+
+
+def make(limits: GeneratorLimits = LIMITS, /, **params: object) -> Generator:
+    """The generator these parameters describe; there must be no finding at all."""
+    generator, facts = build(params, limits, HERE)
+    assert (worded(facts), generator is not None) == ([], True)
+    assert generator is not None
+    return generator
+
+
+def findings(params: object, limits: GeneratorLimits = LIMITS) -> list[str]:
+    """What is found about `params`, as people would read it, without the part of the path that never changes."""
+    return worded(build(params, limits, HERE)[1])
+
+
+def worded(facts: Iterable[Fact]) -> list[str]:
+    return [_worded(each) for each in facts]
+
+
+def _worded(found: Fact) -> str:
+    code = BY_NAME[found.code]
+    values = {name: _shown(value) for name, value in found.values.items()}
+    words = code.message.format_map(values)
+    wanted = {name for _, name, _, _ in string.Formatter().parse(code.help or "") if name}
+    if code.help and all(found.values.get(name) is not None for name in wanted):
+        words += f" ({code.help.format_map(values)})"
+    return f"{format_path(found.path[len(HERE) :])}: {code.severity}[{code.name}] {words}"
+
+
+def _shown(value: object) -> object:
+    if not isinstance(value, Shown):
+        return value
+    return f"{type(value.value).__name__} {value.value!r}" if value.as_found else value.value

@@ -1,0 +1,51 @@
+"""What the original decides on its own fixtures, we decide too."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import SHARED
+from lading.layers import find_places
+from lading.profiles import find_profiles
+from lading.settings import find_settings
+
+FILE = SHARED / "conformance" / "profile.jsonl"
+PROBES = [json.loads(line) for line in FILE.read_text().splitlines()] if FILE.exists() else []
+#: Sentences that we say another way: the place names the file, and each key at fault has a finding of its own.
+SAID_OTHERWISE = {"invalid .mcp.json"}
+
+
+def write(files: dict[str, Any], folder: Path) -> None:
+    for name, content in files.items():
+        target = folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(content.encode())
+
+
+def test_the_probes_are_there(shared: Path) -> None:
+    assert (shared / "conformance" / "profile.jsonl").exists()
+    assert {probe["kind"] for probe in PROBES} >= {"profiles", "loader"}
+
+
+@pytest.mark.requirement("PR-01", "PR-16", "ST-01")
+@pytest.mark.parametrize(
+    "probe", [each for each in PROBES if each["kind"] in ("profiles", "loader")], ids=lambda probe: str(probe["id"])
+)
+def test_probe(probe: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(probe["files"], tmp_path)
+    repository = tmp_path / ("proj" if probe["kind"] == "profiles" else "repo")
+    (repository / ".git").mkdir(parents=True, exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    places = find_places(repository, xdg_config_home=tmp_path / "xdg", env={})
+    if probe["kind"] == "profiles":
+        errors = find_profiles(places).errors
+    else:
+        overrides = [each.strip() for each in probe["cli_overrides"].split(" | ") if each.strip()]
+        errors = find_settings(places, overrides).outcome.errors
+    assert bool(errors) == (probe["expect"] == "invalid"), [str(each) for each in errors]
+    for words in filter(None, (each.strip() for each in probe["error_facts"].split(";"))):
+        assert words in SAID_OTHERWISE or any(words in each.message for each in errors)

@@ -1,0 +1,126 @@
+"""What people see."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+import pytest
+
+from lading.diagnostics import Diagnostic, Edit, Fix, Label
+from lading.render.text import Style, finding, render, summary
+from lading.source import Source, Span
+from lading.workspace import FileReport, Report
+
+BASE = Source.of_text("tools/base.yaml", "$include: echo.yaml\n")
+ECHO = Source.of_text("tools/echo.yaml", "# a\n# b\n$include: base.yaml\n")
+
+CYCLE = Diagnostic(
+    "include-cycle",
+    "error",
+    "`tools/base.yaml` includes itself through `tools/echo.yaml`",
+    span=Span(ECHO, 18, 27),
+    related=(Label(Span(BASE, 10, 19), "enters it"),),
+    help="Include chain:\n1. base\n2. echo ← cycle",
+)
+
+
+def test_a_finding_shows_the_line_and_the_places_behind_it() -> None:
+    assert finding(CYCLE, Style()) == (
+        "error[include-cycle]: `tools/base.yaml` includes itself through `tools/echo.yaml`\n"
+        "  --> tools/echo.yaml:3:11\n"
+        "   |\n"
+        " 3 | $include: base.yaml\n"
+        "   |           ^^^^^^^^^\n"
+        "  ::: tools/base.yaml:1:11 enters it\n"
+        " 1 | $include: echo.yaml\n"
+        "   |           ---------\n"
+        "   = help: Include chain:\n"
+        "           1. base\n"
+        "           2. echo ← cycle\n"
+    )
+
+
+def at(text: str, start: int, end: int, **more: object) -> Diagnostic:
+    return Diagnostic("x", "warning", "m", span=Span(Source.of_text("f.yaml", text), start, end), **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("each", "line", "marks"),
+    [
+        pytest.param(at("a: b", 3, 4), " 1 | a: b", "   |    ^", id="one character"),
+        pytest.param(at("a: b", 4, 4), " 1 | a: b", "   |     ^", id="nothing, at the end of the line"),
+        pytest.param(at("", 0, 0), " 1 |", "   | ^", id="an empty file"),
+        pytest.param(at("\ta: b", 1, 2), " 1 |     a: b", "   |     ^", id="a tab"),
+        pytest.param(at("计算: b", 4, 5), " 1 | 计算: b", "   |       ^", id="wide characters"),
+        pytest.param(at("é: b", 3, 4), " 1 | é: b", "   |    ^", id="a combining accent"),
+        pytest.param(at("a\x1b[31m: b", 8, 9), " 1 | a\\u001b[31m: b", "   |              ^", id="control characters"),
+        pytest.param(
+            at("a\u202e: b", 4, 5), " 1 | a\\u202e: b", "   |          ^", id="a character that turns text round"
+        ),
+        pytest.param(at("a: [1,\n 2]", 3, 10), " 1 | a: [1,", "   |    ^^^", id="over several lines"),
+        pytest.param(at("a\r\nb: c\r\n", 6, 7), " 2 | b: c", "   |    ^", id="CRLF"),
+    ],
+)
+def test_marks_stand_below_what_they_mean(each: Diagnostic, line: str, marks: str) -> None:
+    lines = finding(each, Style()).splitlines()
+    assert lines[3:5] == [line, marks]
+
+
+@pytest.mark.parametrize("width", [20, 40, 80])
+@pytest.mark.parametrize("column", [0, 10, 500, 990])
+def test_a_long_line_is_cut_around_its_place(width: int, column: int) -> None:
+    text = "x" * column + "HERE" + "y" * (1000 - column)
+    lines = finding(at(text, column, column + 4), Style(width=width)).splitlines()
+    source, marks = lines[3], lines[4]
+    assert len(source) <= max(width, 24)
+    assert source[marks.index("^") :].startswith("HERE")
+
+
+def test_colour_changes_nothing_but_colour() -> None:
+    plain, coloured = finding(CYCLE, Style()), finding(CYCLE, Style(colour=True))
+    assert "\x1b[1;31m" in coloured
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
+
+
+def test_no_control_character_of_the_input_is_printed() -> None:
+    evil = "".join(map(chr, range(32))) + "\x7f\x9b\u2028\u202e\u200b"
+    source = Source.of_text(f"evil{evil}.yaml", f"key{evil}: x")
+    each = Diagnostic("x", "error", "m", span=Span(source, 0, 3), related=(Label(Span(source, 0, 3), "r"),))
+    said = finding(each, Style())
+    assert not [c for c in said if unicodedata.category(c) in ("Cc", "Cf", "Zl") and c != "\n"]
+
+
+def test_a_finding_without_a_place() -> None:
+    each = Diagnostic("file-missing", "error", "file not found: a.yaml", file="a.yaml")
+    assert finding(each, Style()) == "error[file-missing]: file not found: a.yaml\n  --> a.yaml\n"
+    limit = Diagnostic("x", "error", "m", related=(Label(None, "because"),))
+    assert finding(limit, Style()) == "error[x]: m\n   = because\n"
+
+
+def test_counts_fixes_and_notes() -> None:
+    span = Span(BASE, 0, 8)
+    each = Diagnostic("x", "note", "m", span=span, count=3, fix=Fix("rename", (Edit(span, "y"),), safe=False))
+    said = finding(each, Style())
+    assert said.startswith("note[x]: m (×3)\n")
+    assert said.endswith("   = unsafe fix: rename\n")
+
+
+@pytest.mark.parametrize(
+    ("severities", "files", "line"),
+    [
+        ([], 1, "1 file checked, nothing found\n"),
+        ([], 12, "12 files checked, nothing found\n"),
+        (["error"], 12, "1 error in 1 of 12 files\n"),
+        (["error", "error", "warning", "note"], 2, "2 errors, 1 warning, 1 note in 1 of 2 files\n"),
+    ],
+)
+def test_the_summary(severities: list[str], files: int, line: str) -> None:
+    found = tuple(Diagnostic("x", severity, "m", file="f0") for severity in severities)  # type: ignore[arg-type]
+    report = Report(tuple(FileReport(f"f{n}", "server", ok=True) for n in range(files)), found)
+    assert summary(report, Style()) == line
+
+
+def test_quiet_shows_errors_only() -> None:
+    report = Report((FileReport("a", "server", ok=True),), (Diagnostic("x", "warning", "m", file="a"),))
+    assert "".join(render(report, Style(), quiet=True)) == "1 file checked, nothing found\n"

@@ -1,0 +1,221 @@
+"""The architecture is tested too: imports point one way, exports are exact, every code is shown."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import lading
+from lading.kinds.registry import all_codes
+
+ROOT = Path(lading.__file__).parent
+
+#: Top to bottom: a module may import its own layer and those after it.
+LAYERS = [
+    *[
+        "__main__",
+        "cli",
+        "watching",
+        "render",
+        "api",
+        "fixes",
+        "plugin",
+        "toolpacks",
+        "blueprints",
+        "profiles",
+        "settings",
+        "schema_export",
+        "comparing",
+        "bills",
+        "graphs",
+        "listing",
+        "revisions",
+        "workspace",
+        "parallel",
+        "checking",
+        "project",
+        "loading",
+        "registry",
+        "kinds",
+        "directives",
+        "session",
+        "kind",
+        "loaded",
+        "model",
+        "plain",
+        "freeze",
+        "inspection",
+        "placing",
+        "editing",
+        "wording",
+        "schemas",
+        "generators",
+        "codes",
+        "tree",
+        "document",
+        "environment",
+        "engines",
+        "layers",
+        "files",
+        "writing",
+        "layers",
+        "walking",
+        "ignores",
+        "diagnostics",
+        "nearest",
+        "source",
+        "path",
+        "_version",
+    ]
+]
+
+
+def layer_of(module: str) -> str:
+    """The layer a module of lading belongs to."""
+    parts = module.split(".")[1:]
+    if parts == [] or parts[0] == "__init__":
+        return "_version"
+    if parts[0] == "kinds":
+        return {"kind": "kind", "registry": "registry"}.get(parts[1] if len(parts) > 1 else "", "kinds")
+    if parts[0] == "syntax":
+        return "document" if parts[1:] == ["document"] else "engines"
+    return parts[0]
+
+
+def modules() -> Iterator[tuple[str, Path]]:
+    for path in sorted(ROOT.rglob("*.py")):
+        name = ".".join(["lading", *path.relative_to(ROOT).with_suffix("").parts])
+        yield name.removesuffix(".__init__"), path
+
+
+def runtime_imports(path: Path) -> Iterator[str]:
+    """The modules of lading that a module imports, leaving out what only the type checker sees."""
+    tree = ast.parse(path.read_text())
+    skipped = {
+        id(node)
+        for branch in ast.walk(tree)
+        if isinstance(branch, ast.If) and "TYPE_CHECKING" in ast.dump(branch.test)
+        for node in ast.walk(branch)
+    }
+    for node in ast.walk(tree):
+        if id(node) in skipped:
+            continue
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "lading":
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                inner = ROOT / Path(*whole.split(".")[1:])
+                is_module = inner.with_suffix(".py").exists() or (inner / "__init__.py").exists()
+                yield whole if is_module else str(node.module)
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "lading")
+
+
+MODULES = dict(modules())
+
+
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_imports_point_down(module: str) -> None:
+    here = LAYERS.index(layer_of(module))
+    up = [each for each in runtime_imports(MODULES[module]) if LAYERS.index(layer_of(each)) < here]
+    assert not up
+
+
+def test_there_are_no_cycles() -> None:
+    graph = {name: {each for each in runtime_imports(path) if each in MODULES} for name, path in MODULES.items()}
+    done: set[str] = set()
+
+    def visit(name: str, trail: tuple[str, ...]) -> None:
+        assert name not in trail, " → ".join([*trail, name])
+        if name not in done:
+            for each in graph[name] - {name}:
+                visit(each, (*trail, name))
+            done.add(name)
+
+    for name in graph:
+        visit(name, ())
+
+
+@pytest.mark.parametrize("module", [name for name in MODULES if not name.startswith("lading.cli")], ids=str)
+def test_only_the_command_prints(module: str) -> None:
+    calls = [
+        node
+        for node in ast.walk(ast.parse(MODULES[module].read_text()))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+    ]
+    assert not calls
+
+
+def test_public_exports_are_exact() -> None:
+    assert sorted(lading.__all__) == sorted(
+        [
+            "Diagnostic",
+            "Edit",
+            "Explanation",
+            "FileReport",
+            "Fix",
+            "Label",
+            "LadingError",
+            "LoadError",
+            "Loaded",
+            "LoadedSettings",
+            "Profile",
+            "Profiles",
+            "Report",
+            "Source",
+            "Span",
+            "UsageError",
+            "__version__",
+            "check",
+            "discover_profiles",
+            "load",
+            "load_settings",
+            "loads",
+        ]
+    )
+    assert [name for name in lading.__all__ if not hasattr(lading, name)] == []
+    assert dir(lading) == sorted(lading.__all__)
+    with pytest.raises(AttributeError):
+        lading.nonsense  # noqa: B018
+
+
+def test_import_is_light() -> None:
+    """`import lading` and `lading --help` load no parser, no validator, no kind."""
+    code = "import sys, lading, lading.cli.main; from lading.cli.arguments import parser; parser().format_help(); print(*sys.modules)"
+    loaded = set(
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    )
+    assert not loaded & {"yaml", "msgspec", "jsonschema_rs", "rtoml", "dataclasses", "pathlib", "lading.kinds.registry"}
+
+
+#: Codes that need more than files to be shown, and the test module that shows them.
+SHOWN_ELSEWHERE = {
+    "file-unreadable": "test_files.py",
+    "file-not-regular": "test_files.py",
+    "unrecognised": "test_bad_input.py",
+    "internal-error": "test_workspace.py",
+    "generator-plugin-broken": "generators/test_registry.py",
+    "generator-value-not-json": "generators/test_build.py",
+    "absolute-path": "kinds/server/test_directives.py",
+    "unknown-kind": "test_project.py",
+    "root-outside": "test_project.py",
+    "root-missing": "test_project.py",
+    "settings-twice": "test_project.py",
+    "folder-unreadable": "test_checking.py",
+}
+
+
+def test_every_code_is_documented_and_shown_in_a_case() -> None:
+    here = Path(__file__).parent
+    cases = "\n".join(path.read_text() for path in (here / "cases").rglob("*.md"))
+    missing = [name for name in all_codes() if f"[{name}]" not in cases and name not in SHOWN_ELSEWHERE]
+    assert not missing
+    for name, module in SHOWN_ELSEWHERE.items():
+        assert name in (here / module).read_text(), name
+    for name, code in all_codes().items():
+        assert len(code.about) > 20, name
+        assert not code.message.endswith("."), name

@@ -1,0 +1,132 @@
+"""`${VAR}`: seed 000, F-005."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lading.environment import structure_changes, substitute
+from lading.syntax.engine import SyntaxProblem
+
+ENV = {"HOST": "db.local", "EMPTY": "", "N": "5", "REF": "${OTHER}", "A:B": "colon", " SP ": "blank", "BAD": "\udcff"}
+
+
+@pytest.mark.requirement("F-005")
+@pytest.mark.parametrize(
+    ("written", "becomes"),
+    [
+        pytest.param("${HOST}", "db.local", id="a set variable is replaced"),
+        pytest.param("a ${N} b", "a 5 b", id="inside text"),
+        pytest.param("${PORT:-80}", "80", id="an unset variable takes its default"),
+        pytest.param("${HOST:-x}", "db.local", id="a set variable ignores its default"),
+        pytest.param("${EMPTY:-x}", "", id="set but empty is set"),
+        pytest.param("${EMPTY:?x}", "", id="set but empty satisfies a requirement"),
+        pytest.param("${NOPE}", "", id="unset without default is empty"),
+        pytest.param("$$", "$", id="two dollars are one"),
+        pytest.param("$${HOST}", "${HOST}", id="an escaped variable stays"),
+        pytest.param("$$$${HOST}", "$${HOST}", id="escapes pair up from the left"),
+        pytest.param("$$100", "$100", id="a price"),
+        pytest.param("$HOST $ x$", "$HOST $ x$", id="a dollar alone is a dollar"),
+        pytest.param("${REF}", "${OTHER}", id="what was put in is not scanned again"),
+        pytest.param("${U:-a{b}c}", "a{b}c", id="braces in a default are counted"),
+        pytest.param("${U:-${V}}", "${V}", id="a default is not expanded"),
+        pytest.param("${U:-a\nb}", "a\nb", id="a default may span lines"),
+        pytest.param("${A:B}", "colon", id="another colon belongs to the name"),
+        pytest.param("${ SP }", "blank", id="names are not trimmed"),
+        pytest.param("${BAD:-x}", "x", id="a value that is no text counts as unset"),
+        pytest.param("# ${N}", "# 5", id="comments are text, too"),
+        pytest.param("${}", "", id="the empty name"),
+    ],
+)
+def test_substitution(written: str, becomes: str) -> None:
+    assert substitute(written, ENV).text == becomes
+
+
+@pytest.mark.parametrize("written", ["${HOST", "a ${X:-b", "${X:?{}", "text ${"])
+def test_an_open_variable_is_an_error_where_it_opens(written: str) -> None:
+    with pytest.raises(SyntaxProblem) as caught:
+        substitute(written, ENV)
+    (problem,) = caught.value.problems
+    assert problem.code == "env-unclosed"
+    assert written[slice(*problem.range)] == "${"
+
+
+@pytest.mark.parametrize(
+    ("written", "codes"),
+    [
+        ("${NOPE} ${NOPE}", ["env-missing", "env-missing"]),
+        ("${NOPE:?why}", ["env-required"]),
+        ("${A:B}", ["env-ambiguous-colon"]),
+        ("${X:+y}", ["env-ambiguous-colon", "env-missing"]),
+        ("${NOPE:-x} ${HOST} $$", []),
+    ],
+)
+def test_findings(written: str, codes: list[str]) -> None:
+    found = substitute(written, ENV).irregularities
+    assert [each.code for each in found] == codes
+    assert all(written[slice(*each.range)].startswith("${") for each in found)
+
+
+def test_a_template_of_the_runtime_is_told_apart() -> None:
+    (found,) = substitute("${args.q}", {}).irregularities
+    assert found.values["template"] == "$${args.q}"
+
+
+PIECES = st.lists(st.sampled_from(["${HOST}", "${U:-long default}", "$$", "x", "é😀", "\r\n", "$", "a: b"]))
+
+
+@given(PIECES)
+def test_every_offset_has_a_way_back(parts: list[str]) -> None:
+    """A stretch outside any variable maps to the very same text; one inside maps to the whole variable."""
+    written = "".join(parts)
+    try:
+        result = substitute(written, ENV)
+    except SyntaxProblem:
+        return
+    pieces = [range(*piece.became) for piece in result.pieces]
+    for offset in range(len(result.text)):
+        low, high = result.to_written(offset, offset + 1)
+        assert 0 <= low <= high <= len(written)
+        if not any(offset in piece for piece in pieces):
+            assert written[low:high] == result.text[offset]
+    for piece in result.pieces:
+        assert result.to_written(*piece.became) == piece.written
+
+
+def test_a_variable_that_became_nothing_belongs_to_the_text_before_it() -> None:
+    """`name: x${NOPE}` is one scalar for its author, whatever became of it."""
+    result = substitute("a: x${NOPE}\nb: 1", {})
+    assert result.to_written(3, 4) == (3, 11)
+    assert result.to_written(5, 6) == (12, 13)
+
+
+@given(st.text(alphabet="ab: \n$"))
+def test_text_without_variables_is_left_alone(text: str) -> None:
+    if "$$" not in text:
+        assert substitute(text, ENV).text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "warns"),
+    [
+        pytest.param("a: ${V}", "plain words", False, id="words"),
+        pytest.param("a: ${V}", "x\n b: evil", True, id="a new key"),
+        pytest.param("a: ${V}\nb: 1", "x\nc: evil", True, id="a new top-level key"),
+        pytest.param('a: "${V}"', "x\n b: evil", False, id="quoted: it stays inside"),
+        pytest.param('a: "${V}"', 'x" # ', True, id="a closing quote"),
+        pytest.param("a: ${V} tail", "x # y", True, id="a comment swallows the rest"),
+        pytest.param("a: ${V}", "[1, 2]", True, id="a list"),
+        pytest.param("a: ${V}", "{b: 1}", True, id="a mapping"),
+        pytest.param("# ${V}\na: 1", "harmless: words", False, id="inside a comment"),
+        pytest.param("# ${V}\na: 1", "x\nb: evil", True, id="out of a comment"),
+        pytest.param("a: |\n  ${V}\n", "two: words", False, id="inside a block scalar"),
+        pytest.param("a: |\n  ${V}\n", "x\nb: evil", True, id="out of a block scalar"),
+        pytest.param("a: ${V}", " padded ", False, id="blanks around it"),
+        pytest.param("${V}: 1", "a key", False, id="a key"),
+        pytest.param("a: [${V}]", "1, 2", True, id="two entries for one"),
+    ],
+)
+def test_a_value_that_changes_the_structure(text: str, value: str, *, warns: bool) -> None:
+    found = list(structure_changes(substitute(text, {"V": value})))
+    assert [each.code for each in found] == (["env-changes-structure"] if warns else [])

@@ -1,0 +1,32 @@
+"""A fix keeps the quotes the author used."""
+
+from __future__ import annotations
+
+import pytest
+
+from lading.codes import CORE_CODES
+from lading.diagnostics import Change, Remedy, fact
+from lading.placing import Placer
+from lading.source import Source
+from lading.syntax.document import Format, parse
+from lading.tree import Tree
+
+
+@pytest.mark.parametrize(
+    ("syntax", "text", "fixed"),
+    [
+        pytest.param("json", '{"nmae": "b"}', '{"name": "b"}', id="JSON has no bare keys"),
+        pytest.param("yaml", "nmae: b", "name: b", id="a bare key stays bare"),
+        pytest.param("yaml", "'nmae': b", "'name': b", id="single quotes stay"),
+        pytest.param("yaml", '"nmae": b', '"name": b', id="double quotes stay"),
+    ],
+)
+def test_a_renamed_key(syntax: Format, text: str, fixed: str) -> None:
+    document, _ = parse(Source.of_text("a", text), syntax)
+    assert document is not None
+    remedy = Remedy("rename", (Change(("nmae",), "name", "key"),))
+    found = fact("unknown-field", ("nmae",), part="key", remedy=remedy, field="nmae", owner="a thing")
+    (diagnostic,) = Placer(Tree.of(document), [document], {code.name: code for code in CORE_CODES}).place([found])
+    assert diagnostic.fix is not None
+    (edit,) = diagnostic.fix.edits
+    assert text[: edit.span.start] + edit.text + text[edit.span.end :] == fixed

@@ -1,0 +1,121 @@
+"""Frozen means deeply frozen (design D5)."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lading.freeze import FrozenDict, FrozenList, freeze, frozen, thawed
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=15,
+)
+
+
+class Leaf(msgspec.Struct, frozen=True):
+    free: Any = None
+    named: dict[str, Any] = {}
+
+
+class Twig(msgspec.Struct, frozen=True):
+    leaves: tuple[Leaf, ...] = ()
+    by_name: dict[str, Leaf] = {}
+    mixed: tuple[Any, ...] = ()
+    parent: Twig | None = None
+    text: str = ""
+
+
+def mutable_parts(value: Any) -> list[Any]:
+    """Every plain dict, list or set reachable from a value."""
+    if isinstance(value, msgspec.Struct):
+        return [part for name in value.__struct_fields__ for part in mutable_parts(getattr(value, name))]
+    found = [value] if type(value) in (dict, list, set) else []
+    children = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    return found + [part for child in children for part in mutable_parts(child)]
+
+
+@given(JSON)
+def test_frozen_values_are_the_plain_ones_in_all_but_change(value: Any) -> None:
+    result = frozen(value)
+    assert result == value
+    assert not mutable_parts(result)
+    assert json.dumps(result) == json.dumps(value)
+    assert msgspec.json.encode(result) == msgspec.json.encode(value)
+    assert pickle.loads(pickle.dumps(result)) == value
+    assert not mutable_parts(pickle.loads(pickle.dumps(result)))
+    assert copy.deepcopy(result) == copy.copy(result) == value
+    assert hash(result) == hash(frozen(copy.deepcopy(value)))
+    assert thawed(result) == value
+    assert type(thawed(result)) is type(value)
+
+
+@given(JSON)
+def test_nothing_plain_is_left_in_a_model(value: Any) -> None:
+    plain = {"leaves": [{"free": value, "named": {"a": value}}], "by_name": {"x": {"free": [value]}}, "mixed": [value]}
+    model = freeze(msgspec.convert({**plain, "parent": plain}, Twig))
+    assert not mutable_parts(model)
+    assert model.parent.leaves[0].free == value
+    assert hash(model) == hash(freeze(msgspec.convert({**plain, "parent": plain}, Twig)))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: d.__setitem__("a", 1),
+        lambda d: d.__delitem__("a"),
+        lambda d: d.update(a=1),
+        lambda d: d.pop("a"),
+        lambda d: d.popitem(),
+        lambda d: d.clear(),
+        lambda d: d.setdefault("b", 1),
+        lambda d: d.__ior__({"b": 1}),
+    ],
+)
+def test_a_frozen_dict_refuses(change: Any) -> None:
+    value = FrozenDict({"a": 1})
+    with pytest.raises(TypeError, match="immutable"):
+        change(value)
+    assert value == {"a": 1}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda x: x.__setitem__(0, 1),
+        lambda x: x.__delitem__(0),
+        lambda x: x.append(1),
+        lambda x: x.extend([1]),
+        lambda x: x.insert(0, 1),
+        lambda x: x.pop(),
+        lambda x: x.remove(0),
+        lambda x: x.clear(),
+        lambda x: x.sort(),
+        lambda x: x.reverse(),
+        lambda x: x.__iadd__([1]),
+        lambda x: x.__imul__(2),
+    ],
+)
+def test_a_frozen_list_refuses(change: Any) -> None:
+    value = FrozenList([0])
+    with pytest.raises(TypeError, match="immutable"):
+        change(value)
+    assert value == [0]
+
+
+def test_shared_parts_stay_shared() -> None:
+    part = {"a": [1]}
+    result = frozen({"x": part, "y": part})
+    assert result["x"] is result["y"]
+
+
+def test_a_plain_configuration_can_be_frozen_too() -> None:
+    assert type(freeze({"a": [1]})) is FrozenDict

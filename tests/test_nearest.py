@@ -1,0 +1,49 @@
+"""Guessing what name was meant."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from lading.nearest import distance, nearest
+
+KNOWN = ("nested_json", "batch_notifications", "garbage", "max_depth", "depth", "name")
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        pytest.param("Garbage", "garbage", id="another case"),
+        pytest.param("nested-json", "nested_json", id="a hyphen for an underscore"),
+        pytest.param("nestedJson", "nested_json", id="camel case"),
+        pytest.param("NestedJSON", "nested_json", id="camel case with a shouted word"),
+        pytest.param("MAX_DEPTH", "max_depth", id="the same words win over a shorter slip"),
+        pytest.param("garbge", "garbage", id="a letter left out"),
+        pytest.param("dpeth", "depth", id="two letters swapped"),
+        pytest.param("nmae", "name", id="two letters swapped in a short name"),
+        pytest.param("batch_notification", "batch_notifications", id="singular for plural"),
+        pytest.param("colour", None, id="nothing is close"),
+        pytest.param("x", None, id="a single letter resembles nothing"),
+        pytest.param("", None, id="nothing written"),
+    ],
+)
+def test_nearest(written: str, meant: str | None) -> None:
+    assert nearest(written, KNOWN) == meant
+
+
+def test_nothing_known() -> None:
+    assert nearest("garbage", ()) is None
+
+
+def test_very_long_names_cost_nothing() -> None:
+    start = time.perf_counter()
+    assert nearest("x" * 1_000_000, KNOWN) is None
+    assert time.perf_counter() - start < 1
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "slips"), [("", "", 0), ("", "abc", 3), ("abc", "acb", 1), ("abc", "abcd", 1), ("kitten", "sitting", 3)]
+)
+def test_distance(a: str, b: str, slips: int) -> None:
+    assert distance(a, b) == distance(b, a) == slips

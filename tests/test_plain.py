@@ -1,0 +1,62 @@
+"""Typed configuration back to plain data."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import msgspec
+import pytest
+
+from lading.freeze import freeze
+from lading.plain import plain_data
+
+
+class Inner(msgspec.Struct, frozen=True, omit_defaults=True, tag="inner", tag_field="kind"):
+    text: str = "a default"
+
+
+class Outer(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
+    always: ClassVar[frozenset[str]] = frozenset({"some_list"})
+
+    name: str
+    some_list: tuple[int, ...] = ()
+    inner: Inner = Inner()
+    free: Any = None
+    unset: int | msgspec.UnsetType = msgspec.UNSET
+    more: dict[str, Inner] = msgspec.field(default_factory=dict)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"name": "x"},
+        {"name": "x", "someList": [], "inner": {"kind": "inner", "text": "a default"}, "free": None, "more": {}},
+    ],
+)
+def test_a_default_is_left_out_even_if_it_was_written(written: dict[str, Any]) -> None:
+    config = freeze(msgspec.convert(written, Outer))
+    assert plain_data(config) == {"name": "x"}
+    assert plain_data(config, spelled_out=True) == {"name": "x", "someList": []}
+
+
+def test_everything_else_is_there_and_plain() -> None:
+    written = {
+        "name": "x",
+        "someList": [1],
+        "inner": {"kind": "inner", "text": "b"},
+        "free": {"a": [1, {"b": None}], "big": 10**30},
+        "unset": 0,
+        "more": {"k": {"kind": "inner"}},
+    }
+    plain = plain_data(freeze(msgspec.convert(written, Outer)))
+    assert plain == written
+    assert type(plain["free"]) is dict
+    assert type(plain["free"]["a"]) is list
+
+
+def test_what_knows_its_own_form_is_asked() -> None:
+    class Own:
+        def to_dict(self) -> dict[str, Any]:
+            return {"inner": Inner("c")}
+
+    assert plain_data([Own(), b"x"]) == [{"inner": {"kind": "inner", "text": "c"}}, "eA=="]

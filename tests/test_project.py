@@ -1,0 +1,139 @@
+"""Settings of a project: what they do, and that they are checked like everything else."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import lading
+from lading.loading import Request
+from lading.project import Projects, Selection
+from lading.workspace import Report, check_paths
+
+SERVER = "server: {name: x}\ntools: []\nextra: 1\n"
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def write(**files: str) -> None:
+    for name, text in files.items():
+        path = Path(name.replace("__", "/").replace("_", "."))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+
+def check(*paths: str) -> Report:
+    return lading.check(paths or ["."], env={})
+
+
+def told(report: Report) -> list[str]:
+    return [f"{each} ({each.path})" + (f" | {each.help}" if each.help else "") for each in report.diagnostics]
+
+
+@pytest.mark.parametrize("file", ["lading_toml", "pyproject_toml"])
+def test_every_setting_is_used(file: str) -> None:
+    head = "" if file == "lading_toml" else "[tool.lading]\n"
+    write(
+        a_yaml=SERVER,
+        odd_conf="server: {name: 5}\ntools: []\n",
+        **{file: head + 'severity = {unknown-field = "error"}\n'},
+    )
+    assert [each.severity for each in check().diagnostics] == ["error"]
+    assert not check().files[0].ok
+    write(**{file: head + 'ignore = ["unknown-field"]\n'})
+    assert check().diagnostics == ()
+    write(**{file: head + 'select = ["wrong-type"]\n'})
+    assert check().diagnostics == ()
+    write(**{file: head + 'per-file-ignores = {"a.*" = ["unknown-field"]}\n'})
+    assert check().diagnostics == ()
+    write(**{file: head + 'per-file-ignores = {"sub/**" = ["unknown-field"]}\n'})
+    assert len(check().diagnostics) == 1
+    write(**{file: head + 'kinds = {"*.conf" = "server"}\nignore = ["unknown-field"]\n'})
+    assert [each.code for each in check().diagnostics] == ["wrong-type"], "a glob finds files of any extension"
+    assert lading.load("a.yaml").kind == "server"
+
+
+def test_slips_in_settings_have_a_place() -> None:
+    write(
+        a_yaml="server: {name: x}\ntools: []\n",
+        pyproject_toml="[project]\nname = 'x'\n\n[tool.lading]\nselct = []\nignore = ['unknwon-field']\nconventions = 'no'\n"
+        "roots = ['..', 'lost']\n[tool.lading.kinds]\n'*.conf' = 'sever'\n[tool.lading.severity]\nwrong-typ = 'error'\nenv-missing = 'fatal'\n",
+    )
+    assert told(check()) == [
+        "pyproject.toml:5:1: warning[unknown-field] `selct` is not a field of `project settings` (tool.lading.selct) | did you mean `select`?",
+        "pyproject.toml:6:11: warning[unknown-code] `unknwon-field` is not a code lading knows (tool.lading.ignore[0]) | did you mean `unknown-field`?",
+        "pyproject.toml:7:15: error[wrong-type] expected `true` or `false`, found text `no` (tool.lading.conventions) | write `false`",
+        "pyproject.toml:8:10: error[root-outside] `..` lies outside the project (tool.lading.roots[0]) | move the folder into the project, or use --root",
+        "pyproject.toml:8:16: warning[root-missing] there is no folder `lost` (tool.lading.roots[1]) | check the spelling; it is looked up from the project root",
+        "pyproject.toml:10:12: error[unknown-kind] there is no kind `sever` (tool.lading.kinds[\"*.conf\"]) | did you mean `server`?; known: " + _known(),
+        "pyproject.toml:12:1: warning[unknown-code] `wrong-typ` is not a code lading knows (tool.lading.severity.wrong-typ) | did you mean `wrong-type`?",
+        "pyproject.toml:13:15: error[invalid-value] `fatal` is not a valid value, expected one of `error`, `note`, `warning` (tool.lading.severity.env-missing)",
+    ]  # fmt: skip
+    assert [(each.path, each.kind, each.ok) for each in check().files] == [
+        ("a.yaml", "server", True),
+        ("pyproject.toml", "project", False),
+    ]
+
+
+def _known() -> str:
+    from lading.kinds.registry import known_names
+
+    return ", ".join(f"`{name}`" for name in known_names())
+
+
+def test_settings_that_do_not_parse_are_told_and_the_rest_is_checked() -> None:
+    write(a_yaml=SERVER, lading_toml="ignore = [\n")
+    assert [each.code for each in check().diagnostics] == ["unknown-field", "toml-syntax"]
+
+
+def test_two_places_for_settings_are_one_too_many() -> None:
+    write(a_yaml=SERVER, lading_toml='ignore = ["unknown-field"]\n', pyproject_toml="[tool.lading]\n")
+    assert told(check()) == [
+        (
+            "lading.toml:1:1: warning[settings-twice] `[tool.lading]` in pyproject.toml has no effect: this file stands "
+            "beside it () | move everything into one of the two"
+        )
+    ]
+
+
+def test_a_pyproject_that_does_not_speak_of_lading_is_left_alone() -> None:
+    write(a_yaml="server: {name: x}\ntools: []\n", pyproject_toml="[project]\ndependencies = ['lading']\nbroken =\n")
+    assert check().diagnostics == ()
+
+
+def test_each_file_answers_to_its_own_project() -> None:
+    write(a_yaml=SERVER, sub__b_yaml=SERVER, sub__lading_toml='ignore = ["unknown-field"]\n')
+    assert [each.name for each in check().diagnostics] == ["a.yaml"]
+
+
+def test_the_command_line_beats_the_settings() -> None:
+    write(a_yaml=SERVER, lading_toml='select = ["wrong-type"]\n')
+    request = Request(env={})
+    assert check_paths(["."], request, selection=Selection(frozenset({"unknown-field"}))).diagnostics
+    assert not check_paths(["."], request, selection=Selection(None, frozenset({"unknown-field"}))).diagnostics
+
+
+def test_roots_of_the_settings_reach_the_load() -> None:
+    write(lading_toml="roots = ['shared']\n", shared__x_txt="x")
+    request = Projects().of("a.yaml").applied(Request(env={}))
+    assert request.roots == (os.path.join(os.path.realpath("."), "shared"),)
+
+
+def test_a_project_cannot_name_code_to_import() -> None:
+    """Whatever the settings name as a kind, nothing of the project is imported."""
+    write(
+        evil_py="open('pwned', 'w')\n",
+        lading_toml="kinds = {'*.a' = 'evil', '*.b' = 'evil:KIND', '*.c' = './evil.py'}\n",
+        x_a="a: 1\n",
+    )
+    run = subprocess.run([sys.executable, "-m", "lading", "check", "."], capture_output=True, text=True, check=False)
+    assert run.returncode == 1
+    assert run.stdout.count("unknown-kind") == 3
+    assert not Path("pwned").exists()

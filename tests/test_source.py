@@ -1,0 +1,55 @@
+"""Offsets to lines and columns."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from lading.source import Source, Span
+
+TEXT = "one\r\ntwo 😀 x\rthree\n\nfive"
+
+
+@pytest.mark.parametrize(
+    ("offset", "position"),
+    [
+        pytest.param(0, (1, 1), id="the start"),
+        pytest.param(3, (1, 4), id="a line break belongs to its line"),
+        pytest.param(5, (2, 1), id="CRLF is one break"),
+        pytest.param(11, (2, 7), id="columns count code points"),
+        pytest.param(TEXT.index("three"), (3, 1), id="a lone CR is a break"),
+        pytest.param(TEXT.index("five"), (5, 1), id="an empty line counts"),
+        pytest.param(len(TEXT), (5, 5), id="the end"),
+    ],
+)
+def test_position(offset: int, position: tuple[int, int]) -> None:
+    assert Source.of_text("a", TEXT).position(offset) == position
+
+
+def test_lines() -> None:
+    source = Source.of_text("a", TEXT)
+    assert [source.line(number) for number in range(1, source.line_count() + 1)] == [
+        "one",
+        "two 😀 x",
+        "three",
+        "",
+        "five",
+    ]
+
+
+def test_line_separators_that_are_no_breaks() -> None:
+    """YAML's parser counts U+2028 as a line break; editors do not."""
+    assert Source.of_text("a", "a\u2028b\x85c").position(4) == (1, 5)
+
+
+def test_a_source_pickles() -> None:
+    source = Source("a", b"x: 1\n", path="/a")
+    copy = pickle.loads(pickle.dumps(source))
+    assert (copy.name, copy.text, copy.path, copy.sha256) == ("a", "x: 1\n", "/a", source.sha256)
+    assert repr(copy) == "Source('a')"
+
+
+def test_span() -> None:
+    span = Span(Source.of_text("a", "ab\ncd"), 3, 5)
+    assert (span.line, span.column, span.text()) == (2, 1, "cd")

@@ -1,0 +1,229 @@
+"""Values that remember where their parts came from: seed 000, Appendix B, and design D1."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lading.path import Path
+from lading.source import Source
+from lading.syntax.document import Document
+from lading.tree import HOLE, Hole, Origin, Origins, Tree, Via, find, get, graft, merge, move, put, remove, select, walk
+
+SCALARS = st.none() | st.booleans() | st.integers(-5, 5) | st.sampled_from(["", "a", "b"])
+KEYS = st.sampled_from("abcd")
+VALUES = st.recursive(
+    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=12
+)
+MAPS = st.dictionaries(KEYS, VALUES, max_size=4)
+MAPS_OF_MAPS = st.recursive(
+    st.dictionaries(KEYS, st.integers(0, 3), max_size=2),
+    lambda inner: st.dictionaries(st.sampled_from("xyz"), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def tree(value: Any, name: str = "base") -> Tree:
+    return Tree.of(Document(Source.of_text(name, ""), "yaml", value))
+
+
+def plain_merge(base: Any, over: Any) -> Any:
+    """Appendix B, word for word."""
+    if isinstance(base, dict) and isinstance(over, dict):
+        result = dict(base)
+        for key, value in over.items():
+            result[key] = plain_merge(result[key], value) if key in result else value
+        return result
+    return over
+
+
+def origin_of(result: Tree, path: Path) -> tuple[str, Path]:
+    origin = result.story(path).origin
+    return origin.document.source.name, origin.path
+
+
+@pytest.mark.requirement("F-002")
+@pytest.mark.parametrize(
+    ("base", "over", "result"),
+    [
+        ({"a": {"x": 1}, "l": [1, 2]}, {"a": {"y": 2}, "l": [3]}, {"a": {"x": 1, "y": 2}, "l": [3]}),
+        ({"a": {"x": 1}}, {"a": None}, {"a": None}),
+        ({"a": 1}, {"a": {"y": 2}, "b": 0}, {"a": {"y": 2}, "b": 0}),
+        ([1], {"a": 1}, {"a": 1}),
+    ],
+)
+def test_merge_examples(base: Any, over: Any, result: Any) -> None:
+    assert merge(tree(base), tree(over, "over")).value == result
+
+
+@given(VALUES, VALUES)
+def test_merge_is_appendix_b_and_changes_nothing(base: Any, over: Any) -> None:
+    before = copy.deepcopy((base, over))
+    merged = merge(tree(base), tree(over, "over"))
+    assert merged.value == plain_merge(base, over)
+    assert (base, over) == before
+    if isinstance(merged.value, dict) and isinstance(base, dict) and isinstance(over, dict):
+        assert list(merged.value) == [*base, *(key for key in over if key not in base)]
+
+
+@given(VALUES, VALUES)
+def test_every_leaf_of_a_merge_stands_where_its_origin_says(base: Any, over: Any) -> None:
+    values = {"base": base, "over": over}
+    merged = merge(tree(base), tree(over, "over"))
+    for path, value in walk(merged.value):
+        if not isinstance(value, dict):
+            name, there = origin_of(merged, path)
+            assert get(values[name], there, HOLE) == value
+
+
+@given(MAPS_OF_MAPS, MAPS_OF_MAPS, MAPS_OF_MAPS)
+def test_merging_maps_is_associative(a: Any, b: Any, c: Any) -> None:
+    left = merge(merge(tree(a), tree(b)), tree(c)).value
+    right = merge(tree(a), merge(tree(b), tree(c))).value
+    assert left == right
+
+
+def test_a_merged_map_keeps_its_place_and_names_the_override() -> None:
+    merged = merge(tree({"a": {"x": 1}}), tree({"a": {"y": 2}}, "over"))
+    story = merged.story(("a",))
+    assert story.origin.document.source.name == "base"
+    assert [each.document.source.name for each in story.merged] == ["over"]
+
+
+def test_a_replaced_list_is_wholly_that_of_the_override() -> None:
+    merged = merge(tree({"l": [1, 2]}), tree({"l": [3]}, "over"))
+    assert origin_of(merged, ("l", 0)) == ("over", ("l", 0))
+    assert [each.document.source.name for each in merged.story(("l",)).replaced] == ["base"]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "result"),
+    [("append", [1, 2, 3]), ("replace", [3]), ("merge", [3])],
+    ids=["append", "replace", "merge"],
+)
+def test_a_strategy_per_path(strategy: Any, result: list[int]) -> None:
+    merged = merge(tree({"l": [1, 2]}), tree({"l": [3]}, "over"), lambda path, _b, _o: strategy if path else "merge")
+    assert merged.value == {"l": result}
+    assert origin_of(merged, ("l", len(result) - 1))[0] == "over"
+
+
+def test_a_merge_deeper_than_the_limit_replaces() -> None:
+    base: Any = {"x": 1}
+    over: Any = {"y": 2}
+    for _ in range(70):
+        base, over = {"a": base}, {"a": over}
+    result = merge(tree(base), tree(over)).value
+    for _ in range(64):
+        result = result["a"]
+    assert "x" not in str(result)
+
+
+def test_an_override_does_not_come_through_the_include() -> None:
+    directive = Origin(Document(Source.of_text("main", ""), "yaml", {}), ("$include",))
+    included = tree({"a": 1, "b": 2})
+    included = Tree(included.value, included.origins.changed(via=(Via("included from here", directive),)))
+    merged = merge(included, tree({"b": 3, "c": 4}, "main"))
+    assert merged.story(("a",)).via
+    assert not merged.story(("b",)).via
+    assert not merged.story(("c",)).via
+
+
+@given(MAPS, VALUES)
+def test_graft_replaces_whole_parts_and_copies_only_the_way(base: dict[str, Any], new: Any) -> None:
+    paths = [path for path, _ in walk(base)]
+    before = copy.deepcopy(base)
+    for path in paths:
+        result = graft(tree(base), {path: tree(new, "new")})
+        assert get(result.value, path) == new
+        assert origin_of(result, path)[0] == "new"
+        assert base == before
+        for key, value in base.items():
+            if path and path[0] != key:
+                assert result.value[key] is value
+
+
+def test_graft_of_many_parts_at_once() -> None:
+    result = graft(tree({"l": [0, 0, 0]}), {("l", 0): tree("x", "x"), ("l", 2): tree("y", "y")})
+    assert result.value == {"l": ["x", 0, "y"]}
+    assert [origin_of(result, ("l", number))[0] for number in range(3)] == ["x", "base", "y"]
+    assert graft(result, {}) is result
+
+
+def test_move_takes_the_origin_along_and_remembers_the_way_back() -> None:
+    moved = move(tree({"tools": [1], "keep": 0}), ("tools",), ("baseline", "tools"))
+    assert moved.value == {"keep": 0, "baseline": {"tools": [1]}}
+    assert origin_of(moved, ("baseline", "tools", 0)) == ("base", ("tools", 0))
+    assert moved.authored(("baseline", "tools", 0)) == ("tools", 0)
+    assert moved.authored(("keep",)) == ("keep",)
+
+
+def test_put_and_remove() -> None:
+    changed = put(tree({"a": {"b": 1}}), ("a", "c", "d"), 2, origin=("a", "b"))
+    assert changed.value == {"a": {"b": 1, "c": {"d": 2}}}
+    assert origin_of(changed, ("a", "c", "d")) == ("base", ("a", "b"))
+    assert remove(changed, ("a", "c")).value == {"a": {"b": 1}}
+    assert put(tree({"l": [1, 2]}), ("l", 1), 3).value == {"l": [1, 3]}
+
+
+def test_find_gives_the_outermost_in_document_order() -> None:
+    value = {"b": [{"$x": {"$x": 1}}, 2], "a": {"c": {"$x": 2}}}
+    assert find(value, "$x") == [("b", 0), ("a", "c")]
+    assert find({"$x": 1}, "$x") == [()]
+
+
+def test_get_of_what_is_not_there() -> None:
+    assert get({"a": [1]}, ("a", 3), "no") == "no"
+    assert get({"a": [1]}, ("a", 0, "x"), "no") == "no"
+    assert get({"a": 1}, ("b",), "no") == "no"
+
+
+def test_there_is_one_hole() -> None:
+    assert Hole() is HOLE
+    assert pickle.loads(pickle.dumps(HOLE)) is HOLE
+    assert repr(HOLE) == "HOLE"
+
+
+def test_origins_pickle_and_drop() -> None:
+    origins = tree({"a": 1}).origins.put(("a",), Origins(None, (Via("x"),)))
+    assert pickle.loads(pickle.dumps(origins)).below["a"].via == (Via("x"),)
+    assert not origins.drop(("a",)).below
+    assert origins.drop(("b",)) is origins
+
+
+def layered(value: Any, name: str) -> Tree:
+    plain = tree(value, name)
+    return Tree(plain.value, plain.origins.changed(via=(Via(f"{name} layer"),)))
+
+
+def ways(result: Tree, path: Path) -> list[str]:
+    return [via.how for via in result.story(path).via]
+
+
+def test_every_value_of_a_merge_knows_what_brought_its_own_side() -> None:
+    user = layered({"a": {"x": 1, "y": {"z": 1}}, "l": [1]}, "user")
+    project = layered({"a": {"x": 2, "y": {"w": 3}}, "l": [2], "new": {"k": 1}}, "project")
+    local = layered({"a": {"y": {"z": 4}}}, "local")
+    append = merge(user, project, lambda path, _b, _o: "append" if path == ("l",) else "merge")
+    result = merge(append, local)
+    assert ways(result, ("a",)) == ["user layer"]
+    assert ways(result, ("a", "x")) == ["project layer"]
+    assert ways(result, ("a", "y", "w")) == ["project layer"]
+    assert ways(result, ("a", "y", "z")) == ["local layer"]
+    assert ways(result, ("l", 0)) == ["user layer"]
+    assert ways(result, ("l", 1)) == ["project layer"]
+    assert ways(result, ("new", "k")) == ["project layer"]
+
+
+def test_select_keeps_the_origins_of_what_stays() -> None:
+    base, over = layered({"l": [1, 2]}, "user"), layered({"l": [3, 4]}, "project")
+    merged = merge(base, over, lambda path, _b, _o: "append" if path else "merge")
+    result = select(merged, ("l",), [1, 3])
+    assert result.value == {"l": [2, 4]}
+    assert [origin_of(result, ("l", number)) for number in (0, 1)] == [("user", ("l", 1)), ("project", ("l", 1))]
+    assert ways(result, ("l", 0)) == ["user layer"]
+    assert ways(result, ("l", 1)) == ["project layer"]

@@ -1,0 +1,83 @@
+"""Many files at once: recognition, who read whom, reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import lading
+from lading import workspace
+
+SERVER = "server: {name: x}\ntools: []\n"
+TOOL = "tool: {name: t, description: d, inputSchema: {type: object}}\nresponse: {content: [{type: text, text: hi}]}\n"
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def write(files: dict[str, str]) -> None:
+    for name, text in files.items():
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(text)
+
+
+def test_files_read_by_others_are_listed_with_who_uses_them() -> None:
+    write(
+        {"a.yaml": "server: {name: x}\ntools:\n  - $include: t.yaml\n", "library/t.yaml": TOOL, "notes.yaml": "x: 1\n"}
+    )
+    report = lading.check(["."], env={})
+    assert [(each.path, each.kind, each.ok, each.used_by) for each in report.files] == [
+        ("a.yaml", "server", True, ()),
+        ("library/t.yaml", None, True, ("a.yaml",)),
+    ]
+    assert report.files[0].digest
+    assert report.ok
+    assert report.warnings == report.notes == ()
+
+
+def test_a_finding_in_a_shared_file_is_told_once() -> None:
+    main = "server: {name: x}\ntools:\n  - $include: t.yaml\n"
+    write({"a.yaml": main, "b.yaml": main, "library/t.yaml": TOOL.replace("name: t", "name: 5")})
+    report = lading.check(["."], env={})
+    assert [str(each)[:22] for each in report.errors] == ["library/t.yaml:1:14: e"]
+    assert {each.path: each.ok for each in report.files} == {"a.yaml": False, "b.yaml": False, "library/t.yaml": False}
+
+
+def test_a_file_named_twice_is_checked_once() -> None:
+    write({"a.yaml": SERVER})
+    Path("link.yaml").symlink_to("a.yaml")
+    assert len(lading.check(["a.yaml", "./a.yaml", ".", "link.yaml"], env={}).files) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        pytest.param(SERVER, "server", id="a server"),
+        pytest.param("server: {name: x}\nphases: []\n", "server", id="a phased server"),
+        pytest.param("server: {name: x}\n", None, id="a server alone could be anything"),
+        pytest.param("server: 5\ntools: []\n", None, id="another thing with the same keys"),
+        pytest.param("services:\n  server:\n    tools: []\n", None, id="keys below others"),
+        pytest.param("server: {name: x\ntools: []\n", "server", id="broken, but looks like one"),
+    ],
+)
+def test_recognition_by_content(text: str, kind: str | None) -> None:
+    write({"a.yaml": text})
+    assert [each.kind for each in lading.check(["."], env={}).files] == ([kind] if kind else [])
+
+
+def test_a_bug_in_lading_does_not_hide_the_other_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    write({"a.yaml": SERVER, "b.yaml": "server: {name: 5}\ntools: []\n"})
+    original = workspace.load_path
+
+    def broken(path: str, *rest: object, **more: object) -> object:
+        if path.endswith("a.yaml"):
+            raise ZeroDivisionError("boom")
+        return original(path, *rest, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(workspace, "load_path", broken)
+    report = lading.check(["."], env={})
+    assert [each.code for each in report.errors] == ["internal-error", "wrong-type"]
+    assert "ZeroDivisionError: boom" in report.errors[0].message
