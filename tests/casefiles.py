@@ -48,6 +48,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 import lading
 from lading.diagnostics import Diagnostic
 from lading.kinds.registry import kind_named
@@ -168,6 +170,21 @@ def read_case(path: Path, kind: str) -> Case:
         elif name is not None:
             case.files[name] = body
     return case
+
+
+def check_case(case: Case, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Load a case in an empty folder and compare; or write down what came of it."""
+    case.write(folder)
+    monkeypatch.chdir(folder)
+    diagnostics, result = case.run()
+    findings = "".join(map(written, diagnostics)).replace(str(folder), "<cwd>")
+    result = json.loads(json.dumps(result).replace(str(folder), "<cwd>"))
+    if UPDATE:
+        case.rewrite(findings, result)
+        return
+    assert findings == case.findings, case.title
+    if case.has_result:
+        assert result == case.result, case.title
 
 
 def cases_in(folder: Path) -> Iterator[Case]:

@@ -24,6 +24,7 @@ LAYERS = [
         "render",
         "api",
         "fixes",
+        "plugin",
         "toolpacks",
         "blueprints",
         "profiles",
@@ -36,6 +37,8 @@ LAYERS = [
         "listing",
         "revisions",
         "workspace",
+        "parallel",
+        "checking",
         "surroundings",
         "project",
         "loading",
@@ -51,6 +54,7 @@ LAYERS = [
         "freeze",
         "inspection",
         "placing",
+        "editing",
         "wording",
         "schemas",
         "generators",
@@ -64,6 +68,7 @@ LAYERS = [
         "writing",
         "layers",
         "walking",
+        "ignores",
         "diagnostics",
         "nearest",
         "source",
@@ -205,6 +210,7 @@ SHOWN_ELSEWHERE = {
     "root-outside": "test_project.py",
     "root-missing": "test_project.py",
     "settings-twice": "test_project.py",
+    "folder-unreadable": "test_checking.py",
 }
 
 
