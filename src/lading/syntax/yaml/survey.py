@@ -60,7 +60,8 @@ def _survey_keys(mapping: Collection, path: Path, text: str, *, merge: bool) -> 
         key = value_of(node)
         name = key_text(key)
         if not isinstance(key, str):
-            yield Irregularity("non-string-key", place, (*path, name), {"key": name})
+            shown = text[slice(*place)] if isinstance(key, dict | list) else name
+            yield Irregularity("non-string-key", place, (*path, name), {"key": shown})
         if name == "<<":
             if not merge:
                 yield Irregularity("merge-key", place, (*path, "<<"))
