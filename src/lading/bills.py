@@ -51,8 +51,8 @@ class Comparison(msgspec.Struct, frozen=True):
     variables_removed: tuple[str, ...] = ()
 
 
-def bill_of(outcome: Outcome, loaded: Loaded[object]) -> Bill:
-    """The bill of a load that came to something."""
+def bill_of(outcome: Outcome, loaded: Loaded[object], file: str) -> Bill:
+    """The bill of a load of `file` that came to something."""
     root = os.path.realpath(outcome.session.root) if outcome.session is not None else os.getcwd()
     sources = [
         Entry(_relative(source.path, root) if source.path else source.name, source.sha256, len(source.data))
@@ -63,7 +63,7 @@ def bill_of(outcome: Outcome, loaded: Loaded[object]) -> Bill:
         canonical=CANONICAL,
         lading=__version__,
         kind=loaded.kind,
-        file=sources[0].path,
+        file=_relative(file, root),
         digest=loaded.digest,
         sources=tuple(sorted(sources, key=lambda each: each.path)),
         environment=tuple(sorted(loaded.variables)),

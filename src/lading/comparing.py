@@ -21,22 +21,16 @@ from lading.tree import walk
 
 How = Literal["added", "removed", "changed", "reordered"]
 #: What a change means, the most important first.
-Meaning = Literal[
+MEANINGS = (
     "permission widened",
     "tool added",
+    "agent added",
     "prompt changed",
     "permission changed",
     "tool removed",
+    "agent removed",
     "tool changed",
-    "changed",
-]
-MEANINGS: tuple[Meaning, ...] = (
-    "permission widened",
-    "tool added",
-    "prompt changed",
-    "permission changed",
-    "tool removed",
-    "tool changed",
+    "agent changed",
     "changed",
 )
 #: By these fields entries of a list are told apart: their own, or those of the part they wrap (`tool.name`).
@@ -55,7 +49,7 @@ class Change(msgspec.Struct, frozen=True):
     before: Any = None
     after: Any = None
     names: Names = ()  #: the names of the list entries on the way, outermost first
-    meaning: Meaning = "changed"
+    meaning: str = "changed"  #: one of `MEANINGS`
 
 
 def compare(before: Any, after: Any, sensitive: Iterable[Sensitive] = ()) -> list[Change]:
@@ -224,11 +218,11 @@ def _pattern(pattern: str) -> re.Pattern[str]:
     return re.compile("".join(parts.get(step, re.escape(step) + "\0") for step in pattern.split(".")))
 
 
-def _meaning(change: Change, each: Sensitive, below: int) -> Meaning:
-    if each.what == "tool":
+def _meaning(change: Change, each: Sensitive, below: int) -> str:
+    if each.what in ("tool", "agent"):
         if below or change.how in ("changed", "reordered"):
-            return "tool changed"
-        return "tool added" if change.how == "added" else "tool removed"
+            return f"{each.what} changed"
+        return f"{each.what} {change.how}"
     if change.how == "reordered":
         return "changed"
     if each.what == "prompt":
@@ -240,6 +234,8 @@ def _widens(change: Change, each: Sensitive, below: int) -> bool:
     """Whether a change of a permission allows more than before."""
     if each.order and not below:
         return _rank(change.after, change.how == "removed", each) > _rank(change.before, change.how == "added", each)
+    if isinstance(each.default, tuple) and not below:
+        return _widens_list(change, each)
     if below or change.how == "changed":
         grown = _grown(change)
         return grown is None or grown is (each.widens == "more")
@@ -248,6 +244,14 @@ def _widens(change: Change, each: Sensitive, below: int) -> bool:
     if each.widens == "fewer":
         return not appeared
     return not appeared if each.absent == "everything" else appeared
+
+
+def _widens_list(change: Change, each: Sensitive) -> bool:
+    """A list that came or went, where being absent stands for a certain list."""
+    before = each.default if change.how == "added" else change.before
+    after = each.default if change.how == "removed" else change.after
+    more, less = (after, before) if each.widens == "more" else (before, after)
+    return any(entry not in (less or ()) for entry in more or ())
 
 
 def _grown(change: Change) -> bool | None:
@@ -260,6 +264,8 @@ def _grown(change: Change) -> bool | None:
 
 
 def _rank(value: Any, is_absent: bool, each: Sensitive) -> int:
+    if is_absent and each.default in each.order:
+        return each.order.index(each.default)
     if is_absent:
         return -1 if each.absent == "nothing" else len(each.order)
     return each.order.index(value) if value in each.order else len(each.order)

@@ -15,7 +15,6 @@ import os
 import posixpath
 import stat
 from collections.abc import Iterable, Mapping
-from copy import copy
 from typing import Any, Literal, Self
 
 import msgspec
@@ -78,7 +77,8 @@ class Files:
 
     def again(self) -> Self:
         """The same files for another load: nothing is read twice, and `sources` starts empty."""
-        other = copy(self)
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
         other._sources = {}
         return other
 
@@ -247,6 +247,8 @@ def _read_regular(descriptor: int, name: str, max_bytes: int) -> bytes:
         raise FileProblem("file-too-large", file=name, size=status.st_size, limit=max_bytes)
     # One byte more than allowed tells a file that grew, or a special one that says it is empty.
     data = os.read(descriptor, status.st_size + 1)
+    if len(data) == status.st_size > 0:
+        return data
     while True:
         if len(data) > max_bytes:
             raise FileProblem("file-too-large", file=name, size=len(data), limit=max_bytes)

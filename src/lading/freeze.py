@@ -16,6 +16,8 @@ import msgspec
 from msgspec import inspect as types
 from msgspec.structs import force_setattr
 
+from lading.inspection import struct_info
+
 
 def _refuse(self: object, *_args: object, **_kwargs: object) -> NoReturn:
     raise TypeError(f"a loaded configuration is immutable; copy it first: {type(self).__mro__[1].__name__}(…)")
@@ -116,9 +118,7 @@ Freezer = Callable[[Any, dict[int, Any]], None]
 @cache
 def _freezer(cls: type[msgspec.Struct]) -> Freezer:
     """What freezes a Struct of this class: only fields that can hold something mutable are looked at."""
-    info = types.type_info(cls)
-    assert isinstance(info, types.StructType)
-    names = [field.name for field in info.fields if _can_change(field.type, set())]
+    names = [field.name for field in struct_info(cls).fields if _can_change(field.type, set())]
 
     def run(struct: Any, memo: dict[int, Any]) -> None:
         for name in names:

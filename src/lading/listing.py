@@ -11,6 +11,7 @@ from lading.files import display_name
 from lading.kinds.kind import Item, Kind
 from lading.kinds.registry import kind_named, names
 from lading.loading import Request
+from lading.walking import walk_files
 from lading.workspace import Found, load_all
 
 
@@ -46,10 +47,12 @@ def _elsewhere(request: Request, kind: str | None) -> Iterator[Found]:
     for name in names() if kind is None else (kind,):
         chosen = kind_named(name)
         for place in chosen.elsewhere(request.env):
-            if os.path.isdir(place.folder):
-                for found in load_all([place.folder], request):
-                    if found.outcome is not None and found.outcome.kind.name == name:
-                        yield found
+            files = [path for path in walk_files(place.folder) if _layer(chosen, path, request) == place.layer]
+            yield from load_all(files, request, kind=name)
+
+
+def _layer(kind: Kind, path: str, request: Request) -> str | None:
+    return kind.layer(os.path.abspath(path), request.env)
 
 
 def _rows(found: Found, request: Request) -> Iterator[Listed]:
@@ -58,7 +61,7 @@ def _rows(found: Found, request: Request) -> Iterator[Listed]:
     if outcome is None:
         yield Listed(name, None, errors=1)
         return
-    layer = outcome.kind.layer(os.path.abspath(found.path), request.env)
+    layer = _layer(outcome.kind, found.path, request)
     loaded = outcome.loaded()
     if loaded is None:
         yield Listed(name, outcome.kind.name, layer=layer, errors=len(outcome.errors))

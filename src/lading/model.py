@@ -9,14 +9,13 @@ converted. The Structs are the only statement of shape; a property test holds th
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable
-from functools import cache
 from typing import Any
 
 import msgspec
 from msgspec import inspect as types
 
 from lading.diagnostics import Change, Fact, Remedy, Severity, Shown, fact
+from lading.inspection import type_info
 from lading.nearest import nearest
 from lading.path import ROOT, Path
 from lading.tree import HOLE
@@ -52,15 +51,6 @@ def build(value: Any, model: type[Any], shape: Shape) -> tuple[Any, Any, list[Fa
         return msgspec.convert(pruned, model), pruned, collector.facts
     except msgspec.ValidationError as error:  # the collector is more lenient than convert: a bug worth a finding
         return None, pruned, [*collector.facts, fact("wrong-type", expected="another value", found=str(error))]
-
-
-def type_info(model: Any) -> types.Type:
-    return _type_info(model)
-
-
-@cache
-def _type_info(model: Hashable) -> types.Type:
-    return types.type_info(model)
 
 
 class Collector:
@@ -315,6 +305,8 @@ def describe(kind: types.Type) -> str:
     """A type in words, as in “expected a whole number”."""
     if isinstance(kind, types.UnionType):
         words = [describe(each) for each in kind.types if not isinstance(each, types.NoneType)]
+        if "a number" in words:  # whole ones are among them
+            words = [word for word in words if word != "a whole number"]
         return " or ".join(dict.fromkeys(words))
     if isinstance(kind, types.LiteralType):
         return f"one of {', '.join(f'`{each}`' for each in kind.values)}"

@@ -14,7 +14,7 @@ import msgspec
 
 from lading.codes import CORE_CODES
 from lading.diagnostics import Diagnostic, Fact, LoadError
-from lading.files import Files, display_name
+from lading.files import display_name
 from lading.freeze import FrozenDict
 from lading.kinds.profile.codes import CODES, OVERLOOKED
 from lading.kinds.profile.hooks import Hook
@@ -24,6 +24,7 @@ from lading.layers import Places, StrPath, find_places
 from lading.loaded import Loaded
 from lading.loading import Outcome, Request, load_path
 from lading.placing import Placer, deduplicated
+from lading.session import Shared
 from lading.source import Source
 from lading.workspace import set_findings
 
@@ -46,12 +47,12 @@ class Profile(msgspec.Struct, frozen=True):
     dir: str  #: its folder; for a single file, the `agents` folder
     description: str
     system_prompt_text: str
-    model: str | None = None  #: None: that of the caller
-    tool_allow: tuple[str, ...] = ()
-    sampling: Sampling | None = None  #: None: that of the caller
-    inherit_project_prompt: bool = False
-    request_limit: RequestLimit | None = None
-    hooks: Mapping[str, tuple[Hook, ...]] = {}  #: only events that have hooks
+    model: str | None  #: None: that of the caller
+    tool_allow: tuple[str, ...]
+    sampling: Sampling | None  #: None: that of the caller
+    inherit_project_prompt: bool
+    request_limit: RequestLimit | None  #: None: left to the program
+    hooks: Mapping[str, tuple[Hook, ...]]  #: only events that have hooks
 
 
 class FoundProfile(msgspec.Struct, frozen=True):
@@ -183,6 +184,7 @@ def _scan(folder: str, layer: ProfileLayer, places: Places) -> tuple[list[FoundP
     except OSError as error:
         reason = error.strerror or str(error)
         return [], [_finding(Fact("layer-unreadable", values={"reason": reason}), display_name(folder))]
+    shared = Shared()
     request = Request(env={}, options={"layer": layer}, project=places.root if layer == "project" else folder)
     found: list[FoundProfile] = []
     findings: list[Diagnostic] = []
@@ -192,7 +194,7 @@ def _scan(folder: str, layer: ProfileLayer, places: Places) -> tuple[list[FoundP
             reason = OVERLOOKED[candidate]
             findings.append(_finding(Fact("profile-overlooked", values={"reason": reason}), display_name(entry.path)))
         elif candidate is not None:
-            outcome = load_path(candidate.file, KIND, request, Files())
+            outcome = load_path(candidate.file, KIND, request, shared=shared)
             found.append(FoundProfile(candidate.name, layer, candidate.variant, candidate.file, outcome))
             if candidate.is_link and layer == "project" and _leaves(candidate.file, places.root):
                 findings.append(_finding(Fact("profile-link-outside"), display_name(candidate.file)))

@@ -273,6 +273,11 @@ def put(tree: Tree, path: Path, value: Any, *, origin: Path | None = None, how: 
     return Tree(_set(tree.value, path, value), tree.origins.put(path, node), tree.moves)
 
 
+def attach(tree: Tree, path: Path, part: Tree) -> Tree:
+    """The tree with a part of another origin at `path`; missing mappings on the way are made."""
+    return Tree(_set(tree.value, path, part.value), tree.origins.put(path, part.origins), tree.moves)
+
+
 def remove(tree: Tree, path: Path) -> Tree:
     """The tree without the mapping entry at `path`."""
     *parents, last = path

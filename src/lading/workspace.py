@@ -69,7 +69,7 @@ class Report(msgspec.Struct, frozen=True):
 # -------------------------------------------------------------------------------------------- recognition
 
 
-def recognise(path: str, request: Request, projects: Projects | None = None, files: Files | None = None) -> Kind:
+def recognise(path: str, projects: Projects | None = None, files: Files | None = None) -> Kind:
     """The kind of a file the caller named. Raises `LoadError` if it cannot be read or nobody knows it."""
     files = files or Files()
     name = _recognised(path, files, (projects or Projects()).of(path))
@@ -163,7 +163,7 @@ def load_one(path: str, request: Request, *, kind: str | None = None, files: Fil
     """Load a file the caller named. Raises `LoadError` if its kind cannot be told, `UsageError` if there is no
     such kind."""
     projects = Projects(files)
-    wanted = kind_named(kind) if kind is not None else recognise(path, request, projects, files)
+    wanted = kind_named(kind) if kind is not None else recognise(path, projects, files)
     return load_path(path, wanted, projects.of(path).applied(request), files)
 
 
@@ -296,7 +296,13 @@ def _file_reports(told: Sequence[tuple[Found, list[Diagnostic]]]) -> list[FileRe
             if source.name != name:
                 used.setdefault(source.name, []).append(name)
     reports = [
-        FileReport(name, outcome.kind.name, outcome.ok and not _fails(judged), digest_of(outcome), _users(used, name))
+        FileReport(
+            name,
+            outcome.kind.name,
+            not outcome.blocked and not _fails(judged),
+            digest_of(outcome),
+            _users(used, name),
+        )
         for name, outcome, judged in outcomes
     ]
     bad = {each.name for _, judged in told for each in judged if each.severity == "error"}
@@ -326,7 +332,7 @@ def digest_of(outcome: Outcome) -> str | None:
     return None if loaded is None else loaded.digest
 
 
-def _finding(code: str, file: str, **values: object) -> Diagnostic:
+def _finding(code: str, file: str, /, **values: object) -> Diagnostic:
     """A finding about a whole file."""
     known = _CODES[code]
     redactor = Redactor()

@@ -17,7 +17,7 @@ from lading.wording import visible
 def run(options: argparse.Namespace, output: Output) -> int:
     old = _read(options.verify) if options.verify is not None else None
     outcome = outcome_of(options)
-    bill = bill_of(outcome, loaded_of(outcome, output))
+    bill = bill_of(outcome, loaded_of(outcome, options, output), options.file)
     if old is None:
         output.document(write(bill), options.output)
         return OK
@@ -33,7 +33,7 @@ def _read(path: str) -> Bill:
     try:
         return read(Files().read(path).data)
     except FileProblem as problem:
-        raise UsageError(f"cannot read {path}: {problem.code}") from None
+        raise UsageError(f"cannot read {path}: {problem.code.replace('-', ' ')}") from None
     except BillError as error:
         raise UsageError(f"{path} is not a bill: {error}") from None
 

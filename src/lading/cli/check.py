@@ -23,7 +23,11 @@ def run(options: argparse.Namespace, output: Output) -> int:
         )
     finally:
         progress.clear()
-    _write(report, options, output)
+    if report.files or options.output_format != "text":
+        _write(report, options, output)
+    hidden = _hidden(report)
+    if hidden:
+        output.note(f"lading: errors that are not shown keep a configuration from existing: {', '.join(hidden)}")
     if all(each.kind == SETTINGS for each in report.files):
         output.note("lading: found nothing to check; name a file, or a kind with --kind")
         return FOUND if report.errors else USAGE
@@ -77,7 +81,16 @@ def _codes(given: list[str]) -> frozenset[str]:
     return frozenset(codes)
 
 
+def _hidden(report: Report) -> list[str]:
+    """The files that do not load although no error is reported for them: somebody ignores its code."""
+    told = {each.name for each in report.errors} | {
+        label.span.source.name for each in report.errors for label in each.related if label.span is not None
+    }
+    return [each.path for each in report.files if each.kind is not None and not each.ok and each.path not in told]
+
+
 def _exit_code(report: Report, *, strict: bool) -> int:
     if any(each.code == "internal-error" for each in report.diagnostics):
         return BUG
-    return FOUND if report.errors or (strict and report.warnings) else OK
+    failed = report.errors or _hidden(report)
+    return FOUND if failed or (strict and report.warnings) else OK

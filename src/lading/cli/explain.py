@@ -32,7 +32,7 @@ from lading.wording import shortened, type_name, visible
 
 def run(options: argparse.Namespace, output: Output) -> int:
     outcome = outcome_of(options)
-    loaded = loaded_of(outcome, output)
+    loaded = loaded_of(outcome, options, output)
     story = loaded.explain(path_of(options.path), show_env=options.show_env)
     teller = _Teller(outcome, output.style())
     if options.output_format == "json":
@@ -85,7 +85,7 @@ class _Teller:
         role = "help" if each.wins else "place"
         said = self.style.paint(role, " ".join(word for word in words if word))
         if each.span is None:
-            yield f"{head}{said}"
+            yield f"{head}{said}: {_value(each.value, self.style.width)}"
             return
         yield f"{head}{_place(each)} {said}"
         yield from excerpt(each.span, "^" if each.wins else "-", gutter, self.style, role)

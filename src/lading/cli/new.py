@@ -8,12 +8,14 @@ import re
 
 from lading.cli.main import OK
 from lading.cli.output import Output
-from lading.diagnostics import UsageError
+from lading.diagnostics import LoadError, UsageError
 from lading.kinds.registry import kind_named, known_names
+from lading.workspace import recognise
 from lading.writing import NotWritten, write_new
 
 #: A name becomes part of a path and of the text: nothing in it may mean anything else there.
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?")
+_PLACEHOLDER = re.compile(r"\b(?:NAME|WORD)\b")
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
@@ -23,15 +25,28 @@ def run(options: argparse.Namespace, output: Output) -> int:
         raise UsageError(f"there is no first file for kind {kind.name}, only for: {', '.join(having)}")
     if not _NAME.fullmatch(options.name):
         raise UsageError(f"{options.name!r} is not a name: use letters, digits, `-` and `_`")
-    text = kind.example.replace("NAME", options.name)
+    text = _filled(kind.example, options.name)
     if options.stdout:
         output.data(text)
         return OK
-    path = kind.example_path.replace("NAME", options.name)
+    path = _filled(kind.example_path, options.name)
     try:
         write_new(os.path.join(*path.split("/")), text.encode("utf-8"))
     except NotWritten as error:
         raise UsageError(f"cannot write {path}: {error}") from None
     output.data(f"{path}\n")
-    output.note(f"lading: next, edit it and run: lading check {path}")
+    output.note(f"lading: next, edit it and run: lading check {path}{_flag(path, kind.name)}")
     return OK
+
+
+def _filled(text: str, name: str) -> str:
+    words = {"NAME": name, "WORD": re.sub(r"[^a-z0-9]", "", name.lower())}
+    return _PLACEHOLDER.sub(lambda match: words[match.group()], text)
+
+
+def _flag(path: str, kind: str) -> str:
+    """What a check needs to be told where nothing but the caller knows the kind."""
+    try:
+        return "" if recognise(path).name == kind else f" --kind {kind}"
+    except LoadError:
+        return f" --kind {kind}"

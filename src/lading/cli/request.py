@@ -7,6 +7,7 @@ import os
 
 from lading.cli.output import Output
 from lading.diagnostics import LoadError, UsageError
+from lading.environment import of_process
 from lading.loaded import Loaded
 from lading.loading import Outcome, Request
 from lading.path import Path, PathSyntaxError, parse_path
@@ -23,7 +24,7 @@ def request_of(options: argparse.Namespace) -> Request:
         "config": options.config,
     }
     return Request(
-        env=dict(os.environ),
+        env=of_process(),
         options={name: value for name, value in given.items() if value is not None},
         embedded=options.embedded,
         shared=True,
@@ -32,20 +33,25 @@ def request_of(options: argparse.Namespace) -> Request:
 
 
 def outcome_of(options: argparse.Namespace) -> Outcome:
-    """The load of the file the command line names. Raises `LoadError` if its kind cannot be told."""
-    return load_one(options.file, request_of(options), kind=options.kind)
+    """The load of the file the command line names, with the layers it is merged with.
+
+    Raises `LoadError` if its kind cannot be told.
+    """
+    request = request_of(options)
+    outcome = load_one(options.file, request, kind=options.kind)
+    together = outcome.kind.stack(options.file, request) if outcome.kind.stack is not None else None
+    return outcome if together is None else together
 
 
-def loaded_of(outcome: Outcome, output: Output) -> Loaded[object]:
+def loaded_of(outcome: Outcome, options: argparse.Namespace, output: Output) -> Loaded[object]:
     """The configuration of a load. Raises `LoadError` with its errors; says that there are warnings."""
     loaded = outcome.loaded()
     if loaded is None:
         raise LoadError(outcome.errors)
     count = len(outcome.diagnostics)
     if count:
-        name = outcome.sources[0].name if outcome.sources else ""
         what = "one finding" if count == 1 else f"{count} findings"
-        output.note(f"lading: {what}, see: lading check {name}")
+        output.note(f"lading: {what}, see: lading check {options.file}")
     return loaded
 
 

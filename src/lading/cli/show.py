@@ -16,7 +16,7 @@ from lading.tree import get, walk
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
-    loaded = loaded_of(outcome_of(options), output)
+    loaded = loaded_of(outcome_of(options), options, output)
     plain = loaded.to_dict()
     path = _existing(loaded, plain, loaded.steps(path_of(options.path)) if options.path else ROOT)
     value = get(plain, path) if options.show_env else get(loaded.to_dict(show_env=False), loaded.shown(path))
@@ -36,7 +36,7 @@ def _existing(loaded: Loaded[Any], plain: Any, path: Path) -> Path:
     for number, step in enumerate(path):
         known = _keys(get(plain, path[:number]))
         if step not in known:
-            raise no_value(loaded.shown(path[: number + 1]), loaded.shown(known))
+            raise no_value(loaded.shown(path[: number + 1]), loaded.shown((*known, *loaded.moved(path[:number]))))
     return path
 
 

@@ -144,12 +144,13 @@ class _Loader:
 
     def say_problem(self, node: Tree, reference: str, folder: str, problem: FileProblem) -> None:
         cwd = self.session.files.cwd
-        base = None if os.path.isabs(reference) else display_name(folder, cwd)
+        missing = problem.code in ("file-missing", "file-is-directory")
+        # An absolute path was looked for in one place only.
+        base = None if missing and os.path.isabs(reference) else display_name(folder, cwd)
         library = display_name(self.settings.library, cwd)
         referrer = node.story((KEY,)).origin.document.source.name
         values: dict[str, Any] = {**problem.values, "reference": Shown(reference), "file": Shown(reference)}
         values |= {"referrer": referrer, "base": base, "library": library}
-        missing = problem.code in ("file-missing", "file-is-directory")
         self.say(node, "file-not-found" if missing else problem.code, values, at=(KEY,))
 
 

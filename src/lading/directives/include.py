@@ -24,7 +24,7 @@ from lading.path import ROOT, Path
 from lading.session import Session
 from lading.source import Source, Span
 from lading.syntax.document import Document
-from lading.tree import HOLE, Origin, Origins, Strategy, Tree, Via, get, graft, merge
+from lading.tree import HOLE, Origin, Origins, Strategy, Tree, Via, get, graft, merge, remove
 
 KEY = "$include"
 OVERRIDE = "override"
@@ -78,14 +78,16 @@ class _Includer:
         for path in self.find(tree, KEY):
             parts[path], reach = self.expand(tree.at(path), chain)
             height = max(height, reach)
-        self.look_for_orphans(tree)
-        return graft(tree, parts), height
+        return self.without_orphans(graft(tree, parts), self.find(tree, OVERRIDE)), height
 
-    def look_for_orphans(self, tree: Tree) -> None:
-        """Say which `override` has no `$include` beside it."""
-        for path in self.find(tree, OVERRIDE):
-            if KEY not in get(tree.value, path) and not self.settings.free_form.intersection(path):
+    def without_orphans(self, tree: Tree, overrides: list[Path]) -> Tree:
+        """The tree without any `override` that has no `$include` beside it."""
+        for path in overrides:
+            node = get(tree.value, path)
+            if isinstance(node, dict) and OVERRIDE in node and not self.settings.free_form.intersection(path):
                 self.say(tree.at(path), "orphan-override", at=(OVERRIDE,), part="key")
+                tree = remove(tree, (*path, OVERRIDE))
+        return tree
 
     def find(self, tree: Tree, key: str) -> list[Path]:
         """Where a key stands that the text of this tree's own file may mention."""

@@ -19,7 +19,7 @@ from lading.syntax.document import Document, Format
 from lading.tree import Tree
 
 if TYPE_CHECKING:
-    from lading.loading import Outcome
+    from lading.loading import Outcome, Request
     from lading.session import Session
 
 #: A step of resolving: takes a tree, gives a tree and what it found.
@@ -52,16 +52,19 @@ class Sensitive(msgspec.Struct, frozen=True):
     """Values whose change deserves to be seen first.
 
     `pattern` is a path in which `*` stands for any one step and `**` for any number of them, steps divided by
-    dots: `**.tools.*`. An absent permission may mean nothing is allowed, or everything is: `absent` says which.
+    dots: `**.tools.*`. An absent permission may mean that nothing is allowed, or everything: `absent` says which,
+    or `default` what.
     """
 
     pattern: str
-    what: Literal["tool", "permission", "prompt"]
+    what: Literal["tool", "agent", "permission", "prompt"]
     #: what widens a permission: more entries (an allow list), fewer (a deny list)
     widens: Literal["more", "fewer"] = "more"
     absent: Literal["nothing", "everything"] = "nothing"
     #: for a permission that is one of a few values: these, from narrow to wide
     order: tuple[Any, ...] = ()
+    #: what an absent permission stands for, where it is a certain value
+    default: Any = None
 
 
 class Elsewhere(msgspec.Struct, frozen=True):
@@ -146,7 +149,8 @@ class Kind(msgspec.Struct, frozen=True):
     schema: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     #: the configuration as plain data the way the format's own tools write it; by default, without defaults
     written: Callable[[Any], Any] | None = None
-    #: the text of a good first file; `NAME` in it stands for the name it is given
+    #: the text of a good first file; `NAME` in it stands for the name it is given, `WORD` for nothing but the
+    #: letters and digits of it, in lower case
     example: str | None = None
     example_path: str = "NAME.yaml"
     #: what `list` shows: the plain configuration and the name of its file → items
@@ -157,6 +161,8 @@ class Kind(msgspec.Struct, frozen=True):
     layers: tuple[str, ...] = ()
     #: the layer of a file, by its absolute path
     layer: Callable[[str, Mapping[str, str]], str | None] = in_no_layer
+    #: the same file together with the other layers it is merged with; None where it is not one of them
+    stack: Callable[[str, Request], Outcome | None] | None = None
     #: folders outside the project that take part, by the environment
     elsewhere: Callable[[Mapping[str, str]], Iterable[Elsewhere]] = nowhere_else
 

@@ -43,20 +43,25 @@ def check(schema: Any, *, default_draft: str) -> list[Fact]:
     return [*facts, *check_part(schema, draft)]
 
 
-def check_part(schema: Any, draft: Draft, *, references: bool = True) -> list[Fact]:
-    """What is wrong with a schema of a known draft, or with a part of one.
-
-    Without `references`, a `$ref` that is no text is left to whoever resolves references.
-    """
+def check_part(schema: Any, draft: Draft) -> list[Fact]:
+    """What is wrong with a schema of a known draft, or with a part of one."""
     if schema is HOLE:
         return []
     if is_deeper(schema, MAX_DEPTH):
         return [fact("schema-too-deep", limit=MAX_DEPTH)]
-    facts = [] if is_valid(schema, draft) else _unique(_mismatches(schema, draft, references))
+    facts = check_shape(schema, draft)
     for each in subschemas(schema):
         if "pattern" in each.value or "patternProperties" in each.value:
-            facts += _pattern_facts(each.value, each.path)
+            facts += check_patterns(each.value, each.path)
     return facts
+
+
+def check_shape(schema: Any, draft: Draft, *, references: bool = True) -> list[Fact]:
+    """The same for a schema that is known not to nest too deep, without its patterns.
+
+    Without `references`, a `$ref` that is no text is left to whoever resolves references.
+    """
+    return [] if is_valid(schema, draft) else _unique(_mismatches(schema, draft, references))
 
 
 def is_valid(schema: Any, draft: Draft) -> bool:
@@ -86,7 +91,8 @@ def is_deeper(value: Any, limit: int) -> bool:
     return True
 
 
-def _pattern_facts(schema: dict[str, Any], path: Path) -> Iterator[Fact]:
+def check_patterns(schema: dict[str, Any], path: Path) -> Iterator[Fact]:
+    """What is wrong with the patterns that stand directly in a schema."""
     for where, pattern in patterns_of(schema):
         verdict = judge(pattern)
         part: Any = "key" if len(where) > 1 else "value"

@@ -54,6 +54,8 @@ class Subschema(msgspec.Struct, frozen=True):
 
 def children(schema: dict[str, Any]) -> Iterator[tuple[Steps, Any]]:
     """The direct subschemas of a schema, with their paths, whatever their values are."""
+    if _KEYWORDS.isdisjoint(schema):
+        return
     for keyword, value in schema.items():
         if keyword not in _KEYWORDS:
             continue

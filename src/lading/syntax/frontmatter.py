@@ -94,6 +94,14 @@ def split(text: str, grammar: Grammar) -> Header | NoHeader:
     return Header(grammar.fences[fence], start, closing[0], *body)
 
 
+def body_after(text: str, end: int, grammar: Grammar) -> Range:
+    """Where the body stands in a text whose header is known to end at `end`: nothing is looked for twice."""
+    if not grammar.closes_with_line:
+        return _body(text, _after_line_break(text, end + 3), grammar)
+    line_feed = text.find("\n", end)
+    return _body(text, len(text) if line_feed < 0 else line_feed + 1, grammar)
+
+
 def _opening(text: str, grammar: Grammar) -> Range | NoHeader:
     """Where the opening fence stands."""
     before_space = len(text) - len(text.lstrip(_BOM))

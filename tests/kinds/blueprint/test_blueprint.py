@@ -20,7 +20,15 @@ from lading.kinds.registry import kind_named, recognise_content, recognise_path,
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "blueprint"
 TEAM = EXAMPLES / "research-team.yaml"
-VALID = [probe for probe in PROBES if probe["expect"] == "valid" and probe["kind"] == "blueprint"]
+#: A mapping that only looks like a reference could be one when it is loaded again.
+LOOKALIKES = ("refs/file_two", "refs/file_nested")
+VALID = [
+    probe
+    for probe in PROBES
+    if probe["expect"] == "valid"
+    and probe["kind"] == "blueprint"
+    and not any(each in probe["id"] for each in LOOKALIKES)
+]
 PATH = {"op": "path", "at": "$.a"}
 
 
@@ -71,8 +79,6 @@ def test_writing_and_loading_again_changes_nothing(
 ) -> None:
     first = load(probe, tmp_path, monkeypatch).loaded()
     assert first is not None
-    if "$file" in json.dumps(first.to_dict()):
-        pytest.skip("a mapping that merely looks like a reference would be one when it is loaded again")
     again = lading.loads(json.dumps(first.to_dict()), kind="blueprint")
     assert again.to_dict() == first.to_dict()
     assert again.digest == first.digest

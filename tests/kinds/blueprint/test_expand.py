@@ -55,6 +55,12 @@ def test_siblings_are_laid_over_the_agent(folder: Path) -> None:
     assert agent["spec"] == {"operator_ref": "ws-1", "note": "\ufeffraw\r\ntext {{ kept }}"}
 
 
+@pytest.mark.requirement("BP-05")
+def test_a_file_beside_an_agent_file_is_a_field_and_no_reference(folder: Path) -> None:
+    agent = expand({"$agent_md": "agents/r.md", "$file": "prompts/raw.md"}, folder)
+    assert (agent["name"], agent["$file"]) == ("researcher", "prompts/raw.md")
+
+
 @pytest.mark.requirement("BP-02", "BP-14")
 def test_a_text_file_becomes_its_text_unchanged(folder: Path) -> None:
     assert expand({"$file": "prompts/raw.md"}, folder) == "\ufeffraw\r\ntext {{ kept }}"

@@ -10,17 +10,21 @@ is told in that file. A reference that cannot be followed leaves a hole and a fi
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from lading.diagnostics import Also, Fact, Shown
 from lading.directives.ref.codes import CODES
 from lading.directives.ref.inlining import finish, rooted
+from lading.directives.ref.known import Known
 from lading.directives.ref.linking import REF, Linker, Place
 from lading.directives.ref.parts import Part, components
 from lading.files import PathPolicy
 from lading.path import ROOT, Path
+from lading.schemas import Draft, written_draft
 from lading.session import Session
-from lading.tree import HOLE, Tree, get, graft
+from lading.tree import HOLE, Origin, Tree, get, graft
 
 __all__ = ["CODES", "RefSettings", "resolve"]
 
@@ -37,6 +41,7 @@ def resolve(tree: Tree, session: Session, settings: RefSettings) -> tuple[Tree, 
     """The tree with the schemas at the paths of `settings` checked and their references replaced."""
     home = tree.story(ROOT).origin.document.source
     linker = Linker(session, home, settings.policy, settings.default_draft)
+    known = Known(session)
     parts: dict[Path, Tree] = {}
     facts: list[Fact] = []
     for path in settings.paths:
@@ -47,16 +52,31 @@ def resolve(tree: Tree, session: Session, settings: RefSettings) -> tuple[Tree, 
             facts.append(_not_mapping(schema, path))
             parts[path] = Tree(HOLE, tree.origins.at(path))
             continue
-        part = _part(tree, path, linker)
+        origin = tree.story(path).origin
+        quick = _quick(schema, origin, known, linker.default)
+        if quick is not None:
+            parts[path] = quick
+            continue
+        part = _finished(Place(origin.document, origin.path, origin.path), linker)
         facts += _told(part, session, linker)
         parts[path] = rooted(part)
+        if not part.found and not linker.facts:
+            known.remember(part)
     return graft(tree, parts), [*linker.facts, *facts]
 
 
-def _part(tree: Tree, path: Path, linker: Linker) -> Part:
-    """The finished part that stands at a path of the tree."""
-    origin = tree.story(path).origin
-    place = Place(origin.document, origin.path, origin.path)
+def _quick(schema: dict[str, Any], origin: Origin, known: Known, default: Draft) -> Tree | None:
+    """The resolved schema, if an earlier load has done all the work."""
+    if REF in schema and len(schema) == 1:
+        return known.whole(schema, origin)
+    if not known.targets:
+        return None
+    draft, odd = written_draft(schema, default)
+    return None if odd else known.put_together(schema, draft, origin)
+
+
+def _finished(place: Place, linker: Linker) -> Part:
+    """The part at a place, resolved with all it refers to."""
     part = linker.part(place, linker.draft(place))
     if part.tree is None:
         for component in components(part, linker.visit):
@@ -64,12 +84,16 @@ def _part(tree: Tree, path: Path, linker: Linker) -> Part:
     return part
 
 
+def _note(part: Part, session: Session, linker: Linker) -> None:
+    """Count the documents a part was made of as those of this load, and tell what was odd about their texts."""
+    for document in part.documents:
+        session.files.note(document.source)
+        linker.facts += session.parse(document.source, document.format)[1]
+
+
 def _told(part: Part, session: Session, linker: Linker) -> list[Fact]:
     """What was found in a schema and in all it refers to, each with the reference that leads there."""
-    for document in part.documents:
-        if document is not part.document:
-            session.files.note(document.source)
-            linker.facts += session.parse(document.source, document.format)[1]
+    _note(part, session, linker)
     if not part.found:
         return []
     through: dict[int, Also] = {}

@@ -16,7 +16,7 @@ from lading.directives.ref.parts import Link, Part, loop_in
 from lading.freeze import FrozenDict, frozen
 from lading.path import ROOT, Path, pointer
 from lading.schemas import written_draft
-from lading.tree import HOLE, Origins, Tree, Via
+from lading.tree import HOLE, Origin, Origins, Tree, Via
 
 #: How large and how deep a schema may become when it is written out.
 MAX_NODES = 100_000
@@ -46,12 +46,7 @@ class _Mark:
 def finish(component: list[Part]) -> None:
     """Resolve the parts of a component; all they lead to is finished."""
     first = component[0]
-    recursive = len(component) > 1 or any(target is first for target in first.targets())
-    if not recursive and not first.links and not first.renamed:
-        _settle(component)
-        first.tree = Tree(frozen(first.value), Origins(first.origin()))
-        return
-    if recursive:
+    if len(component) > 1 or any(target is first for target in first.targets()):
         _name(component)
         loop = loop_in(component)
         if loop:
@@ -73,7 +68,7 @@ def _settle(component: list[Part]) -> None:
     documents = dict.fromkeys(
         [*(part.document for part in component), *(document for each in outer for document in each.documents)]
     )
-    found = tuple(_once(facts))
+    found = tuple(_once(facts)) if facts else ()
     for part in component:
         part.found, part.documents, part.cyclic = found, tuple(documents), cyclic
 
@@ -93,13 +88,15 @@ def _where(each: Fact) -> tuple[object, ...]:
 
 
 def _measure(part: Part) -> None:
-    """How large and deep a part is when written out; one that is too large is left out, with a finding."""
-    size, height = _extent(part.value)
-    for link in part.links:
-        target = link.target
-        if target is not None and not target.recursive:
+    """How large and deep a part is when written out; one that is too large is left out, with a finding.
+
+    A root is bounded by the text it stands in, which is quicker than counting; nobody else contains it.
+    """
+    size, height = _extent(part.value) if part.is_target else (len(part.document.source.text), 0)
+    for target, depth in [(link.target, len(link.path)) for link in part.links if link.target is not None]:
+        if not target.recursive:
             size += target.size
-            height = max(height, len(link.path) + 2 + target.height)
+            height = max(height, depth + 2 + target.height)
     too_much = None
     if size > MAX_NODES:
         too_much = Fact("schema-too-large", values={"limit": MAX_NODES}, origin=part.origin())
@@ -181,6 +178,8 @@ def _resolved(part: Part) -> Tree:
     """The part with its references replaced, frozen."""
     if part.tree is not None:
         return part.tree  # left out, since it is too large
+    if not part.links and not part.renamed:
+        return Tree(frozen(part.value), Origins(part.origin()))
     marks = _Mark()
     for path in part.renamed:
         marks.at(path).drop = True
@@ -226,8 +225,7 @@ def _in_place_of(part: Part, link: Link) -> Tree:
     if target.recursive:
         return Tree(FrozenDict({REF: f"#/{part.draft.definitions}/{target.name}"}), Origins(part.origin(link.path)))
     assert target.tree is not None
-    via = (Via("referenced from here", at), *target.tree.origins.via)
-    return Tree(target.tree.value, target.tree.origins.changed(via=via))
+    return _via(target.tree, at)
 
 
 def _put_beside(part: Part, link: Link, schema: dict[str, Any], below: dict[str | int, Origins]) -> None:
@@ -252,12 +250,23 @@ def rooted(part: Part) -> Tree:
     chosen = _effective(part)
     if chosen.rooted is None:
         chosen.rooted = _as_root(chosen)
-    tree = chosen.rooted
-    if chosen is part:
-        return tree
-    link = part.links[0]
-    via = (Via("referenced from here", part.origin((*link.path, REF))), *tree.origins.via)
-    return Tree(tree.value, tree.origins.changed(via=via))
+    return chosen.rooted if chosen is part else _via(chosen.rooted, part.origin((REF,)))
+
+
+def via_reference(part: Part, at: Origin) -> Tree:
+    """A finished part that is not recursive, as what the reference at `at` stands for."""
+    assert part.tree is not None
+    return _via(part.tree, at)
+
+
+def brought(part: Part, origin: Origin) -> Tree:
+    """A finished part as the root schema that the reference at `origin` stands for."""
+    return _via(rooted(part), origin.child((REF,)))
+
+
+def _via(tree: Tree, at: Origin) -> Tree:
+    """A tree that remembers the reference which led to it."""
+    return Tree(tree.value, tree.origins.changed(via=(Via("referenced from here", at), *tree.origins.via)))
 
 
 def _effective(part: Part) -> Part:

@@ -12,7 +12,7 @@ from lading.directives.ref.parts import Link, Part
 from lading.files import FileProblem, PathPolicy, display_name
 from lading.nearest import nearest
 from lading.path import ROOT, Path, pointer
-from lading.schemas import Draft, check_part, children, draft_named, written_draft
+from lading.schemas import Draft, check_patterns, check_shape, children, draft_named, written_draft
 from lading.schemas.pointing import enclosing, has_scheme, point, resources, split
 from lading.schemas.positions import IN_PLACE
 from lading.session import Session
@@ -24,7 +24,7 @@ REF = "$ref"
 #: A chain of references that only lead on is followed this far to find the draft at its end.
 _MAX_CHAIN = 64
 _YAML = (".yaml", ".yml")
-_ID_KEYWORDS = ("$id", "id", "$anchor")
+_NAMES = frozenset({"$id", "id", "$anchor", "$schema"})
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -63,37 +63,36 @@ class Linker:
 
     def visit(self, part: Part) -> None:
         """Check a part against its meta-schema and find its references."""
-        facts = [_placed(each, part) for each in self._checked(part)]
-        if _may_hold(part.document, REF):
-            part.links, part.renamed = self._links(part, facts)
-        part.facts = tuple(facts)
-
-    def _checked(self, part: Part) -> list[Fact]:
-        return check_part(part.value, part.draft, references=False)
-
-    def _links(self, part: Part, facts: list[Fact]) -> tuple[tuple[Link, ...], tuple[Path, ...]]:
-        """Every reference at the position of a schema, and every schema that has a name of its own."""
+        found = check_shape(part.value, part.draft, references=False)
+        facts: list[Fact] = []
         links: list[Link] = []
         renamed: list[Path] = []
+        # One walk over every schema in the part; the text it came from was not too deep for it.
         stack: list[tuple[Path, Any, bool]] = [(ROOT, part.value, True)]
         while stack:
             path, schema, in_place = stack.pop()
-            if not isinstance(schema, dict):
+            if schema.__class__ is not dict:
                 continue
-            if any(isinstance(schema.get(word), str) for word in _ID_KEYWORDS) or "$schema" in schema:
+            if "pattern" in schema or "patternProperties" in schema:
+                found += check_patterns(schema, path)
+            if not _NAMES.isdisjoint(schema):
                 renamed.append(path)
             if REF in schema:
                 alone = part.draft.ref_stands_alone or len(schema) == 1
                 links.append(Link(path, self._target(part, path, schema[REF], facts), alone, in_place))
                 if alone:
                     continue
-            for steps, child in children(schema):
-                stack.append((path + steps, child, in_place and steps[0] in IN_PLACE))
-        return tuple(links), tuple(renamed)
+            stack += [(path + steps, child, in_place and steps[0] in IN_PLACE) for steps, child in children(schema)]
+        part.links, part.renamed = tuple(links), tuple(renamed)
+        part.facts = (*(_placed(each, part) for each in found), *facts)
 
     def _target(self, part: Part, path: Path, reference: Any, facts: list[Fact]) -> Part | None:
         found = self.locate(Place(part.document, part.base, part.path + path), reference, facts)
-        return None if found is None else self.part(found, part.draft)
+        if found is None:
+            return None
+        target = self.part(found, part.draft)
+        target.is_target = True
+        return target
 
     # ----------------------------------------------------------------------------------------------- drafts
 

@@ -43,6 +43,7 @@ class Part:
         "facts",
         "found",
         "height",
+        "is_target",
         "links",
         "low",
         "name",
@@ -62,6 +63,7 @@ class Part:
         self.path = path
         self.value = value
         self.draft = draft
+        self.is_target = False  #: whether anything refers to it
         self.links: tuple[Link, ...] = ()
         self.renamed: tuple[Path, ...] = ()  #: schemas inside that have a name of their own, dropped when inlined
         self.facts: tuple[Fact, ...] = ()  #: about this part alone

@@ -12,6 +12,8 @@ from lading.diagnostics import Fact
 from lading.kinds.agent_md.codes import CODES
 from lading.kinds.agent_md.header import STRICTNESS, agent_tree, read_header
 from lading.kinds.agent_md.model import DEFAULT_KIND, Agent, AgentKind
+from lading.kinds.agent_md.presenting import SENSITIVE, listing
+from lading.kinds.agent_md.schema import header_schema
 from lading.kinds.agent_md.written import written
 from lading.kinds.kind import Kind
 from lading.path import ROOT
@@ -22,7 +24,7 @@ from lading.tree import Tree
 
 EXAMPLE = """\
 ---
-name: researcher
+name: NAME
 description: Finds sources and quotes them
 model: sonnet
 tools: Read, WebFetch
@@ -62,6 +64,10 @@ KIND = Kind(
     strictness=STRICTNESS,
     stages=(_agent,),
     codes=CODES,
+    schema=header_schema,
     written=written,
     example=EXAMPLE,
+    example_path="NAME.md",
+    listing=listing,
+    sensitive=SENSITIVE,
 )

@@ -86,7 +86,7 @@ class _Expander:
 
     def agent(self, node: Tree, where: Path) -> Tree:
         """What an `$agent_md` mapping stands for."""
-        siblings = self.expand(remove(node, (AGENT_MD,)), where)
+        siblings = self.siblings(remove(node, (AGENT_MD,)), where)
         source = self.source(node, AGENT_MD)
         agent = None if source is None else self.agent_of(source, node)
         if agent is None or agent.value is HOLE:
@@ -95,6 +95,11 @@ class _Expander:
         below = {**agent.origins.below, "kind": self.kind_origins(node)}
         brought = Tree(agent.value, agent.origins.changed(via=via, below=below))
         return merge(brought, siblings, _shallow) if siblings.value else brought
+
+    def siblings(self, rest: Tree, where: Path) -> Tree:
+        """What stands beside a reference, each on its own: a `$file` alone beside it is a field, not a reference."""
+        parts: dict[Path, Tree] = {(key,): self.expand(rest.at((key,)), (*where, key)) for key in rest.value}
+        return graft(rest, parts)
 
     def agent_of(self, source: Source, node: Tree) -> Tree:
         """The agent of a file, read once however often it is referred to."""

@@ -19,6 +19,8 @@ from lading.kinds.blueprint.codes import CODES
 from lading.kinds.blueprint.expand import Places, expand
 from lading.kinds.blueprint.model import Blueprint
 from lading.kinds.blueprint.parts import flow_parts, mapping
+from lading.kinds.blueprint.presenting import SENSITIVE, listing
+from lading.kinds.blueprint.schema import with_references
 from lading.kinds.kind import Kind
 from lading.path import ROOT
 from lading.session import Session
@@ -30,7 +32,7 @@ FORMATS: dict[str, Format] = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
 _JSON_OBJECT = re.compile(r"""\s*\{\s*["}]""")
 
 EXAMPLE = """\
-id: first-flow
+id: NAME
 default_agent_kind: agent_block
 flow:
   kind: step
@@ -136,6 +138,9 @@ KIND = Kind(
         dialect.paths_are_well_formed,
     ),
     codes=(*agent_codes.CODES, *CODES),
+    schema=with_references,
     written=written,
     example=EXAMPLE,
+    listing=listing,
+    sensitive=SENSITIVE,
 )

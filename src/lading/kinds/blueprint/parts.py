@@ -9,8 +9,9 @@ from typing import Any, Literal
 import msgspec
 from msgspec import inspect as types
 
-from lading.kinds.blueprint import flow
-from lading.model import type_info
+from lading.inspection import struct_info
+from lading.kinds.blueprint.flow import Step
+from lading.kinds.blueprint.model import Blueprint
 from lading.path import Path
 from lading.tree import HOLE, walk
 
@@ -54,7 +55,8 @@ def flow_parts(config: Any) -> Iterator[FlowPart]:
 @cache
 def _below(tag: Tag) -> dict[str, dict[str, tuple[Tag, bool]]]:
     """For each node or operator: which of its fields hold nodes or expressions, and whether it is several."""
-    union = type_info(flow.Node if tag == "kind" else flow.Expression)
+    owner, name = (Blueprint, "flow") if tag == "kind" else (Step, "out")
+    union = next(field.type for field in struct_info(owner).fields if field.name == name)
     assert isinstance(union, types.UnionType)
     table: dict[str, dict[str, tuple[Tag, bool]]] = {}
     for each in union.types:

@@ -6,8 +6,8 @@ from typing import Any
 
 from msgspec import inspect as types
 
+from lading.inspection import type_info
 from lading.kinds.blueprint.model import Blueprint
-from lading.model import type_info
 from lading.path import Path
 
 

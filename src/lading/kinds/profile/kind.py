@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lading.kinds.kind import Kind
-from lading.kinds.profile import rules, stages
+from lading.kinds.profile import presenting, rules, stages
 from lading.kinds.profile.codes import CODES
 from lading.kinds.profile.model import AgentProfile, ProfileOptions
 from lading.kinds.profile.reading import read
@@ -60,4 +60,10 @@ KIND = Kind(
     codes=CODES,
     schema=hide_source,
     example=EXAMPLE,
+    example_path=".defect/agents/NAME.md",
+    listing=presenting.listing,
+    sensitive=presenting.SENSITIVE,
+    layers=("user", "project"),
+    layer=presenting.layer,
+    elsewhere=presenting.elsewhere,
 )

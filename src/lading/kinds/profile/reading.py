@@ -10,7 +10,7 @@ from lading.kinds.profile.model import Variant
 from lading.session import Session
 from lading.source import Source, Span
 from lading.syntax.document import Document, parse
-from lading.syntax.frontmatter import PROFILE, Header, NoHeader, split
+from lading.syntax.frontmatter import PROFILE, Header, NoHeader, body_after, split
 
 _NO_HEADER = {
     "no-opening-fence": "header-missing",
@@ -61,10 +61,8 @@ def _indented_fence(source: Source, header: Header) -> list[Fact]:
     return [Fact("header-closed-by-indented-fence", span=Span(source, start, start + 3))]
 
 
-def body_of(source: Source) -> Document | None:
-    """The text below the header, as a document of its own."""
-    header = split(source.text, PROFILE)
-    if isinstance(header, NoHeader):
-        return None
-    window = header.body_start, header.body_end
-    return Document(source, "text", source.text[slice(*window)], window=window)
+def body_of(header: Document) -> Document:
+    """The text below a header, as a document of its own."""
+    text = header.source.text
+    window = body_after(text, header.window[1], PROFILE)
+    return Document(header.source, "text", text[slice(*window)], window=window)

@@ -67,10 +67,11 @@ def allowed_tools_can_match(config: Any, _session: Session) -> Iterator[Fact]:
         if not isinstance(entry, str):
             continue
         path = ("tools", "allow", number)
-        reason = problem_of(entry)
-        if reason is not None:
-            yield fact("invalid-glob", path, glob=Shown(entry), reason=GLOB_REASONS[reason])
-        elif is_plain(entry) and entry not in BUILT_IN_TOOLS and not entry.startswith(_MCP):
+        if not is_plain(entry):
+            reason = problem_of(entry)
+            if reason is not None:
+                yield fact("invalid-glob", path, glob=Shown(entry), reason=GLOB_REASONS[reason])
+        elif entry not in BUILT_IN_TOOLS and not entry.startswith(_MCP):
             guess = nearest(entry, BUILT_IN_TOOLS)
             if guess is not None:
                 yield fact("unknown-tool", path, tool=Shown(entry), nearest=guess)

@@ -11,23 +11,22 @@ from lading.files import FileProblem, PathPolicy, require_text
 from lading.kinds.profile import hook_checks
 from lading.kinds.profile.codes import PROMPT_REASONS
 from lading.kinds.profile.hooks import Layer
+from lading.kinds.profile.presenting import layer_by_path
 from lading.kinds.profile.reading import body_of, given_path, variant_of
 from lading.path import ROOT, Path
 from lading.session import Session
 from lading.source import Source
 from lading.syntax.document import Document
-from lading.tree import HOLE, Origin, Origins, Tree, Via, get, graft, move, put, remove
+from lading.tree import HOLE, Origin, Origins, Tree, Via, attach, get, graft, move, put, remove
 
 DEFAULT_PROMPT_FILE = "system.md"
 #: Everything a profile refers to lies in its own folder.
 PROMPT_POLICY = PathPolicy(absolute="refuse", parents="inside")
 
+_NOT_TEXT = (bool, int, float)
 _TEXT_FIELDS: tuple[Path, ...] = (("description",), ("model",), ("default", "model"))
 _PROMPT: Path = ("prompt",)
-_LAYERS: tuple[tuple[re.Pattern[str], Layer], ...] = (
-    (re.compile(r"/\.defect/agents/(?:[^/]+\.md|[^/]+/config\.toml)\Z"), "project"),
-    (re.compile(r"/defect/agents/(?:[^/]+\.md|[^/]+/config\.toml)\Z"), "user"),
-)
+_TEXT: Path = ("prompt", "text")
 
 
 def layer_of(source: Source, session: Session) -> Layer | None:
@@ -35,14 +34,13 @@ def layer_of(source: Source, session: Session) -> Layer | None:
     given: Layer | None = session.options.layer
     if given is not None or source.path is None:
         return given
-    path = given_path(source, session)
-    return next((layer for pattern, layer in _LAYERS if pattern.search(path)), None)
+    return layer_by_path(given_path(source, session))
 
 
 def keep_text(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
     """In a YAML header, a number where text belongs is the text it is written as."""
     document = tree.story(ROOT).origin.document
-    if document.format != "yaml":
+    if document.format != "yaml" or not isinstance(tree.value, dict):
         return tree, []
     facts: list[Fact] = []
     for path in list(_unquoted(tree.value)):
@@ -65,11 +63,13 @@ def keep_text(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
 
 def _unquoted(value: Any) -> Iterator[Path]:
     """The paths of text fields that hold a number, `true` or `false`."""
-    allow = get(value, ("tools", "allow"))
-    entries = [("tools", "allow", number) for number in range(len(allow))] if isinstance(allow, list) else []
-    for path in (*_TEXT_FIELDS, *entries):
-        if isinstance(get(value, path), bool | int | float):
+    for path in _TEXT_FIELDS:
+        if path[0] in value and isinstance(get(value, path), _NOT_TEXT):
             yield path
+    allow = get(value, ("tools", "allow"))
+    for number, entry in enumerate(allow if isinstance(allow, list) else ()):
+        if isinstance(entry, _NOT_TEXT):
+            yield "tools", "allow", number
 
 
 def fold_model(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
@@ -99,47 +99,45 @@ def bring_prompt(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     """The prompt as `prompt.text`, wherever it is written."""
     if not isinstance(tree.value, dict):
         return tree, []
-    source = tree.story(ROOT).origin.document.source
-    if variant_of(source) == "file":
-        return _from_body(tree, source)
+    document = tree.story(ROOT).origin.document
+    if variant_of(document.source) == "file":
+        return _from_body(tree, document)
     return _from_folder(tree, session)
 
 
-def _from_body(tree: Tree, source: Source) -> tuple[Tree, list[Fact]]:
+def _from_body(tree: Tree, header: Document) -> tuple[Tree, list[Fact]]:
     if tree.value.get("prompt") is not None:
         misplaced = Fact("prompt-in-single-file", part="key", origin=tree.story(_PROMPT).origin)
         return graft(tree, {_PROMPT: Tree(HOLE, tree.at(_PROMPT).origins)}), [misplaced]
-    body = body_of(source)
-    return (tree if body is None else _with_text(tree, {}, body, ())), []
+    tree = remove(tree, _PROMPT) if "prompt" in tree.value else tree
+    return _with_text(tree, body_of(header), ()), []
 
 
 def _from_folder(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     prompt = tree.value.get("prompt")
     if prompt is not None and not isinstance(prompt, dict):
         return tree, []  # the model says what is wrong
-    prompt = prompt or {}
-    text, file = prompt.get("text"), prompt.get("file")
+    text, file = get(prompt, ("text",)), get(prompt, ("file",))
+    tree = remove(tree, _PROMPT) if prompt is None and "prompt" in tree.value else tree
     if text is not None and file is not None:
         also = Also("and here", part="key", origin=tree.story((*_PROMPT, "file")).origin)
         place = tree.story((*_PROMPT, "text")).origin
         return tree, [Fact("prompt-given-twice", part="key", origin=place, also=(also,))]
     if text is not None or not isinstance(file, str | None):
         return tree, []
-    return _from_file(tree, prompt, file, session)
+    return _from_file(tree, file, session)
 
 
-def _from_file(tree: Tree, prompt: dict[str, Any], file: str | None, session: Session) -> tuple[Tree, list[Fact]]:
+def _from_file(tree: Tree, file: str | None, session: Session) -> tuple[Tree, list[Fact]]:
     place = tree.story((*_PROMPT, "file") if file is not None else ROOT).origin
     reference = DEFAULT_PROMPT_FILE if file is None else file
     try:
         source = _read(reference, session)
     except FileProblem as problem:
-        hole = Tree(HOLE, Origins(place))
-        return graft(put(tree, _PROMPT, {**prompt, "text": None}, how=""), {(*_PROMPT, "text"): hole}), [
-            _problem(problem, reference, place, is_default=file is None)
-        ]
+        hole = attach(tree, _TEXT, Tree(HOLE, Origins(place)))
+        return hole, [_problem(problem, reference, place, is_default=file is None)]
     document = Document(source, "text", source.text, window=(0, len(source.text)))
-    return _with_text(tree, prompt, document, (Via("read from here", place),) if file is not None else ()), []
+    return _with_text(tree, document, (Via("read from here", place),) if file is not None else ()), []
 
 
 def _read(reference: str, session: Session) -> Source:
@@ -160,9 +158,8 @@ def _problem(problem: FileProblem, reference: str, place: Origin, *, is_default:
     return Fact("prompt-file-refused", values={**values, "reason": reason}, origin=place)
 
 
-def _with_text(tree: Tree, prompt: dict[str, Any], document: Document, via: tuple[Via, ...]) -> Tree:
-    tree = put(tree, _PROMPT, {**prompt, "text": ""}, how="")
-    return graft(tree, {(*_PROMPT, "text"): Tree(document.value, Origins(Origin(document), via))})
+def _with_text(tree: Tree, document: Document, via: tuple[Via, ...]) -> Tree:
+    return attach(tree, _TEXT, Tree(document.value, Origins(Origin(document), via)))
 
 
 # -------------------------------------------------------------------------------------------------- hooks

@@ -73,7 +73,7 @@ _FORMS = (
 
 _ITEMS = (
     Code(
-        "duplicate-name",
+        "duplicate-item",
         "warning",
         "Duplicate {sort} {field} '{name}'",
         "Two items of one list have the same identity. For tools this is allowed, because shadowing is something "
@@ -245,13 +245,13 @@ _MATCHING = (
         "if the operator `{operator}` is meant, let the mapping hold nothing else",
     ),
     Code(
-        "invalid-regex",
+        "regex-invalid",
         "error",
         "'{pattern}' is not a valid regular expression: {problem}",
         "Patterns run in linear time: no look-around, no back-references. The rest is the usual syntax.",
     ),
     Code(
-        "invalid-glob",
+        "glob-invalid",
         "error",
         "'{pattern}' is not a valid glob: {problem}",
         "`*` matches any text, `?` one character, `[abc]` one of a set; `**` stands only between slashes.",

@@ -20,7 +20,7 @@ tools:
     response:
       content:
         - type: text
-          text: "You said: $${args.text}"   # $$ keeps the template for run time; ${NAME} is the environment
+          text: "You said: $${args.text}"   # filled at run time; with one $ it would be an environment variable
 
 behavior:
   delivery: {type: slow_loris, byte_delay_ms: 20}

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
-
 import msgspec
 
 from lading.diagnostics import Fact
@@ -12,7 +9,7 @@ from lading.kinds.kind import Kind
 from lading.kinds.profile import hook_checks
 from lading.kinds.profile.hooks import Layer
 from lading.kinds.profile.kind import hide_source
-from lading.kinds.settings import rules, trust
+from lading.kinds.settings import presenting, rules, trust
 from lading.kinds.settings.codes import CODES
 from lading.kinds.settings.mcp import servers_are_complete
 from lading.kinds.settings.model import Settings
@@ -46,20 +43,12 @@ class SettingsOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     layer: Layer | None = None
 
 
-_LAYERS: tuple[tuple[re.Pattern[str], Layer], ...] = (
-    (re.compile(r"/\.defect/config\.local\.toml\Z"), "project-local"),
-    (re.compile(r"/\.defect/config\.toml\Z"), "project"),
-    (re.compile(r"/defect/config\.toml\Z"), "user"),
-)
-
-
 def layer_of(source: Source, session: Session) -> Layer | None:
     """The layer a file of settings belongs to: as the caller says, else as its path tells."""
     given: Layer | None = session.options.layer
     if given is not None or source.path is None:
         return given
-    path = source.path.replace(os.sep, "/")
-    return next((layer for pattern, layer in _LAYERS if pattern.search(path)), None)
+    return presenting.layer_by_path(source.path)
 
 
 def prepare_hooks(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
@@ -89,6 +78,12 @@ KIND = Kind(
     codes=CODES,
     schema=hide_source,
     example=EXAMPLE,
+    example_path=".defect/config.toml",
+    listing=presenting.listing,
+    sensitive=presenting.SENSITIVE,
+    layer=presenting.layer,
+    elsewhere=presenting.elsewhere,
+    stack=presenting.stack,
 )
 
 #: A layer among others: what it decides is told when it is laid over those below it.

@@ -8,9 +8,11 @@ from typing import Any
 from msgspec.structs import replace
 
 from lading.diagnostics import Also, Fact, Severity, Shown, fact
+from lading.directives.scanning import mentions
 from lading.kinds.server.items import PROMPT, RESOURCE, SORTS, TOOL, Sort, bases, entries, items, mapping
 from lading.path import Path
-from lading.schemas import check
+from lading.schemas import check, draft_named
+from lading.schemas.checking import is_valid
 from lading.session import Session
 from lading.tree import HOLE
 
@@ -47,7 +49,7 @@ def _duplicates(sort: Sort, path: Path, base: Any) -> Iterator[Fact]:
             severity: Severity = "warning" if sort is TOOL else "error"
             also = Also("first here", first[name])
             said: dict[str, Any] = {"sort": sort.name, "field": sort.identity, "name": Shown(name)}
-            yield fact("duplicate-name", place, also=[also], severity=severity, **said)
+            yield fact("duplicate-item", place, also=[also], severity=severity, **said)
         first.setdefault(name, place)
 
 
@@ -62,14 +64,17 @@ def input_schemas_are_objects(config: Any, _session: Session) -> Iterator[Fact]:
             yield fact("schema-without-type", place)
 
 
-def input_schemas_are_schemas(config: Any, _session: Session) -> Iterator[Fact]:
+def input_schemas_are_schemas(config: Any, session: Session) -> Iterator[Fact]:
     """Against the meta-schema of the draft they name. A schema that many tools share is judged once."""
     judged: dict[int, list[Fact]] = {}
+    patterns = any(mentions(document, "pattern") for document in session.documents)
     for path, item in items(config, TOOL):
         schema = mapping(mapping(item).get("tool")).get("inputSchema")
         if isinstance(schema, dict) and "$generate" not in schema:
             if id(schema) not in judged:
-                judged[id(schema)] = check(schema, default_draft=DEFAULT_DRAFT)
+                # A good schema without patterns needs no more than one native call.
+                good = not patterns and "$schema" not in schema and is_valid(schema, draft_named(DEFAULT_DRAFT))
+                judged[id(schema)] = [] if good else check(schema, default_draft=DEFAULT_DRAFT)
             for each in judged[id(schema)]:
                 yield _below((*path, "tool", "inputSchema"), each)
 

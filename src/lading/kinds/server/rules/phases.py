@@ -95,7 +95,7 @@ def _unknown(config: Any, offered: Offered, name: str, place: Path, action: str,
         where=sort.plural if simple else f"baseline.{sort.plural}",
         adder=_adder(config, sort, name),
         available=Shown(offered.names) if offered.names else "none",
-        nearest=_shown(nearest(name, offered.names)),
+        nearest=_shown(_meant(name, offered.names)),
     )
 
 
@@ -106,6 +106,12 @@ def _adder(config: Any, sort: Sort, name: str) -> Shown | None:
             if sort.identify(item) == name:
                 return _shown(mapping(phase).get("name"))
     return None
+
+
+def _meant(name: str, names: tuple[str, ...]) -> str | None:
+    """The name that was probably meant: a slip of the finger, or the only one that is a beginning of the other."""
+    related = [each for each in names if len(each) > 2 and (name.startswith(each) or each.startswith(name))]
+    return nearest(name, names) or (related[0] if name and len(related) == 1 else None)
 
 
 def _shown(value: Any) -> Shown | None:

@@ -76,7 +76,7 @@ def _pattern_problems(path: Path, written: str) -> Iterator[Fact]:
     is_regex = pattern is not written and written.startswith(PREFIX)
     problem = regex_problem(pattern) if is_regex else glob_problem(written)
     if problem is not None:
-        code = "invalid-regex" if is_regex else "invalid-glob"
+        code = "regex-invalid" if is_regex else "glob-invalid"
         yield fact(code, path, pattern=Shown(pattern), problem=problem)
 
 

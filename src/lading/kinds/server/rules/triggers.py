@@ -83,7 +83,7 @@ def _text_problems(path: Path, operator: str, value: Any) -> Iterator[Fact]:
     if not isinstance(value, str):
         yield _wrong(path, operator, "text", value)
     elif operator == "regex" and (problem := regex_problem(value)) is not None:
-        yield fact("invalid-regex", path, pattern=Shown(value), problem=problem)
+        yield fact("regex-invalid", path, pattern=Shown(value), problem=problem)
 
 
 def _choice_problems(path: Path, value: Any) -> Iterator[Fact]:

@@ -1,0 +1,65 @@
+"""2,000 agent profiles: finding and checking all of them, against python-frontmatter merely reading them.
+
+python bench/profiles.py
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from harness import Row
+
+COUNT = 2000
+BODY = "You are agent {n}.\n\n" + "Read the files that changed, and report each problem with its file and line.\n" * 12
+YAML = """\
+---
+description: Agent number {n}, which looks at one part of the code and reports what it found
+model: some-model
+tools:
+  allow: [read_file, search, "mcp__docs__*"]
+sampling:
+  temperature: 0.2
+request_limit: 20
+request_limit_mode: fixed
+---
+"""
+
+
+def write(folder: Path, count: int = COUNT) -> Path:
+    """A repository with `count` single-file profiles; returns its `agents` folder."""
+    agents = folder / ".defect" / "agents"
+    agents.mkdir(parents=True)
+    (folder / ".git").mkdir()
+    for n in range(count):
+        (agents / f"agent-{n}.md").write_text((YAML + BODY).format(n=n))
+    return agents
+
+
+def rows(folder: Path) -> list[Row]:
+    """The comparison, over profiles written to `folder`."""
+    import frontmatter  # type: ignore[import-not-found]  # measured against, not depended on
+
+    import lading
+
+    agents = write(folder)
+    paths = sorted(map(str, agents.iterdir()))
+
+    def ours() -> Any:
+        return lading.discover_profiles(folder, env={})
+
+    def theirs() -> Any:
+        return [frontmatter.load(path) for path in paths]
+
+    assert len(ours()) == len(theirs()) == COUNT
+    return [Row(f"find and check {COUNT:,} profiles", "python-frontmatter, reading only", 1.3, "faster", ours, theirs)]
+
+
+if __name__ == "__main__":
+    from harness import measure
+
+    with tempfile.TemporaryDirectory() as name:
+        for row in rows(Path(name)):
+            result = measure(row)
+            print(f"{row.work}: {result.ours:.3f} s; {row.against}: {result.theirs:.3f} s; ratio {result.ratio:.2f}")

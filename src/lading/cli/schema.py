@@ -1,0 +1,17 @@
+"""`lading schema`: JSON Schema for editors."""
+
+from __future__ import annotations
+
+import argparse
+import json
+
+from lading.cli.main import OK
+from lading.cli.output import Output
+from lading.kinds.registry import kind_named
+from lading.schema_export import schema_for
+
+
+def run(options: argparse.Namespace, output: Output) -> int:
+    schema = schema_for(kind_named(options.kind))
+    output.document(json.dumps(schema, ensure_ascii=False, indent=2) + "\n", options.output)
+    return OK

@@ -1,0 +1,51 @@
+"""What the commands show of a profile: its name, its layer, and the changes that matter."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from lading.kinds.kind import Elsewhere, Item, Sensitive
+from lading.kinds.profile.hooks import Layer
+from lading.kinds.profile.model import READ_ONLY
+from lading.layers import find_places
+
+_NAME = re.compile(r"(?:.*/)?(?:(?P<folder>[^/]+)/config\.toml|(?P<file>[^/]+)\.md)\Z")
+_LAYERS: tuple[tuple[re.Pattern[str], Layer], ...] = (
+    (re.compile(r"/\.defect/agents/(?:[^/]+\.md|[^/]+/config\.toml)\Z"), "project"),
+    (re.compile(r"/defect/agents/(?:[^/]+\.md|[^/]+/config\.toml)\Z"), "user"),
+)
+
+
+def listing(plain: Any, file: str) -> Iterator[Item]:
+    """One agent, named by its file or folder."""
+    match = _NAME.match(file)
+    name = (match["folder"] or match["file"]) if match is not None else file
+    yield Item("agent", name, plain.get("description"))
+
+
+def layer_by_path(path: str) -> Layer | None:
+    """The layer of a profile by where it lies."""
+    shown = path.replace(os.sep, "/")
+    return next((name for pattern, name in _LAYERS if pattern.search(shown)), None)
+
+
+def layer(path: str, _env: Mapping[str, str]) -> str | None:
+    return layer_by_path(path)
+
+
+def elsewhere(env: Mapping[str, str]) -> Iterator[Elsewhere]:
+    """The user's own agents."""
+    user = find_places(env=env).user
+    if user is not None:
+        yield Elsewhere(os.path.join(user, "agents"), "user")
+
+
+SENSITIVE = (
+    Sensitive("tools.allow", "permission", default=READ_ONLY),
+    Sensitive("hooks.**", "permission"),
+    Sensitive("prompt.*", "prompt"),
+    Sensitive("description", "prompt"),
+)

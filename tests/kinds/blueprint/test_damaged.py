@@ -1,0 +1,100 @@
+"""No input ends in anything but findings."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from casefiles import cases_in
+from lading.files import MemoryFiles
+from lading.kinds.registry import kind_named
+from lading.loading import Request, load_path, load_text
+from lading.syntax.document import load_value
+from lading.tree import walk
+
+FOLDER = Path(__file__).parents[2] / "cases"
+BLUEPRINT, AGENT_MD = kind_named("blueprint"), kind_named("agent_md")
+
+
+def case_value(name: str) -> Any:
+    case = next(case for case in cases_in(FOLDER) if case.path.stem == name)
+    text = case.files[case.entry]
+    assert isinstance(text, str)
+    return load_value("yaml", text)
+
+
+STARTS = [
+    case_value(name) for name in ("worked-example", "names", "todays-fields", "older-flow", "newer-flow", "mixed-flow")
+]
+WORDS = ["$file", "$agent_md", "kind", "op", "path", "at", "$.a", "x", "operator", "lit", "args", "name", "agents"]
+JUNK = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.sampled_from(WORDS),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def replaced(value: Any, path: tuple[str | int, ...], new: Any) -> Any:
+    if not path:
+        return new
+    copy = list(value) if isinstance(value, list) else dict(value)
+    copy[path[0]] = replaced(value[path[0]], path[1:], new)
+    return copy
+
+
+@st.composite
+def damaged(draw: st.DrawFn) -> Any:
+    value = draw(st.sampled_from(STARTS))
+    for _ in range(draw(st.integers(1, 3))):
+        path = draw(st.sampled_from([path for path, _ in walk(value)]))
+        value = replaced(value, path, draw(JUNK))
+    return value
+
+
+@pytest.mark.requirement("BP-17")
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(damaged())
+def test_damaged_blueprints(value: Any) -> None:
+    agent = "---\nname: a\n---\nHello.\n"
+    files = MemoryFiles({"/b/a.json": json.dumps(value), "/b/r.md": agent, "/b/x": "text", "/b/$.a": b"\xff"}, cwd="/b")
+    outcome = load_path("a.json", BLUEPRINT, Request(env={}, project="/b"), files)
+    assert (outcome.config is None) == (not outcome.ok)
+    loaded = outcome.loaded()
+    if loaded is not None:
+        json.dumps(loaded.to_dict())
+        assert len(loaded.digest) == 64
+
+
+HEADERS = st.dictionaries(
+    st.sampled_from(
+        ["name", "description", "model", "effort", "tools", "worker_binding", "lints", "kind", "spec", "x"]
+    ),
+    JUNK,
+    max_size=6,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(HEADERS, st.text(max_size=20))
+def test_odd_headers(header: dict[str, Any], body: str) -> None:
+    text = f"---\n{json.dumps(header)}\n---\n{body}"
+    outcome = load_text(text, AGENT_MD, Request(env={}), MemoryFiles({}), name="a.md", base="/")
+    assert outcome.ok == isinstance(header.get("name"), str)
+    if outcome.ok:
+        assert outcome.config.profile.system_prompt == body
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(alphabet="-\n\r: abn[]{}!&*'\"\ufeff\0", max_size=40))
+def test_any_text_as_an_agent_file(text: str) -> None:
+    for start in ("", "---\n", "---\nname: a\n"):
+        load_text(start + text, AGENT_MD, Request(env={}), MemoryFiles({}), name="a.md", base="/")

@@ -1,0 +1,79 @@
+"""The exported schema accepts every blueprint that loads, as its author wrote it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from jsonschema import Draft202012Validator
+
+from casefiles import Case, cases_in
+from kinds.blueprint.test_probes import PROBES
+from lading.kinds.agent_md.header import read_header
+from lading.kinds.registry import kind_named
+from lading.source import Source
+from lading.syntax.document import load_value
+
+CASES = Path(__file__).parents[2] / "cases"
+
+
+def validator(name: str) -> Draft202012Validator:
+    kind = kind_named(name)
+    assert kind.schema is not None
+    schema = kind.schema(msgspec.json.schema(kind.model))
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+BLUEPRINT = validator("blueprint")
+
+
+@pytest.mark.parametrize(
+    "probe", [p for p in PROBES if p["expect"] == "valid" and p["kind"] == "blueprint"], ids=lambda p: p["id"]
+)
+def test_probes(probe: dict[str, Any]) -> None:
+    text = probe["files"][probe["entry"]]
+    value = load_value("json" if probe["entry"].endswith("json") else "yaml", text)
+    assert [error.message for error in BLUEPRINT.iter_errors(value)] == []
+
+
+LOADING = [
+    case
+    for case in cases_in(CASES)
+    if case.kind == "blueprint" and case.entry in case.files and "error[" not in case.findings
+]
+
+
+@pytest.mark.parametrize("case", LOADING, ids=lambda case: case.path.stem)
+def test_cases(case: Case) -> None:
+    text = case.files[case.entry]
+    assert isinstance(text, str)
+    value = load_value("json" if case.entry.lower().endswith("json") else "yaml", text)
+    assert [error.message for error in BLUEPRINT.iter_errors(value)] == []
+
+
+@pytest.mark.parametrize(
+    "part",
+    [
+        '{"agents": [{"$agent_md": 5}]}',
+        '{"agents": [{"$agent_md": "a.md", "tools": []}]}',
+        '{"flow": {"$file": 5}}',
+        '{"flow": {"kind": "assign", "at": {"op": "len"}, "value": {"op": "lit", "value": 1}}}',
+        '{"schema_version": null}',
+        '{"colour": "red"}',
+    ],
+)
+def test_what_does_not_load_is_refused(part: str) -> None:
+    good = {"id": "a", "flow": {"kind": "seq", "children": []}}
+    assert BLUEPRINT.is_valid(good)
+    assert not BLUEPRINT.is_valid({**good, **json.loads(part)})
+
+
+def test_headers() -> None:
+    for text in (kind_named("agent_md").example or "", "---\nname: a\ntools:\ncolor: red\n---\n"):
+        document, _ = read_header(Source.of_text("a.md", text))
+        assert document is not None
+        assert validator("agent_md").is_valid(document.value)
