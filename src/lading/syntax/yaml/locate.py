@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from lading.path import Path
 from lading.syntax.engine import Place
+from lading.syntax.wanted import Want
 from lading.syntax.yaml.compose import Collection, Node, compose, range_of, target_of
 
 
@@ -15,9 +16,10 @@ def locate(text: str, paths: Iterable[Path], *, merge: bool = False) -> dict[Pat
     The place of an aliased value is the alias; below it, the place in the anchored node. With `merge`, what `<<`
     brings in is placed where it is written.
     """
-    root = compose(text, merge=merge)
+    wanted = list(paths)
+    root = compose(text, Want.of(wanted), merge=merge)
     found: dict[Path, Place] = {}
-    for path in paths if root is not None else ():
+    for path in wanted if root is not None else ():
         entry = _entry(root, path)
         if entry is not None:
             key, value = entry
