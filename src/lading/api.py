@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from lading.diagnostics import LoadError
+from lading.environment import of_process
 from lading.files import Files
 from lading.kinds.registry import kind_named
 from lading.loaded import Loaded
@@ -65,11 +66,15 @@ def check(
     kind: str | None = None,
     env: Mapping[str, str] | None = None,
     embedded: bool = False,
+    jobs: int = 1,
     **options: Any,
 ) -> Report:
-    """Find and check everything below `paths`. Bad files are findings of the report, never exceptions."""
+    """Find and check everything below `paths`. Bad files are findings of the report, never exceptions.
+
+    With `jobs`, several processes share the work; 0 means as many as are worth it.
+    """
     request = _request(env, options, embedded=embedded)
-    return check_paths([os.fspath(path) for path in paths], request, kind=kind)
+    return check_paths([os.fspath(path) for path in paths], request, kind=kind, jobs=jobs)
 
 
 def _request(
@@ -85,7 +90,7 @@ def _request(
         if value is not None
     }
     return Request(
-        env=dict(os.environ) if env is None else env,
+        env=of_process() if env is None else env,
         options=given,
         embedded=embedded,
         roots=tuple(os.path.abspath(root) for root in roots),

@@ -14,12 +14,14 @@ import msgspec
 
 from lading.diagnostics import Also, Fact, Shown
 from lading.directives.ref.codes import CODES
-from lading.directives.ref.inlining import brought, finish, rooted
+from lading.directives.ref.inlining import finish, rooted
+from lading.directives.ref.known import Known
 from lading.directives.ref.linking import REF, Linker, Place
 from lading.directives.ref.parts import Part, components
 from lading.files import PathPolicy
 from lading.path import ROOT, Path
 from lading.session import Session
+from lading.source import Source
 from lading.tree import HOLE, Tree, get, graft
 
 __all__ = ["CODES", "RefSettings", "resolve"]
@@ -35,8 +37,8 @@ class RefSettings(msgspec.Struct, frozen=True):
 
 def resolve(tree: Tree, session: Session, settings: RefSettings) -> tuple[Tree, list[Fact]]:
     """The tree with the schemas at the paths of `settings` checked and their references replaced."""
-    home = tree.story(ROOT).origin.document.source
-    linker = Linker(session, home, settings.policy, settings.default_draft)
+    known = Known(session, settings.default_draft)
+    linker: Linker | None = None
     parts: dict[Path, Tree] = {}
     facts: list[Fact] = []
     for path in settings.paths:
@@ -48,17 +50,22 @@ def resolve(tree: Tree, session: Session, settings: RefSettings) -> tuple[Tree, 
             parts[path] = Tree(HOLE, tree.origins.at(path))
             continue
         origin = tree.story(path).origin
-        place = Place(origin.document, origin.path, origin.path)
-        known = linker.known_root(schema)
-        if known is not None:
-            _note(known, session, linker)
-            parts[path] = brought(known, origin)
+        quick = known.schema(schema, origin)
+        if quick is not None:
+            parts[path] = quick
             continue
-        part = _finished(place, linker)
+        linker = linker or Linker(session, _home(tree), settings.policy, settings.default_draft)
+        part = _finished(Place(origin.document, origin.path, origin.path), linker)
         facts += _told(part, session, linker)
         parts[path] = rooted(part)
-        linker.remember_root(schema, part)
-    return graft(tree, parts), [*linker.facts, *facts]
+        if not part.found and not linker.facts:
+            known.remember(part)
+    return graft(tree, parts), [*linker.facts, *facts] if linker is not None else facts
+
+
+def _home(tree: Tree) -> Source:
+    """The text the load began with."""
+    return tree.story(ROOT).origin.document.source
 
 
 def _finished(place: Place, linker: Linker) -> Part:

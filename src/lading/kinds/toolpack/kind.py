@@ -13,9 +13,10 @@ from lading.kinds.kind import Kind
 from lading.kinds.toolpack.codes import CODES
 from lading.kinds.toolpack.model import CLOSED, ToolpackFile
 from lading.kinds.toolpack.pack import make
+from lading.kinds.toolpack.presenting import SENSITIVE, listing
 from lading.kinds.toolpack.rules import RULES
 from lading.kinds.toolpack.spelling import camel_case, network_list
-from lading.kinds.toolpack.together import ids_are_unique
+from lading.kinds.toolpack.together import ids_are_unique, set_key
 from lading.model import Shape
 from lading.session import Session
 from lading.tree import Tree
@@ -36,7 +37,7 @@ def resolve_schemas(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
 
 EXAMPLE = """\
 # A tool: what it takes and gives, and how it is run.
-id: text.count
+id: text.WORD
 version: 1.0.0
 description: Counts the words of a text.
 deterministic: true
@@ -66,11 +67,15 @@ KIND = Kind(
     options=ToolpackOptions,
     merge_keys=True,
     strictness={"extra-document": "error", "unknown-tag": "error"},
-    shape=Shape(unknown="warning", closed=CLOSED),
+    shape=Shape(unknown="warning", closed=CLOSED, exempt=("x-",)),
     stages=(camel_case, network_list, resolve_schemas),
     rules=RULES,
     set_rules=(ids_are_unique,),
+    set_key=set_key,
     codes=(*schemas.CODES, *ref.CODES, *CODES),
     make=make,
     example=EXAMPLE,
+    example_path="NAME.tool.yaml",
+    listing=listing,
+    sensitive=SENSITIVE,
 )
