@@ -71,20 +71,16 @@ def test_nothing_contains_itself(text: str, sample: Sample, tmp_path: Path) -> N
 
 def test_what_aliases_add_is_counted_and_not_what_is_written(tmp_path: Path) -> None:
     """Ten megabytes of plain text are legal: only growth is bounded."""
-    entry = "  - {description: 'a text of some length that says what this thing is about, and why', count: 12345}\n"
-    text = "server: {name: big}\ntools: []\nmetadata:\n" + entry * 95_000
-    assert len(text) > 9_500_000
-    outcome = load(world.SERVER, tmp_path, text)
-    assert outcome.ok, outcome.diagnostics[:3]
-    loaded = outcome.loaded()
-    assert loaded is not None
-    assert len(loaded.to_dict()["metadata"]) == 95_000
+    entry = "\n          - {description: 'a text of some length, that says what this thing is about', count: 12345}"
+    text = world.server_with(entry * 95_000)
+    assert 9_500_000 < len(text) < 10_485_760
+    assert len(world.free_form(load(world.SERVER, tmp_path, text))) == 95_000
 
 
 def test_ordinary_reuse_is_fine(tmp_path: Path) -> None:
-    shared = "base: &base {timeout: 5, retries: 3, prompt: '" + "words " * 200 + "'}\n"
-    text = f"server: {{name: a}}\ntools: []\nmetadata:\n  {shared}  uses: [{'*base, ' * 1_000}*base]\n"
-    assert load(world.SERVER, tmp_path, text).ok
+    base = "&base {timeout: 5, retries: 3, prompt: '" + "words " * 200 + "'}"
+    text = world.server_with(f"{{base: {base}, uses: [{'*base, ' * 1_000}*base]}}")
+    assert len(world.free_form(load(world.SERVER, tmp_path, text))["uses"]) == 1_001
 
 
 def test_the_bound_is_what_the_documentation_says() -> None:

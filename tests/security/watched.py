@@ -82,7 +82,10 @@ def execution(folder: str) -> list[tuple[str, str]]:
     watch = Watch(lambda event: event.startswith(EXECUTION))
     for sample in SAMPLES:
         path = sample.write(Path(folder))
-        lading.check([path], kind=sample.kind, env={})  # whatever is imported late, is imported now
+        for text in (sample.text, f"{sample.text}\nx: [1\n", sample.text.replace("a", "b"), "{}", "x: 1\n"):
+            sample.write(Path(folder), text)  # whatever is imported or compiled late, is now
+            lading.check([path], kind=sample.kind, env={})
+        sample.write(Path(folder))
         for evil in (*TAGS, *TEMPLATES):
             for text in (evil, f"{sample.text}\nx: {evil}\n", sample.text.replace("Writes.", json.dumps(evil)[1:-1])):
                 sample.write(Path(folder), text)

@@ -45,6 +45,23 @@ class Sample:
 
 
 SERVER = Sample("server", "main.yaml", "server: {name: a, version: 1.0.0}\ntools: []\n")
+
+
+def server_with(free: str) -> str:
+    """A server with a text of YAML in a place that takes any data."""
+    return (
+        "server: {name: a}\ntools:\n  - tool:\n      name: t\n      description: d\n      inputSchema:\n"
+        f"        type: object\n        default: {free}\n    response: {{content: [{{type: text, text: t}}]}}\n"
+    )
+
+
+def free_form(outcome: Outcome) -> Any:
+    """What became of it."""
+    loaded = outcome.loaded()
+    assert loaded is not None, outcome.diagnostics[:3]
+    return loaded.config.baseline.tools[0].tool.input_schema["default"]
+
+
 TOOLPACK = Sample(
     "toolpack",
     "a.tool.yaml",
