@@ -59,6 +59,7 @@ LAYERS = [
         "schemas",
         "generators",
         "codes",
+        "weight",
         "tree",
         "document",
         "environment",
