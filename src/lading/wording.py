@@ -10,6 +10,7 @@ import json
 import re
 import string
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 from lading.codes import Code
@@ -91,18 +92,45 @@ class Redactor:
                     self.texts[line.strip()] = f"${{{name}}}"
 
     def text(self, text: str) -> str:
-        """Text without any value of a variable in it."""
-        for secret, shown in self.texts.items():
-            if secret in text:
-                text = text.replace(secret, shown)
-        return text
+        """Text without any value of a variable in it.
+
+        Of several values that begin at one place, the longest counts. The time does not grow with the number of
+        variables: a file may have thousands of them, and as many findings.
+        """
+        if not self.texts:
+            return text
+        lengths = self._lengths
+        parts: list[str] = []
+        start = position = 0
+        while position < len(text):
+            for length in lengths.get(text[position : position + _SHORTEST_SECRET], ()):
+                shown = self.texts.get(text[position : position + length])
+                if shown is not None:
+                    parts += (text[start:position], shown)
+                    start = position = position + length
+                    break
+            else:
+                position += 1
+        return "".join((*parts, text[start:]))
+
+    @cached_property
+    def _lengths(self) -> dict[str, list[int]]:
+        """How long the values are that begin with these letters, the longest first."""
+        lengths: dict[str, set[int]] = {}
+        for secret in self.texts:
+            lengths.setdefault(secret[:_SHORTEST_SECRET], set()).add(len(secret))
+        return {beginning: sorted(found, reverse=True) for beginning, found in lengths.items()}
 
     def value(self, value: object) -> str | None:
         """How to show a value that came from the environment, None if it did not."""
         known = self.values.get((type(value), value)) if isinstance(value, str | int | float) else None
-        if known is None and isinstance(value, str) and len(value) >= _SHORTEST_SECRET:
+        if known is None and isinstance(value, str) and len(value) >= _SHORTEST_SECRET and value in self._all_texts:
             return next((shown for secret, shown in self.texts.items() if value in secret), None)
         return known
+
+    @cached_property
+    def _all_texts(self) -> str:
+        return "\0".join(self.texts)
 
     def path(self, path: Path) -> Path:
         """A path whose keys are shown as the author wrote them."""
