@@ -27,7 +27,8 @@ main.yaml:1:1: error[code] message
 ````
 
 With `layers` in the settings, as in `{"layers": {"cwd": "project", "xdg": "home", "overrides": ["a.b=1"]}}`, all
-profiles or settings seen from there are loaded instead of one file; `cwd` is the root of a repository.
+profiles or settings seen from there are loaded instead of one file; `cwd` is the root of a repository. With
+`"check": true` all files are checked together.
 
 The first file is loaded unless `settings` names an `entry`. `findings` may be missing when there are none, `result`
 when it does not matter. A file in ```base64 is binary; one in ```symlink holds the target of a link. With
@@ -54,6 +55,7 @@ from lading.loaded import plain_data
 from lading.loading import Outcome, Request, load_path
 from lading.profiles import Profiles, find_profiles
 from lading.settings import find_settings
+from lading.workspace import Report, check_paths
 
 UPDATE = bool(os.environ.get("LADING_UPDATE_CASES"))
 
@@ -94,6 +96,8 @@ class Case:
         """The findings and the result; the working directory must be where the files were written."""
         if "layers" in self.settings:
             return self.load_layers(dict(self.settings["layers"]))
+        if self.settings.get("check"):
+            return self.check().diagnostics, None
         outcome = self.load()
         loaded = outcome.loaded()
         return outcome.diagnostics, loaded.to_dict() if loaded else None
@@ -119,6 +123,11 @@ class Case:
             embedded=bool(self.settings.get("embedded")),
         )
         return load_path(self.entry, kind_named(self.kind), request)
+
+    def check(self) -> Report:
+        """Check every file, as `lading check` does."""
+        request = Request(env=self.settings.get("env", {}), options=self.settings.get("options", {}), shared=True)
+        return check_paths(["."], request)
 
     def rewrite(self, findings: str, result: Any) -> None:
         """Put the actual outcome into the file."""

@@ -49,6 +49,7 @@ LAYERS = [
         "model",
         "plain",
         "freeze",
+        "schema_fragments",
         "inspection",
         "placing",
         "editing",
@@ -206,6 +207,7 @@ SHOWN_ELSEWHERE = {
     "root-missing": "test_project.py",
     "settings-twice": "test_project.py",
     "folder-unreadable": "test_checking.py",
+    "pattern-mismatch": "test_model.py",
 }
 
 

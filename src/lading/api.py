@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from lading.diagnostics import LoadError
+from lading.environment import of_process
 from lading.files import Files
 from lading.kinds.registry import kind_named
 from lading.loaded import Loaded
@@ -89,7 +90,7 @@ def _request(
         if value is not None
     }
     return Request(
-        env=dict(os.environ) if env is None else env,
+        env=of_process() if env is None else env,
         options=given,
         embedded=embedded,
         roots=tuple(os.path.abspath(root) for root in roots),

@@ -115,7 +115,7 @@ def _kept(path: str, outcome: Outcome) -> Checked:
         path,
         name,
         outcome.kind.name,
-        outcome.ok,
+        not outcome.blocked,
         outcome.diagnostics,
         None if loaded is None else loaded.digest,
         tuple(source.name for source in outcome.sources if source.name != name),

@@ -254,6 +254,8 @@ def _read_regular(descriptor: int, name: str, max_bytes: int) -> bytes:
         raise FileProblem("file-too-large", file=name, size=status.st_size, limit=max_bytes)
     # One byte more than allowed tells a file that grew, or a special one that says it is empty.
     data = os.read(descriptor, status.st_size + 1)
+    if len(data) == status.st_size > 0:
+        return data
     while True:
         if len(data) > max_bytes:
             raise FileProblem("file-too-large", file=name, size=len(data), limit=max_bytes)

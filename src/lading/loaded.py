@@ -51,10 +51,14 @@ class Explanation(msgspec.Struct, frozen=True):
     through: tuple[Setting, ...] = ()
     variables: tuple[str, ...] = ()
 
+    @property
+    def steps(self) -> tuple[Setting, ...]:
+        """Everything that had a say, in order."""
+        return (*self.settings, *self.through)
+
     def __str__(self) -> str:
         lines = [f"{self.path or '(root)'} = {json.dumps(self.value, ensure_ascii=False, default=str)}"]
-        lines += [f"  {each.how} at {each.place or '(default)'}" for each in self.settings]
-        lines += [f"  {each.how} at {each.place}" if each.place else f"  {each.how}" for each in self.through]
+        lines += [f"  {each.how} at {each.place}" if each.place else f"  {each.how}" for each in self.steps]
         lines += [f"  from the environment: {name}" for name in self.variables]
         return "\n".join(lines)
 
@@ -183,6 +187,10 @@ class Loaded(Generic[C]):
         keys = {written: key for key, written in self._touched_keys.items()}
         return tuple(keys.get(step, step) if isinstance(step, str) else step for step in path)
 
+    def moved(self, path: Path) -> Path:
+        """The keys that the author may write at `path` although the configuration has them elsewhere."""
+        return tuple(start[-1] for start, _ in self._tree.moves if start and start[:-1] == path)
+
     def authored(self, path: Path) -> Path:
         """A path of the configuration as the author would write it."""
         return self._tree.authored(path)
@@ -255,7 +263,7 @@ class Loaded(Generic[C]):
         for number, step in enumerate(steps):
             known = _children(value)
             if step not in known:
-                raise no_value(self.shown(steps[: number + 1]), self.shown(tuple(known)))
+                raise no_value(self.shown(steps[: number + 1]), self.shown((*known, *self.moved(steps[:number]))))
             value = known[step]
         return Explanation(format_path(self.shown(self._tree.authored(steps))), plain_data(value), ())
 

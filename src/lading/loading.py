@@ -16,7 +16,7 @@ import msgspec
 from lading.diagnostics import Diagnostic, Fact, UsageError
 from lading.files import FileProblem, Files
 from lading.freeze import freeze
-from lading.kinds.kind import Kind
+from lading.kinds.kind import Kind, Limits
 from lading.kinds.registry import all_codes
 from lading.loaded import Loaded
 from lading.model import build
@@ -38,6 +38,8 @@ class Outcome(msgspec.Struct, frozen=True):
     documents: tuple[Document, ...] = ()
     sources: tuple[Source, ...] = ()
     session: Session | None = None
+    #: there is no configuration, and no silencing of findings could bring one about
+    blocked: bool = False
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
@@ -97,8 +99,7 @@ def load_path(
         files = shared.files
     else:
         files = shared.files.again()
-    options = options_of(kind, request)
-    limits, facts = kind.limits(request.env)
+    options, limits, facts = _set_up(kind, request, shared)
     absolute = os.path.join(files.cwd, path)
     root = request.project or shared.project_root(absolute)
     session = Session(
@@ -120,6 +121,15 @@ def load_path(
         values = {**problem.values, "variable": limits.file_bytes_variable}
         return _report(session, None, [*facts, Fact(problem.code, values=values)], str(values.get("file", path)))
     return load_source(source, session, facts)
+
+
+def _set_up(kind: Kind, request: Request, shared: Shared) -> tuple[Any, Limits, list[Fact]]:
+    """The options and limits of a kind, found out once for loads that share."""
+    key = ("set up", kind.name)
+    known: tuple[Request, Any, Limits, list[Fact]] | None = shared.kept.get(key)
+    if known is None or known[0] is not request:
+        known = shared.kept[key] = (request, options_of(kind, request), *kind.limits(request.env))
+    return known[1:]
 
 
 def load_text(text: str, kind: Kind, request: Request, files: Files, *, name: str, base: str) -> Outcome:
@@ -227,7 +237,7 @@ def _is_error(each: Fact, session: Session) -> bool:
 
 
 def _read_by_extension(source: Source, session: Session) -> tuple[Document | None, list[Fact]]:
-    return session.parse(source, format_of(session.kind, source.name))
+    return session.parse(source, format_of(session.kind, source.name), keep=False)
 
 
 def _report(
@@ -248,8 +258,9 @@ def _report(
     kept = [each for each in placed if config is None and each.severity == "error"]
     rest = [each for each in placed if each not in kept] if kept else placed
     sources_read = (document.source for document in documents)
-    ignored = apply_ignores(rest, sources_read, lambda: {**all_codes(), **session.codes})
-    diagnostics = sorted([*kept, *ignored], key=Diagnostic.sort_key)
+    diagnostics = apply_ignores(rest, sources_read, lambda: {**all_codes(), **session.codes})
+    if kept:
+        diagnostics = sorted([*kept, *diagnostics], key=Diagnostic.sort_key)
     if tree is None or any(each.severity == "error" for each in diagnostics):
         config = None
     if config is not None and tree is not None:
@@ -265,4 +276,5 @@ def _report(
         documents,
         sources,
         session,
+        blocked=config is None,
     )

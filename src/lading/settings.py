@@ -24,7 +24,7 @@ from lading.kinds.settings.kind import LAYER, STACK, SettingsOptions
 from lading.kinds.settings.model import Settings
 from lading.kinds.settings.overrides import Overrides, read_overrides
 from lading.layers import Places, StrPath, find_places
-from lading.loaded import Loaded
+from lading.loaded import Explanation, Loaded
 from lading.loading import Outcome, check_tree
 from lading.model import build
 from lading.path import Path, parse_path
@@ -75,6 +75,15 @@ class LoadedSettings(Loaded[Settings]):
             return None
         named = [via.how for via in self._tree.story(steps).via]
         return next((each.name for each in self.layers if f"{each.name} layer" in named), None)
+
+    def explain(self, path: str | Path, *, show_env: bool = False) -> Explanation:
+        """As for every load; a value of the command line has no place, which is said."""
+        explanation = super().explain(path, show_env=show_env)
+        if self.layer(path) != "command line":
+            return explanation
+        *lower, wins = explanation.settings
+        given = msgspec.structs.replace(wins, span=None, how="given on the command line")
+        return msgspec.structs.replace(explanation, settings=(*lower, given), through=())
 
     @property
     def base_prompt_file(self) -> str | None:

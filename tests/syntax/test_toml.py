@@ -258,7 +258,7 @@ def test_depth_is_bounded_at_once_even_on_a_small_stack(text: str) -> None:
     before = threading.stack_size(512 * 1024)
     try:
         thread = threading.Thread(target=run)
-        started = time.perf_counter()
+        started = time.process_time()
         thread.start()
         thread.join()
     finally:
@@ -266,7 +266,7 @@ def test_depth_is_bounded_at_once_even_on_a_small_stack(text: str) -> None:
     assert [each.code for each in outcome] == ["nesting-too-deep"]
     assert outcome[0].values == {"limit": DEPTH}
     assert text[slice(*outcome[0].range)] in {"a", "[", "{"}
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ Whoever mistypes a command, a flag or a choice is told what was probably meant.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
@@ -62,7 +63,8 @@ class _Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_rest: Any) -> None:
         from lading.syntax.yaml import ENGINE
 
-        parser.exit(0, f"lading {__version__} (YAML: {ENGINE})\n")
+        parser._print_message(f"lading {__version__} (YAML: {ENGINE})\n", sys.stdout)
+        parser.exit(0)
 
 
 def command_parsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:

@@ -33,7 +33,7 @@ def _read(path: str) -> Bill:
     try:
         return read(Files().read(path).data)
     except FileProblem as problem:
-        raise UsageError(f"cannot read {path}: {problem.code}") from None
+        raise UsageError(f"cannot read {path}: {problem.code.replace('-', ' ')}") from None
     except BillError as error:
         raise UsageError(f"{path} is not a bill: {error}") from None
 

@@ -30,11 +30,15 @@ def run(options: argparse.Namespace, output: Output) -> int:
 
         code = FOUND if show_diff(report, output, unsafe=options.unsafe_fixes) else OK
     else:
-        _write(report, options, output, fixed)
+        if report.files or report.errors or options.output_format != "text":
+            _write(report, options, output, fixed)
+        hidden = _hidden(report)
+        if hidden:
+            output.note(f"lading: errors that are not shown keep a configuration from existing: {', '.join(hidden)}")
         code = _exit_code(report, strict=options.strict)
-    if all(each.kind == SETTINGS for each in report.files) and not report.errors:
+    if all(each.kind == SETTINGS for each in report.files):
         output.note("lading: found nothing to check; name a file, or a kind with --kind")
-        return USAGE
+        return FOUND if report.errors else USAGE
     return code
 
 
@@ -132,7 +136,16 @@ def _codes(given: list[str]) -> frozenset[str]:
     return frozenset(codes)
 
 
+def _hidden(report: Report) -> list[str]:
+    """The files that do not load although no error is reported for them: somebody ignores its code."""
+    told = {each.name for each in report.errors} | {
+        label.span.source.name for each in report.errors for label in each.related if label.span is not None
+    }
+    return [each.path for each in report.files if each.kind is not None and not each.ok and each.path not in told]
+
+
 def _exit_code(report: Report, *, strict: bool) -> int:
     if any(each.code == "internal-error" for each in report.diagnostics):
         return BUG
-    return FOUND if report.errors or (strict and report.warnings) else OK
+    failed = report.errors or _hidden(report)
+    return FOUND if failed or (strict and report.warnings) else OK

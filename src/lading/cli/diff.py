@@ -109,7 +109,7 @@ def _run(before: Side, after: Side, options: argparse.Namespace, output: Output)
         raise UsageError("a file and a folder cannot be compared")
     diffs = list(_compared(old, new, display_name(after.path), show_env=options.show_env))
     if options.output_format == "json":
-        output.json(_to_dict(before, after, diffs))
+        output.json(_to_dict(before, after, diffs, failed=any(failed)))
     elif diffs or not any(failed):
         output.data("".join(f"{line}\n" for line in _lines(diffs, output.style())))
     if any(failed):
@@ -207,12 +207,13 @@ def _summary(diffs: list[FileDiff]) -> str:
 # -------------------------------------------------------------------------------------------- for programs
 
 
-def _to_dict(before: Side, after: Side, diffs: list[FileDiff]) -> dict[str, Any]:
+def _to_dict(before: Side, after: Side, diffs: list[FileDiff], *, failed: bool) -> dict[str, Any]:
     return {
         "version": 1,
         "a": before.label,
         "b": after.label,
-        "same": not diffs,
+        "same": not diffs and not failed,
+        "complete": not failed,
         "files": [
             {
                 "path": diff.name,

@@ -19,7 +19,7 @@ OK, FOUND, USAGE, BUG, INTERRUPTED = 0, 1, 2, 3, 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
     try:
-        code = _run(sys.argv[1:] if arguments is None else arguments)
+        code = _run_or_exit(sys.argv[1:] if arguments is None else arguments)
         # Here, and not when Python ends: there, a closed pipe could only be complained about.
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -29,6 +29,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _leave_quietly()
         return OK
     return code
+
+
+def _run_or_exit(arguments: Sequence[str]) -> int:
+    """The exit code, also where argparse wants to leave by itself: for help, and for wrong usage."""
+    try:
+        return _run(arguments)
+    except SystemExit as leaving:
+        return leaving.code if isinstance(leaving.code, int) else OK
 
 
 def _leave_quietly() -> None:

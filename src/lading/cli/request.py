@@ -7,6 +7,7 @@ import os
 
 from lading.cli.output import Output
 from lading.diagnostics import LoadError, UsageError
+from lading.environment import of_process
 from lading.loaded import Loaded
 from lading.loading import Outcome, Request
 from lading.path import Path, PathSyntaxError, parse_path
@@ -23,7 +24,7 @@ def request_of(options: argparse.Namespace) -> Request:
         "config": options.config,
     }
     return Request(
-        env=dict(os.environ),
+        env=of_process(),
         options={name: value for name, value in given.items() if value is not None},
         embedded=options.embedded,
         shared=True,

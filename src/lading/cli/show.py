@@ -36,7 +36,7 @@ def _existing(loaded: Loaded[Any], plain: Any, path: Path) -> Path:
     for number, step in enumerate(path):
         known = _keys(get(plain, path[:number]))
         if step not in known:
-            raise no_value(loaded.shown(path[: number + 1]), loaded.shown(known))
+            raise no_value(loaded.shown(path[: number + 1]), loaded.shown((*known, *loaded.moved(path[:number]))))
     return path
 
 

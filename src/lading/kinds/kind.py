@@ -156,7 +156,8 @@ class Kind(msgspec.Struct, frozen=True):
     schema: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     #: the configuration as plain data the way the format's own tools write it; by default, without defaults
     written: Callable[[Any], Any] | None = None
-    #: the text of a good first file; `NAME` in it stands for the name it is given
+    #: the text of a good first file; `NAME` in it stands for the name it is given, `WORD` for nothing but the
+    #: letters and digits of it, in lower case
     example: str | None = None
     example_path: str = "NAME.yaml"
     #: what `list` shows: the plain configuration and the name of its file → items

@@ -108,8 +108,8 @@ def kind_named(name: str) -> Kind:
         return plugins[name]
     known = known_names()
     guess = nearest(name, known)
-    hint = f"; did you mean `{guess}`?" if guess else ""
-    raise UsageError(f"there is no kind `{name}` (known: {', '.join(known)}){hint}")
+    hint = f"; did you mean `{guess}`?" if guess else f" (known: {', '.join(known)})"
+    raise UsageError(f"there is no kind `{name}`{hint}")
 
 
 def known_names() -> tuple[str, ...]:

@@ -20,7 +20,7 @@ _INDENT = "  "
 #: libyaml gives up on a key without `?` that is longer than this.
 _LONGEST_KEY = 1000
 #: Deliberately narrower than what YAML allows: nobody should have to know the rules to read it.
-_PLAIN = re.compile(r"""[\w$/\\^(](?:[\w .,;'"$&/\\^()\[\]{}+*@=~<>?!|%`–—…’“”-]|:(?=\S)|(?<! )\#)*""")
+_PLAIN = re.compile(r"""[\w$/\\^(](?:[\w .,;'"$&/\\^()\[\]{}+*@=~<>?!|%`\x80-\U0010ffff-]|:(?=\S)|(?<! )\#)*""")
 #: What YAML text may hold unescaped, line feeds aside; characters that hide or reorder text are escaped, too.
 _PRINTABLE = re.compile(
     "[\x20-\x7e\u00a0-\u00ac\u00ae-\u061b\u061d-\u200a\u2010-\u2027\u202f-\u205f\u2065\u2070-\ud7ff"

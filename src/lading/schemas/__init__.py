@@ -6,7 +6,7 @@ inside the schema. It never reads a file and never opens a socket, whatever the 
 
 from __future__ import annotations
 
-from lading.schemas.checking import check, check_part, check_patterns, check_shape
+from lading.schemas.checking import check, check_part, check_patterns, check_shape, is_valid
 from lading.schemas.codes import CODES
 from lading.schemas.drafts import DRAFTS, Draft, draft_named, written_draft
 from lading.schemas.positions import Subschema, children, subschemas
@@ -22,6 +22,7 @@ __all__ = [
     "check_shape",
     "children",
     "draft_named",
+    "is_valid",
     "subschemas",
     "written_draft",
 ]

@@ -68,6 +68,7 @@ def test_every_value_knows_its_layer(folder: Path) -> None:
     explained = loaded.explain("providers.openai.default_model")
     assert [(each.value, each.wins) for each in explained.settings] == [("gpt-user", False), ("gpt-project", True)]
     assert "project layer" in str(explained)
+    assert str(loaded.explain("turn.max_hook_continues")).endswith("given on the command line")
 
 
 @pytest.mark.requirement("ST-08")

@@ -10,17 +10,21 @@ is told in that file. A reference that cannot be followed leaves a hole and a fi
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from lading.diagnostics import Also, Fact, Shown
 from lading.directives.ref.codes import CODES
-from lading.directives.ref.inlining import brought, finish, rooted
+from lading.directives.ref.inlining import finish, rooted
+from lading.directives.ref.known import Known
 from lading.directives.ref.linking import REF, Linker, Place
 from lading.directives.ref.parts import Part, components
 from lading.files import PathPolicy
 from lading.path import ROOT, Path
+from lading.schemas import Draft, written_draft
 from lading.session import Session
-from lading.tree import HOLE, Tree, get, graft
+from lading.tree import HOLE, Origin, Tree, get, graft
 
 __all__ = ["CODES", "RefSettings", "resolve"]
 
@@ -37,6 +41,7 @@ def resolve(tree: Tree, session: Session, settings: RefSettings) -> tuple[Tree, 
     """The tree with the schemas at the paths of `settings` checked and their references replaced."""
     home = tree.story(ROOT).origin.document.source
     linker = Linker(session, home, settings.policy, settings.default_draft)
+    known = Known(session)
     parts: dict[Path, Tree] = {}
     facts: list[Fact] = []
     for path in settings.paths:
@@ -48,17 +53,26 @@ def resolve(tree: Tree, session: Session, settings: RefSettings) -> tuple[Tree, 
             parts[path] = Tree(HOLE, tree.origins.at(path))
             continue
         origin = tree.story(path).origin
-        place = Place(origin.document, origin.path, origin.path)
-        known = linker.known_root(schema)
-        if known is not None:
-            _note(known, session, linker)
-            parts[path] = brought(known, origin)
+        quick = _quick(schema, origin, known, linker.default)
+        if quick is not None:
+            parts[path] = quick
             continue
-        part = _finished(place, linker)
+        part = _finished(Place(origin.document, origin.path, origin.path), linker)
         facts += _told(part, session, linker)
         parts[path] = rooted(part)
-        linker.remember_root(schema, part)
+        if not part.found and not linker.facts:
+            known.remember(part)
     return graft(tree, parts), [*linker.facts, *facts]
+
+
+def _quick(schema: dict[str, Any], origin: Origin, known: Known, default: Draft) -> Tree | None:
+    """The resolved schema, if an earlier load has done all the work."""
+    if REF in schema and len(schema) == 1:
+        return known.whole(schema, origin)
+    if not known.targets:
+        return None
+    draft, odd = written_draft(schema, default)
+    return None if odd else known.put_together(schema, draft, origin)
 
 
 def _finished(place: Place, linker: Linker) -> Part:

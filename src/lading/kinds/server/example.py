@@ -5,7 +5,7 @@ from __future__ import annotations
 EXAMPLE = """\
 # An MCP server for tests: one tool that answers slowly. Check it with `lading check`.
 server:
-  name: NAME
+  name: my-test-server
   version: "1.0"            # quoted: a bare 1.0 would be a number
 
 tools:
@@ -20,7 +20,7 @@ tools:
     response:
       content:
         - type: text
-          text: "You said: $${args.text}"   # $$ keeps the template for run time; with one $ it would be a variable
+          text: "You said: $${args.text}"   # filled at run time; with one $ it would be an environment variable
 
 behavior:
   delivery: {type: slow_loris, byte_delay_ms: 20}

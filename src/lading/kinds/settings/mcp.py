@@ -64,8 +64,10 @@ _TRANSPORTS = tuple(_KEYS)
 def from_json(tree: Tree) -> tuple[Tree, list[Fact]]:
     """A checked `.mcp.json` as a layer of settings: `mcp.servers`, each with its transport."""
     facts: list[Fact] = []
-    names = list(get(tree.value, ("mcpServers",), {}))
-    for name in names:
+    servers = get(tree.value, ("mcpServers",))
+    if not isinstance(servers, dict):
+        return Tree({"mcp": {"servers": {}}}, tree.origins), facts
+    for name in servers:
         tree = _with_transport(tree, name, facts)
     return move(tree, ("mcpServers",), SERVERS), facts
 
@@ -128,18 +130,18 @@ def join(tree: Tree, servers: Tree) -> tuple[Tree, list[str], list[Fact]]:
     """The settings with the servers of `.mcp.json` that TOML does not define, each enabled by being there; their
     names; and the servers that both define."""
     facts: list[Fact] = []
-    known = get(tree.value, SERVERS, {})
-    added = get(servers.value, SERVERS, {})
-    for name in sorted(added):
+    known, enabled = get(tree.value, SERVERS, {}), get(tree.value, ENABLED, [])
+    if not isinstance(known, dict) or not isinstance(enabled, list):
+        return tree, [], facts  # a hole: nobody knows what TOML would have said
+    for name in sorted(get(servers.value, SERVERS, {})):
         if name in known:
             path = (*SERVERS, name)
             also = (Also("defined here", part="key", origin=tree.story(path).origin),)
             facts.append(_shadowed(tree, servers, name, also))
             servers = remove(servers, path)
-    enabled = get(tree.value, ENABLED, [])
     new = sorted(get(servers.value, SERVERS, {}))
     tree = merge(tree, servers)
-    if new and isinstance(enabled, list):
+    if new:
         names = Tree({"mcp": {"enabled_servers": new}}, servers.origins)
         for number, name in enumerate(new):
             names = put(names, (*ENABLED, number), name, origin=(*SERVERS, name), how="enabled by being there")

@@ -44,6 +44,8 @@ def phrase(each: Diagnostic) -> str | None:
         return None
     if each.code == "non-string-key":
         return _keys(path)
+    if each.code == "not-finite" and path[:2] == ("templating", "context"):
+        return "templating.context must be JSON serialisable"
     if each.code == "missing-field":
         return _missing(each, path)
     if each.code == "unknown-field":
@@ -96,8 +98,9 @@ def _shape(each: Diagnostic, path: Path) -> str | None:
     if path == ():
         return "Expected mapping at the top"
     if path[:2] == ("caps", "network") and each.code == "invalid-value":
-        match = re.search(r"`([^`]*)`", each.message)
-        return f"caps.network has unsupported protocol '{match[1] if match else ''}'"
+        match = re.search(r"`([^`]+)`", each.message)
+        if match and not each.message.startswith("``"):
+            return f"caps.network has unsupported protocol '{match[1]}'"
     if path == ("execution", "cmd"):
         return "cli execution requires 'cmd' list"
     if path == ("templating", "engine"):

@@ -1,0 +1,42 @@
+"""Every console case is a test by existing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cli.consoles import UPDATE, Console, as_process, consoles_in, environment, in_process, settle
+
+FOLDER = Path(__file__).parent / "cases"
+CASES = list(consoles_in(FOLDER))
+
+
+def _environment(case: Console) -> dict[str, str]:
+    return environment(**{"COLUMNS": str(case.settings.get("columns", 80)), **case.settings.get("env", {})})
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.path.stem)
+def test_console(case: Console, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case.write(tmp_path)
+    settle(monkeypatch, tmp_path, _environment(case))
+    session = case.play(tmp_path, in_process)
+    if UPDATE:
+        case.rewrite(session)
+        return
+    assert session == case.session, case.title
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case.settings.get("process")], ids=lambda case: case.path.stem
+)
+def test_console_as_processes(case: Console, tmp_path: Path) -> None:
+    case.write(tmp_path)
+    assert case.play(tmp_path, as_process(_environment(case), tmp_path)) == case.session, case.title
+
+
+def test_every_command_has_a_case() -> None:
+    from lading.cli.arguments import command_parsers, parser
+
+    used = {command.split()[1] for case in CASES for command in case.commands() if command.startswith("lading ")}
+    assert set(command_parsers(parser())) <= used

@@ -1,0 +1,248 @@
+"""Where output goes: closed pipes, terminals, encodings, locales, hash seeds, folders in any order."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cli.consoles import environment, in_process, settle
+
+SERVER = """\
+server: {name: "shop ${STAGE:-tést}", version: "1.0"}
+tools:
+  - $include: echo.yaml
+  - tool: {name: b, description: d, inputSchema: {type: object}, extra: 1, other: 2}
+    response: {content: [{type: text, text: "${GREETING}"}]}
+"""
+ECHO = """\
+tool: {name: echo, description: "Says it back → «ja»", inputSchema: {type: object}}
+response: {content: [{type: text, text: hi}]}
+"""
+BROKEN = "server: {name: 5}\ntools: [\n"
+
+#: Each command once, on a folder with a good server, a bad one and a profile.
+COMMANDS = [
+    ["check"],
+    ["check", "--json"],
+    ["check", "--statistics"],
+    ["show", "server.yaml", "--annotate"],
+    ["show", "server.yaml", "--json", "--annotate"],
+    ["explain", "server.yaml", "tools[0].tool.description"],
+    ["list"],
+    ["list", "--json"],
+    ["schema", "server"],
+    ["graph", "."],
+    ["graph", ".", "--output-format", "dot"],
+    ["graph", ".", "--output-format", "svg"],
+    ["diff", "server.yaml", "other.yaml"],
+    ["diff", ".", ".", "--json"],
+    ["bill", "server.yaml"],
+    ["new", "server", "x", "--stdout"],
+    ["rule"],
+    ["rule", "env-missing"],
+    ["completion", "bash"],
+    ["completion", "zsh"],
+    ["completion", "fish"],
+]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    for name, text in {
+        "server.yaml": SERVER,
+        "other.yaml": SERVER.replace("name: b", "name: c"),
+        "broken.yaml": BROKEN,
+        "library/echo.yaml": ECHO,
+        ".defect/agents/reviewer.md": "---\ndescription: Reviews\n---\nYou review.\n",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    (tmp_path / ".git").mkdir()
+    return tmp_path
+
+
+# --------------------------------------------------------------------------------------------- determinism
+
+#: Runs every command in one process; with `reversed`, folders list their entries the other way round.
+_DRIVER = """
+import json, os, sys
+if sys.argv[1] == "reversed":
+    original = os.scandir
+    class Reversed:
+        def __init__(self, *args): self.inner = original(*args)
+        def __enter__(self): return self
+        def __exit__(self, *rest): self.inner.close()
+        def __iter__(self): return iter(sorted(self.inner, key=lambda entry: entry.name, reverse=True))
+        def close(self): self.inner.close()
+    os.scandir = Reversed
+from lading.cli import main
+for arguments in json.loads(sys.argv[2]):
+    print("$", *arguments, flush=True)
+    print("[exit", main(arguments), "]", flush=True)
+"""
+
+
+def _everything(project: Path, order: str = "as it is", **variables: str) -> bytes:
+    import json
+
+    env = environment(GREETING="hé", XDG_CONFIG_HOME=str(project / "none"), **variables)
+    command = [sys.executable, "-c", _DRIVER, order, json.dumps(COMMANDS)]
+    return subprocess.run(command, cwd=project, env=env, check=True, capture_output=True).stdout
+
+
+def test_the_same_bytes_whatever_the_seed_the_locale_and_the_order_of_folders(project: Path) -> None:
+    first = _everything(project, PYTHONHASHSEED="0")
+    assert b"Says it back" in first
+    assert "→ «ja»".encode() in first
+    assert _everything(project, PYTHONHASHSEED="1", LC_ALL="C.UTF-8") == first
+    assert (
+        _everything(project, "reversed", PYTHONHASHSEED="2", LC_ALL="POSIX", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+        == first
+    )
+
+
+# ---------------------------------------------------------------------------------------------------- pipes
+
+
+@pytest.mark.parametrize(
+    "arguments", [["check"], ["list"], ["graph", "."], ["rule"], ["--help"], ["show", "server.yaml"]], ids=" ".join
+)
+def test_a_closed_pipe_ends_the_run_quietly(project: Path, arguments: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "lading", *arguments],
+        stdout=writer,
+        stderr=subprocess.PIPE,
+        cwd=project,
+        env=environment(),
+        check=False,
+    )
+    os.close(writer)
+    assert not done.stderr.replace(b"lading: 3 findings, see: lading check server.yaml\n", b"")
+    assert done.returncode == 0
+
+
+def test_output_that_cannot_be_encoded_is_escaped(project: Path) -> None:
+    env = environment(PYTHONIOENCODING="ascii")
+    done = subprocess.run(
+        [sys.executable, "-m", "lading", "show", "server.yaml", "tools[0].tool.description"],
+        cwd=project,
+        env=env,
+        capture_output=True,
+        check=True,
+    )
+    assert done.stdout == b"Says it back \\u2192 \\xabja\\xbb\n"
+
+
+def test_closed_standard_output_is_no_bug(project: Path) -> None:
+    script = f'exec >&-; exec "{sys.executable}" -m lading check other.yaml'
+    done = subprocess.run(
+        ["sh", "-c", script], cwd=project, env=environment(GREETING="x"), stderr=subprocess.PIPE, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+# ------------------------------------------------------------------------------------------------ terminals
+
+
+def _terminal(code: str, cwd: Path, **variables: str) -> str:
+    """What a program prints on a terminal of its own."""
+    env = environment(**{"TERM": "xterm", **variables})
+    pid, terminal = pty.fork()
+    if pid == 0:  # pragma: no cover - another process
+        try:
+            os.chdir(cwd)
+            os.execve(sys.executable, [sys.executable, "-c", code], env)
+        finally:
+            os._exit(99)
+    said = b""
+    while select.select([terminal], [], [], 30)[0]:
+        try:
+            piece = os.read(terminal, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        said += piece
+    os.close(terminal)
+    os.waitpid(pid, 0)
+    return said.decode()
+
+
+def test_colour_and_progress_on_a_terminal(project: Path) -> None:
+    code = "from lading.cli import progress, main; progress.DELAY = progress._EVERY = 0; main(['check'])"
+    said = _terminal(code, project)
+    assert "\x1b[1;31merror[yaml-syntax]\x1b[0m" in said
+    assert "checking [" in said
+    assert "1/5" in said
+    assert said.index("checking [") < said.index("\r\x1b[K\x1b[1;3") < said.index("error[")
+
+
+def test_no_colour_where_it_is_not_wanted(project: Path) -> None:
+    code = "from lading.cli import main; main(['check'])"
+    for variables in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+        said = _terminal(code, project, **variables)
+        assert "\x1b" not in said
+        assert "checking [" not in said, "a short run shows no progress"
+
+
+def test_colour_can_be_forced(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settle(monkeypatch, project, environment(NO_COLOR="1"))
+    assert "\x1b[" in in_process(["check", "--color", "always"])[1]
+    assert "\x1b[" in in_process(["--color", "always", "check"])[1]
+    assert "\x1b[" not in in_process(["check"])[1]
+
+
+# ----------------------------------------------------------------------------------------- every command
+
+
+@pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
+@pytest.mark.parametrize("columns", ["40", "0"])
+def test_every_command_at_any_width(
+    project: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], columns: str
+) -> None:
+    settle(monkeypatch, project, environment(COLUMNS=columns))
+    code, out, err = in_process(arguments)
+    assert code in (0, 1, 2)
+    assert "\x1b" not in out + err
+    assert "bug in lading" not in err
+
+
+@pytest.mark.parametrize(
+    "text", [BROKEN, "", "\0", "a: b: c\n", "server: *x\ntools: []\n", "server: {name: x}\ntools: 5\n"]
+)
+def test_every_command_on_a_broken_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+    settle(monkeypatch, tmp_path, environment())
+    Path("x.yaml").write_text(text)
+    for command in (["show"], ["explain"], ["bill"], ["graph"], ["check"], ["list"], ["diff", "x.yaml"]):
+        path = ["a"] if command == ["explain"] else []
+        code, out, err = in_process([*command, "x.yaml", *path, "--kind", "server"])
+        assert code == (2 if command[0] == "diff" else 1), command
+        assert "error" in out + err
+        assert "bug" not in err
+
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+@pytest.mark.parametrize("folder", sorted(each.name for each in EXAMPLES.iterdir() if each.name not in ("plugin", "demo.py")))
+def test_every_command_on_every_example(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    settle(monkeypatch, EXAMPLES / folder, environment())
+    runs = [["check"], ["list"], ["graph", "."], ["graph", ".", "--output-format", "svg"], ["diff", ".", "."]]
+    import json
+
+    for each in json.loads(in_process(["check", "--json"])[1])["files"]:
+        if each["kind"] is not None and each["ok"]:
+            runs += [["show", each["path"], "--annotate"], ["bill", each["path"]], ["explain", each["path"], ""]]
+    for arguments in runs:
+        code, out, err = in_process(arguments)
+        assert code in ((0, 1, 2) if folder == "broken" else (0,)), (arguments, err)
+        assert out or err
+        assert "bug in lading" not in err

@@ -1,0 +1,177 @@
+"""Composing a server configuration from files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import lading
+from lading.diagnostics import LoadError
+from lading.files import MemoryFiles
+from lading.kinds.registry import kind_named
+from lading.loading import Outcome, Request, load_path
+
+TOOL = "tool: {name: %s, description: d, inputSchema: {type: object}}\nresponse: {content: [{type: text, text: hi}]}\n"
+SERVER = kind_named("server")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "project" / ".git").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path / "project")
+    return tmp_path
+
+
+def write(name: str, text: str | bytes) -> Path:
+    path = Path(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def codes(error: pytest.ExceptionInfo[LoadError]) -> list[str]:
+    return [each.code for each in error.value.diagnostics]
+
+
+# ---------------------------------------------------------------------------------------------------- library
+
+
+@pytest.mark.requirement("F-010")
+def test_the_library_is_an_option_then_a_variable_then_a_folder() -> None:
+    for name in ("library", "by-variable", "by-option"):
+        write(f"{name}/t.yaml", TOOL % name)
+    main = write("main.yaml", "server: {name: a}\ntools: [{$include: t.yaml}]\n")
+
+    def chosen(**options: str) -> str:
+        env = {"THOUGHTJACK_LIBRARY": "by-variable"} if options.pop("variable", None) else {}
+        name: str = lading.load(main, env=env, **options).config.baseline.tools[0].tool.name
+        return name
+
+    assert chosen() == "library"
+    assert chosen(variable="yes") == "by-variable"
+    assert chosen(variable="yes", library="by-option") == "by-option"
+
+
+@pytest.mark.requirement("EC-LOAD-014", "NFR-004", "F-010")
+def test_an_absolute_path_is_read_with_a_warning_outside_the_library(here: Path) -> None:
+    outside = here / "outside.txt"
+    outside.write_text("from elsewhere")
+    write("library/inside.txt", "from the library")
+    inside = Path("library/inside.txt").absolute()
+    text = "server: {name: a}\nresources: [{resource: {uri: u, name: n}, response: {content: {$file: %s}}}]\n"
+    loaded = lading.load(write("a.yaml", text % outside), env={})
+    assert loaded.config.baseline.resources[0].response.content == "from elsewhere"
+    assert [each.code for each in loaded.warnings] == ["absolute-path"]
+    assert lading.load(write("b.yaml", text % inside), env={}).warnings == ()
+    with pytest.raises(LoadError) as error:
+        lading.load("a.yaml", env={}, allow_absolute=False)
+    assert codes(error) == ["reference-absolute"]
+
+
+@pytest.mark.requirement("NFR-004")
+@pytest.mark.parametrize("reference", ["../../../etc/passwd", "a/../../b", "..", "a\\..\\b"])
+@pytest.mark.parametrize("directive", ["$include", "$file"])
+def test_no_path_leads_upwards(directive: str, reference: str) -> None:
+    write("main.yaml", f"server: {{name: a}}\ntools: [{{{directive}: '{reference}'}}]\n")
+    with pytest.raises(LoadError) as error:
+        lading.load("main.yaml", kind="server", env={})
+    assert codes(error) == ["reference-parent"]
+
+
+@pytest.mark.requirement("NFR-004")
+@pytest.mark.parametrize("directive", ["$include", "$file"])
+def test_no_link_leads_out(here: Path, directive: str) -> None:
+    (here / "secret.yaml").write_text("a: 1\n")
+    Path("library").mkdir()
+    Path("library/link.yaml").symlink_to(here / "secret.yaml")
+    write("main.yaml", f"server: {{name: a}}\ntools: [{{{directive}: link.yaml}}]\n")
+    with pytest.raises(LoadError) as error:
+        lading.load("main.yaml", kind="server", env={})
+    assert codes(error) == ["reference-escapes"]
+
+
+# --------------------------------------------------------------------------------------------------- includes
+
+
+def in_memory(files: dict[str, str], **env: str) -> tuple[Outcome, list[str]]:
+    memory = MemoryFiles(files, cwd="/work")
+    return load_path("main.yaml", SERVER, Request(env=env), memory), memory.opened
+
+
+@pytest.mark.requirement("F-002", "NFR-001")
+def test_a_file_is_read_once_however_often_it_is_included() -> None:
+    tools = "".join(f"  - {{$include: t.yaml, override: {{tool: {{name: t{number}}}}}}}\n" for number in range(50))
+    files = {"main.yaml": f"server: {{name: a}}\ntools:\n{tools}", "library/t.yaml": TOOL % "t"}
+    outcome, opened = in_memory(files)
+    assert opened == ["/work/main.yaml", "/work/library/t.yaml"]
+    names = [tool.tool.name for tool in outcome.config.baseline.tools]
+    assert names == [f"t{number}" for number in range(50)]
+
+
+@pytest.mark.requirement("EC-LOAD-016", "F-007a")
+def test_a_hundred_files_deep() -> None:
+    files = {"main.yaml": "server: {name: a}\n$note: {$include: c1.yaml}\n"}
+    files |= {f"library/c{number}.yaml": f"$include: c{number + 1}.yaml\n" for number in range(1, 100)}
+    files["library/c100.yaml"] = "x: 1\n"
+    outcome, opened = in_memory(files, THOUGHTJACK_MAX_INCLUDE_DEPTH="100")
+    assert outcome.ok
+    assert [(each.code, each.name) for each in outcome.diagnostics] == [("include-deep", "main.yaml")]
+    assert len(opened) == 101
+    outcome, _ = in_memory(files)
+    assert [(each.code, each.name) for each in outcome.diagnostics] == [("include-depth", "library/c10.yaml")]
+    files["library/c100.yaml"] = "$include: c101.yaml\n"
+    files["library/c101.yaml"] = "x: 1\n"
+    outcome, _ = in_memory(files, THOUGHTJACK_MAX_INCLUDE_DEPTH="9999")
+    assert [each.code for each in outcome.errors] == ["include-depth"]
+
+
+@pytest.mark.requirement("NFR-003", "F-008")
+def test_one_mistake_in_a_file_included_a_thousand_times_is_one_finding() -> None:
+    bad = "tool: {name: t, description: 5, inputSchema: {type: objct}}\nresponse: {content: [{type: text, text: x}]}\n"
+    main = "server: {name: a}\ntools:\n" + "  - $include: bad.yaml\n" * 1000
+    outcome, _ = in_memory({"main.yaml": main, "library/bad.yaml": bad})
+    assert [(each.code, each.count) for each in outcome.errors] == [("wrong-type", 1000), ("schema-type-unknown", 1000)]
+
+
+# ------------------------------------------------------------------------------------------------------ files
+
+
+@pytest.mark.requirement("F-003")
+def test_data_is_limited_to_ten_mebibytes() -> None:
+    text = "server: {name: a}\nresources: [{resource: {uri: u, name: n}, response: {content: {$file: big.txt}}}]\n"
+    write("main.yaml", text)
+    write("big.txt", b"x" * (10 * 1024 * 1024))
+    assert len(lading.load("main.yaml", env={}).config.baseline.resources[0].response.content) == 10 * 1024 * 1024
+    write("big.txt", b"x" * (10 * 1024 * 1024 + 1))
+    with pytest.raises(LoadError) as error:
+        lading.load("main.yaml", env={"THOUGHTJACK_MAX_CONFIG_SIZE": "100mb"})
+    assert codes(error) == ["file-too-large"]
+
+
+@pytest.mark.requirement("F-003")
+@pytest.mark.parametrize("extension", ["png", "jpg", "jpeg", "gif", "webp", "ico", "bmp"])
+def test_images_become_base64(extension: str) -> None:
+    write(f"image.{extension}", b"\x89\x00\xff")
+    item = f"{{type: image, mimeType: image/x, data: {{$file: image.{extension}}}}}"
+    text = f"server: {{name: a}}\ntools: [{{tool: {{name: t, description: d, inputSchema: {{type: object}}}}, response: {{content: [{item}]}}}}]\n"
+    loaded = lading.load(write("main.yaml", text), env={})
+    assert loaded.config.baseline.tools[0].response.content[0].data == "iQD/"
+    assert loaded.warnings == ()
+
+
+def test_extensions_tell_by_case() -> None:
+    write("X.JSON", "{}")
+    text = "server: {name: a}\nresources: [{resource: {uri: u, name: n}, response: {content: {$file: X.JSON}}}]\n"
+    assert lading.load(write("main.yaml", text), env={}).config.baseline.resources[0].response.content == "{}"
+
+
+@pytest.mark.requirement("F-009")
+def test_strings_find_files_from_their_base() -> None:
+    write("data/words.txt", "found")
+    text = "server: {name: a}\nresources: [{resource: {uri: u, name: n}, response: {content: {$file: words.txt}}}]\n"
+    loaded = lading.loads(text, kind="server", env={}, base_dir="data")
+    assert loaded.config.baseline.resources[0].response.content == "found"
+    with pytest.raises(LoadError) as error:
+        lading.loads(text, kind="server", env={}, embedded=True)
+    assert codes(error) == ["embedded-directive"]

@@ -1,0 +1,68 @@
+"""Large configurations: time grows with their size, memory with what differs."""
+
+from __future__ import annotations
+
+import time
+import tracemalloc
+
+import pytest
+
+from lading.files import MemoryFiles
+from lading.kinds.registry import kind_named
+from lading.loading import Outcome, Request, load_path
+
+TOOL = """\
+tool: {name: t%d, description: d, inputSchema: {type: object, properties: {a: {type: number}}}}
+response: {content: [{type: text, text: hi}]}
+"""
+
+
+def distinct(count: int) -> dict[str, str]:
+    files = {f"library/t{number}.yaml": TOOL % number for number in range(count)}
+    listed = "".join(f"  - $include: t{number}.yaml\n" for number in range(count))
+    return {"main.yaml": f"server: {{name: a}}\ntools:\n{listed}", **files}
+
+
+def load(files: dict[str, str]) -> Outcome:
+    return load_path("main.yaml", kind_named("server"), Request(env={}), MemoryFiles(files, cwd="/work"))
+
+
+def seconds(files: dict[str, str]) -> float:
+    """The best of three, in time of this process alone."""
+    times = []
+    for _ in range(3):
+        start = time.process_time()
+        assert load(files).ok
+        times.append(time.process_time() - start)
+    return min(times)
+
+
+@pytest.mark.requirement("NFR-001")
+def test_a_hundred_includes_load_in_less_than_a_second() -> None:
+    assert seconds(distinct(100)) < 1
+
+
+@pytest.mark.requirement("NFR-001")
+def test_time_grows_with_the_number_of_includes() -> None:
+    few, many = seconds(distinct(100)), seconds(distinct(1000))
+    assert many < 20 * few
+
+
+@pytest.mark.requirement("NFR-002")
+def test_a_file_included_often_takes_the_room_of_one() -> None:
+    """What an override does not touch is shared, so a thousand uses cost little more than their names."""
+    files = {"main.yaml": "server: {name: a}\ntools:\n", "library/t.yaml": TOOL % 0}
+    files["library/t.yaml"] += "# " + "x" * 10_000 + "\n"
+    files["library/t.yaml"] = files["library/t.yaml"].replace("hi", "hi " * 5_000)
+    files["main.yaml"] += "".join(
+        f"  - {{$include: t.yaml, override: {{tool: {{name: n{number}}}}}}}\n" for number in range(1000)
+    )
+    tracemalloc.start()
+    outcome = load(files)
+    current, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert outcome.ok
+    texts = {id(tool.response.content[0].text) for tool in outcome.config.baseline.tools}
+    assert len(texts) == 1
+    assert peak < 20_000_000, peak
+    assert current < 15_000_000, current

@@ -1,0 +1,60 @@
+"""Lists: layers, shadowing, and what could not be loaded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lading.listing import list_all
+from lading.loading import Request
+
+AGENT = "---\ndescription: {}\n---\nYou work.\n"
+
+
+@pytest.fixture
+def request_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Request:
+    project, user = tmp_path / "project", tmp_path / "xdg"
+    for path, text in {
+        project / ".defect/agents/both.md": AGENT.format("the project's"),
+        project / ".defect/agents/mine/config.toml": 'description = "a folder"\n[prompt]\ntext = "x"\n',
+        project / ".defect/agents/bad.md": "---\ndescription: 5\n",
+        user / "defect/agents/both.md": AGENT.format("the user's"),
+        user / "defect/agents/yours.md": AGENT.format("the user's, too"),
+        user / "defect/agents/mine/system.md": "no profile\n",
+    }.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    (project / ".git").mkdir()
+    monkeypatch.chdir(project)
+    return Request(env={"XDG_CONFIG_HOME": str(user)}, shared=True)
+
+
+def test_layers_and_what_they_shadow(request_here: Request, tmp_path: Path) -> None:
+    rows = list_all(["."], request_here)
+    found = [
+        (
+            row.item.name if row.item else "",
+            row.layer,
+            row.shadowed_by,
+            row.errors > 0,
+            row.file.replace(str(tmp_path), ""),
+        )
+        for row in rows
+    ]
+    assert found == [
+        ("", "project", None, True, ".defect/agents/bad.md"),
+        ("both", "project", None, False, ".defect/agents/both.md"),
+        ("mine", "project", None, False, ".defect/agents/mine/config.toml"),
+        ("both", "user", ".defect/agents/both.md", False, "/xdg/defect/agents/both.md"),
+        ("yours", "user", None, False, "/xdg/defect/agents/yours.md"),
+    ]
+
+
+def test_local_leaves_the_user_out(request_here: Request) -> None:
+    local = Request(env=request_here.env, options={"local": True}, shared=True)
+    assert {row.layer for row in list_all(["."], local)} == {"project"}
+
+
+def test_one_kind_alone(request_here: Request) -> None:
+    assert {row.kind for row in list_all([".defect/agents/both.md"], request_here, kind="profile")} == {"profile"}
