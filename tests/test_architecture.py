@@ -52,6 +52,7 @@ LAYERS = [
         "model",
         "plain",
         "freeze",
+        "schema_fragments",
         "inspection",
         "placing",
         "editing",
@@ -211,6 +212,7 @@ SHOWN_ELSEWHERE = {
     "root-missing": "test_project.py",
     "settings-twice": "test_project.py",
     "folder-unreadable": "test_checking.py",
+    "pattern-mismatch": "test_model.py",
 }
 
 

@@ -19,11 +19,14 @@ from lading.kinds.kind import Kind
 from lading.kinds.registry import kind_named, names
 from lading.loading import Outcome
 from lading.model import Shape, build
-from lading.schema_export import VARIABLE, accept, schema_for
+from lading.schema_export import VARIABLE, schema_for
+from lading.schema_fragments import accept
 from lading.syntax.document import load_value
 from lading.syntax.engine import SyntaxProblem
 
 CASES = Path(__file__).parent / "cases"
+#: Cases that load only because an option asks for it; the schema speaks of what everybody accepts.
+BY_OPTION = {"toolpack/snake-case-tolerated.md"}
 
 
 def validator(schema: dict[str, Any]) -> Any:
@@ -46,7 +49,7 @@ def test_every_case_that_loads_validates(case: Case, tmp_path: Path, monkeypatch
     case.write(tmp_path)
     monkeypatch.chdir(tmp_path)
     outcome = case.load()
-    if not outcome.ok or not outcome.documents:
+    if not outcome.ok or not outcome.documents or str(case.path.relative_to(CASES)) in BY_OPTION:
         return
     problems = list(validator(schema_for(kind_named(case.kind))).iter_errors(authored(outcome)))
     assert not problems, [(problem.instance_path, problem.message) for problem in problems]

@@ -218,6 +218,8 @@ class _Placeholders(dict[str, str]):
 def _value(text: str, reading: Effect) -> Any:
     if reading.substituted:
         text = substitute(text, _Placeholders()).text
+    if reading.format == "text":
+        return text
     return load_value(reading.format, text, merge=reading.merge)
 
 
