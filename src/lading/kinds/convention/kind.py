@@ -82,6 +82,23 @@ def hide_body(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
+def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, Any]:
+    """What editors are told: names may stand in one text, and a value of another sort is forgiven, aloud."""
+    hide_body(schema)
+    forgiven = {"type": ["string", "number", "boolean", "null"]}
+    for definition in schema.get("$defs", {}).values():
+        properties = definition.get("properties", {})
+        for name, each in properties.items():
+            kept = {key: each[key] for key in ("title", "description", "default") if key in each}
+            inner = {key: value for key, value in each.items() if key not in kept}
+            properties[name] = {**kept, "anyOf": [inner, forgiven]}
+    if not (convention.header_optional or convention.passes_over):
+        return schema
+    root = {key: value for key, value in schema.items() if key not in ("$schema", "title", "$defs")}
+    rest = {key: value for key, value in schema.items() if key not in root}
+    return {**rest, "anyOf": [root, {"type": "null"}]}
+
+
 def listed(convention: Convention, plain: Any, file: str) -> Iterator[Item]:
     """The file as what it is to its tool; one that the tool passes over is nothing."""
     fields: dict[str, Any] = plain if isinstance(plain, dict) else {}
@@ -142,7 +159,7 @@ def kind_of(convention: Convention) -> Kind:
         offers=names_in,
         refers=partial(refers, convention),
         codes=CODES,
-        schema=hide_body,
+        schema=partial(author_schema, convention),
         example=convention.example,
         example_path=convention.example_path,
         listing=partial(listed, convention),
