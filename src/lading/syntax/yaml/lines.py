@@ -15,23 +15,18 @@ _MAX_INDENT = 40
 #: Longer lines are left to the parser, too: the expressions below may look at each character of one twice.
 _MAX_LINE = 4_000
 
-# Characters a scalar may hold without a second thought. No controls, no line breaks beyond ASCII, no byte order mark.
-_BEYOND = "\u00a1-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff"
-_INK = f"!-~{_BEYOND}"
-_WORD = f'!"$-9;-~{_BEYOND}'  # ink without `:` and `#`
-_FIRST = rf"(?:[A-Za-z0-9_$/.+~(<=^;\\{_BEYOND}]|-(?=[A-Za-z0-9.]))"
+# These say what ends a part; that the line holds nothing but printable characters is looked at first.
+_KEY = r"(?:[^\W\d]|\$)[\w$./-]{0,99}+|\"[\w$./ -]{1,99}\"|'[\w$./ -]{1,99}'"
+_PLAIN = r"(?:[\w$/.+~(<=^;\\]|[^\x00-\x7f]|-(?=[\w.]))(?:[^ :#]++|:(?=[^ ])|(?<! )#| +(?=[^ #]))*+"
+_QUOTED = r"\"[^\"\\]*+\"|'[^']*+'"
+_FLOW = r"[\[{].*[\]}]"
 
-_KEY = rf"[A-Za-z_${_BEYOND}][\w$./{_BEYOND}-]{{0,99}}+|\"[\w$./ -]{{1,99}}\"|'[\w$./ -]{{1,99}}'"
-_PLAIN = rf"{_FIRST}(?:[{_WORD}]++|:(?=[{_INK}])|(?<! )\#|\ +(?=[{_WORD}:]))*+"
-_QUOTED = rf"\"[ !#-\[\]-~{_BEYOND}]*+\"|'[ -&(-~{_BEYOND}]*+'"
-_FLOW = rf"[\[{{][ -~{_BEYOND}]*[\]}}]"
-
-_NOTHING = re.compile(rf" *(?:#[ {_INK}]*)?")
+_NOTHING = re.compile(r" *(?:#.*)?")
 _ENTRY = re.compile(
     rf"(?P<indent> {{0,{_MAX_INDENT}}})(?P<item>- )?"
     rf"(?:(?P<key>{_KEY}):(?= |$))?"
     rf" *(?:(?P<plain>{_PLAIN})|(?P<quoted>{_QUOTED})|(?P<flow>{_FLOW}))?"
-    rf"(?: *| +#[ {_INK}]*)"
+    r"(?: *| +#.*)"
 )
 _FLOW_KEY = re.compile(rf"({_KEY}): +")
 _FLOW_WORD = r"[\w$/.+~*-]"
@@ -53,6 +48,8 @@ class Doubt(Exception):
 
 def entry_of(line: str) -> Entry | None:
     """What a line says; None for one that says nothing. Raises `Doubt`."""
+    if not line.isprintable():  # tabs, controls, line breaks beyond ASCII, byte order marks, lone surrogates
+        raise Doubt
     return None if _NOTHING.fullmatch(line) else _taken_apart(line)
 
 
