@@ -37,9 +37,9 @@ def test_nothing_known() -> None:
 
 
 def test_very_long_names_cost_nothing() -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     assert nearest("x" * 1_000_000, KNOWN) is None
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 @pytest.mark.parametrize(

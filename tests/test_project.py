@@ -72,7 +72,7 @@ def test_slips_in_settings_have_a_place() -> None:
         "pyproject.toml:7:15: error[wrong-type] expected `true` or `false`, found text `no` (tool.lading.conventions) | write `false`",
         "pyproject.toml:8:10: error[root-outside] `..` lies outside the project (tool.lading.roots[0]) | move the folder into the project, or use --root",
         "pyproject.toml:8:16: warning[root-missing] there is no folder `lost` (tool.lading.roots[1]) | check the spelling; it is looked up from the project root",
-        "pyproject.toml:10:12: error[unknown-kind] there is no kind `sever` (tool.lading.kinds[\"*.conf\"]) | did you mean `server`?; known: " + _known(),
+        "pyproject.toml:10:12: error[unknown-kind] there is no kind `sever` (tool.lading.kinds[\"*.conf\"]) | did you mean `server`? known: " + _known(),
         "pyproject.toml:12:1: warning[unknown-code] `wrong-typ` is not a code lading knows (tool.lading.severity.wrong-typ) | did you mean `wrong-type`?",
         "pyproject.toml:13:15: error[invalid-value] `fatal` is not a valid value, expected one of `error`, `note`, `warning` (tool.lading.severity.env-missing)",
     ]  # fmt: skip
@@ -137,3 +137,28 @@ def test_a_project_cannot_name_code_to_import() -> None:
     assert run.returncode == 1
     assert run.stdout.count("unknown-kind") == 3
     assert not Path("pwned").exists()
+
+
+def test_a_kind_that_somebody_installed_can_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    import msgspec
+
+    from lading.kinds import registry
+    from lading.kinds.kind import Kind
+
+    class Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+        text: str
+
+    class Entry:
+        name = "note"
+
+        def load(self) -> Kind:
+            return Kind("note", "note", Note)
+
+    monkeypatch.setattr(registry, "_plugins", {})
+    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [Entry()] if group == "lading.kinds" else [])
+    write(lading_toml="kinds = {'*.note' = 'note'}\n", good_note="text: hello\n", bad_note="txt: hello\n")
+    assert [str(each) for each in check().errors] == [
+        "bad.note:1:1: error[missing-field] missing required field `text` in `note`",
+        "bad.note:1:1: error[unknown-field] `txt` is not a field of `note`",
+    ]
+    assert {each.path: each.kind for each in check().files} == {"good.note": "note", "bad.note": "note"}

@@ -92,6 +92,20 @@ class Files:
             self._sources.setdefault(source.path, source)
         return source
 
+    def is_folder(self, path: str) -> bool:
+        return os.path.isdir(path)
+
+    def names_below(self, folder: str, *, most: int = 1000) -> list[str]:
+        """Paths of files below a folder, relative to it, to guess which one was meant; at the most so many."""
+        found: list[str] = []
+        for here, folders, names in os.walk(folder):
+            folders.sort()
+            inner = os.path.relpath(here, folder).replace(os.sep, "/")
+            found += [name if inner == "." else f"{inner}/{name}" for name in sorted(names)]
+            if len(found) >= most:
+                break
+        return found[:most]
+
     def finds_program(self, name: str, search: str) -> bool:
         """Whether a program of that name is in one of the folders of `search`, which is written like PATH."""
         import shutil  # slow to import, rarely needed
@@ -110,7 +124,7 @@ class Files:
             raise _problem(error, display_name(full, self.cwd)) from None
         known = self._known.get(real)
         if known is not None:
-            return self.note(known)
+            return self.note(_small_enough(known, name, max_bytes))
         try:
             descriptor, real = _open_named(real, full)
         except (OSError, ValueError) as error:
@@ -118,7 +132,7 @@ class Files:
         known = self._known.get(real)
         if known is not None:
             os.close(descriptor)
-            return self.note(known)
+            return self.note(_small_enough(known, name, max_bytes))
         return self._take(descriptor, real, name, max_bytes)
 
     def _named(self, full: str) -> tuple[str, str]:
@@ -200,6 +214,13 @@ def _open_named(real: str, full: str) -> tuple[int, str]:
                 raise
     real = os.path.realpath(full)
     return os.open(real, _FLAGS), real
+
+
+def _small_enough(source: Source, name: str, max_bytes: int) -> Source:
+    """A source read before, perhaps by somebody who allows more. Raises `FileProblem`."""
+    if len(source.data) > max_bytes:
+        raise FileProblem("file-too-large", file=name, size=len(source.data), limit=max_bytes)
+    return source
 
 
 def decoded(name: str, data: bytes, path: str | None) -> Source:
@@ -401,6 +422,14 @@ class MemoryFiles(Files):
     def read(self, path: str, *, max_bytes: int = MAX_BYTES) -> Source:
         real = posixpath.normpath(posixpath.join(self.cwd, path))
         return self._content(real, display_name(real, self.cwd), max_bytes)
+
+    def is_folder(self, path: str) -> bool:
+        prefix = posixpath.normpath(posixpath.join(self.cwd, path)).rstrip("/") + "/"
+        return any(each.startswith(prefix) for each in self.contents)
+
+    def names_below(self, folder: str, *, most: int = 1000) -> list[str]:
+        prefix = posixpath.normpath(posixpath.join(self.cwd, folder)).rstrip("/") + "/"
+        return sorted(each.removeprefix(prefix) for each in self.contents if each.startswith(prefix))[:most]
 
     def _inside(self, base: str, reference: str, roots: tuple[str, ...], policy: PathPolicy) -> Source:
         real = posixpath.normpath(posixpath.join(self.cwd, base, reference))

@@ -99,8 +99,9 @@ def load_path(
         files = shared.files
     else:
         files = shared.files.again()
+    absolute = os.path.normpath(os.path.join(files.cwd, path))
+    kind = kind.variant(absolute.replace(os.sep, "/")) if kind.variant is not None else kind
     options, limits, facts = _set_up(kind, request, shared)
-    absolute = os.path.join(files.cwd, path)
     root = request.project or shared.project_root(absolute)
     session = Session(
         kind,
@@ -217,9 +218,10 @@ def check_tree(tree: Tree, session: Session, facts: list[Fact], source: Source) 
     resolved = tree.value
     config, plain, found = build(resolved, kind.model, kind.shape)
     facts += found
-    if any(_is_error(each, session) for each in facts):
+    if facts and any(_is_error(each, session) for each in facts):
         config = None  # something is missing that no later check may excuse
-    tree = Tree(plain if config is not None else tree.value, tree.origins, tree.moves)
+    if config is not None and plain is not resolved:
+        tree = Tree(plain, tree.origins, tree.moves)
     for rule in kind.rules:
         facts += rule(tree.value, session)
     return _report(session, tree, facts, source.name, config=config, root=source, resolved=resolved)
@@ -237,7 +239,7 @@ def _is_error(each: Fact, session: Session) -> bool:
 
 
 def _read_by_extension(source: Source, session: Session) -> tuple[Document | None, list[Fact]]:
-    return session.parse(source, format_of(session.kind, source.name))
+    return session.parse(source, format_of(session.kind, source.name), keep=False)
 
 
 def _report(
@@ -257,7 +259,8 @@ def _report(
     # What keeps the configuration from existing cannot be silenced.
     kept = [each for each in placed if config is None and each.severity == "error"]
     rest = [each for each in placed if each not in kept] if kept else placed
-    diagnostics = apply_ignores(rest, (document.source for document in documents), all_codes)
+    sources_read = (document.source for document in documents)
+    diagnostics = apply_ignores(rest, sources_read, lambda: {**all_codes(), **session.codes})
     if kept:
         diagnostics = sorted([*kept, *diagnostics], key=Diagnostic.sort_key)
     if tree is None or any(each.severity == "error" for each in diagnostics):

@@ -103,12 +103,21 @@ class Session:
         """Every document of this load, in the order they were parsed."""
         return tuple(document for document, _ in self._documents.values() if document is not None)
 
-    def parse(self, source: Source, format: Format | None = None) -> tuple[Document | None, list[Fact]]:  # noqa: A002
-        """The document of a source with the kind's own strictness; findings come with the first call only."""
+    def parse(
+        self,
+        source: Source,
+        format: Format | None = None,  # noqa: A002
+        *,
+        keep: bool = True,
+    ) -> tuple[Document | None, list[Fact]]:
+        """The document of a source with the kind's own strictness; findings come with the first call only.
+
+        Without `keep`, loads that share will parse it again: right for what hardly anybody else reads.
+        """
         known = self._documents.get(id(source))
         if known is not None:
             return known[0], []
-        document, facts = self._parse(source, format)
+        document, facts = self._parse(source, format, keep=keep)
         self._documents[id(source)] = (document, facts)
         return document, facts
 
@@ -121,13 +130,21 @@ class Session:
         """Whether the text of any document of this load has this oddity."""
         return any(each.code == code for _, facts in self._documents.values() for each in facts)
 
-    def _parse(self, source: Source, format: Format | None) -> tuple[Document | None, list[Fact]]:  # noqa: A002
+    def _parse(
+        self,
+        source: Source,
+        format: Format | None,  # noqa: A002
+        *,
+        keep: bool,
+    ) -> tuple[Document | None, list[Fact]]:
         """Parse once for all loads that share; each of them is told what was found."""
         wanted = format or format_of(self.kind, source.name)
         key = (id(source), wanted, self.kind.name)
         known = self.shared.documents.get(key)
         if known is None:
-            known = self.shared.documents[key] = self._parse_now(source, wanted)
+            known = self._parse_now(source, wanted)
+            if keep:
+                self.shared.documents[key] = known
         return known
 
     def _parse_now(self, source: Source, wanted: Format) -> tuple[Document | None, list[Fact]]:

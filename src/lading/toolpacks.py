@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -24,8 +24,9 @@ from lading.kinds.toolpack.pack import Toolpack
 from lading.kinds.toolpack.phrases import phrase
 from lading.loaded import CANONICAL, canonical
 from lading.loading import Outcome, Request, load_path
-from lading.placing import deduplicated
 from lading.session import Shared
+from lading.source import Source
+from lading.tree import get
 from lading.workspace import same_once, set_findings
 
 __all__ = ["Toolpack", "ToolpackLoader", "ToolpackValidationError"]
@@ -49,10 +50,29 @@ def _line(each: Diagnostic) -> str:
 
 
 class _Entry(msgspec.Struct, frozen=True):
-    """A pack, and the files it was made of with their hashes."""
+    """What is kept of a load: the pack, the files it was made of, what was found. A folder may hold thousands."""
 
-    pack: Toolpack
-    sources: tuple[tuple[str, str], ...]
+    path: str
+    id: str | None
+    pack: Toolpack | None
+    sources: tuple[Source, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+
+def _entry(outcome: Outcome) -> _Entry:
+    assert outcome.session is not None
+    name = outcome.config.id if outcome.config else get(outcome.tree.value, ("id",)) if outcome.tree else None
+    known = name if isinstance(name, str) else None
+    return _Entry(outcome.session.path, known, outcome.config, outcome.sources, outcome.diagnostics)
+
+
+def _alike(entries: Sequence[_Entry]) -> list[_Entry]:
+    """The packs whose ids clash, or nearly: only these need to be looked at together."""
+    groups: dict[str, list[_Entry]] = {}
+    for entry in entries:
+        if entry.id is not None:
+            groups.setdefault(entry.id.replace(":", "."), []).append(entry)
+    return [entry for group in groups.values() if len(group) > 1 for entry in group]
 
 
 class ToolpackLoader:
@@ -61,8 +81,7 @@ class ToolpackLoader:
     def __init__(self, *, legacy_keys: Literal["error", "warn"] = "error", roots: tuple[str, ...] = ()) -> None:
         self._options = {"legacy_keys": legacy_keys}
         self._roots = tuple(os.path.abspath(root) for root in roots)
-        self._outcomes: dict[str, Outcome] = {}
-        self._packs: dict[str, Toolpack] = {}
+        self._entries: dict[str, _Entry] = {}
         self._folder: str | None = None
         self.warnings: tuple[Diagnostic, ...] = ()
 
@@ -76,28 +95,30 @@ class ToolpackLoader:
             raise ToolpackValidationError([_no_folder(folder)])
         request = Request(env={}, options=self._options, roots=self._roots)
         shared = Shared()
-        outcomes = [load_path(each, KIND, request, shared=shared) for each in pack_files(folder)]
-        found = same_once([each for outcome in outcomes for each in outcome.diagnostics])
-        found = deduplicated([*found, *set_findings(outcomes)])
+        entries = [_entry(load_path(each, KIND, request, shared=shared)) for each in pack_files(folder)]
+        again = [entry.path for entry in _alike(entries)]
+        together = set_findings([load_path(each, KIND, request, shared=shared) for each in again])
+        found = same_once([*(each for entry in entries for each in entry.diagnostics), *together])
         if any(each.severity == "error" for each in found):
             raise ToolpackValidationError(found)
-        by_id = sorted(((outcome.config.id, outcome) for outcome in outcomes), key=lambda pair: pair[0])
+        packs = sorted((entry for entry in entries if entry.pack is not None), key=lambda entry: entry.id or "")
         self._folder, self.warnings = folder, tuple(found)
-        self._outcomes = dict(by_id)
-        self._packs = {name: outcome.config for name, outcome in by_id}
+        self._entries = {entry.pack.id: entry for entry in packs if entry.pack is not None}
 
     def list(self) -> list[Toolpack]:
         """The packs, sorted by id."""
-        return [*self._packs.values()]
+        return [entry.pack for entry in self._entries.values() if entry.pack is not None]
 
     def get(self, tool_id: str) -> Toolpack:
         """The pack of that id. Raises `KeyError`."""
-        return self._packs[tool_id]
+        pack = self._entries[tool_id].pack
+        assert pack is not None
+        return pack
 
     @property
     def digest(self) -> str:
         """sha256 over the ids and digests of the packs: the same for the same packs, wherever they lie."""
-        pairs = [[name, pack.digest] for name, pack in self._packs.items()]
+        pairs = [[pack.id, pack.digest] for pack in self.list()]
         return hashlib.sha256(canonical({"canonical": CANONICAL, "packs": pairs})).hexdigest()
 
     def snapshot(self, root: str | os.PathLike[str] | None = None) -> dict[str, Any]:
@@ -108,16 +129,16 @@ class ToolpackLoader:
         base = os.path.realpath(root if root is not None else self._folder or os.curdir)
         packs = [
             {
-                "id": name,
-                "digest": outcome.config.digest,
-                "path": _relative(str(outcome.config.source_path), base),
+                "id": pack.id,
+                "digest": pack.digest,
+                "path": _relative(str(pack.source_path), base),
                 "sources": {
                     _relative(source.path or source.name, base): source.sha256
-                    for source in sorted(outcome.sources, key=lambda source: source.path or "")
+                    for source in sorted(self._entries[pack.id].sources, key=lambda source: source.path or "")
                 },
-                "pack": outcome.config.to_dict(),
+                "pack": pack.to_dict(),
             }
-            for name, outcome in self._outcomes.items()
+            for pack in self.list()
         ]
         return {"canonical": CANONICAL, "digest": self.digest, "packs": packs}
 

@@ -172,13 +172,13 @@ def test_depth_is_cheap_to_find_even_on_a_small_stack(text: str, code: str | Non
     before = threading.stack_size(512 * 1024)
     try:
         thread = threading.Thread(target=run)
-        started = time.perf_counter()
+        started = time.process_time()
         thread.start()
         thread.join()
     finally:
         threading.stack_size(before)
     assert outcome == [code]
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 def test_places() -> None:
@@ -199,9 +199,9 @@ def test_what_a_lost_duplicate_held_is_not_found() -> None:
 def test_locating_is_linear() -> None:
     text = "{" + ", ".join('"a": {"b": [1]}' for _ in range(50_000)) + "}"
     wanted = [("a", "b", 0), *(("a", "x", number) for number in range(1000)), ("a",) * 5000]
-    started = time.perf_counter()
+    started = time.process_time()
     assert locate(text, wanted)[("a", "b", 0)].value[0] > len(text) - 10
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 @LAW

@@ -258,7 +258,7 @@ def test_depth_is_bounded_at_once_even_on_a_small_stack(text: str) -> None:
     before = threading.stack_size(512 * 1024)
     try:
         thread = threading.Thread(target=run)
-        started = time.perf_counter()
+        started = time.process_time()
         thread.start()
         thread.join()
     finally:
@@ -266,7 +266,7 @@ def test_depth_is_bounded_at_once_even_on_a_small_stack(text: str) -> None:
     assert [each.code for each in outcome] == ["nesting-too-deep"]
     assert outcome[0].values == {"limit": DEPTH}
     assert text[slice(*outcome[0].range)] in {"a", "[", "{"}
-    assert time.perf_counter() - started < 5
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize(
@@ -360,6 +360,7 @@ def test_every_path_is_located_and_reads_back(document: tuple[str, dict[str, obj
     text, value = document
     parsed = load(text)
     assert parsed.value == value
+    assert rtoml.loads(text.replace("\r\n", "\n")) == tomllib.loads(text)
     paths = dict(paths_of(value))
     places = locate(text, paths)
     assert set(places) == set(paths)
@@ -384,13 +385,6 @@ def check_value(text: str, place: Place, value: object) -> None:
         assert written == value
     else:
         assert load(f"x = {written}").value == {"x": value}
-
-
-@LAW
-@given(toml_documents())
-def test_both_parsers_agree(document: tuple[str, dict[str, object]]) -> None:
-    text, _ = document
-    assert rtoml.loads(text.replace("\r\n", "\n")) == tomllib.loads(text)
 
 
 @LAW

@@ -15,7 +15,7 @@ from lading.writing import NotWritten, write_new
 
 #: A name becomes part of a path and of the text: nothing in it may mean anything else there.
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?")
-_PLACEHOLDER = re.compile(r"\bNAME\b")
+_PLACEHOLDER = re.compile(r"\b(?:NAME|WORD)\b")
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
@@ -25,11 +25,11 @@ def run(options: argparse.Namespace, output: Output) -> int:
         raise UsageError(f"there is no first file for kind {kind.name}, only for: {', '.join(having)}")
     if not _NAME.fullmatch(options.name):
         raise UsageError(f"{options.name!r} is not a name: use letters, digits, `-` and `_`")
-    text = _PLACEHOLDER.sub(options.name, kind.example)
+    text = _filled(kind.example, options.name)
     if options.stdout:
         output.data(text)
         return OK
-    path = _PLACEHOLDER.sub(options.name, kind.example_path)
+    path = _filled(kind.example_path, options.name)
     try:
         write_new(os.path.join(*path.split("/")), text.encode("utf-8"))
     except NotWritten as error:
@@ -37,6 +37,11 @@ def run(options: argparse.Namespace, output: Output) -> int:
     output.data(f"{path}\n")
     output.note(f"lading: next, edit it and run: lading check {path}{_flag(path, kind.name)}")
     return OK
+
+
+def _filled(text: str, name: str) -> str:
+    words = {"NAME": name, "WORD": re.sub(r"[^a-z0-9]", "", name.lower())}
+    return _PLACEHOLDER.sub(lambda match: words[match.group()], text)
 
 
 def _flag(path: str, kind: str) -> str:

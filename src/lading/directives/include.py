@@ -20,6 +20,7 @@ from lading.codes import Code
 from lading.diagnostics import Fact, Part, Shown
 from lading.directives.scanning import find_directives
 from lading.files import FileProblem, PathPolicy, display_name
+from lading.nearest import nearest
 from lading.path import ROOT, Path
 from lading.session import Session
 from lading.source import Source, Span
@@ -203,7 +204,8 @@ class _Includer:
         if problem.code in ("file-missing", "file-is-directory"):
             origin = node.story(ROOT).origin
             library = self.shown(self.settings.library)
-            values |= {"referrer": origin.document.source.name, "library": library}
+            guess = nearest(reference, self.session.files.names_below(self.settings.library))
+            values |= {"referrer": origin.document.source.name, "library": library, "nearest": guess}
             self.say(node, "include-not-found", values, at=at)
         else:
             self.say(node, problem.code, values, at=at)
@@ -237,6 +239,18 @@ def _strategy(path: Path, base: Any, over: Any, nested: set[Path]) -> Strategy:
     return "merge"
 
 
+#: What an author may write in place of what it stands for.
+SCHEMA: dict[str, Any] = {
+    "title": "an include",
+    "description": "Replaced by the content of another file of the library, with `override` laid over it.",
+    "type": "object",
+    "properties": {
+        KEY: {"type": "string", "description": "The file, from the root of the library."},
+        OVERRIDE: {"description": "What to change in the included content."},
+    },
+    "required": [KEY],
+}
+
 CODES: tuple[Code, ...] = (
     Code(
         "include-not-found",
@@ -244,7 +258,7 @@ CODES: tuple[Code, ...] = (
         "Include not found: {reference} (referenced from {referrer})",
         "The included file is not in the library. Include paths always start at the library root, never at the file "
         "that includes.",
-        "paths start at the library, {library}; name another one with --library",
+        "did you mean `{nearest}`?; paths start at the library, {library}; name another one with --library",
     ),
     Code(
         "include-cycle",

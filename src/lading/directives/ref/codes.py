@@ -71,7 +71,7 @@ CODES: tuple[Code, ...] = (
     Code(
         "schema-too-large",
         "error",
-        "written out, the schema has more than {limit} parts",
+        "written out, the references of the schema add more than {limit} parts",
         "References to references multiply. Whoever walks the resolved schema would run out of time or memory.",
         "refer to common parts once",
     ),

@@ -18,7 +18,7 @@ from lading.path import ROOT, Path, pointer
 from lading.schemas import written_draft
 from lading.tree import HOLE, Origin, Origins, Tree, Via
 
-#: How large and how deep a schema may become when it is written out.
+#: How many nodes references may add to a schema, and how deep it may become when it is written out.
 MAX_NODES = 100_000
 MAX_DEPTH = 256
 
@@ -90,23 +90,28 @@ def _where(each: Fact) -> tuple[object, ...]:
 def _measure(part: Part) -> None:
     """How large and deep a part is when written out; one that is too large is left out, with a finding.
 
-    A root is bounded by the text it stands in, which is quicker than counting; nobody else contains it.
+    What references add is bounded; the plain size of a text is not punished. A root is measured by its references
+    alone, since nobody else contains it.
     """
-    size, height = _extent(part.value) if part.is_target else (len(part.document.source.text), 0)
+    if any(target.tree is not None and target.tree.value is HOLE for target in part.targets()):
+        part.tree = Tree(HOLE, Origins(part.origin()))  # told where it began
+        return
+    size, height = _extent(part.value) if part.is_target else (0, 0)
+    added = 0
     for target, depth in [(link.target, len(link.path)) for link in part.links if link.target is not None]:
         if not target.recursive:
-            size += target.size
+            added += target.size
             height = max(height, depth + 2 + target.height)
     too_much = None
-    if size > MAX_NODES:
+    if added > MAX_NODES:
         too_much = Fact("schema-too-large", values={"limit": MAX_NODES}, origin=part.origin())
     elif height > MAX_DEPTH:
         too_much = Fact("schema-too-deep", values={"limit": MAX_DEPTH}, origin=part.origin())
     if too_much is not None:
         part.facts += (too_much,)
         part.tree = Tree(HOLE, Origins(part.origin()))
-        size = height = 1
-    part.size, part.height = size, height
+        size = added = height = 0
+    part.size, part.height = size + added, height
 
 
 def _extent(value: Any) -> tuple[int, int]:
@@ -120,8 +125,6 @@ def _extent(value: Any) -> tuple[int, int]:
             size += len(values)
             inner += [each for each in values if isinstance(each, dict | list)]
         height += 1
-        if size > MAX_NODES or height > MAX_DEPTH:
-            break
         level = inner
     return size, height
 

@@ -9,7 +9,7 @@ import msgspec
 
 from lading.diagnostics import Also, Change, Fact, Remedy, Shown
 from lading.directives.ref.parts import Link, Part
-from lading.files import FileProblem, PathPolicy, display_name
+from lading.files import FileProblem, PathPolicy
 from lading.nearest import nearest
 from lading.path import ROOT, Path, pointer
 from lading.schemas import Draft, check_patterns, check_shape, children, draft_named, written_draft
@@ -144,7 +144,7 @@ class Linker:
             roots = (self.session.root, *self.session.roots)
             source = self.session.refer(file, self.policy, bases=(folder,), roots=roots).source
         except FileProblem as problem:
-            facts.append(self._file_fact(problem, reference, folder, origin))
+            facts.append(_file_fact(problem, reference, origin))
             return None
         document, found = self.session.parse(source, _format(file))
         if document is None:
@@ -165,15 +165,6 @@ class Linker:
         if source.path is None or source is self.home:
             return self.session.base
         return os.path.dirname(source.path)
-
-    def _file_fact(self, problem: FileProblem, reference: str, folder: str, origin: Origin) -> Fact:
-        base = display_name(folder, self.session.files.cwd) or "."
-        shown = Shown(reference)
-        if problem.code == "file-missing":
-            return _fact("schema-ref-missing", origin, reference=shown, base=base)
-        if problem.code.startswith("reference-"):
-            return _fact(problem.code, origin, reference=shown, base=base)
-        return _fact("schema-ref-unreadable", origin, reference=shown, problem=_PROBLEMS.get(problem.code, "refused"))
 
     def _part_of(self, whole: Place, reference: str, fragment: str, origin: Origin, facts: list[Fact]) -> Place | None:
         """The part of a document that a fragment names. An embedded schema is asked first, then the whole."""
@@ -198,6 +189,15 @@ _PROBLEMS = {
     "file-link-loop": "it leads through too many links",
     "file-unreadable": "the system refuses",
 }
+
+
+def _file_fact(problem: FileProblem, reference: str, origin: Origin) -> Fact:
+    base, shown = f"the folder of {origin.document.source.name}", Shown(reference)
+    if problem.code == "file-missing":
+        return _fact("schema-ref-missing", origin, reference=shown, base=base)
+    if problem.code.startswith("reference-"):
+        return _fact(problem.code, origin, reference=shown, base=base)
+    return _fact("schema-ref-unreadable", origin, reference=shown, problem=_PROBLEMS.get(problem.code, "refused"))
 
 
 def _fact(code: str, origin: Origin, **values: object) -> Fact:

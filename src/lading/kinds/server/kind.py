@@ -14,6 +14,7 @@ from lading.kinds.server.model import ServerFile
 from lading.kinds.server.normalise import normalise, not_finite
 from lading.kinds.server.presenting import SENSITIVE, listing
 from lading.kinds.server.rules import RULES
+from lading.kinds.server.schema import author_schema
 from lading.model import Shape
 from lading.schemas import CODES as SCHEMA_CODES
 
@@ -37,6 +38,7 @@ KIND = Kind(
     rules=RULES,
     finish=fold,
     codes=(*CODES, *include.CODES, *file.CODES, *generate.CODES, *GENERATOR_CODES, *SCHEMA_CODES),
+    schema=author_schema,
     example=EXAMPLE,
     listing=listing,
     sensitive=SENSITIVE,

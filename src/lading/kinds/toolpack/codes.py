@@ -54,7 +54,7 @@ CODES: tuple[Code, ...] = (
     Code(
         "env-name",
         "error",
-        "{where} `{found}` must be uppercase: letters, digits and `_`, starting with a letter",
+        "{where} '{found}' must be uppercase: letters, digits and `_`, starting with a letter",
         "Names of environment variables for tools are upper case, so that they work on every system.",
         "write `{nearest}`",
     ),
@@ -112,7 +112,7 @@ CODES: tuple[Code, ...] = (
     Code(
         "old-dialect",
         "warning",
-        "this looks like a pack of the older dialect, with `{found}` at the top",
+        "this looks like a pack of the older dialect, with {found} at the top",
         "Before `execution` there were `kind`, `entry` and `schema` at the top level. That form is not read any more.",
         "move `kind` and the entry below `execution:`, and name the schemas `inputSchema` and `outputSchema`",
     ),

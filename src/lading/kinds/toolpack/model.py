@@ -12,6 +12,8 @@ from msgspec import Meta, Struct
 
 NonEmpty = Annotated[str, Meta(min_length=1)]
 PositiveInt = Annotated[int, Meta(gt=0)]
+#: Any JSON Schema; what is in it is checked against its meta-schema.
+Schema = dict[str, Any] | bool
 
 
 class _Block(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename="camel"):
@@ -105,8 +107,8 @@ class ToolpackFile(_Block, frozen=True):
     deterministic: bool
     timeout_ms: PositiveInt
     limits: Limits
-    input_schema: Any
-    output_schema: Any
+    input_schema: Schema
+    output_schema: Schema
     execution: Execution
     caps: Caps | None = None
     env: Env | None = None

@@ -24,6 +24,7 @@ _ENV_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
 _NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 _MODULE = re.compile(rf"{_NAME}:{_NAME}")
 _URL = re.compile(r"(?:https?://|\{\{)", re.IGNORECASE)
+_LINE_BREAK = re.compile(r"[\r\n]")
 _OLD_KEYS = ("entry", "schema", "kind")
 
 
@@ -93,7 +94,7 @@ def env_is_passed_or_set(pack: Any, _session: Session) -> Iterator[Fact]:
     passed, given = get(pack, ("env", "passthrough")), get(pack, ("env", "set"))
     if isinstance(passed, list) and isinstance(given, dict):
         for number, name in enumerate(passed):
-            if isinstance(name, str) and name in given:
+            if isinstance(name, str) and name and name in given:
                 yield fact("env-set-and-passed", ("env", "passthrough", number), found=Shown(name))
 
 
@@ -145,7 +146,7 @@ def requests_can_be_made(pack: Any, _session: Session) -> Iterator[Fact]:
         place = ("execution", "headers", name)
         if not name:
             yield fact("header-name-empty", place, part="key")
-        elif isinstance(value, str) and re.search(r"[\r\n]", name + value.rstrip("\r\n")):
+        elif isinstance(value, str) and _LINE_BREAK.search(name + value.rstrip("\r\n")):
             yield fact("header-line-break", place, found=Shown(name))
 
 

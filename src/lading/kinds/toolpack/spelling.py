@@ -10,9 +10,11 @@ from lading.diagnostics import Change, Fact, Remedy, Shown, fact
 from lading.kinds.toolpack.model import BLOCKS
 from lading.path import Path
 from lading.session import Session
-from lading.tree import Tree, get, move, put, remove
+from lading.tree import Tree, move, put, remove
 
 PROTOCOLS = ("http", "https")
+#: A protocol as it may be written.
+PROTOCOL_SCHEMA: dict[str, Any] = {"type": "string", "pattern": r"^\s*[hH][tT][tT][pP][sS]?\s*$"}
 
 
 def _names(classes: tuple[type, ...]) -> frozenset[str]:
@@ -26,8 +28,9 @@ _FIELDS: dict[Path, frozenset[str]] = {path: _names(classes) for path, classes i
 def camel_case(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     """Every snake_case spelling of a field is told and read as the field it means."""
     facts: list[Fact] = []
+    root = tree.value
     for path, fields in _FIELDS.items():
-        block = get(tree.value, path)
+        block = root if not path else root.get(path[0]) if isinstance(root, dict) else None
         if not isinstance(block, dict):
             continue
         for name in [each for each in block if "_" in each]:
@@ -61,7 +64,7 @@ def _fact(place: Path, camel: str, *, both: bool, milder: bool) -> Fact:
 
 def network_list(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
     """`caps.network` is a list of lower-case protocols; one alone, and other spellings of them, are understood."""
-    caps = get(tree.value, ("caps",))
+    caps = tree.value.get("caps") if isinstance(tree.value, dict) else None
     if not isinstance(caps, dict) or "network" not in caps:
         return tree, []
     given: Any = caps["network"]

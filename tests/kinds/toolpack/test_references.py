@@ -1,0 +1,295 @@
+"""References between schemas: what they become, what they may do, and that they always end."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import jsonschema_rs
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import lading
+from kinds.toolpack.making import pack, write
+from lading.kinds.toolpack.kind import KIND
+from lading.loading import Outcome, Request, load_path
+from lading.session import Shared
+from lading.toolpacks import ToolpackLoader
+
+
+def outcome(folder: Path, schema: Any, files: dict[str, Any] | None = None) -> Outcome:
+    write(folder, {"packs/a.tool.yaml": pack(inputSchema=schema), **(files or {})})
+    return load_path(str(folder / "packs" / "a.tool.yaml"), KIND, Request(env={}))
+
+
+def resolved(folder: Path, schema: Any, files: dict[str, Any] | None = None) -> Any:
+    found = outcome(folder, schema, files)
+    assert found.config is not None, found.diagnostics
+    return found.config.input_schema
+
+
+FILE = {
+    "properties": {"value": {"type": "integer"}},
+    "allOf": [{"title": "a"}, {"title": "b"}],
+    "a/b": {"~": {"title": "c"}},
+}
+
+
+@pytest.mark.requirement("TP-02", "TP-18")
+@pytest.mark.parametrize(
+    ("reference", "becomes"),
+    [
+        ("s.json", FILE),
+        ("./s.json#", FILE),
+        ("s.json#/", FILE),
+        ("s.json#/properties/value", {"type": "integer"}),
+        ("s.json#/allOf/1", {"title": "b"}),
+        ("s.json#allOf/1", {"title": "b"}),
+        ("s.json#/a~1b/~0", {"title": "c"}),
+        ("s.json#/a%7E1b/%7E0", {"title": "c"}),
+        ("../packs/s.json", FILE),
+        ("true.json", True),
+        ("false.yaml", False),
+    ],
+)
+def test_pointers(tmp_path: Path, reference: str, becomes: Any) -> None:
+    files = {"packs/s.json": FILE, "packs/true.json": "true", "packs/false.yaml": "false"}
+    assert resolved(tmp_path, {"$ref": reference}, files) == becomes
+
+
+@pytest.mark.parametrize(
+    "pointer", ["/allOf/2", "/allOf/-1", "/allOf/01", "/allOf/x", "/properties/value/type/x", "/no", "name", "/allOf/"]
+)
+def test_pointers_to_nothing(tmp_path: Path, pointer: str) -> None:
+    found = outcome(tmp_path, {"$ref": f"s.json#{pointer}"}, {"packs/s.json": FILE})
+    assert [each.code for each in found.errors] == ["schema-ref-nothing"]
+
+
+@pytest.mark.requirement("TP-02")
+def test_fragments_of_an_inline_schema_start_at_that_schema(tmp_path: Path) -> None:
+    schema = {"$defs": {"p": {"type": "string"}}, "properties": {"a": {"$ref": "#/$defs/p"}}}
+    assert resolved(tmp_path, schema)["properties"]["a"] == {"type": "string"}
+    found = outcome(tmp_path, {"properties": {"a": {"$ref": "#/outputSchema"}}})
+    assert [each.code for each in found.errors] == ["schema-ref-nothing"]
+
+
+@pytest.mark.requirement("TP-18")
+def test_fragments_of_a_file_start_at_that_file_however_it_was_entered(tmp_path: Path) -> None:
+    file = {"$defs": {"outer": {"items": {"$ref": "#/$defs/inner"}}, "inner": {"type": "null"}}}
+    assert resolved(tmp_path, {"$ref": "s.json#/$defs/outer"}, {"packs/s.json": file}) == {"items": {"type": "null"}}
+
+
+def test_packs_share_what_they_refer_to(tmp_path: Path) -> None:
+    files = {f"packs/{n}.tool.yaml": pack(id=f"t.n{n}", inputSchema={"$ref": "s.json"}) for n in range(3)}
+    write(
+        tmp_path,
+        {**files, "packs/s.json": {"properties": {"a": {"$ref": "#/$defs/x"}}, "$defs": {"x": {"title": "x"}}}},
+    )
+    loader = ToolpackLoader()
+    loader.load_dir(tmp_path / "packs")
+    first, second, third = loader.list()
+    assert first.input_schema is second.input_schema is third.input_schema
+
+
+def test_a_shared_file_is_read_and_checked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from lading.directives.ref import linking
+
+    calls: list[Any] = []
+    monkeypatch.setattr(linking, "check_shape", lambda value, *_a, **_k: calls.append(value) or [])
+    files = {
+        f"packs/{n}.tool.yaml": pack(id=f"t.n{n}", inputSchema={"$ref": "s.json"}, outputSchema={"$ref": "s.json"})
+        for n in range(5)
+    }
+    write(tmp_path, {**files, "packs/s.json": {"title": "shared"}})
+    ToolpackLoader().load_dir(tmp_path / "packs")
+    assert calls.count({"title": "shared"}) == 1
+
+
+def test_loads_that_share_find_the_same_as_loads_that_do_not(tmp_path: Path) -> None:
+    schemas = {
+        "packs/good.json": {"title": "good", "properties": {"a": {"$ref": "leaf.json"}}},
+        "packs/leaf.json": {"type": "string"},
+        "packs/bad.json": {"type": "strng", "properties": {"a": {"$ref": "nowhere.json"}}},
+        "packs/odd.yaml": "title: one\ntitle: two\n",
+        "packs/loop.json": {"$ref": "loop.json"},
+        "packs/tree.json": {"items": {"$ref": "#"}},
+    }
+    inputs = [{"$ref": name.split("/")[1]} for name in schemas] + [
+        {"properties": {"x": {"$ref": "good.json"}, "y": {"$ref": "leaf.json"}}},
+        {"properties": {"x": {"$ref": "tree.json"}}},
+        {"$schema": "http://json-schema.org/draft-07/schema#", "items": {"$ref": "good.json"}},
+        {"items": {"$ref": "leaf.json", "title": "beside"}},
+        {"items": {"$ref": "leaf.json"}, "pattern": "("},
+    ]
+    packs = {f"packs/{n}.tool.yaml": pack(id=f"t.n{n}", inputSchema=each) for n, each in enumerate(inputs * 2)}
+    write(tmp_path, {**schemas, **packs})
+    shared = Shared()
+    for name in packs:
+        alone = load_path(str(tmp_path / name), KIND, Request(env={}))
+        together = load_path(str(tmp_path / name), KIND, Request(env={}), shared=shared)
+        assert list(map(str, together.diagnostics)) == list(map(str, alone.diagnostics)), name
+        assert together.config == alone.config
+        assert [each.name for each in together.sources] == [each.name for each in alone.sources]
+
+
+# --------------------------------------------------------------------------------------------------- safety
+
+
+def test_nothing_is_ever_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_args: Any, **_kwargs: Any) -> Any:
+        raise AssertionError("a socket was opened")
+
+    monkeypatch.setattr(socket, "socket", refuse)
+    monkeypatch.setattr(socket, "create_connection", refuse)
+    for reference in ("http://127.0.0.1:9/x", "https://x.test/", "file:///etc/hostname", "urn:x:y", "data:,{}"):
+        for schema in ({"$ref": reference}, {"$ref": reference, "type": "object"}, {"$schema": reference}):
+            found = outcome(tmp_path, schema)
+            assert {each.code for each in found.diagnostics} <= {"schema-ref-remote", "schema-dialect-unknown"}
+            assert found.diagnostics
+
+
+@pytest.mark.parametrize(
+    "reference",
+    ["/etc/hostname", "../../etc/hostname", "../../../../../../etc/hostname", "C:\\x.json", "link.json", "..\\x"],
+)
+def test_references_stay_inside_the_project(tmp_path: Path, reference: str) -> None:
+    (tmp_path / "secret.json").write_text('{"title": "secret"}')
+    (tmp_path / "p" / "packs").mkdir(parents=True)
+    (tmp_path / "p" / "packs" / "link.json").symlink_to("../../secret.json")
+    found = outcome(tmp_path / "p", {"$ref": reference})
+    assert found.errors
+    assert "secret" not in json.dumps([str(each) for each in found.diagnostics if reference not in str(each)])
+
+
+def tower(levels: int) -> dict[str, Any]:
+    parts: dict[str, Any] = {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 3} for n in range(levels)}
+    return {"$ref": "#/$defs/d0", "$defs": {**parts, f"d{levels}": {}}}
+
+
+def long_chain(links: int) -> dict[str, Any]:
+    parts: dict[str, Any] = {f"d{n}": {"$ref": f"#/$defs/d{n + 1}"} for n in range(links)}
+    return {"properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": {**parts, f"d{links}": {}}}
+
+
+def wide_loop(parts: int) -> dict[str, Any]:
+    every = [{"$ref": f"#/$defs/d{n}"} for n in range(parts)]
+    return {"$ref": "#/$defs/d0", "$defs": {f"d{n}": {"anyOf": every} for n in range(parts)}}
+
+
+def inline_tower(levels: int) -> dict[str, Any]:
+    schema: dict[str, Any] = {}
+    for _ in range(levels):
+        schema = {"allOf": [schema]}
+    return schema
+
+
+@pytest.mark.parametrize(
+    ("schema", "codes"),
+    [
+        pytest.param(tower(30), {"schema-too-large"}, id="a tower of references"),
+        pytest.param(long_chain(3000), {"schema-too-deep"}, id="a long chain"),
+        pytest.param(wide_loop(60), {"schema-ref-loop"}, id="everything refers to everything"),
+        pytest.param(inline_tower(200), {"nesting-too-deep"}, id="a tower of allOf"),
+        pytest.param({"$ref": "#"}, {"schema-ref-loop"}, id="itself"),
+        pytest.param({"not": {"$ref": "#"}}, {"schema-ref-loop"}, id="not itself"),
+        pytest.param({"pattern": "(" * 5000}, {"schema-pattern"}, id="brackets"),
+        pytest.param({"pattern": "(a*)*" * 2000}, {"schema-pattern-slow"}, id="nested repetitions"),
+        pytest.param({"pattern": "((a{99}){99}){99}"}, {"schema-pattern-slow"}, id="multiplied repetitions"),
+    ],
+)
+def test_what_could_run_for_ever_is_a_finding_at_once(tmp_path: Path, schema: Any, codes: set[str]) -> None:
+    start = time.process_time()
+    found = outcome(tmp_path, schema)
+    assert {each.code for each in found.diagnostics} == codes
+    assert time.process_time() - start < 1
+
+
+def test_an_alias_bomb_in_a_schema_ends(tmp_path: Path) -> None:
+    lines = ["a0: &a0 {title: x}"] + [f"a{n}: &a{n} {{allOf: [{', '.join([f'*a{n - 1}'] * 9)}]}}" for n in range(1, 9)]
+    found = outcome(tmp_path, {"$ref": "s.yaml#/a8"}, {"packs/s.yaml": "\n".join(lines)})
+    assert {each.code for each in found.errors} == {"alias-bomb"}
+
+
+# ------------------------------------------------------------------------------------------------- meaning
+
+_LEAF = st.sampled_from([{"type": "string"}, {"type": "integer", "minimum": 2}, {"enum": [1, "a"]}, {}, True, False])
+_NAMES = ["a", "b", "c"]
+
+
+def _schemas(draw: Any, depth: int) -> Any:
+    if depth == 0 or draw(st.booleans()):
+        return draw(st.one_of(_LEAF, st.sampled_from([{"$ref": f"#/$defs/{name}"} for name in _NAMES])))
+    inner = [_schemas(draw, depth - 1) for _ in range(draw(st.integers(1, 2)))]
+    form = draw(st.sampled_from(["properties", "items", "allOf", "anyOf", "beside"]))
+    if form == "properties":
+        return {"type": "object", "properties": dict(zip("xy", inner, strict=False)), "additionalProperties": False}
+    if form == "items":
+        return {"type": "array", "items": inner[0]}
+    if form == "beside":
+        return {"$ref": f"#/$defs/{draw(st.sampled_from(_NAMES))}", "maxProperties": 1, "properties": {"x": inner[0]}}
+    return {form: inner}
+
+
+@st.composite
+def documents(draw: Any) -> Any:
+    return {"$defs": {name: _schemas(draw, 2) for name in _NAMES}, "properties": {"x": _schemas(draw, 3)}}
+
+
+INSTANCES: list[Any] = [
+    {},
+    {"x": 1},
+    {"x": "a"},
+    {"x": [1, "a"]},
+    {"x": {"x": 5, "y": 1}},
+    {"x": [[]]},
+    {"x": {"x": {"x": "a"}}},
+]
+
+
+@pytest.mark.requirement("TP-02", "TP-29")
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(documents(), st.sampled_from(["2020-12", "2019-09", "draft-07"]))
+def test_a_resolved_schema_accepts_what_the_written_one_accepts(tmp_path: Path, document: Any, draft: str) -> None:
+    uri = {
+        "2020-12": "https://json-schema.org/draft/2020-12/schema",
+        "2019-09": "https://json-schema.org/draft/2019-09/schema",
+    }
+    document = {"$schema": uri.get(draft, "http://json-schema.org/draft-07/schema#"), **document}
+    found = outcome(tmp_path, {"$ref": "s.json"}, {"packs/s.json": document})
+    codes = {each.code for each in found.errors}
+    if codes:
+        assert codes == {"schema-ref-loop"}
+        return
+    schema = found.config.to_dict()["inputSchema"]
+    written, inlined = (
+        jsonschema_rs.validator_for(document, offline=True),
+        jsonschema_rs.validator_for(schema, offline=True),
+    )
+    for instance in INSTANCES:
+        assert written.is_valid(instance) == inlined.is_valid(instance), (instance, schema)
+    assert not [key for key in json.dumps(schema).split('"') if key.endswith(".json")]
+
+
+def test_the_result_is_a_schema_for_other_validators_too(tmp_path: Path) -> None:
+    files = {
+        "packs/tree.json": {
+            "$id": "https://x.test/tree",
+            "type": "object",
+            "properties": {"next": {"$ref": "#"}},
+            "additionalProperties": False,
+        }
+    }
+    schema = lading.load(_written(tmp_path, files), kind="toolpack").to_dict()["inputSchema"]
+    validator = jsonschema.Draft202012Validator(schema)
+    assert validator.is_valid({"next": {"next": {}}})
+    assert not validator.is_valid({"next": {"other": 1}})
+
+
+def _written(folder: Path, files: dict[str, Any]) -> Path:
+    write(folder, {"packs/a.tool.yaml": pack(inputSchema={"$ref": "tree.json"}), **files})
+    return folder / "packs" / "a.tool.yaml"

@@ -1,0 +1,75 @@
+"""Snapshots: the same packs give the same digests, wherever and however they are written."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kinds.toolpack.making import pack, write
+from lading.toolpacks import ToolpackLoader
+
+FILES: dict[str, Any] = {
+    "packs/a.tool.yaml": pack(inputSchema={"$ref": "../schemas/tree.json"}),
+    "packs/sub/b.tool.yaml": pack(
+        id="tool.other", inputSchema={"$ref": "../../schemas/leaf.yaml"}, caps={"network": "HTTPS"}
+    ),
+    "schemas/tree.json": {"properties": {"next": {"$ref": "#"}, "leaf": {"$ref": "leaf.yaml"}}},
+    "schemas/leaf.yaml": "type: integer\nminimum: 3\n",
+}
+
+
+def loaded(folder: Path, files: dict[str, Any] | None = None) -> ToolpackLoader:
+    loader = ToolpackLoader()
+    loader.load_dir(write(folder, FILES if files is None else files) / "packs")
+    return loader
+
+
+@pytest.mark.requirement("TP-24")
+def test_the_place_does_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = loaded(tmp_path / "one").snapshot()
+    monkeypatch.chdir(tmp_path)
+    second = loaded(tmp_path / "somewhere" / "deep" / "down").snapshot()
+    assert first == second
+    assert [each["path"] for each in first["packs"]] == ["a.tool.yaml", "sub/b.tool.yaml"]
+    assert list(first["packs"][0]["sources"]) == ["a.tool.yaml", "../schemas/leaf.yaml", "../schemas/tree.json"]
+
+
+@pytest.mark.requirement("TP-24")
+def test_the_way_it_is_written_does_not_matter(tmp_path: Path) -> None:
+    again = dict(FILES)
+    reordered = dict(reversed(FILES["packs/a.tool.yaml"].items()))
+    again["packs/a.tool.yaml"] = ("\ufeff" + __import__("json").dumps(reordered, indent=1)).replace("\n", "\r\n")
+    again["schemas/leaf.yaml"] = "# a comment\r\nminimum: 3\r\ntype: integer\r\n"
+    again["packs/z/c.tool.yaml"] = again.pop("packs/sub/b.tool.yaml")
+    assert loaded(tmp_path / "one").digest == loaded(tmp_path / "two", again).digest
+
+
+@pytest.mark.requirement("TP-24")
+@pytest.mark.parametrize(
+    ("file", "content"),
+    [
+        ("packs/a.tool.yaml", pack(inputSchema={"$ref": "../schemas/tree.json"}, timeoutMs=999)),
+        ("packs/a.tool.yaml", pack(inputSchema={"$ref": "../schemas/tree.json"}, env={"passthrough": ["X"]})),
+        ("packs/a.tool.yaml", pack(inputSchema={"$ref": "../schemas/leaf.yaml"})),
+        ("schemas/leaf.yaml", "type: integer\nminimum: 4\n"),
+        ("packs/c.tool.yaml", pack(id="tool.third")),
+    ],
+    ids=["a limit", "a variable", "another schema", "inside a schema", "one more pack"],
+)
+def test_what_it_means_does_matter(tmp_path: Path, file: str, content: Any) -> None:
+    assert loaded(tmp_path / "one").digest != loaded(tmp_path / "two", {**FILES, file: content}).digest
+
+
+@pytest.mark.requirement("TP-24")
+def test_neither_hash_seed_nor_locale_matter(tmp_path: Path) -> None:
+    expected = loaded(tmp_path).digest
+    code = "import sys; from lading.toolpacks import ToolpackLoader as L; l = L(); l.load_dir(sys.argv[1]); print(l.digest)"
+    for seed in ("1", "2"):
+        env = {**os.environ, "PYTHONHASHSEED": seed, "LC_ALL": "C"}
+        command = [sys.executable, "-c", code, str(tmp_path / "packs")]
+        assert subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout.strip() == expected
