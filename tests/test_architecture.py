@@ -27,6 +27,7 @@ LAYERS = [
         "toolpacks",
         "blueprints",
         "profiles",
+        "skills",
         "settings",
         "schema_export",
         "comparing",
@@ -35,6 +36,7 @@ LAYERS = [
         "listing",
         "revisions",
         "workspace",
+        "surroundings",
         "project",
         "loading",
         "registry",
@@ -42,6 +44,7 @@ LAYERS = [
         "directives",
         "session",
         "kind",
+        "places",
         "loaded",
         "model",
         "plain",
@@ -76,7 +79,9 @@ def layer_of(module: str) -> str:
     if parts == [] or parts[0] == "__init__":
         return "_version"
     if parts[0] == "kinds":
-        return {"kind": "kind", "registry": "registry"}.get(parts[1] if len(parts) > 1 else "", "kinds")
+        return {"kind": "kind", "registry": "registry", "places": "places"}.get(
+            parts[1] if len(parts) > 1 else "", "kinds"
+        )
     if parts[0] == "syntax":
         return "document" if parts[1:] == ["document"] else "engines"
     return parts[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
@@ -12,6 +13,7 @@ from lading.codes import CORE_CODES
 from lading.diagnostics import Diagnostic, Fact, LoadError, UsageError
 from lading.files import MAX_BYTES, FileProblem, Files, display_name, require_text
 from lading.kinds.kind import Kind
+from lading.kinds.places import kind_of_header
 from lading.kinds.registry import kind_named, recognise_content, recognise_path, recognise_text
 from lading.loading import Outcome, Request, load_path, place_more
 from lading.placing import deduplicated
@@ -19,6 +21,7 @@ from lading.project import EVERYTHING, Project, Projects, Selection
 from lading.project import KIND as SETTINGS_KIND
 from lading.session import Shared
 from lading.source import Source
+from lading.surroundings import Surroundings, surroundings_of
 from lading.syntax.document import Format, load_value
 from lading.syntax.engine import SyntaxProblem
 from lading.walking import walk_files
@@ -72,7 +75,7 @@ class Report(msgspec.Struct, frozen=True):
 def recognise(path: str, projects: Projects | None = None, files: Files | None = None) -> Kind:
     """The kind of a file the caller named. Raises `LoadError` if it cannot be read or nobody knows it."""
     files = files or Files()
-    name = _recognised(path, files, (projects or Projects()).of(path))
+    name = _recognised(path, files, (projects or Projects()).of(path), Surroundings(files))
     if isinstance(name, Diagnostic):
         raise LoadError([name])
     if name is None:
@@ -80,18 +83,33 @@ def recognise(path: str, projects: Projects | None = None, files: Files | None =
     return kind_named(name)
 
 
-def _recognised(path: str, files: Files, project: Project) -> str | Diagnostic | None:
-    """The name of the kind of a file: by the settings, its path, its content; or why it cannot be told."""
+class Guess(str):
+    """The kind of a file in a place that says nothing. Another load that reads the file knows better."""
+
+    __slots__ = ()
+
+
+def _recognised(path: str, files: Files, project: Project, surroundings: Surroundings) -> str | Diagnostic | None:
+    """The name of the kind of a file: by the settings, its path, the plugin it belongs to, its content; or why it
+    cannot be told."""
     absolute = os.path.normpath(os.path.join(files.cwd, path))
     conventions = project.settings.conventions
-    known = project.kind_of(absolute) or recognise_path(absolute.replace(os.sep, "/"), conventions=conventions)
+    slashed = absolute.replace(os.sep, "/")
+    known = project.kind_of(absolute) or recognise_path(slashed, conventions=conventions)
     if known is not None:
         return known
     extension = os.path.splitext(path)[1].lower()
+    if extension == ".md" and not conventions:
+        return None
+    if extension == ".md" and (component := surroundings.component(slashed)) is not None:
+        return component
     try:
         source = require_text(files.read(path, max_bytes=10 * MAX_BYTES))
     except FileProblem as problem:
         return _finding(problem.code, display_name(path), **problem.values)
+    if extension == ".md":
+        guess = kind_of_header(slashed, source.text)
+        return None if guess is None else Guess(guess)
     if extension not in _FORMATS:
         return None
     return _recognised_by_content(source, _FORMATS[extension])
@@ -120,6 +138,7 @@ class Found(msgspec.Struct, frozen=True):
     project: Project
     outcome: Outcome | None = None
     problem: Diagnostic | None = None
+    guessed: bool = False  #: whether the kind is only a guess
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -195,19 +214,35 @@ def load_all(
 
 
 def _load(path: str, wanted: Kind | None, request: Request, project: Project, shared: Shared) -> Found:
-    chosen: Any = wanted.name if wanted else _recognised(path, shared.files.again(), project)
+    chosen: Any = wanted.name if wanted else _recognised(path, shared.files.again(), project, surroundings_of(shared))
     if isinstance(chosen, Diagnostic):
         return Found(path, project, problem=chosen)
     if chosen is None:
         return Found(path, project, problem=_finding("unrecognised", display_name(path)))
     try:
         kind = wanted or kind_named(chosen)
-        return Found(path, project, load_path(path, kind, project.applied(request), shared=shared))
+        outcome = load_path(path, kind, project.applied(request), shared=shared)
+        return Found(path, project, outcome, guessed=isinstance(chosen, Guess))
     except UsageError:
         raise
     except Exception as error:
         problem = f"{type(error).__name__}: {error}"
         return Found(path, project, problem=_finding("internal-error", display_name(path), problem=problem))
+
+
+def settled(found: Iterable[Found]) -> list[Found]:
+    """The files without those whose kind was a guess and which another load reads as something else."""
+    found = list(found)
+    if not any(each.guessed for each in found):
+        return found
+    used = {
+        source.path
+        for each in found
+        if each.outcome is not None
+        for source in each.outcome.sources
+        if source.path is not None and source.path != os.path.realpath(each.path)
+    }
+    return [each for each in found if not (each.guessed and os.path.realpath(each.path) in used)]
 
 
 def _is_bug(problem: Diagnostic | None) -> bool:
@@ -241,7 +276,7 @@ def check_paths(
     Raises `UsageError` for an unknown kind.
     """
     projects = Projects()
-    found = list(load_all(paths, request, kind=kind, projects=projects, progress=progress))
+    found = settled(load_all(paths, request, kind=kind, projects=projects, progress=progress))
     together: dict[int, list[Diagnostic]] = {}
     for outcome, each in _set_findings([each.outcome for each in found if each.outcome is not None]):
         together.setdefault(id(outcome), []).append(each)
@@ -260,22 +295,23 @@ def check_paths(
 
 
 def set_findings(outcomes: Sequence[Outcome]) -> list[Diagnostic]:
-    """What the set rules of the kinds find in loads that belong together."""
+    """What the rules about several files find in loads that belong together."""
     return [each for _, each in _set_findings(outcomes)]
 
 
 def _set_findings(outcomes: Sequence[Outcome]) -> Iterator[tuple[Outcome, Diagnostic]]:
     """The same, each with the load it is about."""
-    by_kind: dict[str, list[Outcome]] = {}
+    by_kind: dict[int, list[Outcome]] = {}
     for outcome in outcomes:
-        by_kind.setdefault(outcome.kind.name, []).append(outcome)
+        by_kind.setdefault(id(outcome.kind), []).append(outcome)
     for group in by_kind.values():
-        for rule in group[0].kind.set_rules:
-            facts: dict[int, tuple[Outcome, list[Fact]]] = {}
-            for outcome, each in rule(group):
-                facts.setdefault(id(outcome), (outcome, []))[1].append(each)
-            for outcome, those in facts.values():
-                yield from ((outcome, each) for each in place_more(outcome, those))
+        kind = group[0].kind
+        made = [rule(group) for rule in kind.set_rules] + [rule(group, outcomes) for rule in kind.cross_rules]
+        facts: dict[int, tuple[Outcome, list[Fact]]] = {}
+        for outcome, each in itertools.chain.from_iterable(made):
+            facts.setdefault(id(outcome), (outcome, []))[1].append(each)
+        for outcome, those in facts.values():
+            yield from ((outcome, each) for each in place_more(outcome, those))
 
 
 def same_once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:

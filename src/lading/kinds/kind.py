@@ -28,6 +28,8 @@ Stage = Callable[[Tree, "Session"], tuple[Tree, list[Fact]]]
 Rule = Callable[[Any, "Session"], Iterator[Fact]]
 #: A check of all files of a kind together. Each fact is placed in the load it is given with.
 SetRule = Callable[[Sequence["Outcome"]], Iterator[tuple["Outcome", Fact]]]
+#: A check of the files of a kind (the first argument) among all that was found (the second).
+CrossRule = Callable[[Sequence["Outcome"], Sequence["Outcome"]], Iterator[tuple["Outcome", Fact]]]
 #: Makes the value handed to programs from the resolved value, once it is known to fit the model.
 Making = Callable[[Any, "Session"], Any]
 #: How severe a finding about the text is, where that depends on its place; None silences it.
@@ -140,6 +142,7 @@ class Kind(msgspec.Struct, frozen=True):
     stages: tuple[Stage, ...] = ()
     rules: tuple[Rule, ...] = ()
     set_rules: tuple[SetRule, ...] = ()
+    cross_rules: tuple[CrossRule, ...] = ()
     codes: tuple[Code, ...] = ()
     #: makes what `Loaded.config` is, where that is not the model itself; it has `to_dict` and freezes what it takes
     make: Making | None = None
@@ -149,6 +152,9 @@ class Kind(msgspec.Struct, frozen=True):
     schema: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     #: the configuration as plain data the way the format's own tools write it; by default, without defaults
     written: Callable[[Any], Any] | None = None
+    #: the kind that a file is of more closely, by its absolute path with `/`: files of one sort that several tools
+    #: read. Every variant has the name, the codes and the options of this kind
+    variant: Callable[[str], Kind] | None = None
     #: the text of a good first file; `NAME` in it stands for the name it is given, `WORD` for nothing but the
     #: letters and digits of it, in lower case
     example: str | None = None
