@@ -34,8 +34,8 @@ def load(
     kind or option.
     """
     name = os.fspath(path)
-    request = _request(env, options, embedded=embedded, roots=roots)
-    return _loaded(load_one(name, request, kind=kind), strict=strict)
+    request = request_of(env, options, embedded=embedded, roots=roots)
+    return result_of(load_one(name, request, kind=kind), strict=strict)
 
 
 def loads(
@@ -54,10 +54,10 @@ def loads(
 
     Raises `LoadError` and `UsageError` like `load`.
     """
-    request = _request(env, options, embedded=embedded)
+    request = request_of(env, options, embedded=embedded)
     name = "<embedded>" if embedded else "<string>"
     base = os.path.abspath(base_dir)
-    return _loaded(load_text(text, kind_named(kind), request, Files(), name=name, base=base), strict=strict)
+    return result_of(load_text(text, kind_named(kind), request, Files(), name=name, base=base), strict=strict)
 
 
 def check(
@@ -69,17 +69,18 @@ def check(
     **options: Any,
 ) -> Report:
     """Find and check everything below `paths`. Bad files are findings of the report, never exceptions."""
-    request = _request(env, options, embedded=embedded)
+    request = request_of(env, options, embedded=embedded)
     return check_paths([os.fspath(path) for path in paths], request, kind=kind)
 
 
-def _request(
+def request_of(
     env: Mapping[str, str] | None,
     options: Mapping[str, Any],
     *,
     embedded: bool = False,
     roots: Iterable[str | os.PathLike[str]] = (),
 ) -> Request:
+    """How to load, as the arguments of a public function say it."""
     given = {
         name: os.fspath(value) if isinstance(value, os.PathLike) else value
         for name, value in options.items()
@@ -93,7 +94,8 @@ def _request(
     )
 
 
-def _loaded(outcome: Outcome, *, strict: bool) -> Loaded[Any]:
+def result_of(outcome: Outcome, *, strict: bool) -> Loaded[Any]:
+    """What a load hands to its caller. Raises `LoadError`."""
     loaded = outcome.loaded()
     if loaded is None or (strict and any(each.severity == "warning" for each in outcome.diagnostics)):
         raise LoadError(outcome.diagnostics)

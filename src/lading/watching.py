@@ -14,11 +14,12 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from lading.api import request_of, result_of
 from lading.diagnostics import LoadError, UsageError
 from lading.files import Files, Seen, Stamp, stamp_of
 from lading.loaded import Loaded
-from lading.loading import Outcome
 from lading.project import settings_files
+from lading.workspace import load_one
 
 if TYPE_CHECKING:
     from watchfiles._rust_notify import RustNotify
@@ -106,19 +107,19 @@ class Events:
         if folders == self._folders and self._notify is not None:
             return
         self.close()
-        force_polling = bool(os.environ.get("WATCHFILES_FORCE_POLLING"))
-        try:
-            self._notify = self._make(sorted(folders), False, force_polling, QUIET, False, True)
-        except FileNotFoundError:
-            folders = set()  # gone in this moment; the next look at the disk sees it
-        except OSError as error:
-            raise UsageError(f"cannot watch {len(folders)} folders: {error}") from None
+        by_polling = bool(os.environ.get("WATCHFILES_FORCE_POLLING"))
+        while self._notify is None:
+            try:
+                self._notify = self._make(sorted(folders), False, by_polling, QUIET, False, True)
+            except FileNotFoundError:
+                folders = {folder for folder in folders if os.path.isdir(folder)}  # one went away just now
+            except OSError as error:
+                raise UsageError(f"cannot watch {len(folders)} folders: {error}") from None
         self._folders = folders
 
     def wait(self) -> frozenset[str] | None:
         """The paths at which something happened, once it is quiet again; None when there is no more to come."""
-        if self._notify is None:
-            return None if self._stop.wait(QUIET / 1000) else frozenset()
+        assert self._notify is not None, "there is nothing to wait for before `attend`"
         while True:
             events = self._notify.watch(BURST, QUIET, _PATIENCE, self._stop)
             if events == "signal":
@@ -145,6 +146,30 @@ def _backend() -> type[RustNotify]:
 # --------------------------------------------------------------------------------------- one configuration
 
 
+def watch(
+    path: str | os.PathLike[str],
+    *,
+    kind: str | None = None,
+    env: Mapping[str, str] | None = None,
+    strict: bool = False,
+    roots: Iterable[str | os.PathLike[str]] = (),
+    on_problem: Callable[[LoadError], object] | None = None,
+    **options: Any,
+) -> Watch[Any]:
+    """The configuration of `path`, now and whenever it changes, as long as it is good.
+
+    Loads like `load`. Problems are told to `on_problem`, by default to the logger `lading`; the last good
+    configuration stays `current`. Raises `UsageError` if the extra `lading[watch]` is missing.
+    """
+    name = os.fspath(path)
+    request = request_of(env, options, roots=roots)
+    return Watch(
+        name,
+        lambda files: result_of(load_one(name, request, kind=kind, files=files), strict=strict),
+        on_problem=on_problem,
+    )
+
+
 class Watch(Generic[C]):
     """The good configurations of one file, one after the other, as it and the files it reads change.
 
@@ -156,17 +181,15 @@ class Watch(Generic[C]):
     def __init__(
         self,
         path: str,
-        load: Callable[[Files], Outcome],
+        load: Callable[[Files], Loaded[C]],
         *,
         on_problem: Callable[[LoadError], object] | None = None,
-        strict: bool = False,
     ) -> None:
         self.current: Loaded[C] | None = None  #: the last good configuration
         self.problem: LoadError | None = None  #: what is wrong with the files as they are now
         self._path = os.path.abspath(path)
         self._load = load
         self._tell = on_problem or _log
-        self._strict = strict
         self._stop = threading.Event()
         self._events = Events(self._stop)
         self._known: Stamps | None = None
@@ -202,9 +225,9 @@ class Watch(Generic[C]):
     def _reload(self, look: Look) -> Loaded[C] | None:
         """Load again; the configuration, if it is good and another than the last."""
         files, before = Files(), self.current
-        near = {each: look(each) for each in settings_files(self._path)}
+        near = {each: look(each) for each in settings_files(self._path, files.cwd)}
         try:
-            self.current = self._loaded(files)
+            self.current = self._load(files)
             self.problem = None
         except LoadError as problem:
             self._report(problem)
@@ -214,13 +237,6 @@ class Watch(Generic[C]):
         if self.problem is not None or now is None:
             return None
         return now if before is None or now.config != before.config else None
-
-    def _loaded(self, files: Files) -> Loaded[C]:
-        outcome = self._load(files)
-        loaded: Loaded[Any] | None = outcome.loaded()
-        if loaded is None or (self._strict and loaded.warnings):
-            raise LoadError(outcome.diagnostics)
-        return loaded
 
     def _report(self, problem: LoadError) -> None:
         """Tell a problem once, however often it is found again."""
