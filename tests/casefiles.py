@@ -48,7 +48,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import lading
+import pytest
+
 from lading.diagnostics import Diagnostic
 from lading.kinds.registry import kind_named
 from lading.layers import find_places
@@ -95,8 +96,6 @@ class Case:
 
     def run(self) -> tuple[Sequence[Diagnostic], Any]:
         """The findings and the result; the working directory must be where the files were written."""
-        if "check" in self.settings:
-            return lading.check(self.settings["check"], env=self.settings.get("env", {})).diagnostics, None
         if "layers" in self.settings:
             return self.load_layers(dict(self.settings["layers"]))
         if self.settings.get("check"):
@@ -128,9 +127,10 @@ class Case:
         return load_path(self.entry, kind_named(self.kind), request)
 
     def check(self) -> Report:
-        """Check every file, as `lading check` does."""
+        """Check what the settings name, or everything, as `lading check` does."""
+        paths = self.settings["check"]
         request = Request(env=self.settings.get("env", {}), options=self.settings.get("options", {}), shared=True)
-        return check_paths(["."], request)
+        return check_paths(["."] if paths is True else paths, request)
 
     def rewrite(self, findings: str, result: Any) -> None:
         """Put the actual outcome into the file."""
@@ -168,6 +168,21 @@ def read_case(path: Path, kind: str) -> Case:
         elif name is not None:
             case.files[name] = body
     return case
+
+
+def check_case(case: Case, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Load a case in an empty folder and compare; or write down what came of it."""
+    case.write(folder)
+    monkeypatch.chdir(folder)
+    diagnostics, result = case.run()
+    findings = "".join(map(written, diagnostics)).replace(str(folder), "<cwd>")
+    result = json.loads(json.dumps(result).replace(str(folder), "<cwd>"))
+    if UPDATE:
+        case.rewrite(findings, result)
+        return
+    assert findings == case.findings, case.title
+    if case.has_result:
+        assert result == case.result, case.title
 
 
 def cases_in(folder: Path) -> Iterator[Case]:

@@ -15,6 +15,7 @@ from lading.diagnostics import Also, Fact, Shown
 from lading.kinds.convention.stages import words_of
 from lading.kinds.convention.table import Convention, Field, Sort
 from lading.kinds.convention.words import Reference, is_pattern, references
+from lading.kinds.kind import Offer
 from lading.nearest import nearest
 from lading.path import ROOT
 from lading.source import Span
@@ -35,10 +36,10 @@ _AGENT_KINDS = {
 
 
 def references_exist(
-    convention: Convention, own: Sequence[Outcome], everything: Sequence[Outcome]
+    convention: Convention, own: Sequence[Outcome], offers: Sequence[Offer]
 ) -> Iterator[tuple[Outcome, Fact]]:
-    """Skills, servers and agents that a file names are there, and no two files have the same name."""
-    known = {sort: _Names(sort, convention, everything) for sort in _SORTS}
+    """Skills, servers and agents that a file names are there."""
+    known = {sort: _Names(sort, convention, offers) for sort in _SORTS}
     for outcome in own:
         for field, reference, span in _references(convention, outcome):
             names = known[reference.sort].seen_from(outcome) if reference.sort in known else frozenset()
@@ -51,7 +52,11 @@ def references_exist(
                 "nearest": nearest(reference.name, sorted({*names, *convention.built_in.get(reference.sort, ())})),
             }
             yield outcome, Fact("unknown-reference", (field.name,), values, span=span)
-    yield from _taken_twice(convention, own)
+
+
+def refers(convention: Convention, outcome: Outcome) -> bool:
+    """Whether a file names anything that is to be looked up."""
+    return next(_references(convention, outcome), None) is not None
 
 
 _SORTS: tuple[Sort, ...] = ("skill", "server", "agent")
@@ -86,12 +91,12 @@ def _references(convention: Convention, outcome: Outcome) -> Iterator[tuple[Fiel
 class _Names:
     """The names of one sort that files of a convention may use, by the folder within which they count."""
 
-    def __init__(self, sort: Sort, convention: Convention, everything: Sequence[Outcome]) -> None:
+    def __init__(self, sort: Sort, convention: Convention, offers: Sequence[Offer]) -> None:
         kinds = {"skill": ("skill",), "server": ("mcp",)}.get(sort) or _AGENT_KINDS.get(convention.kind, ())
         self.by_folder: dict[str, set[str]] = {}
-        for each in everything:
-            if each.kind.name in kinds:
-                self.by_folder.setdefault(_reach(_path(each)), set()).update(names_in(each))
+        for each in offers:
+            if each.kind in kinds:
+                self.by_folder.setdefault(_reach(each.path), set()).update(each.names)
 
     def seen_from(self, outcome: Outcome) -> frozenset[str]:
         """The names that count where a file stands: those of its own project or plugin, and of those around it."""
@@ -120,10 +125,6 @@ def _path(outcome: Outcome) -> str:
 def names_in(outcome: Outcome) -> Iterator[str]:
     """The names under which a file can be referred to."""
     value: Any = outcome.tree.value if outcome.tree is not None else None
-    if outcome.kind.name == "mcp":
-        servers = value.get("servers") if isinstance(value, dict) else None
-        yield from servers if isinstance(servers, dict) else ()
-        return
     name = value.get("name") if isinstance(value, dict) else None
     if isinstance(name, str):
         yield name
@@ -133,16 +134,23 @@ def names_in(outcome: Outcome) -> Iterator[str]:
         yield os.path.basename(folder) if outcome.kind.name == "skill" else file.partition(".")[0]
 
 
-def _taken_twice(convention: Convention, own: Sequence[Outcome]) -> Iterator[tuple[Outcome, Fact]]:
-    """Two files below one folder whose field `name` is the same."""
+def own_name(convention: Convention, outcome: Outcome) -> tuple[str, str] | None:
+    """The name a file gives itself, and the folder within which it must be the only one."""
     if convention.identity != "field" or convention.syntax == "json":
-        return
+        return None
+    name = outcome.tree.value.get("name") if outcome.tree and isinstance(outcome.tree.value, dict) else None
+    return (_scope(outcome), name) if isinstance(name, str) and outcome.sources else None
+
+
+def names_are_unique(convention: Convention, own: Sequence[Outcome]) -> Iterator[tuple[Outcome, Fact]]:
+    """No two files below one folder have the same name."""
     seen: dict[tuple[str, str], Outcome] = {}
     for outcome in own:
-        name = outcome.tree.value.get("name") if outcome.tree and isinstance(outcome.tree.value, dict) else None
-        if not isinstance(name, str) or not outcome.sources:
+        named = own_name(convention, outcome)
+        if named is None:
             continue
-        first = seen.setdefault((_scope(outcome), name), outcome)
+        name = named[1]
+        first = seen.setdefault(named, outcome)
         if first is not outcome:
             span = first.documents[0].locate([("name",)]).get(("name",)) if first.documents else None
             also = (Also("the other one", ROOT, span=span.value),) if span is not None else ()

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -23,6 +23,9 @@ from lading.session import Session
 from lading.source import Source
 from lading.syntax.document import Document
 from lading.tree import Tree
+
+if TYPE_CHECKING:
+    from lading.loading import Outcome
 
 EXAMPLE = """\
 {
@@ -51,9 +54,17 @@ def _listed(plain: Any, _file: str) -> Iterator[Item]:
         yield Item("mcp server", name, where if isinstance(where, str) else None, ("servers", name))
 
 
+def server_names(outcome: Outcome) -> Iterator[str]:
+    """The names of the servers, by which agents refer to them."""
+    value: Any = outcome.tree.value if outcome.tree is not None else None
+    servers = value.get("servers") if isinstance(value, dict) else None
+    yield from servers if isinstance(servers, dict) else ()
+
+
 def _tolerant(dialect: Dialect) -> Kind:
     return Kind(
         name="mcp",
+        offers=server_names,
         title="list of MCP servers",
         model=McpServers,
         formats={".json": "json", ".jsonc": "json", ".toml": "toml"},
