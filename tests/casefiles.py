@@ -30,6 +30,8 @@ With `layers` in the settings, as in `{"layers": {"cwd": "project", "xdg": "home
 profiles or settings seen from there are loaded instead of one file; `cwd` is the root of a repository. With
 `"check": true` all files are checked together.
 
+With `{"check": ["."]}`, everything below these paths is checked, and what the files say together is found, too.
+
 The first file is loaded unless `settings` names an `entry`. `findings` may be missing when there are none, `result`
 when it does not matter. A file in ```base64 is binary; one in ```symlink holds the target of a link. With
 LADING_UPDATE_CASES=1 the expectations are rewritten; the diff is reviewed like code.
@@ -45,6 +47,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from lading.diagnostics import Diagnostic
 from lading.kinds.registry import kind_named
@@ -123,9 +127,10 @@ class Case:
         return load_path(self.entry, kind_named(self.kind), request)
 
     def check(self) -> Report:
-        """Check every file, as `lading check` does."""
+        """Check what the settings name, or everything, as `lading check` does."""
+        paths = self.settings["check"]
         request = Request(env=self.settings.get("env", {}), options=self.settings.get("options", {}), shared=True)
-        return check_paths(["."], request)
+        return check_paths(["."] if paths is True else paths, request)
 
     def rewrite(self, findings: str, result: Any) -> None:
         """Put the actual outcome into the file."""
@@ -163,6 +168,21 @@ def read_case(path: Path, kind: str) -> Case:
         elif name is not None:
             case.files[name] = body
     return case
+
+
+def check_case(case: Case, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Load a case in an empty folder and compare; or write down what came of it."""
+    case.write(folder)
+    monkeypatch.chdir(folder)
+    diagnostics, result = case.run()
+    findings = "".join(map(written, diagnostics)).replace(str(folder), "<cwd>")
+    result = json.loads(json.dumps(result).replace(str(folder), "<cwd>"))
+    if UPDATE:
+        case.rewrite(findings, result)
+        return
+    assert findings == case.findings, case.title
+    if case.has_result:
+        assert result == case.result, case.title
 
 
 def cases_in(folder: Path) -> Iterator[Case]:

@@ -24,9 +24,11 @@ LAYERS = [
         "render",
         "api",
         "fixes",
+        "plugin",
         "toolpacks",
         "blueprints",
         "profiles",
+        "skills",
         "settings",
         "schema_export",
         "comparing",
@@ -35,6 +37,9 @@ LAYERS = [
         "listing",
         "revisions",
         "workspace",
+        "parallel",
+        "checking",
+        "surroundings",
         "project",
         "loading",
         "registry",
@@ -42,12 +47,14 @@ LAYERS = [
         "directives",
         "session",
         "kind",
+        "places",
         "loaded",
         "model",
         "plain",
         "freeze",
         "inspection",
         "placing",
+        "editing",
         "wording",
         "schemas",
         "generators",
@@ -61,6 +68,7 @@ LAYERS = [
         "writing",
         "layers",
         "walking",
+        "ignores",
         "diagnostics",
         "nearest",
         "source",
@@ -76,7 +84,9 @@ def layer_of(module: str) -> str:
     if parts == [] or parts[0] == "__init__":
         return "_version"
     if parts[0] == "kinds":
-        return {"kind": "kind", "registry": "registry"}.get(parts[1] if len(parts) > 1 else "", "kinds")
+        return {"kind": "kind", "registry": "registry", "places": "places"}.get(
+            parts[1] if len(parts) > 1 else "", "kinds"
+        )
     if parts[0] == "syntax":
         return "document" if parts[1:] == ["document"] else "engines"
     return parts[0]
@@ -200,6 +210,7 @@ SHOWN_ELSEWHERE = {
     "root-outside": "test_project.py",
     "root-missing": "test_project.py",
     "settings-twice": "test_project.py",
+    "folder-unreadable": "test_checking.py",
 }
 
 

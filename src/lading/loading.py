@@ -99,8 +99,9 @@ def load_path(
         files = shared.files
     else:
         files = shared.files.again()
+    absolute = os.path.normpath(os.path.join(files.cwd, path))
+    kind = kind.variant(absolute.replace(os.sep, "/")) if kind.variant is not None else kind
     options, limits, facts = _set_up(kind, request, shared)
-    absolute = os.path.join(files.cwd, path)
     root = request.project or shared.project_root(absolute)
     session = Session(
         kind,
@@ -258,7 +259,8 @@ def _report(
     # What keeps the configuration from existing cannot be silenced.
     kept = [each for each in placed if config is None and each.severity == "error"]
     rest = [each for each in placed if each not in kept] if kept else placed
-    diagnostics = apply_ignores(rest, (document.source for document in documents), all_codes)
+    sources_read = (document.source for document in documents)
+    diagnostics = apply_ignores(rest, sources_read, lambda: {**all_codes(), **session.codes})
     if kept:
         diagnostics = sorted([*kept, *diagnostics], key=Diagnostic.sort_key)
     if tree is None or any(each.severity == "error" for each in diagnostics):

@@ -9,7 +9,7 @@ from lading.kinds.profile import presenting, rules, stages
 from lading.kinds.profile.codes import CODES
 from lading.kinds.profile.model import AgentProfile, ProfileOptions
 from lading.kinds.profile.reading import read
-from lading.kinds.profile.sets import together
+from lading.kinds.profile.sets import set_key, together
 from lading.model import Shape
 
 EXAMPLE = """\
@@ -57,6 +57,7 @@ KIND = Kind(
         rules.hooks_can_run,
     ),
     set_rules=(together,),
+    set_key=set_key,
     codes=CODES,
     schema=hide_source,
     example=EXAMPLE,
