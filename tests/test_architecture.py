@@ -37,6 +37,7 @@ LAYERS = [
         "revisions",
         "workspace",
         "surroundings",
+        "references",
         "project",
         "loading",
         "registry",

@@ -19,6 +19,7 @@ from lading.loading import Outcome, Request, load_path, place_more
 from lading.placing import deduplicated
 from lading.project import EVERYTHING, Project, Projects, Selection
 from lading.project import KIND as SETTINGS_KIND
+from lading.references import unmet_wants
 from lading.session import Shared
 from lading.source import Source
 from lading.surroundings import Surroundings, surroundings_of
@@ -306,12 +307,16 @@ def _set_findings(outcomes: Sequence[Outcome]) -> Iterator[tuple[Outcome, Diagno
         by_kind.setdefault(id(outcome.kind), []).append(outcome)
     for group in by_kind.values():
         kind = group[0].kind
-        made = [rule(group) for rule in kind.set_rules] + [rule(group, outcomes) for rule in kind.cross_rules]
         facts: dict[int, tuple[Outcome, list[Fact]]] = {}
-        for outcome, each in itertools.chain.from_iterable(made):
+        for outcome, each in itertools.chain.from_iterable(rule(group) for rule in kind.set_rules):
             facts.setdefault(id(outcome), (outcome, []))[1].append(each)
         for outcome, those in facts.values():
             yield from ((outcome, each) for each in place_more(outcome, those))
+    wants = [(outcome, want) for outcome in outcomes for want in outcome.kind.wants(outcome)]
+    if wants:
+        offers = (offer for outcome in outcomes for offer in outcome.kind.offers(outcome))
+        for outcome, unmet in unmet_wants(wants, offers):
+            yield from ((outcome, each) for each in place_more(outcome, [unmet]))
 
 
 def same_once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:

@@ -28,8 +28,6 @@ Stage = Callable[[Tree, "Session"], tuple[Tree, list[Fact]]]
 Rule = Callable[[Any, "Session"], Iterator[Fact]]
 #: A check of all files of a kind together. Each fact is placed in the load it is given with.
 SetRule = Callable[[Sequence["Outcome"]], Iterator[tuple["Outcome", Fact]]]
-#: A check of the files of a kind (the first argument) among all that was found (the second).
-CrossRule = Callable[[Sequence["Outcome"], Sequence["Outcome"]], Iterator[tuple["Outcome", Fact]]]
 #: Makes the value handed to programs from the resolved value, once it is known to fit the model.
 Making = Callable[[Any, "Session"], Any]
 #: How severe a finding about the text is, where that depends on its place; None silences it.
@@ -48,6 +46,24 @@ class Item(msgspec.Struct, frozen=True):
     name: str
     description: str | None = None
     path: Path = ROOT  #: where it stands in the configuration
+
+
+class Offer(msgspec.Struct, frozen=True):
+    """A name that other files may use: of which sort, and within which folder it is known."""
+
+    sort: str
+    name: str
+    within: str
+
+
+class Want(msgspec.Struct, frozen=True):
+    """A name that a file uses: of one of some sorts. `fact` is what to tell if nobody offers it."""
+
+    sorts: tuple[str, ...]
+    name: str
+    path: str  #: of the file, absolute, with `/`
+    fact: Fact
+    others: tuple[str, ...] = ()  #: names that need no file
 
 
 class Sensitive(msgspec.Struct, frozen=True):
@@ -142,7 +158,9 @@ class Kind(msgspec.Struct, frozen=True):
     stages: tuple[Stage, ...] = ()
     rules: tuple[Rule, ...] = ()
     set_rules: tuple[SetRule, ...] = ()
-    cross_rules: tuple[CrossRule, ...] = ()
+    #: the names a file defines for others, and those it uses; both are compared across all kinds
+    offers: Callable[[Outcome], Iterable[Offer]] = lambda _outcome: ()
+    wants: Callable[[Outcome], Iterable[Want]] = lambda _outcome: ()
     codes: tuple[Code, ...] = ()
     #: makes what `Loaded.config` is, where that is not the model itself; it has `to_dict` and freezes what it takes
     make: Making | None = None

@@ -13,7 +13,7 @@ import msgspec
 from lading.diagnostics import Fact
 from lading.kinds.convention import checks, stages
 from lading.kinds.convention.codes import CODES
-from lading.kinds.convention.references import references_exist
+from lading.kinds.convention.references import names_differ, offers, wants
 from lading.kinds.convention.table import Convention, Field
 from lading.kinds.headers import HeaderStyle, read_header
 from lading.kinds.kind import Item, Kind, Sensitive
@@ -136,7 +136,9 @@ def kind_of(convention: Convention) -> Kind:
             partial(stages.look_for_suspicious, convention),
         ),
         rules=tuple(partial(rule, convention) for rule in checks.RULES),
-        cross_rules=(partial(references_exist, convention),),
+        set_rules=(partial(names_differ, convention),),
+        offers=offers,
+        wants=partial(wants, convention),
         codes=CODES,
         schema=hide_body,
         example=convention.example,

@@ -1,8 +1,4 @@
-"""What files of a convention name, looked up among everything that was found.
-
-A name is looked up where the set is known: skills, servers and agents, if the workspace holds at least one of
-that sort. Whatever lies in the user's own folders is not seen here, so a miss is a warning.
-"""
+"""What files of a convention name, and under which names they are known themselves."""
 
 from __future__ import annotations
 
@@ -15,15 +11,15 @@ from lading.diagnostics import Also, Fact, Shown
 from lading.kinds.convention.stages import words_of
 from lading.kinds.convention.table import Convention, Field, Sort
 from lading.kinds.convention.words import Reference, is_pattern, references
-from lading.nearest import nearest
+from lading.kinds.kind import Offer, Want
 from lading.path import ROOT
 from lading.source import Span
 
 if TYPE_CHECKING:
     from lading.loading import Outcome
 
-#: Which kinds of files hold what, and where names come from.
-_AGENT_KINDS = {
+#: The kinds whose names count as those of agents, for each kind that names agents.
+_AGENTS = {
     "claude-agent": ("claude-agent",),
     "claude-command": ("claude-agent",),
     "skill": ("claude-agent",),
@@ -32,37 +28,61 @@ _AGENT_KINDS = {
     "opencode-agent": ("opencode-agent",),
     "opencode-command": ("opencode-agent",),
 }
+_WORDS: dict[Sort, str] = {"skill": "skill", "server": "MCP server", "agent": "agent", "tool": "tool"}
+#: Where the folder of a project or plugin ends, and that of its agents, skills or settings begins.
+_HOLDS = re.compile(
+    r"/(?:\.[\w-]+/)?(?:agents?|skills?|commands?|chatmodes|prompts|rules)/|/(?:\.[\w-]+/)*[^/]+\Z", re.IGNORECASE
+)
 
 
-def references_exist(
-    convention: Convention, own: Sequence[Outcome], everything: Sequence[Outcome]
-) -> Iterator[tuple[Outcome, Fact]]:
-    """Skills, servers and agents that a file names are there, and no two files have the same name."""
-    known = {sort: _Names(sort, convention, everything) for sort in _SORTS}
-    for outcome in own:
-        for field, reference, span in _references(convention, outcome):
-            names = known[reference.sort].seen_from(outcome) if reference.sort in known else frozenset()
-            if not names or _is_known(reference, names, convention):
-                continue
+def path_of(outcome: Outcome) -> str:
+    """Where the file of a load lies, with `/`."""
+    source = outcome.sources[0] if outcome.sources else None
+    return (source.path or source.name).replace(os.sep, "/") if source is not None else ""
+
+
+def reach_of(path: str) -> str:
+    """The folder within which what a file defines is known: that of the project or plugin it belongs to."""
+    match = _HOLDS.search(path)
+    return path[: match.start()] if match else path
+
+
+# ------------------------------------------------------------------------------------------------ offering
+
+
+def offers(outcome: Outcome) -> Iterator[Offer]:
+    """A file is known by its `name`, and by that of its file or folder."""
+    path = path_of(outcome)
+    for name in dict.fromkeys(names_in(outcome)):
+        yield Offer(outcome.kind.name, name, reach_of(path))
+
+
+def names_in(outcome: Outcome) -> Iterator[str]:
+    """The names under which a file can be referred to."""
+    value: Any = outcome.tree.value if outcome.tree is not None else None
+    name = value.get("name") if isinstance(value, dict) else None
+    if isinstance(name, str):
+        yield name
+    folder, _, file = path_of(outcome).rpartition("/")
+    yield folder.rpartition("/")[2] if outcome.kind.name == "skill" else file.partition(".")[0]
+
+
+# ------------------------------------------------------------------------------------------------- wanting
+
+
+def wants(convention: Convention, outcome: Outcome) -> Iterator[Want]:
+    """The skills, servers and agents that a file names."""
+    sorts = {"skill": ("skill",), "server": ("mcp",), "agent": _AGENTS.get(convention.kind, ())}
+    for field, reference, span in _references(convention, outcome):
+        built_in = convention.built_in.get(reference.sort, frozenset[str]())
+        if reference.name not in built_in and not is_pattern(reference.name):
             values: dict[str, object] = {
                 "sort": _WORDS[reference.sort],
                 "name": Shown(reference.name),
                 "where": " in this workspace",
-                "nearest": nearest(reference.name, sorted({*names, *convention.built_in.get(reference.sort, ())})),
             }
-            yield outcome, Fact("unknown-reference", (field.name,), values, span=span)
-    yield from _taken_twice(convention, own)
-
-
-_SORTS: tuple[Sort, ...] = ("skill", "server", "agent")
-_WORDS: dict[Sort, str] = {"skill": "skill", "server": "MCP server", "agent": "agent", "tool": "tool"}
-
-
-def _is_known(reference: Reference, names: frozenset[str], convention: Convention) -> bool:
-    """Plugins put their own name before what they bring: `plugin:skill`."""
-    name = reference.name.rpartition(":")[2]
-    built_in = convention.built_in.get(reference.sort, frozenset())
-    return reference.name in names or name in names or reference.name in built_in or is_pattern(reference.name)
+            missing = Fact("unknown-reference", (field.name,), values, span=span)
+            yield Want(sorts[reference.sort], reference.name, path_of(outcome), missing, tuple(sorted(built_in)))
 
 
 def _references(convention: Convention, outcome: Outcome) -> Iterator[tuple[Field, Reference, Span]]:
@@ -80,61 +100,11 @@ def _references(convention: Convention, outcome: Outcome) -> Iterator[tuple[Fiel
                     yield field, each, span
 
 
-# ---------------------------------------------------------------------------------------------------- names
+# --------------------------------------------------------------------------------------------- the same name
 
 
-class _Names:
-    """The names of one sort that files of a convention may use, by the folder within which they count."""
-
-    def __init__(self, sort: Sort, convention: Convention, everything: Sequence[Outcome]) -> None:
-        kinds = {"skill": ("skill",), "server": ("mcp",)}.get(sort) or _AGENT_KINDS.get(convention.kind, ())
-        self.by_folder: dict[str, set[str]] = {}
-        for each in everything:
-            if each.kind.name in kinds:
-                self.by_folder.setdefault(_reach(_path(each)), set()).update(names_in(each))
-
-    def seen_from(self, outcome: Outcome) -> frozenset[str]:
-        """The names that count where a file stands: those of its own project or plugin, and of those around it."""
-        path = _path(outcome)
-        return frozenset(
-            name for folder, names in self.by_folder.items() if path.startswith(f"{folder}/") for name in names
-        )
-
-
-_HOLDS = re.compile(
-    r"/(?:\.[\w-]+/)?(?:agents?|skills?|commands?|chatmodes|prompts|rules)/|/(?:\.[\w-]+/)*[^/]+\Z", re.IGNORECASE
-)
-
-
-def _reach(path: str) -> str:
-    """The folder within which what a file defines is known: that of the project or plugin it belongs to."""
-    match = _HOLDS.search(path)
-    return path[: match.start()] if match else path
-
-
-def _path(outcome: Outcome) -> str:
-    source = outcome.sources[0] if outcome.sources else None
-    return (source.path or source.name).replace(os.sep, "/") if source is not None else ""
-
-
-def names_in(outcome: Outcome) -> Iterator[str]:
-    """The names under which a file can be referred to."""
-    value: Any = outcome.tree.value if outcome.tree is not None else None
-    if outcome.kind.name == "mcp":
-        servers = value.get("servers") if isinstance(value, dict) else None
-        yield from servers if isinstance(servers, dict) else ()
-        return
-    name = value.get("name") if isinstance(value, dict) else None
-    if isinstance(name, str):
-        yield name
-    source = outcome.sources[0] if outcome.sources else None
-    if source is not None:
-        folder, file = os.path.split(source.path or source.name)
-        yield os.path.basename(folder) if outcome.kind.name == "skill" else file.partition(".")[0]
-
-
-def _taken_twice(convention: Convention, own: Sequence[Outcome]) -> Iterator[tuple[Outcome, Fact]]:
-    """Two files below one folder whose field `name` is the same."""
+def names_differ(convention: Convention, own: Sequence[Outcome]) -> Iterator[tuple[Outcome, Fact]]:
+    """No two files below one folder have the same `name`, where that tells them apart."""
     if convention.identity != "field" or convention.syntax == "json":
         return
     seen: dict[tuple[str, str], Outcome] = {}
@@ -151,6 +121,6 @@ def _taken_twice(convention: Convention, own: Sequence[Outcome]) -> Iterator[tup
 
 def _scope(outcome: Outcome) -> str:
     """The folder within which names must differ: all that lies below one `agents` folder."""
-    folder = os.path.dirname(outcome.sources[0].path or outcome.sources[0].name).replace(os.sep, "/")
+    folder = path_of(outcome).rpartition("/")[0]
     head, found, _ = f"{folder}/".rpartition("/agents/")
     return head + found if found else folder

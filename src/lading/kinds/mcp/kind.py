@@ -6,12 +6,13 @@ import os
 import re
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from lading.diagnostics import Fact
-from lading.kinds.kind import Item, Kind, Sensitive
+from lading.kinds.convention.references import path_of, reach_of
+from lading.kinds.kind import Item, Kind, Offer, Sensitive
 from lading.kinds.mcp.codes import CODES
 from lading.kinds.mcp.dialects import CLAUDE, DIALECTS, Dialect, dialect_of
 from lading.kinds.mcp.model import McpServers
@@ -23,6 +24,9 @@ from lading.session import Session
 from lading.source import Source
 from lading.syntax.document import Document
 from lading.tree import Tree
+
+if TYPE_CHECKING:
+    from lading.loading import Outcome
 
 EXAMPLE = """\
 {
@@ -51,6 +55,14 @@ def _listed(plain: Any, _file: str) -> Iterator[Item]:
         yield Item("mcp server", name, where if isinstance(where, str) else None, ("servers", name))
 
 
+def offers(outcome: Outcome) -> Iterator[Offer]:
+    """The servers of a file, for those who name them."""
+    value = outcome.tree.value if outcome.tree is not None else None
+    servers = value.get("servers", value.get("mcpServers")) if isinstance(value, dict) else None
+    for name in servers if isinstance(servers, dict) else ():
+        yield Offer("mcp", name, reach_of(path_of(outcome)))
+
+
 def _tolerant(dialect: Dialect) -> Kind:
     return Kind(
         name="mcp",
@@ -63,6 +75,7 @@ def _tolerant(dialect: Dialect) -> Kind:
         stages=(partial(gather, dialect),),
         codes=CODES,
         listing=_listed,
+        offers=offers,
         sensitive=(Sensitive("servers.*", "tool"), Sensitive("servers.*.command", "permission")),
         example=EXAMPLE,
         example_path=".mcp.json",
@@ -89,6 +102,7 @@ STRICT = Kind(
     shape=Shape(unknown="error", null_is_absent=True),
     stages=(_strictly,),
     codes=CODES,
+    offers=offers,
     listing=lambda plain, _file: (
         msgspec.structs.replace(each, path=("mcpServers", each.name)) for each in _listed(plain, _file)
     ),
