@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +10,7 @@ from lading.kinds.convention.stages import words_of
 from lading.kinds.convention.table import Convention, Field, Sort
 from lading.kinds.convention.words import Reference, is_pattern, references
 from lading.kinds.kind import Offer, Want
+from lading.kinds.reach import path_of, reach_of
 from lading.path import ROOT
 from lading.source import Span
 
@@ -29,22 +28,6 @@ _AGENTS = {
     "opencode-command": ("opencode-agent",),
 }
 _WORDS: dict[Sort, str] = {"skill": "skill", "server": "MCP server", "agent": "agent", "tool": "tool"}
-#: Where the folder of a project or plugin ends, and that of its agents, skills or settings begins.
-_HOLDS = re.compile(
-    r"/(?:\.[\w-]+/)?(?:agents?|skills?|commands?|chatmodes|prompts|rules)/|/(?:\.[\w-]+/)*[^/]+\Z", re.IGNORECASE
-)
-
-
-def path_of(outcome: Outcome) -> str:
-    """Where the file of a load lies, with `/`."""
-    source = outcome.sources[0] if outcome.sources else None
-    return (source.path or source.name).replace(os.sep, "/") if source is not None else ""
-
-
-def reach_of(path: str) -> str:
-    """The folder within which what a file defines is known: that of the project or plugin it belongs to."""
-    match = _HOLDS.search(path)
-    return path[: match.start()] if match else path
 
 
 # ------------------------------------------------------------------------------------------------ offering

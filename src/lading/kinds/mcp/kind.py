@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from lading.diagnostics import Fact
-from lading.kinds.convention.references import path_of, reach_of
 from lading.kinds.kind import Item, Kind, Offer, Sensitive
 from lading.kinds.mcp.codes import CODES
 from lading.kinds.mcp.dialects import CLAUDE, DIALECTS, Dialect, dialect_of
 from lading.kinds.mcp.model import McpServers
 from lading.kinds.mcp.reading import read_with_comments
 from lading.kinds.mcp.servers import gather
+from lading.kinds.reach import path_of, reach_of
 from lading.kinds.settings.mcp import JsonServer, McpJson, from_json
 from lading.model import Shape
 from lading.session import Session

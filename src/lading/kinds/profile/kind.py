@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lading.kinds.kind import Kind
-from lading.kinds.profile import presenting, rules, stages
+from lading.kinds.profile import presenting, rules, servers, stages
 from lading.kinds.profile.codes import CODES
 from lading.kinds.profile.model import AgentProfile, ProfileOptions
 from lading.kinds.profile.reading import read
@@ -57,6 +57,7 @@ KIND = Kind(
         rules.hooks_can_run,
     ),
     set_rules=(together,),
+    wants=servers.wants,
     codes=CODES,
     schema=hide_source,
     example=EXAMPLE,
