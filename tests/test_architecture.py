@@ -24,6 +24,7 @@ LAYERS = [
         "render",
         "api",
         "fixes",
+        "plugin",
         "toolpacks",
         "blueprints",
         "profiles",
@@ -36,8 +37,9 @@ LAYERS = [
         "listing",
         "revisions",
         "workspace",
+        "parallel",
+        "checking",
         "surroundings",
-        "references",
         "project",
         "loading",
         "registry",
@@ -52,6 +54,7 @@ LAYERS = [
         "freeze",
         "inspection",
         "placing",
+        "editing",
         "wording",
         "schemas",
         "generators",
@@ -65,6 +68,7 @@ LAYERS = [
         "writing",
         "layers",
         "walking",
+        "ignores",
         "diagnostics",
         "nearest",
         "source",
@@ -206,6 +210,7 @@ SHOWN_ELSEWHERE = {
     "root-outside": "test_project.py",
     "root-missing": "test_project.py",
     "settings-twice": "test_project.py",
+    "folder-unreadable": "test_checking.py",
 }
 
 

@@ -66,11 +66,15 @@ def check(
     kind: str | None = None,
     env: Mapping[str, str] | None = None,
     embedded: bool = False,
+    jobs: int = 1,
     **options: Any,
 ) -> Report:
-    """Find and check everything below `paths`. Bad files are findings of the report, never exceptions."""
+    """Find and check everything below `paths`. Bad files are findings of the report, never exceptions.
+
+    With `jobs`, several processes share the work; 0 means as many as are worth it.
+    """
     request = _request(env, options, embedded=embedded)
-    return check_paths([os.fspath(path) for path in paths], request, kind=kind)
+    return check_paths([os.fspath(path) for path in paths], request, kind=kind, jobs=jobs)
 
 
 def _request(

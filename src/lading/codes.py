@@ -36,6 +36,13 @@ _FILES = (
         "The operating system refused to open the file. Check its permissions.",
     ),
     Code(
+        "folder-unreadable",
+        "warning",
+        "cannot look into {folder}: {reason}",
+        "The operating system refused to list the folder, so nothing in it was checked.",
+        "check its permissions, or list it in .gitignore",
+    ),
+    Code(
         "file-is-directory",
         "error",
         "{file} is a directory, expected a file",

@@ -44,10 +44,15 @@ class Also(msgspec.Struct, frozen=True):
 
 
 class Change(msgspec.Struct, frozen=True):
-    """One edit of the author's text, at a path: `text` None removes the entry, else it replaces the part."""
+    """One change of what the author wrote, at a path: `text` None removes the entry, else it replaces the part.
+
+    `text` is the new value itself, not its spelling: text becomes text, quoted where the format needs it, and a
+    number or bool becomes one. With a `span`, `path` is that of the document that holds it; with the path of the
+    root, `text` is written there verbatim, and the value of the document must stay the same.
+    """
 
     path: Path
-    text: str | None
+    text: str | int | float | bool | None
     part: Part = "value"
     span: Span | None = None
     origin: Any = None
@@ -101,11 +106,28 @@ class Label(msgspec.Struct, frozen=True):
     path: str = ""
 
 
+class Effect(msgspec.Struct, frozen=True):
+    """What an edit does to the value of its document, and how that document is read.
+
+    `rename` gives the entry at `path` another key, `replace` another value; `remove` takes it away; `nothing`
+    leaves the value as it is.
+    """
+
+    kind: Literal["rename", "replace", "remove", "nothing"]
+    path: Path = ROOT
+    value: str | int | float | bool | None = None
+    format: Literal["yaml", "json", "toml", "text"] = "text"
+    window: tuple[int, int] = (0, 0)
+    merge: bool = False  #: whether `<<` is applied
+    substituted: bool = False  #: whether variables are replaced before parsing
+
+
 class Edit(msgspec.Struct, frozen=True):
-    """Replace the text of a span."""
+    """Replace the text of a span. An edit that does not know its effect cannot be proven and is never applied."""
 
     span: Span
     text: str
+    effect: Effect | None = None
 
 
 class Fix(msgspec.Struct, frozen=True):

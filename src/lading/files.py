@@ -124,14 +124,14 @@ class Files:
             real = os.path.join(self._real_folder(folder), last)
             known = self._known.get(real)
             if known is not None:
-                return self.note(known)
+                return self.note(_small_enough(known, name, max_bytes))
             descriptor, real = _open_named(real, full)
         except (OSError, ValueError) as error:
             raise _problem(error, name) from None
         known = self._known.get(real)
         if known is not None:
             os.close(descriptor)
-            return self.note(known)
+            return self.note(_small_enough(known, name, max_bytes))
         return self._take(descriptor, real, name, max_bytes)
 
     def _real_folder(self, folder: str) -> str:
@@ -208,6 +208,13 @@ def _open_named(real: str, full: str) -> tuple[int, str]:
                 raise
     real = os.path.realpath(full)
     return os.open(real, _FLAGS), real
+
+
+def _small_enough(source: Source, name: str, max_bytes: int) -> Source:
+    """A source read before, perhaps by somebody who allows more. Raises `FileProblem`."""
+    if len(source.data) > max_bytes:
+        raise FileProblem("file-too-large", file=name, size=len(source.data), limit=max_bytes)
+    return source
 
 
 def decoded(name: str, data: bytes, path: str | None) -> Source:

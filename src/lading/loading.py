@@ -259,7 +259,8 @@ def _report(
     # What keeps the configuration from existing cannot be silenced.
     kept = [each for each in placed if config is None and each.severity == "error"]
     rest = [each for each in placed if each not in kept] if kept else placed
-    diagnostics = apply_ignores(rest, (document.source for document in documents), all_codes)
+    sources_read = (document.source for document in documents)
+    diagnostics = apply_ignores(rest, sources_read, lambda: {**all_codes(), **session.codes})
     if kept:
         diagnostics = sorted([*kept, *diagnostics], key=Diagnostic.sort_key)
     if tree is None or any(each.severity == "error" for each in diagnostics):

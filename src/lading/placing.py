@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from lading.codes import Code
 from lading.diagnostics import Also, Change, Diagnostic, Edit, Fact, Fix, Label, Part, Remedy
+from lading.editing import edit_at, edit_of_span
 from lading.nearest import nearest
 from lading.path import Path, pointer
 from lading.source import Source, Span
@@ -134,27 +135,21 @@ class Placer:
         return Span(origin.document.source, origin.document.window[0], origin.document.window[0])
 
     def _fix(self, remedy: Remedy) -> Fix | None:
-        edits: list[Edit] = []
-        for change in remedy.changes:
-            span = change.span or self._exact(change)
-            if span is None or change.text is None:
-                return None
-            edits.append(Edit(span, _quoted_alike(span.text(), change.text)))
-        return Fix(remedy.message, tuple(edits), remedy.safe)
+        edits = [self._edit(change) for change in remedy.changes]
+        known = tuple(each for each in edits if each is not None)
+        return Fix(remedy.message, known, remedy.safe) if known and len(known) == len(edits) else None
 
-    def _exact(self, change: Change) -> Span | None:
-        """The span of a part that exists as written, else None: nothing is edited on a guess."""
+    def _edit(self, change: Change) -> Edit | None:
+        """The edit of a change to something that exists as written, else None: nothing is edited on a guess."""
+        if change.span is not None:
+            source = change.span.source
+            document = next((each for each in self.documents if each.source is source), None)
+            return None if document is None else edit_of_span(document, change.span, change)
         story = self._story(change)
-        found = self.located.get((id(story.origin.document), story.origin.path)) if story else None
-        if found is None:
+        if story is None:
             return None
-        return found.key if change.part == "key" else found.value
-
-
-def _quoted_alike(old: str, new: str) -> str:
-    """A fix keeps the quotes the author used; JSON has no other form."""
-    quote = old[:1]
-    return f"{quote}{new}{quote}" if quote in ('"', "'") and old.endswith(quote) and len(old) > 1 else new
+        found = self.located.get((id(story.origin.document), story.origin.path))
+        return None if found is None else edit_at(story.origin.document, story.origin.path, found, change)
 
 
 def _spans_lines(span: Span) -> bool:

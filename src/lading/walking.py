@@ -1,16 +1,22 @@
 """Finding files: a walk that honours `.gitignore`, looks into the hidden folders agents live in, and ends.
 
-Folders behind symbolic links are not entered, so a loop of links cannot hold the walk. Results come in a
-fixed order whatever the file system says.
+Results come in a fixed order whatever the file system says. A folder behind a symbolic link is entered only where
+agents live (`.claude/agents` is often a link) and only if it lies inside the same project; each link is followed
+once, after everything that needs none, so a loop of links cannot hold the walk. A folder that cannot be read is a
+result, too: nothing is skipped in silence.
 """
 
 from __future__ import annotations
 
 import os
-import re
+from collections import deque
 from collections.abc import Callable, Iterator
 
 import msgspec
+
+from lading.ignores import Patterns, glob_expression, parse_ignores
+
+__all__ = ["EXTENSIONS", "Found", "enters", "glob_expression", "walk", "walk_files"]
 
 #: Hidden folders that hold agents; other hidden folders are not entered.
 AGENT_FOLDERS = frozenset(
@@ -31,112 +37,77 @@ AGENT_FOLDERS = frozenset(
 SKIPPED_FOLDERS = frozenset(
     {".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox", "site-packages"}
 )
-EXTENSIONS = frozenset({".yaml", ".yml", ".json", ".toml", ".md", ".mdc"})
+EXTENSIONS = (".yaml", ".yml", ".json", ".toml", ".md", ".mdc")
 
 
-class Pattern(msgspec.Struct, frozen=True):
-    """One line of a `.gitignore`."""
+class Found(msgspec.Struct, frozen=True):
+    """A file worth a look, or a folder that could not be looked into."""
 
-    regex: re.Pattern[str]
-    negated: bool
-    folders_only: bool
-
-
-def parse_ignores(text: str) -> tuple[Pattern, ...]:
-    """The patterns of a `.gitignore`, in order; later ones win."""
-    patterns = (_pattern(line) for line in text.splitlines())
-    return tuple(each for each in patterns if each is not None)
-
-
-def _pattern(line: str) -> Pattern | None:
-    line = re.sub(r"(?<!\\)\s+$", "", line)
-    if not line or line.startswith("#"):
-        return None
-    negated = line.startswith("!")
-    line = line[1:] if negated else line
-    folders_only = line.endswith("/")
-    line = line.rstrip("/")
-    anchored = "/" in line
-    body = glob_expression(line.lstrip("/"))
-    try:
-        return Pattern(re.compile(body if anchored else f"(?:.*/)?{body}"), negated, folders_only)
-    except re.error:
-        return None  # git ignores lines it cannot read, too
-
-
-def glob_expression(glob: str) -> str:
-    """A gitignore glob as a regular expression over a relative path with `/`."""
-    out: list[str] = []
-    position = 0
-    while position < len(glob):
-        rest = glob[position:]
-        if rest.startswith("**/"):
-            out.append("(?:.*/)?")
-            position += 3
-        elif rest == "**":
-            out.append(".*")
-            position += 2
-        elif rest[0] == "*":
-            out.append("[^/]*")
-            position += 1
-        elif rest[0] == "?":
-            out.append("[^/]")
-            position += 1
-        elif (group := re.match(r"\[(!?)([^\]]+)\]", rest)) is not None:
-            out.append(("[^" if group[1] else "[") + group[2].replace("\\", "\\\\") + "]")
-            position += group.end()
-        else:
-            literal = rest[1] if rest[0] == "\\" and len(rest) > 1 else rest[0]
-            out.append(re.escape(literal))
-            position += 2 if rest[0] == "\\" and len(rest) > 1 else 1
-    return "".join(out)
+    path: str
+    problem: str | None = None  #: why the folder could not be read
 
 
 class _Ignores(msgspec.Struct, frozen=True):
     """The patterns in force in a folder: its own, then those of the folders above."""
 
     base: str
-    patterns: tuple[Pattern, ...]
+    patterns: Patterns
     above: _Ignores | None = None
 
-    def ignore(self, path: str, *, is_folder: bool) -> bool:
-        relative = path[len(self.base) :].lstrip("/")
-        for each in reversed(self.patterns):
-            if (is_folder or not each.folders_only) and each.regex.fullmatch(relative):
-                return not each.negated
-        return self.above.ignore(path, is_folder=is_folder) if self.above is not None else False
+    def ignore(self, path: str, name: str, *, is_folder: bool) -> bool:
+        here: _Ignores | None = self
+        while here is not None:
+            decided = here.patterns.decide(path[len(here.base) :], name, is_folder=is_folder)
+            if decided is not None:
+                return decided
+            here = here.above
+        return False
+
+
+class _Folder(msgspec.Struct, frozen=True):
+    """A folder to be walked: as the caller names it, absolute with `/` at its end, and what holds there."""
+
+    shown: str
+    absolute: str
+    ignores: _Ignores | None
+    holds_agents: bool = False
 
 
 def walk_files(folder: str, also: Callable[[str], bool] = lambda _path: False) -> Iterator[str]:
     """Every candidate file below `folder`, in a fixed order: by extension, or because `also` wants its path."""
+    return (each.path for each in walk(folder, also) if each.problem is None)
+
+
+def walk(folder: str, also: Callable[[str], bool] = lambda _path: False) -> Iterator[Found]:
+    """The same, with the folders that could not be read."""
     start = os.path.abspath(folder)
-    stack: list[tuple[str, _Ignores | None]] = [(folder, _ignores_above(start))]
+    holds_agents = not AGENT_FOLDERS.isdisjoint(start.split(os.sep))
+    links = _Links(_boundary(start))
+    stack = [_Folder(folder, _slashed(start), _ignores_above(start), holds_agents)]
     while stack:
-        here, inherited = stack.pop()
+        here = stack.pop()
         try:
-            with os.scandir(here) as scan:
+            with os.scandir(here.shown) as scan:
                 entries = sorted(scan, key=lambda entry: entry.name)
-        except OSError:
-            continue
-        ignores = _ignores_in(here, entries, inherited)
-        folders: list[tuple[str, _Ignores | None]] = []
+        except (FileNotFoundError, NotADirectoryError):
+            entries = []  # it was there a moment ago
+        except OSError as error:
+            yield Found(here.shown, problem=error.strerror or str(error))
+            entries = []
+        ignores = _ignores_in(here, entries)
+        folders: list[_Folder] = []
         for entry in entries:
-            path = os.path.abspath(entry.path).replace(os.sep, "/")
-            if entry.is_dir(follow_symlinks=False):
-                if enters(entry.name) and not (ignores and ignores.ignore(path, is_folder=True)):
-                    folders.append((entry.path, ignores))
-            elif (_is_candidate(entry) or also(path)) and not (ignores and ignores.ignore(path, is_folder=False)):
-                yield entry.path
+            if _is_folder(entry):
+                below = _below(here, entry, ignores)
+                if below is not None and entry.is_symlink():
+                    links.defer(below)
+                elif below is not None:
+                    folders.append(below)
+            elif _is_wanted(here, entry, ignores, also):
+                yield Found(entry.path)
         stack.extend(reversed(folders))
-
-
-def _is_candidate(entry: os.DirEntry[str]) -> bool:
-    if os.path.splitext(entry.name)[1].lower() not in EXTENSIONS:
-        return False
-    try:
-        return entry.is_file()
-    except OSError:
-        return False
+        if not stack:
+            stack.extend(links.next())
 
 
 def enters(name: str) -> bool:
@@ -144,31 +115,105 @@ def enters(name: str) -> bool:
     return name not in SKIPPED_FOLDERS and (not name.startswith(".") or name in AGENT_FOLDERS)
 
 
-def _ignores_in(folder: str, entries: list[os.DirEntry[str]], inherited: _Ignores | None) -> _Ignores | None:
-    if not any(entry.name == ".gitignore" for entry in entries):
-        return inherited
-    return _with_file(os.path.abspath(folder), inherited)
-
-
-def _with_file(folder: str, above: _Ignores | None) -> _Ignores | None:
+def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
-        with open(os.path.join(folder, ".gitignore"), encoding="utf-8", errors="replace") as file:
-            return _Ignores(folder.replace(os.sep, "/"), parse_ignores(file.read()), above)
+        return entry.is_dir()
+    except OSError:
+        return False  # a loop of links
+
+
+def _is_wanted(here: _Folder, entry: os.DirEntry[str], ignores: _Ignores | None, also: Callable[[str], bool]) -> bool:
+    path = here.absolute + entry.name
+    if not (entry.name.lower().endswith(EXTENSIONS) or also(path)):
+        return False
+    # A link that leads nowhere is a file that is missing, not one that never was.
+    if not (entry.is_symlink() or entry.is_file(follow_symlinks=False)):
+        return False
+    return ignores is None or not ignores.ignore(path, entry.name, is_folder=False)
+
+
+def _below(here: _Folder, entry: os.DirEntry[str], ignores: _Ignores | None) -> _Folder | None:
+    """The folder of an entry, unless it is not to be entered."""
+    name, path = entry.name, here.absolute + entry.name
+    if not enters(name):
+        return None
+    # For git a link is no folder, whatever it leads to.
+    if ignores is not None and ignores.ignore(path, name, is_folder=not entry.is_symlink()):
+        return None
+    return _Folder(entry.path, path + "/", ignores, here.holds_agents or name in AGENT_FOLDERS)
+
+
+class _Links:
+    """Links to folders: kept back until all else is walked, then followed one by one, each at most once."""
+
+    def __init__(self, boundary: str) -> None:
+        self.boundary = _slashed(os.path.realpath(boundary))
+        self.known: set[str] = set()
+        self.waiting: deque[_Folder] = deque()
+
+    def defer(self, link: _Folder) -> None:
+        """Remember a link if it may be followed: not out of the project, and not to a folder that holds it."""
+        holder, name = os.path.split(link.absolute.rstrip("/"))
+        holder = _slashed(os.path.realpath(holder))
+        target = _slashed(os.path.realpath(link.absolute))
+        allowed = target.startswith(self.boundary) and not holder.startswith(target)
+        if link.holds_agents and allowed and holder + name not in self.known:
+            self.known.add(holder + name)
+            self.waiting.append(link)
+
+    def next(self) -> tuple[_Folder, ...]:
+        return (self.waiting.popleft(),) if self.waiting else ()
+
+
+def _slashed(folder: str) -> str:
+    return folder.replace(os.sep, "/").rstrip("/") + "/"
+
+
+# ------------------------------------------------------------------------------------------------- ignores
+
+
+def _ignores_in(here: _Folder, entries: list[os.DirEntry[str]]) -> _Ignores | None:
+    names = {entry.name for entry in entries if entry.name in (".git", ".gitignore")}
+    # A repository inside another one decides for itself.
+    above = _excluded(here.absolute) if ".git" in names else here.ignores
+    return _with_file(here.absolute, ".gitignore", above) if ".gitignore" in names else above
+
+
+def _excluded(folder: str) -> _Ignores | None:
+    """What a repository ignores without saying so in its files."""
+    return _with_file(folder, ".git/info/exclude", None)
+
+
+def _with_file(folder: str, name: str, above: _Ignores | None) -> _Ignores | None:
+    try:
+        with open(folder + name, encoding="utf-8", errors="surrogateescape", newline="") as file:
+            return _Ignores(folder, parse_ignores(file.read()), above)
     except OSError:
         return above
 
 
-def _ignores_above(folder: str) -> _Ignores | None:
-    """The `.gitignore` files between the root of the repository and the folder the walk starts in."""
-    chain: list[str] = []
+def _boundary(folder: str) -> str:
+    """The repository a folder belongs to, else the folder itself."""
     current = folder
     while not os.path.exists(os.path.join(current, ".git")):
         parent = os.path.dirname(current)
         if parent == current:
-            return None
-        chain.append(parent)
+            return folder
         current = parent
-    ignores: _Ignores | None = None
-    for each in reversed(chain):
-        ignores = _with_file(each, ignores)
+    return current
+
+
+def _ignores_above(folder: str) -> _Ignores | None:
+    """The patterns of the folders between the root of the repository and the folder the walk starts in.
+
+    The folder itself is walked even if it is ignored: whoever names it wants it.
+    """
+    root = _boundary(folder)
+    if root == folder:
+        return None
+    ignores = _excluded(_slashed(root))
+    current = root
+    for step in os.path.relpath(folder, root).split(os.sep):
+        ignores = _with_file(_slashed(current), ".gitignore", ignores)
+        current = os.path.join(current, step)
     return ignores

@@ -4,34 +4,26 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 import msgspec
 
-from lading.codes import CORE_CODES
+from lading.checking import CHUNK, Candidate, Checked, Checker, Guess, bug, finding, offer_of, recognised
 from lading.diagnostics import Diagnostic, Fact, LoadError, UsageError
-from lading.files import MAX_BYTES, FileProblem, Files, display_name, require_text
-from lading.kinds.kind import Kind
-from lading.kinds.places import kind_of_header
-from lading.kinds.registry import kind_named, recognise_content, recognise_path, recognise_text
+from lading.files import Files, display_name
+from lading.kinds.kind import Kind, Offer
+from lading.kinds.registry import kind_named
 from lading.loading import Outcome, Request, load_path, place_more
 from lading.placing import deduplicated
 from lading.project import EVERYTHING, Project, Projects, Selection
 from lading.project import KIND as SETTINGS_KIND
-from lading.references import unmet_wants
 from lading.session import Shared
-from lading.source import Source
 from lading.surroundings import Surroundings, surroundings_of
-from lading.syntax.document import Format, load_value
-from lading.syntax.engine import SyntaxProblem
-from lading.walking import walk_files
-from lading.wording import Redactor, help_of, message_of
+from lading.walking import walk, walk_files
 
-_CODES = {code.name: code for code in CORE_CODES}
 #: The kind of the files that hold settings, as reports name it.
 SETTINGS = SETTINGS_KIND.name
-_FORMATS: dict[str, Format] = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
 
 
 class FileReport(msgspec.Struct, frozen=True):
@@ -70,66 +62,18 @@ class Report(msgspec.Struct, frozen=True):
         return not self.errors
 
 
-# -------------------------------------------------------------------------------------------- recognition
+# ------------------------------------------------------------------------------------------------- loading
 
 
 def recognise(path: str, projects: Projects | None = None, files: Files | None = None) -> Kind:
     """The kind of a file the caller named. Raises `LoadError` if it cannot be read or nobody knows it."""
     files = files or Files()
-    name = _recognised(path, files, (projects or Projects()).of(path), Surroundings(files))
+    name = recognised(path, files, (projects or Projects()).of(path), Surroundings(files))
     if isinstance(name, Diagnostic):
         raise LoadError([name])
     if name is None:
-        raise LoadError([_finding("unrecognised", display_name(path))])
+        raise LoadError([finding("unrecognised", display_name(path))])
     return kind_named(name)
-
-
-class Guess(str):
-    """The kind of a file in a place that says nothing. Another load that reads the file knows better."""
-
-    __slots__ = ()
-
-
-def _recognised(path: str, files: Files, project: Project, surroundings: Surroundings) -> str | Diagnostic | None:
-    """The name of the kind of a file: by the settings, its path, the plugin it belongs to, its content; or why it
-    cannot be told."""
-    absolute = os.path.normpath(os.path.join(files.cwd, path))
-    conventions = project.settings.conventions
-    slashed = absolute.replace(os.sep, "/")
-    known = project.kind_of(absolute) or recognise_path(slashed, conventions=conventions)
-    if known is not None:
-        return known
-    extension = os.path.splitext(path)[1].lower()
-    if extension == ".md" and not conventions:
-        return None
-    if extension == ".md" and (component := surroundings.component(slashed)) is not None:
-        return component
-    try:
-        source = require_text(files.read(path, max_bytes=10 * MAX_BYTES))
-    except FileProblem as problem:
-        return _finding(problem.code, display_name(path), **problem.values)
-    if extension == ".md":
-        guess = kind_of_header(slashed, source.text)
-        return None if guess is None else Guess(guess)
-    if extension not in _FORMATS:
-        return None
-    return _recognised_by_content(source, _FORMATS[extension])
-
-
-def _recognised_by_content(source: Source, format: Format) -> str | None:  # noqa: A002
-    """A cheap look at the text decides whether parsing is worth it; a text that does not parse is taken for
-    what it looks like, so that its error is told."""
-    looks_like = recognise_text(source.text)
-    if looks_like is None:
-        return None
-    try:
-        value = load_value(format, source.text.removeprefix("\ufeff"))
-    except SyntaxProblem:
-        return looks_like
-    return recognise_content(value)
-
-
-# ------------------------------------------------------------------------------------------------ checking
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -215,11 +159,11 @@ def load_all(
 
 
 def _load(path: str, wanted: Kind | None, request: Request, project: Project, shared: Shared) -> Found:
-    chosen: Any = wanted.name if wanted else _recognised(path, shared.files.again(), project, surroundings_of(shared))
+    chosen: Any = wanted.name if wanted else recognised(path, shared.files.again(), project, surroundings_of(shared))
     if isinstance(chosen, Diagnostic):
         return Found(path, project, problem=chosen)
     if chosen is None:
-        return Found(path, project, problem=_finding("unrecognised", display_name(path)))
+        return Found(path, project, problem=finding("unrecognised", display_name(path)))
     try:
         kind = wanted or kind_named(chosen)
         outcome = load_path(path, kind, project.applied(request), shared=shared)
@@ -227,8 +171,7 @@ def _load(path: str, wanted: Kind | None, request: Request, project: Project, sh
     except UsageError:
         raise
     except Exception as error:
-        problem = f"{type(error).__name__}: {error}"
-        return Found(path, project, problem=_finding("internal-error", display_name(path), problem=problem))
+        return Found(path, project, problem=bug(path, error))
 
 
 def settled(found: Iterable[Found]) -> list[Found]:
@@ -264,6 +207,9 @@ def _candidates(paths: Sequence[str], projects: Projects, place: Place) -> Itera
                 yield each, not is_folder
 
 
+# ------------------------------------------------------------------------------------------------ checking
+
+
 def check_paths(
     paths: Sequence[str],
     request: Request,
@@ -271,116 +217,177 @@ def check_paths(
     kind: str | None = None,
     selection: Selection = EVERYTHING,
     progress: Progress | None = None,
+    jobs: int = 1,
 ) -> Report:
     """Check what is at and below `paths`, and the settings of the projects it belongs to.
 
+    `jobs` processes do the work, as many as are worth it if it is 0; the report is the same, whatever the number.
     Raises `UsageError` for an unknown kind.
     """
+    if kind is not None:
+        kind_named(kind)
     projects = Projects()
-    found = settled(load_all(paths, request, kind=kind, projects=projects, progress=progress))
-    together: dict[int, list[Diagnostic]] = {}
-    for outcome, each in _set_findings([each.outcome for each in found if each.outcome is not None]):
-        together.setdefault(id(outcome), []).append(each)
-    told = [
-        (each, each.project.judged((*each.diagnostics, *together.get(id(each.outcome), ())), selection))
-        for each in found
-    ]
-    settings = [
-        (project, judged)
-        for project in projects.all()
-        if (judged := [each for each in project.diagnostics if selection.takes(each.code)])
-    ]
-    diagnostics = [each for _, judged in (*settings, *told) for each in judged]
-    reports = [*_file_reports(told), *(_settings_report(project, judged) for project, judged in settings)]
-    return Report(tuple(sorted(reports, key=lambda each: each.path)), tuple(same_once(diagnostics)))
+    gathered = _Gathered(projects, selection)
+    candidates = list(_to_check(paths, projects, gathered))
+    guessed: list[Checked] = []
+    for number, checked in enumerate(_checked(candidates, Checker(request, kind, projects), jobs)):
+        if progress is not None:
+            progress(number, len(candidates))
+        if checked is not None and checked.guessed:
+            guessed.append(checked)
+        elif checked is not None:
+            gathered.add(checked)
+    for checked in guessed:  # another load that read the file knew better
+        if checked.name not in gathered.used:
+            gathered.add(checked)
+    gathered.look_together(request)
+    return gathered.report()
 
 
-def set_findings(outcomes: Sequence[Outcome]) -> list[Diagnostic]:
-    """What the rules about several files find in loads that belong together."""
-    return [each for _, each in _set_findings(outcomes)]
+#: Fewer candidates than this are checked before other processes would have started.
+WORTH_IT = 256
 
 
-def _set_findings(outcomes: Sequence[Outcome]) -> Iterator[tuple[Outcome, Diagnostic]]:
-    """The same, each with the load it is about."""
-    by_kind: dict[int, list[Outcome]] = {}
-    for outcome in outcomes:
-        by_kind.setdefault(id(outcome.kind), []).append(outcome)
-    for group in by_kind.values():
-        kind = group[0].kind
-        facts: dict[int, tuple[Outcome, list[Fact]]] = {}
-        for outcome, each in itertools.chain.from_iterable(rule(group) for rule in kind.set_rules):
-            facts.setdefault(id(outcome), (outcome, []))[1].append(each)
-        for outcome, those in facts.values():
-            yield from ((outcome, each) for each in place_more(outcome, those))
-    wants = [(outcome, want) for outcome in outcomes for want in outcome.kind.wants(outcome)]
-    if wants:
-        offers = (offer for outcome in outcomes for offer in outcome.kind.offers(outcome))
-        for outcome, unmet in unmet_wants(wants, offers):
-            yield from ((outcome, each) for each in place_more(outcome, [unmet]))
+def _checked(candidates: Sequence[Candidate], checker: Checker, jobs: int) -> Iterator[Checked | None]:
+    """What is kept of each candidate, in order."""
+    chunks = (candidates[start : start + CHUNK] for start in range(0, len(candidates), CHUNK))
+    wanted = jobs or (_processors() if len(candidates) >= WORTH_IT else 1)
+    if wanted == 1:
+        return (each for chunk in chunks for each in checker.check(chunk))
+    from lading.parallel import by_processes  # costs more to import than a small file to check
+
+    return by_processes(chunks, checker, wanted)
 
 
-def same_once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Findings in a file that several loads read are told once: sources differ, their names and places do not."""
-    seen: dict[tuple[object, ...], Diagnostic] = {}
-    for each in diagnostics:
-        place = (each.name, each.span.start, each.span.end) if each.span else (each.name,)
-        seen.setdefault((each.code, each.severity, place, each.message), each)
-    return deduplicated(seen.values())
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _file_reports(told: Sequence[tuple[Found, list[Diagnostic]]]) -> list[FileReport]:
-    outcomes = [(display_name(each.path), each.outcome, judged) for each, judged in told if each.outcome is not None]
-    checked = {name for name, _, _ in outcomes}
-    used: dict[str, list[str]] = {}
-    for name, outcome, _ in outcomes:
-        for source in outcome.sources:
-            if source.name != name:
-                used.setdefault(source.name, []).append(name)
-    reports = [
-        FileReport(
-            name,
-            outcome.kind.name,
-            not outcome.blocked and not _fails(judged),
-            digest_of(outcome),
-            _users(used, name),
-        )
-        for name, outcome, judged in outcomes
-    ]
-    bad = {each.name for _, judged in told for each in judged if each.severity == "error"}
-    reports += [
-        FileReport(name, None, name not in bad, None, _users(used, name)) for name in used if name not in checked
-    ]
-    lost = (display_name(each.path) for each, _ in told if each.outcome is None)
-    return reports + [FileReport(name, None, False) for name in lost if name not in checked]
+def _to_check(paths: Sequence[str], projects: Projects, gathered: _Gathered) -> Iterator[Candidate]:
+    """Each file to look at, those the caller named first; and what keeps the walk from others."""
+    folders = [path for path in dict.fromkeys(paths) if os.path.isdir(path)]
+    for path in dict.fromkeys(paths):
+        if path not in folders:
+            projects.of(path)
+            yield Candidate(path, named=True)
+    for folder in folders:
+        projects.of(os.path.join(folder, "file"))
+        for found in walk(folder, lambda each: projects.of(each).kind_of(each) is not None):
+            if found.problem is None:
+                yield Candidate(found.path)
+            else:
+                gathered.unreadable(found.path, found.problem, named=found.path == folder)
 
 
-def _users(used: Mapping[str, list[str]], name: str) -> tuple[str, ...]:
-    return tuple(used.get(name, ()))
+class _Gathered:
+    """What is known so far of all files. Each file counts once, each finding is told once."""
+
+    def __init__(self, projects: Projects, selection: Selection) -> None:
+        self.projects = projects
+        self.selection = selection
+        self.checked: dict[str, Checked] = {}
+        self.reals: set[str] = set()
+        self.used: dict[str, list[str]] = {}
+        self.findings: dict[tuple[object, ...], Diagnostic] = {}
+        self.failed: set[str] = set()
+
+    def add(self, checked: Checked) -> None:
+        if checked.name in self.checked or checked.real in self.reals:
+            return
+        if checked.real is not None:
+            self.reals.add(checked.real)
+        for name in checked.reads:
+            self.used.setdefault(name, []).append(checked.name)
+        self.checked[checked.name] = msgspec.structs.replace(checked, diagnostics=(), reads=())
+        self.tell(checked.path, checked.name, checked.diagnostics)
+
+    def tell(self, path: str, name: str, diagnostics: Iterable[Diagnostic]) -> None:
+        """Report findings of a file, as its project judges them."""
+        judged = self.projects.of(path).judged(diagnostics, self.selection)
+        if _fails(judged):
+            self.failed.add(name)
+        _keep_once(judged, self.findings)
+
+    def unreadable(self, folder: str, problem: str, *, named: bool) -> None:
+        name = display_name(folder)
+        values = {"folder": name, "reason": problem}
+        told = finding("folder-unreadable", name, values, severity="error" if named else None)
+        self.tell(os.path.join(folder, "file"), name, [told])
+
+    def look_together(self, request: Request) -> None:
+        """Load those files again that share a key with others of their kind, for the rules about sets of files."""
+        groups: dict[tuple[str | None, Hashable], list[Checked]] = {}
+        for each in self.checked.values():
+            if each.key is not None:
+                groups.setdefault((each.kind, each.key), []).append(each)
+        together = {each.name for group in groups.values() if len(group) > 1 for each in group}
+        together |= {each.name for each in self.checked.values() if each.refers}
+        shared = Shared(Files())
+        loads: dict[int, tuple[Checked, Outcome]] = {}
+        for each in self.checked.values():
+            if each.name in together and each.kind is not None:
+                applied = self.projects.of(each.path).applied(request)
+                outcome = load_path(each.path, kind_named(each.kind), applied, shared=shared)
+                loads[id(outcome)] = each, outcome
+        offers = [each.offer for each in self.checked.values() if each.offer is not None]
+        for outcome, found in _set_findings([outcome for _, outcome in loads.values()], offers):
+            about, _ = loads[id(outcome)]
+            self.tell(about.path, about.name, [found])
+
+    def report(self) -> Report:
+        settings: dict[tuple[object, ...], Diagnostic] = {}
+        files = list(self._files())
+        for project in self.projects.all():
+            judged = [each for each in project.diagnostics if self.selection.takes(each.code)]
+            if judged:  # settings count as a file only where there is something to say about them
+                files.append(FileReport(project.file or project.root, SETTINGS, not _fails(judged)))
+                _keep_once(judged, settings)
+        diagnostics = deduplicated({**settings, **self.findings}.values())
+        return Report(tuple(sorted(files, key=lambda each: each.path)), tuple(diagnostics))
+
+    def _files(self) -> Iterator[FileReport]:
+        for name, each in self.checked.items():
+            ok = each.ok and name not in self.failed
+            yield FileReport(name, each.kind, ok, each.digest, tuple(self.used.get(name, ())))
+        bad = {each.name for each in self.findings.values() if each.severity == "error"}
+        for name, users in self.used.items():
+            if name not in self.checked:
+                yield FileReport(name, None, name not in bad, None, tuple(users))
 
 
 def _fails(diagnostics: Iterable[Diagnostic]) -> bool:
     return any(each.severity == "error" for each in diagnostics)
 
 
-def _settings_report(project: Project, diagnostics: Iterable[Diagnostic]) -> FileReport:
-    """Settings count as a file only where there is something to say about them."""
-    return FileReport(project.file or project.root, SETTINGS, not _fails(diagnostics))
+def set_findings(outcomes: Sequence[Outcome]) -> list[Diagnostic]:
+    """What the rules about sets of files find in loads that belong together."""
+    offers = [offer for each in outcomes if (offer := offer_of(each)) is not None]
+    return [each for _, each in _set_findings(outcomes, offers)]
 
 
-def digest_of(outcome: Outcome) -> str | None:
-    """The digest of a load that came to something."""
-    loaded = outcome.loaded()
-    return None if loaded is None else loaded.digest
+def _set_findings(outcomes: Sequence[Outcome], offers: Sequence[Offer]) -> Iterator[tuple[Outcome, Diagnostic]]:
+    """The same, each with the load it is about."""
+    by_kind: dict[int, list[Outcome]] = {}
+    for outcome in outcomes:
+        by_kind.setdefault(id(outcome.kind), []).append(outcome)
+    for group in by_kind.values():
+        kind = group[0].kind
+        made = [rule(group) for rule in kind.set_rules] + [rule(group, offers) for rule in kind.cross_rules]
+        facts: dict[int, tuple[Outcome, list[Fact]]] = {}
+        for outcome, each in itertools.chain.from_iterable(made):
+            facts.setdefault(id(outcome), (outcome, []))[1].append(each)
+        for outcome, those in facts.values():
+            yield from ((outcome, each) for each in place_more(outcome, those))
 
 
-def _finding(code: str, file: str, /, **values: object) -> Diagnostic:
-    """A finding about a whole file."""
-    known = _CODES[code]
-    redactor = Redactor()
-    return Diagnostic(
-        code,
-        known.severity,
-        message_of(known, values, redactor),
-        help=help_of(known, values, redactor),
-        file=file,
-    )
+def same_once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Findings in a file that several loads read are told once: sources differ, their names and places do not."""
+    seen: dict[tuple[object, ...], Diagnostic] = {}
+    _keep_once(diagnostics, seen)
+    return deduplicated(seen.values())
+
+
+def _keep_once(diagnostics: Iterable[Diagnostic], seen: dict[tuple[object, ...], Diagnostic]) -> None:
+    for each in diagnostics:
+        place = (each.name, each.span.start, each.span.end) if each.span else (each.name,)
+        seen.setdefault((each.code, each.severity, place, each.message), each)

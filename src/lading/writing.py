@@ -1,10 +1,19 @@
-"""The only module that writes to the disk: whole files, or nothing."""
+"""The only module that writes to the disk: whole files, or nothing.
+
+A file is replaced in one step by a finished one beside it, so that no reader ever sees half of it and a crash
+leaves the old one. Its mode stays. A file outside the given roots is never written, however it was reached: a
+link inside a project may point anywhere.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import secrets
+import stat
+from collections.abc import Callable, Iterable
+
+from lading.source import Source
 
 
 class NotWritten(Exception):
@@ -24,20 +33,74 @@ def write_new(path: str, data: bytes) -> None:
 
 
 def write_whole(path: str, data: bytes) -> None:
-    """Write a file, or replace it in one step: nobody ever sees half of it. Raises `NotWritten`."""
-    folder, name = os.path.split(os.path.realpath(path))
-    finished = os.path.join(folder, f".{name[:200]}.{secrets.token_hex(6)}")
+    """Write a file, or replace it in one step. Raises `NotWritten`."""
+    real = os.path.realpath(path)
     try:
-        mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else None
-        with open(finished, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        if mode is not None:
-            os.chmod(finished, mode)
-        os.replace(finished, path if os.path.isdir(path) else os.path.realpath(path))
+        _put(real, data, os.stat(real) if os.path.exists(real) else None)
     except OSError as error:
         raise NotWritten(error.strerror or str(error)) from None
-    finally:
+
+
+def rewrite(source: Source, text: str, roots: Iterable[str]) -> None:
+    """Replace the file that `source` was read from, if it still holds what was read. Raises `NotWritten`."""
+    if source.path is None:
+        raise NotWritten("it was not read from a file")
+    real = os.path.realpath(source.path)
+    if not any(real.startswith(os.path.realpath(root).rstrip(os.sep) + os.sep) for root in roots):
+        raise NotWritten("it lies outside the project")
+    try:
+        _replace(real, source.data, text.encode("utf-8"))
+    except OSError as error:
+        raise NotWritten(error.strerror or str(error)) from None
+
+
+def _replace(path: str, before: bytes, after: bytes) -> None:
+    if not os.access(path, os.W_OK):
+        raise NotWritten("it is write-protected")
+    _put(path, after, os.stat(path), lambda: _require_unchanged(path, before))
+
+
+def _put(path: str, data: bytes, like: os.stat_result | None, ready: Callable[[], None] = lambda: None) -> None:
+    """Put a finished file in the place of another; `ready` may still object, right before it happens."""
+    folder, name = os.path.split(path)
+    finished = os.path.join(folder, f".{name[:200]}.{secrets.token_hex(6)}")
+    try:
+        _write(finished, data, like)
+        ready()
+        os.replace(finished, path)
+    except BaseException:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(finished)
+        raise
+    _sync_folder(folder)
+
+
+def _require_unchanged(path: str, before: bytes) -> None:
+    with open(path, "rb") as file:
+        if file.read() != before:
+            raise NotWritten("it was changed meanwhile")
+
+
+def _write(path: str, data: bytes, like: os.stat_result | None) -> None:
+    """A new file, complete on the disk; with the mode of another, and its owner if that is allowed."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, flags, 0o666 if like is None else 0o600)
+    with open(descriptor, "wb") as file:
+        file.write(data)
+        file.flush()
+        if like is not None:
+            if hasattr(os, "fchown"):
+                with contextlib.suppress(PermissionError):
+                    os.fchown(descriptor, like.st_uid, like.st_gid)
+            os.chmod(descriptor if os.chmod in os.supports_fd else path, stat.S_IMODE(like.st_mode))
+        os.fsync(descriptor)
+
+
+def _sync_folder(folder: str) -> None:
+    """Make the new name last. Not every system lets a folder be opened; the file itself is safe already."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

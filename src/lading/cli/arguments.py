@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from lading._version import __version__
 
 FORMATS = ("text", "json")
+REPORTS = (*FORMATS, "sarif", "github")
 COLOURS = ("auto", "always", "never")
 SHELLS = ("bash", "zsh", "fish")
 
@@ -95,12 +96,26 @@ def _check(commands: Commands) -> None:
     check = _command(commands, "check", "find and check everything", "Find and check everything below PATH.")
     check.add_argument("paths", nargs="*", metavar="PATH", default=["."], help="files and folders (default: .)")
     _loading(check)
-    _format(check, FORMATS)
+    _format(check, REPORTS)
+    fixing = check.add_mutually_exclusive_group()
+    fixing.add_argument("--fix", action="store_true", help="apply the fixes of findings, then report what is left")
+    fixing.add_argument("--diff", action="store_true", help="show what --fix would change; exit 1 if anything")
+    check.add_argument("--unsafe-fixes", action="store_true", help="also those fixes that may change the meaning")
+    check.add_argument(
+        "--jobs", type=_count, default=0, metavar="N", help="check with N processes (default: as many as are worth it)"
+    )
     check.add_argument("--quiet", action="store_true", help="show errors only")
     check.add_argument("--strict", action="store_true", help="fail on warnings, too")
     _codes(check, "--select", "report these codes only")
     _codes(check, "--ignore", "do not report these codes")
     check.add_argument("--statistics", action="store_true", help="count findings by code instead of showing them")
+
+
+def _count(written: str) -> int:
+    number = 0 if written == "auto" else int(written)
+    if number < 0:
+        raise ValueError
+    return number
 
 
 def _show(commands: Commands) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections import Counter
+from collections.abc import Callable
 
 from lading.cli.main import BUG, FOUND, OK, USAGE
 from lading.cli.output import Output
@@ -15,41 +17,94 @@ from lading.workspace import SETTINGS, Report, check_paths
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
-    selection = Selection(_codes(options.select) or None, _codes(options.ignore))
-    progress = Progress("checking", output.width)
-    try:
-        report = check_paths(
-            options.paths, request_of(options), kind=options.kind, selection=selection, progress=progress
-        )
-    finally:
-        progress.clear()
-    if report.files or options.output_format != "text":
-        _write(report, options, output)
+    check = _checking(options, output)
+    fixed: int | None = None
+    if options.fix:
+        from lading.cli.fixing import fix_all
+
+        report, fixed = fix_all(check, options.paths, output, unsafe=options.unsafe_fixes)
+    else:
+        report = check()
+    if options.diff:
+        from lading.cli.fixing import show_diff
+
+        code = FOUND if show_diff(report, output, unsafe=options.unsafe_fixes) else OK
+    else:
+        if report.files or options.output_format != "text":
+            _write(report, options, output, fixed)
+        code = _exit_code(report, strict=options.strict)
     hidden = _hidden(report)
     if hidden:
         output.note(f"lading: errors that are not shown keep a configuration from existing: {', '.join(hidden)}")
-    if all(each.kind == SETTINGS for each in report.files):
+    if all(each.kind == SETTINGS for each in report.files) and not report.errors:
         output.note("lading: found nothing to check; name a file, or a kind with --kind")
-        return FOUND if report.errors else USAGE
-    return _exit_code(report, strict=options.strict)
+        return USAGE
+    return code
 
 
-def _write(report: Report, options: argparse.Namespace, output: Output) -> None:
+def _checking(options: argparse.Namespace, output: Output) -> Callable[[], Report]:
+    """A check as the command line asks for it, to be made once or more."""
+    selection = Selection(_codes(options.select) or None, _codes(options.ignore))
+    request = request_of(options)
+
+    def check() -> Report:
+        progress = Progress("checking", output.width)
+        try:
+            return check_paths(
+                options.paths,
+                request,
+                kind=options.kind,
+                selection=selection,
+                progress=progress,
+                jobs=options.jobs,
+            )
+        finally:
+            progress.clear()
+
+    return check
+
+
+def _write(report: Report, options: argparse.Namespace, output: Output, fixed: int | None) -> None:
+    """The report in the format that was asked for; each is imported only then."""
+    if options.output_format == "text":
+        _write_text(report, options, output, fixed)
+        return
     if options.output_format == "json":
         from lading.render import json
 
-        output.data(json.render(report))
-        if options.statistics:
-            output.note(statistics(report, quiet=options.quiet).rstrip("\n"))
-        return
+        output.data(json.render(report, fixed=fixed))
+    elif options.output_format == "sarif":
+        from lading.kinds.registry import codes_of
+        from lading.render import sarif
+
+        output.data(sarif.render(report, codes_of(each.kind for each in report.files)))
+    else:
+        from lading.render import github
+
+        for line in github.render(report, prefix=_inside_repository(), quiet=options.quiet):
+            output.data(line)
+    if options.statistics:
+        output.note(statistics(report, quiet=options.quiet).rstrip("\n"))
+
+
+def _write_text(report: Report, options: argparse.Namespace, output: Output, fixed: int | None) -> None:
     from lading.render import text
 
     if options.statistics:
         output.data(statistics(report, quiet=options.quiet))
         output.data(text.summary(report, output.style(), quiet=options.quiet))
         return
-    for piece in text.render(report, output.style(), quiet=options.quiet):
+    for piece in text.render(report, output.style(), quiet=options.quiet, fixed=fixed):
         output.data(piece)
+
+
+def _inside_repository() -> str:
+    """The way from the checkout of a workflow to the working directory, empty outside of one."""
+    checkout = os.environ.get("GITHUB_WORKSPACE", "")
+    here = os.path.realpath(os.getcwd())
+    root = os.path.realpath(checkout) if checkout else here
+    inside = here.startswith(root.rstrip(os.sep) + os.sep)
+    return os.path.relpath(here, root).replace(os.sep, "/") if inside else ""
 
 
 def statistics(report: Report, *, quiet: bool = False) -> str:

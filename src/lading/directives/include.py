@@ -239,6 +239,18 @@ def _strategy(path: Path, base: Any, over: Any, nested: set[Path]) -> Strategy:
     return "merge"
 
 
+#: What an author may write in place of what it stands for.
+SCHEMA: dict[str, Any] = {
+    "title": "an include",
+    "description": "Replaced by the content of another file of the library, with `override` laid over it.",
+    "type": "object",
+    "properties": {
+        KEY: {"type": "string", "description": "The file, from the root of the library."},
+        OVERRIDE: {"description": "What to change in the included content."},
+    },
+    "required": [KEY],
+}
+
 CODES: tuple[Code, ...] = (
     Code(
         "include-not-found",

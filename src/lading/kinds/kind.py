@@ -5,7 +5,7 @@ No stage asks which kind it serves. A new kind is one `Kind` value, its models, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -28,6 +28,8 @@ Stage = Callable[[Tree, "Session"], tuple[Tree, list[Fact]]]
 Rule = Callable[[Any, "Session"], Iterator[Fact]]
 #: A check of all files of a kind together. Each fact is placed in the load it is given with.
 SetRule = Callable[[Sequence["Outcome"]], Iterator[tuple["Outcome", Fact]]]
+#: A check of the files of a kind that refer to others, given what all files offer.
+CrossRule = Callable[[Sequence["Outcome"], Sequence["Offer"]], Iterator[tuple["Outcome", Fact]]]
 #: Makes the value handed to programs from the resolved value, once it is known to fit the model.
 Making = Callable[[Any, "Session"], Any]
 #: How severe a finding about the text is, where that depends on its place; None silences it.
@@ -46,24 +48,6 @@ class Item(msgspec.Struct, frozen=True):
     name: str
     description: str | None = None
     path: Path = ROOT  #: where it stands in the configuration
-
-
-class Offer(msgspec.Struct, frozen=True):
-    """A name that other files may use: of which sort, and within which folder it is known."""
-
-    sort: str
-    name: str
-    within: str
-
-
-class Want(msgspec.Struct, frozen=True):
-    """A name that a file uses: of one of some sorts. `fact` is what to tell if nobody offers it."""
-
-    sorts: tuple[str, ...]
-    name: str
-    path: str  #: of the file, absolute, with `/`
-    fact: Fact
-    others: tuple[str, ...] = ()  #: names that need no file
 
 
 class Sensitive(msgspec.Struct, frozen=True):
@@ -129,6 +113,27 @@ def default_limits(_env: Mapping[str, str]) -> tuple[Limits, list[Fact]]:
     return Limits(), []
 
 
+class Offer(msgspec.Struct, frozen=True):
+    """A file as others may refer to it: its kind, its absolute path with `/`, and its names."""
+
+    kind: str
+    path: str
+    names: tuple[str, ...]
+
+
+def offers_nothing(_outcome: Outcome) -> Iterable[str]:
+    return ()
+
+
+def refers_to_nothing(_outcome: Outcome) -> bool:
+    return False
+
+
+def all_together(_outcome: Outcome) -> Hashable:
+    """For kinds any two of whose files may concern each other."""
+    return ()
+
+
 def in_no_layer(_path: str, _env: Mapping[str, str]) -> str | None:
     return None
 
@@ -158,9 +163,13 @@ class Kind(msgspec.Struct, frozen=True):
     stages: tuple[Stage, ...] = ()
     rules: tuple[Rule, ...] = ()
     set_rules: tuple[SetRule, ...] = ()
-    #: the names a file defines for others, and those it uses; both are compared across all kinds
-    offers: Callable[[Outcome], Iterable[Offer]] = lambda _outcome: ()
-    wants: Callable[[Outcome], Iterable[Want]] = lambda _outcome: ()
+    #: files with equal keys are seen together by the set rules, others need not be; None: with no other file
+    set_key: Callable[[Outcome], Hashable] = all_together
+    cross_rules: tuple[CrossRule, ...] = ()
+    #: the names under which other files may refer to a file of this kind
+    offers: Callable[[Outcome], Iterable[str]] = offers_nothing
+    #: whether the cross rules have anything to say about a file
+    refers: Callable[[Outcome], bool] = refers_to_nothing
     codes: tuple[Code, ...] = ()
     #: makes what `Loaded.config` is, where that is not the model itself; it has `to_dict` and freezes what it takes
     make: Making | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import msgspec
@@ -171,4 +171,13 @@ def all_codes() -> dict[str, Code]:
     codes = {code.name: code for code in CORE_CODES}
     for each in BUILT_IN:
         codes |= {code.name: code for code in kind_named(each.kind).codes}
+    return codes
+
+
+def codes_of(kinds: Iterable[str | None]) -> dict[str, Code]:
+    """Every code of lading, of the built-in kinds, and of those of the named kinds that others installed."""
+    codes = all_codes()
+    for name in set(kinds) - {None, *names()}:
+        kind = installed().get(str(name))
+        codes |= {code.name: code for code in kind.codes} if kind is not None else {}
     return codes

@@ -11,12 +11,13 @@ from lading.source import Span
 from lading.workspace import Report
 
 
-def render(report: Report) -> str:
-    return json.dumps(to_dict(report), ensure_ascii=False, indent=1) + "\n"
+def render(report: Report, *, fixed: int | None = None) -> str:
+    return json.dumps(to_dict(report, fixed=fixed), ensure_ascii=False, indent=1) + "\n"
 
 
-def to_dict(report: Report) -> dict[str, Any]:
-    """The report as plain data, in the documented shape."""
+def to_dict(report: Report, *, fixed: int | None = None) -> dict[str, Any]:
+    """The report as plain data, in the documented shape; with the number of `fixed` findings after a run that
+    fixed some."""
     return {
         "version": 1,
         "lading": __version__,
@@ -25,6 +26,7 @@ def to_dict(report: Report) -> dict[str, Any]:
             "errors": len(report.errors),
             "warnings": len(report.warnings),
             "notes": len(report.notes),
+            **({} if fixed is None else {"fixed": fixed}),
         },
         "files": [
             {

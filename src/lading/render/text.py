@@ -44,12 +44,14 @@ class Style:
         return f"\x1b[{_COLOURS[role]}m{text}\x1b[0m" if self.colour and text else text
 
 
-def render(report: Report, style: Style, *, quiet: bool = False) -> Iterator[str]:
+def render(report: Report, style: Style, *, quiet: bool = False, fixed: int | None = None) -> Iterator[str]:
     """The report, piece by piece: every finding, then the summary."""
     for each in report.diagnostics:
         if quiet and each.severity != "error":
             continue
         yield finding(each, style) + "\n"
+    if fixed is not None:
+        yield f"{_plural(fixed, 'finding')} fixed\n"
     yield summary(report, style, quiet=quiet)
 
 

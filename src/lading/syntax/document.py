@@ -189,9 +189,9 @@ def _window(text: str) -> Range:
     return (1 if text.startswith(_BOM) else 0), len(text)
 
 
-def load_value(format: Format, text: str) -> Any:  # noqa: A002
+def load_value(format: Format, text: str, *, merge: bool = False) -> Any:  # noqa: A002
     """The value of a text and nothing else. Raises `SyntaxProblem`."""
-    return _load(format, text, merge=False).value
+    return _load(format, text, merge=merge).value
 
 
 def _load(format: Format, text: str, *, merge: bool) -> Parsed:  # noqa: A002

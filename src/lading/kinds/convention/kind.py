@@ -13,7 +13,7 @@ import msgspec
 from lading.diagnostics import Fact
 from lading.kinds.convention import checks, stages
 from lading.kinds.convention.codes import CODES
-from lading.kinds.convention.references import names_differ, offers, wants
+from lading.kinds.convention.references import names_are_unique, names_in, own_name, references_exist, refers
 from lading.kinds.convention.table import Convention, Field
 from lading.kinds.headers import HeaderStyle, read_header
 from lading.kinds.kind import Item, Kind, Sensitive
@@ -137,9 +137,11 @@ def kind_of(convention: Convention) -> Kind:
             partial(stages.look_for_suspicious, convention),
         ),
         rules=tuple(partial(rule, convention) for rule in checks.RULES),
-        set_rules=(partial(names_differ, convention),),
-        offers=offers,
-        wants=partial(wants, convention),
+        set_rules=(partial(names_are_unique, convention),),
+        set_key=partial(own_name, convention),
+        cross_rules=(partial(references_exist, convention),),
+        offers=names_in,
+        refers=partial(refers, convention),
         codes=CODES,
         schema=hide_body,
         example=convention.example,

@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from lading.diagnostics import Fact
-from lading.kinds.kind import Item, Kind, Offer, Sensitive
+from lading.kinds.kind import Item, Kind, Sensitive
 from lading.kinds.mcp.codes import CODES
 from lading.kinds.mcp.dialects import CLAUDE, DIALECTS, Dialect, dialect_of
 from lading.kinds.mcp.model import McpServers
 from lading.kinds.mcp.reading import read_with_comments
 from lading.kinds.mcp.servers import gather
-from lading.kinds.reach import path_of, reach_of
 from lading.kinds.settings.mcp import JsonServer, McpJson, from_json
 from lading.model import Shape
 from lading.session import Session
@@ -55,17 +54,17 @@ def _listed(plain: Any, _file: str) -> Iterator[Item]:
         yield Item("mcp server", name, where if isinstance(where, str) else None, ("servers", name))
 
 
-def offers(outcome: Outcome) -> Iterator[Offer]:
-    """The servers of a file, for those who name them."""
-    value = outcome.tree.value if outcome.tree is not None else None
+def server_names(outcome: Outcome) -> Iterator[str]:
+    """The names of the servers, by which agents refer to them."""
+    value: Any = outcome.tree.value if outcome.tree is not None else None
     servers = value.get("servers", value.get("mcpServers")) if isinstance(value, dict) else None
-    for name in servers if isinstance(servers, dict) else ():
-        yield Offer("mcp", name, reach_of(path_of(outcome)))
+    yield from servers if isinstance(servers, dict) else ()
 
 
 def _tolerant(dialect: Dialect) -> Kind:
     return Kind(
         name="mcp",
+        offers=server_names,
         title="list of MCP servers",
         model=McpServers,
         formats={".json": "json", ".jsonc": "json", ".toml": "toml"},
@@ -75,7 +74,6 @@ def _tolerant(dialect: Dialect) -> Kind:
         stages=(partial(gather, dialect),),
         codes=CODES,
         listing=_listed,
-        offers=offers,
         sensitive=(Sensitive("servers.*", "tool"), Sensitive("servers.*.command", "permission")),
         example=EXAMPLE,
         example_path=".mcp.json",
@@ -102,7 +100,6 @@ STRICT = Kind(
     shape=Shape(unknown="error", null_is_absent=True),
     stages=(_strictly,),
     codes=CODES,
-    offers=offers,
     listing=lambda plain, _file: (
         msgspec.structs.replace(each, path=("mcpServers", each.name)) for each in _listed(plain, _file)
     ),

@@ -9,7 +9,7 @@ from lading.kinds.profile import presenting, rules, servers, stages
 from lading.kinds.profile.codes import CODES
 from lading.kinds.profile.model import AgentProfile, ProfileOptions
 from lading.kinds.profile.reading import read
-from lading.kinds.profile.sets import together
+from lading.kinds.profile.sets import set_key, together
 from lading.model import Shape
 
 EXAMPLE = """\
@@ -57,7 +57,9 @@ KIND = Kind(
         rules.hooks_can_run,
     ),
     set_rules=(together,),
-    wants=servers.wants,
+    set_key=set_key,
+    cross_rules=(servers.servers_exist,),
+    refers=servers.refers,
     codes=CODES,
     schema=hide_source,
     example=EXAMPLE,

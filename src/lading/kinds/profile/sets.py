@@ -50,6 +50,16 @@ def members(outcomes: Sequence[Outcome]) -> list[Member]:
     return found
 
 
+def set_key(outcome: Outcome) -> str | None:
+    """Only profiles with the same name, or nearly the same, concern each other."""
+    found = members([outcome])
+    return _folded(found[0].name) if found else None
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
 def together(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
     """Every finding about profiles that share a name, or nearly do."""
     found = members(outcomes)
@@ -85,7 +95,7 @@ def _gained(old: Any, new: Any) -> Iterator[str]:
 def _alike(found: list[Member]) -> Iterator[Finding]:
     seen: dict[str, Member] = {}
     for each in found:
-        first = seen.setdefault(unicodedata.normalize("NFKC", each.name).casefold(), each)
+        first = seen.setdefault(_folded(each.name), each)
         if first.name != each.name:
             values: dict[str, object] = {"name": Shown(each.name), "other": Shown(first.name)}
             yield _about(each, "profile-names-alike", values, first, "the other one")

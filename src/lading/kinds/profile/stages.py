@@ -48,7 +48,7 @@ def keep_text(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
         origin = tree.story(path).origin
         written = document.text(origin.path) or ""
         text = written if re.fullmatch(r"[\w.+:-]+", written) else str(value)
-        change = Change(path, f'"{text}"', origin=origin)
+        change = Change(path, text, origin=origin)
         facts.append(
             Fact(
                 "text-not-quoted",

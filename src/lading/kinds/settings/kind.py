@@ -75,7 +75,7 @@ KIND = Kind(
     shape=Shape(unknown="error"),
     stages=(prepare_hooks, say_what_the_project_decides),
     rules=(rules.hooks_can_run, rules.numbers_are_plausible),
-    offers=servers.offers,
+    offers=servers.defined,
     codes=CODES,
     schema=hide_source,
     example=EXAMPLE,

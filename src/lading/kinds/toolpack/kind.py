@@ -16,7 +16,7 @@ from lading.kinds.toolpack.pack import make
 from lading.kinds.toolpack.presenting import SENSITIVE, listing
 from lading.kinds.toolpack.rules import RULES
 from lading.kinds.toolpack.spelling import camel_case, network_list
-from lading.kinds.toolpack.together import ids_are_unique
+from lading.kinds.toolpack.together import ids_are_unique, set_key
 from lading.model import Shape
 from lading.session import Session
 from lading.tree import Tree
@@ -71,6 +71,7 @@ KIND = Kind(
     stages=(camel_case, network_list, resolve_schemas),
     rules=RULES,
     set_rules=(ids_are_unique,),
+    set_key=set_key,
     codes=(*schemas.CODES, *ref.CODES, *CODES),
     make=make,
     example=EXAMPLE,

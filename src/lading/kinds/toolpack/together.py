@@ -12,6 +12,16 @@ if TYPE_CHECKING:
     from lading.loading import Outcome
 
 
+def set_key(outcome: Outcome) -> str | None:
+    """Only packs with the same id, or nearly the same, concern each other."""
+    name = _id_of(outcome)
+    return None if name is None else _folded(name)
+
+
+def _folded(name: str) -> str:
+    return name.replace(":", ".")
+
+
 def ids_are_unique(outcomes: Sequence[Outcome]) -> Iterator[tuple[Outcome, Fact]]:
     """Each id occurs once; the later file is at fault, and the first is named."""
     first: dict[str, Outcome] = {}
@@ -20,7 +30,7 @@ def ids_are_unique(outcomes: Sequence[Outcome]) -> Iterator[tuple[Outcome, Fact]
         name = _id_of(outcome)
         if name is None:
             continue
-        folded = name.replace(":", ".")
+        folded = _folded(name)
         if name in first:
             yield outcome, _duplicate(name, outcome, first[name])
         elif folded in alike:

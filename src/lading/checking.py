@@ -1,0 +1,212 @@
+"""One file of a check: which kind it is, what loading it finds, and the little that is kept of that.
+
+A check looks at many files and keeps of each only what a report needs. Trees, documents and texts of files
+without findings are let go after a few dozen files, so that memory does not grow with what is fine.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Hashable, Iterable, Mapping
+
+import msgspec
+
+from lading.codes import CORE_CODES
+from lading.diagnostics import Diagnostic, Severity, UsageError
+from lading.files import MAX_BYTES, FileProblem, Files, display_name, require_text
+from lading.kinds.kind import Offer
+from lading.kinds.places import kind_of_header
+from lading.kinds.registry import kind_named, recognise_content, recognise_path, recognise_text
+from lading.loading import Outcome, Request, load_path
+from lading.project import Project, Projects
+from lading.session import Shared
+from lading.source import Source
+from lading.surroundings import Surroundings, surroundings_of
+from lading.syntax.document import Format, load_value
+from lading.syntax.engine import SyntaxProblem
+from lading.wording import Redactor, help_of, message_of
+
+_CODES = {code.name: code for code in CORE_CODES}
+_FORMATS: dict[str, Format] = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
+
+#: How many files are looked at together: enough that a library they share is parsed rarely, few enough that what
+#: is kept for sharing stays small, and that several processes are busy to the end.
+CHUNK = 48
+
+
+class Candidate(msgspec.Struct, frozen=True):
+    """A file to look at. One that the caller named must be of some kind; one that a walk found need not."""
+
+    path: str
+    named: bool = False
+
+
+class Checked(msgspec.Struct, frozen=True):
+    """What is kept of one file."""
+
+    path: str  #: as the caller or the walk named it
+    name: str  #: as people are shown it
+    kind: str | None
+    ok: bool
+    diagnostics: tuple[Diagnostic, ...] = ()
+    digest: str | None = None
+    reads: tuple[str, ...] = ()  #: the names of the other files its load read
+    real: str | None = None  #: the file itself, whatever links led to it
+    key: Hashable = None  #: what it shares with the files of its kind that it must be seen together with
+    offer: Offer | None = None  #: how others may refer to it
+    refers: bool = False  #: whether it refers to others
+    guessed: bool = False  #: its kind is a guess, see `Guess`
+
+
+class Guess(str):
+    """The kind of a file in a place that says nothing. Another load that reads the file knows better."""
+
+    __slots__ = ()
+
+
+class Checker:
+    """Checks files, a chunk at a time. The files of a chunk share what they read and parse."""
+
+    def __init__(self, request: Request, kind: str | None, projects: Projects | None = None) -> None:
+        self.request = request
+        self.kind = kind
+        self.projects = projects or Projects()
+
+    def check(self, candidates: Iterable[Candidate]) -> list[Checked | None]:
+        """What is kept of each file; None for those that are nobody's business.
+
+        Raises `UsageError` for options that a kind refuses.
+        """
+        shared = Shared(Files())
+        return [self._check(each, shared) for each in candidates]
+
+    def _check(self, candidate: Candidate, shared: Shared) -> Checked | None:
+        path, project = candidate.path, self.projects.of(candidate.path)
+        chosen = self.kind
+        if chosen is None:
+            surroundings = surroundings_of(shared)
+            found = recognised(path, shared.files.again(), project, surroundings, named=candidate.named)
+            if found is None and not candidate.named:
+                return None
+            if found is None:
+                return _failed(path, finding("unrecognised", display_name(path)))
+            if isinstance(found, Diagnostic):
+                return _unreadable(path, found, named=candidate.named)
+            chosen = found
+        try:
+            outcome = load_path(path, kind_named(chosen), project.applied(self.request), shared=shared)
+            return _kept(path, outcome, guessed=isinstance(chosen, Guess))
+        except UsageError:
+            raise
+        except Exception as error:
+            return _failed(path, bug(path, error))
+
+
+def bug(path: str, error: Exception) -> Diagnostic:
+    """The finding that something in lading failed on a file."""
+    return finding("internal-error", display_name(path), {"problem": f"{type(error).__name__}: {error}"})
+
+
+def _failed(path: str, why: Diagnostic) -> Checked:
+    return Checked(path, display_name(path), None, ok=False, diagnostics=(why,))
+
+
+def _unreadable(path: str, problem: Diagnostic, *, named: bool) -> Checked | None:
+    """A file whose content nobody can look at. Of those a walk meets, only a refusal is worth a word: a file that
+    is too large or no text would not have been recognised."""
+    if named:
+        return _failed(path, problem)
+    if problem.code == "file-unreadable":
+        milder = msgspec.structs.replace(problem, severity="warning")
+        return Checked(path, display_name(path), None, ok=True, diagnostics=(milder,))
+    return None
+
+
+def offer_of(outcome: Outcome) -> Offer | None:
+    """A load as others may refer to it, if they may."""
+    names = tuple(outcome.kind.offers(outcome))
+    if not names or not outcome.sources:
+        return None
+    source = outcome.sources[0]
+    return Offer(outcome.kind.name, (source.path or source.name).replace(os.sep, "/"), names)
+
+
+def _kept(path: str, outcome: Outcome, *, guessed: bool) -> Checked:
+    name = display_name(path)
+    loaded = outcome.loaded()
+    return Checked(
+        path,
+        name,
+        outcome.kind.name,
+        not outcome.blocked,
+        outcome.diagnostics,
+        None if loaded is None else loaded.digest,
+        tuple(source.name for source in outcome.sources if source.name != name),
+        os.path.realpath(path),
+        outcome.kind.set_key(outcome) if outcome.kind.set_rules else None,
+        offer_of(outcome),
+        bool(outcome.kind.cross_rules) and outcome.kind.refers(outcome),
+        guessed,
+    )
+
+
+# -------------------------------------------------------------------------------------------- recognition
+
+
+def recognised(
+    path: str, files: Files, project: Project, surroundings: Surroundings, *, named: bool = True
+) -> str | Diagnostic | None:
+    """The name of the kind of a file: by the settings, its path, the plugin it belongs to, its content; or why it
+    cannot be told.
+
+    Whether a file that nobody could recognise exists matters only if somebody named it.
+    """
+    absolute = os.path.normpath(os.path.join(files.cwd, path))
+    slashed = absolute.replace(os.sep, "/")
+    conventions = project.settings.conventions
+    known = project.kind_of(absolute) or recognise_path(slashed, conventions=conventions)
+    if known is not None:
+        return known
+    extension = os.path.splitext(path)[1].lower()
+    header = extension == ".md" and conventions
+    if header and (component := surroundings.component(slashed)) is not None:
+        return component
+    if not header and extension not in _FORMATS and not named:
+        return None
+    try:
+        source = require_text(files.read(path, max_bytes=10 * MAX_BYTES))
+    except FileProblem as problem:
+        return finding(problem.code, display_name(path), problem.values)
+    if header:
+        guess = kind_of_header(slashed, source.text)
+        return None if guess is None else Guess(guess)
+    return _recognised_by_content(source, _FORMATS[extension]) if extension in _FORMATS else None
+
+
+def _recognised_by_content(source: Source, format: Format) -> str | None:  # noqa: A002
+    """A cheap look at the text decides whether parsing is worth it; a text that does not parse is taken for
+    what it looks like, so that its error is told."""
+    looks_like = recognise_text(source.text)
+    if looks_like is None:
+        return None
+    try:
+        value = load_value(format, source.text.removeprefix("\ufeff"))
+    except SyntaxProblem:
+        return looks_like
+    return recognise_content(value)
+
+
+def finding(
+    code: str, file: str, values: Mapping[str, object] | None = None, *, severity: Severity | None = None
+) -> Diagnostic:
+    """A finding about a whole file."""
+    known = _CODES[code]
+    values = values or {}
+    redactor = Redactor()
+    return Diagnostic(
+        code,
+        severity or known.severity,
+        message_of(known, values, redactor),
+        help=help_of(known, values, redactor),
+        file=file,
+    )

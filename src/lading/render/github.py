@@ -1,0 +1,49 @@
+"""Workflow commands of GitHub Actions: each finding becomes an annotation at its line.
+
+A command is one line, `::error file=…,line=…::message`. Whatever could end the line, a property or the properties
+is escaped, so that no text of a checked file can start a command of its own.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+
+from lading.diagnostics import Diagnostic, Severity
+from lading.workspace import Report
+
+_COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "note": "notice"}
+
+
+def render(report: Report, *, prefix: str = "", quiet: bool = False) -> Iterator[str]:
+    """One line for each finding. `prefix` is the way from the root of the repository to where the run started."""
+    for each in report.diagnostics:
+        if not quiet or each.severity == "error":
+            yield command(each, prefix)
+
+
+def command(each: Diagnostic, prefix: str = "") -> str:
+    properties = {"title": f"lading: {each.code}"} if each.name is None else _place(each, prefix)
+    listed = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
+    message = each.message if each.help is None else f"{each.message}\n{each.help}"
+    return f"::{_COMMANDS[each.severity]} {listed}::{_data(message)}\n"
+
+
+def _place(each: Diagnostic, prefix: str) -> dict[str, object]:
+    assert each.name is not None
+    properties: dict[str, object] = {"file": posixpath.join(prefix, each.name)}
+    if each.span is not None:
+        line, column = each.span.source.position(each.span.start)
+        end_line, end_column = each.span.source.position(each.span.end)
+        properties |= {"line": line, "endLine": end_line}
+        if line == end_line:  # columns count only within one line
+            properties |= {"col": column, "endColumn": end_column}
+    return {**properties, "title": f"lading: {each.code}"}
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,164 @@
+"""A check of many files: one report, whoever does the work."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import threading
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tiny
+from lading import parallel, workspace
+from lading.checking import Checked
+from lading.diagnostics import Diagnostic, UsageError
+from lading.files import FileProblem, Files
+from lading.loading import Request
+from lading.render import json as render_json
+from lading.source import Source, Span
+from lading.workspace import WORTH_IT, check_paths
+
+REQUEST = Request(env={}, shared=True)
+CREW = "name: crew\nmembers: [{$include: m.yaml}]\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "library").mkdir()
+    (tmp_path / "library" / "m.yaml").write_text("name: a\nrol: sailor\n")
+    for number in range(150):
+        (tmp_path / f"s{number}.yaml").write_text(CREW if number % 3 else "name: crew\nmembers: 5\n")
+        (tmp_path / f"n{number}.json").write_text("{}")
+    (tmp_path / "broken.yaml").write_text("name: crew\nmembers: [\n")
+    monkeypatch.chdir(tmp_path)
+    tiny.install(monkeypatch)
+    return tmp_path
+
+
+def test_the_report_is_the_same_whatever_the_number_of_processes(project: Path) -> None:
+    reports = [check_paths(["."], REQUEST, jobs=jobs) for jobs in (1, 2, 3, 0)]
+    written = [render_json.render(report) for report in reports]
+    assert len(reports[0].diagnostics) > 50
+    assert written[0] == written[1] == written[2] == written[3]
+
+
+def test_equal_sources_are_one_again(project: Path) -> None:
+    (project / "library" / "m.yaml").write_text("nam: 1\nrole: x\nmore: 1\n")
+    report = check_paths(["."], REQUEST, jobs=2)
+    spans = [each.span for each in report.diagnostics if each.span and each.name == "library/m.yaml"]
+    assert len(spans) > 2
+    assert len({id(span.source) for span in spans}) == 1
+
+
+def test_only_sources_with_findings_travel(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = Source("a", b"x" * 1000, path="/a")
+    result = Checked("a", "a", "crew", True, (Diagnostic("c", "error", "m", span=Span(source, 0, 1)),) * 50)
+    departures, arrivals = parallel._Departures(), parallel._Arrivals()
+    first, second = departures.pack([result]), departures.pack([result])
+    assert len(first) < 6000
+    assert len(second) < len(first) - 900, "a source is sent once"
+    one, two = arrivals.unpack(first)[0], arrivals.unpack(second)[0]
+    assert one is not None
+    assert two is not None
+    spans = [each.span for each in (*one.diagnostics, *two.diagnostics) if each.span]
+    assert {id(span.source) for span in spans} == {id(spans[0].source)}
+    assert spans[0].source.text == source.text
+
+
+def test_few_files_need_no_other_process(monkeypatch: pytest.MonkeyPatch, project: Path) -> None:
+    def fail(*_arguments: Any) -> Any:
+        raise AssertionError("a process was started")
+
+    monkeypatch.setattr(parallel, "by_processes", fail)
+    monkeypatch.setattr(workspace, "_processors", lambda: 2)
+    few = [f"s{number}.yaml" for number in range(20)]
+    assert len(check_paths(few, REQUEST, jobs=0).files) == 21
+    with pytest.raises(AssertionError, match="started"):
+        check_paths(["."], REQUEST, jobs=0)
+    assert len(list(project.iterdir())) > WORTH_IT
+
+
+def test_a_killed_worker_costs_no_result(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The system kills a process when memory runs out; the rest is done by this one."""
+    expected = check_paths(["."], REQUEST)
+    real = parallel._Arrivals.unpack
+    calls = iter(range(100))
+
+    def unpack(self: parallel._Arrivals, data: bytes) -> list[Checked | None]:
+        if next(calls) == 2:
+            raise BrokenProcessPool("killed")
+        return real(self, data)
+
+    monkeypatch.setattr(parallel._Arrivals, "unpack", unpack)
+    assert render_json.render(check_paths(["."], REQUEST, jobs=2)) == render_json.render(expected)
+
+
+def test_wrong_options_are_refused_by_workers_too(project: Path) -> None:
+    with pytest.raises(UsageError, match="not an option"):
+        check_paths(["."], Request(env={}, options={"libary": "x"}), jobs=2)
+
+
+def test_threads_do_not_fork(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert parallel._context().get_start_method() in ("fork", "spawn")
+    monkeypatch.setattr(threading, "active_count", lambda: 2)
+    assert parallel._context().get_start_method() == "spawn"
+
+
+# ------------------------------------------------------------------------------------------- what is found
+
+
+def test_a_folder_that_cannot_be_read_is_a_finding(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (project / "locked").mkdir()
+    real = os.scandir
+
+    def scandir(path: str) -> object:
+        if os.path.basename(path) == "locked":
+            raise PermissionError(13, "Permission denied", path)
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    found = [each for each in check_paths(["."], REQUEST).diagnostics if each.code == "folder-unreadable"]
+    assert list(map(str, found)) == [
+        "locked: warning[folder-unreadable] cannot look into locked: Permission denied",
+    ]
+    report = check_paths(["locked"], REQUEST)
+    assert [each.severity for each in report.diagnostics] == ["error"]
+    assert report.files == ()
+
+
+def test_a_file_that_cannot_be_read_is_told(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Files.read
+
+    def read(self: Files, path: str, **options: Any) -> Source:
+        if path.endswith("s1.yaml"):
+            raise FileProblem("file-unreadable", file="s1.yaml", reason="Permission denied")
+        return real(self, path, **options)
+
+    monkeypatch.setattr(Files, "read", read)
+    (found,) = [each for each in check_paths(["."], REQUEST).diagnostics if each.code == "file-unreadable"]
+    assert (found.name, found.severity) == ("s1.yaml", "warning")
+    (found,) = check_paths(["s1.yaml"], REQUEST).diagnostics
+    assert found.severity == "error"
+
+
+def test_one_file_under_two_names_is_checked_once(project: Path) -> None:
+    (project / "z.yaml").symlink_to("s1.yaml")
+    report = check_paths([".", "./s1.yaml", "s1.yaml"], REQUEST)
+    assert [each.path for each in report.files if each.path in ("s1.yaml", "z.yaml")] == ["s1.yaml"]
+
+
+def test_a_file_read_for_recognition_is_still_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    tiny.install(monkeypatch)
+    (tmp_path / "s.yaml").write_text("name: crew\n#" + "x" * (10 * 1024 * 1024))
+    assert [each.code for each in check_paths(["."], REQUEST).diagnostics] == ["file-too-large"]
+
+
+def test_findings_survive_pickling(project: Path) -> None:
+    report = check_paths(["."], REQUEST)
+    copy = pickle.loads(pickle.dumps(report))
+    assert render_json.render(copy) == render_json.render(report)

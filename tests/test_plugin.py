@@ -1,0 +1,110 @@
+"""A kind in a package of its own passes the same case runner as ours."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import lading
+from casefiles import Case, cases_in, check_case
+from lading import plugin
+from lading.cli import main
+from lading.kinds import registry
+from lading.schema_export import schema_for
+from test_schema_export import authored, validator
+
+PLUGIN = Path(__file__).parents[1] / "examples" / "plugin"
+CASES = list(cases_in(PLUGIN / "cases"))
+
+
+@pytest.fixture(autouse=True)
+def installed(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The package as `pip install` would leave it: importable, with the entry points of its pyproject.toml."""
+    project = tomllib.loads((PLUGIN / "pyproject.toml").read_text())["project"]
+    site = tmp_path_factory.mktemp("site")
+    record = site / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    record.mkdir()
+    (record / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
+    points = "".join(
+        f"[{group}]\n" + "".join(f"{name} = {where}\n" for name, where in entries.items())
+        for group, entries in project["entry-points"].items()
+    )
+    (record / "entry_points.txt").write_text(points)
+    monkeypatch.syspath_prepend(str(PLUGIN / "src"))
+    monkeypatch.syspath_prepend(str(site))
+    monkeypatch.setattr(registry, "_plugins", {})
+    yield
+    for name in [name for name in sys.modules if name.partition(".")[0] == "lading_playbook"]:
+        del sys.modules[name]
+
+
+def test_there_are_cases() -> None:
+    assert CASES
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.path.stem)
+def test_case(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    check_case(case, tmp_path, monkeypatch)
+
+
+def test_every_code_occurs_in_a_case() -> None:
+    told = "".join(case.findings for case in CASES)
+    assert not [code.name for code in registry.kind_named("playbook").codes if f"[{code.name}]" not in told]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.path.stem)
+def test_every_case_that_loads_validates(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    case.write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    outcome = case.load()
+    if outcome.ok:
+        validator(schema_for(registry.kind_named("playbook"))).validate(authored(outcome))
+
+
+def test_it_loads_like_any_kind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(PLUGIN / "examples")
+    loaded = lading.load("release.yaml", kind="playbook")
+    assert [step.id for step in loaded.config.steps] == ["make-test", "build", "confirm", "publish"]
+    assert loaded.config.steps[2].ask.startswith("The build is ready.")
+
+
+def test_the_command_knows_it(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(PLUGIN / "examples")
+    assert main(["check", "--kind", "playbook", "release.yaml"]) == 0
+    assert capsys.readouterr().out == "2 files checked, nothing found\n"
+
+
+def test_its_codes_are_known_to_comments_and_to_sarif(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.yaml").write_text("playbook: p\nsteps: [{id: a}]\nx-y: 1 # lading: ignore[step-twice]\n")
+    assert main(["check", "--kind", "playbook", "p.yaml"]) == 1
+    assert "warning[unused-ignore]" in capsys.readouterr().out
+    assert main(["check", "--kind", "playbook", "p.yaml", "--output-format", "sarif"]) == 1
+    assert "A step is a command or a question." in capsys.readouterr().out
+
+
+def test_the_plugin_uses_the_public_face_alone() -> None:
+    for path in (PLUGIN / "src").rglob("*.py"):
+        lines = [line for line in path.read_text().splitlines() if "lading" in line and "import" in line]
+        assert all(line.startswith(("from lading.plugin import", "from lading_playbook")) for line in lines), path
+
+
+def test_every_public_name_exists() -> None:
+    assert plugin.__all__ == sorted(plugin.__all__, key=lambda name: (name[0].islower(), not name.isupper(), name))
+    assert all(hasattr(plugin, name) for name in plugin.__all__)
+
+
+def test_the_how_to_shows_the_code_as_it_is() -> None:
+    page = (PLUGIN.parents[1] / "docs" / "how-to" / "write-a-kind.md").read_text()
+    code = {line.strip() for path in (PLUGIN / "src").rglob("*.py") for line in path.read_text().splitlines()}
+    blocks = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    shown = [line.strip().rstrip(",") for block in blocks for line in block.splitlines() if line.strip()]
+    assert len(shown) > 40
+    assert not [line for line in shown if line not in code and f"{line}," not in code]

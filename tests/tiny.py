@@ -1,0 +1,63 @@
+"""A tiny kind of configuration, so that tests of the machinery do not depend on any real one.
+
+A `crew` has a name and members; members may be included from `library/`.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Literal
+
+import msgspec
+import pytest
+
+from lading.diagnostics import Fact
+from lading.directives import include as including
+from lading.files import PathPolicy
+from lading.kinds import registry
+from lading.kinds.kind import Kind
+from lading.kinds.registry import Recognition
+from lading.model import Shape
+from lading.schema_export import accept
+from lading.session import Session
+from lading.tree import Tree
+
+
+class Member(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One of the crew."""
+
+    name: str
+    role: Literal["captain", "sailor"] = "sailor"
+
+
+class Crew(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    name: str
+    vessel: str | None = None
+    members: tuple[Member, ...] = ()
+
+
+def _include(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
+    library = os.path.join(session.files.cwd, "library")
+    return including.include(tree, session, including.IncludeSettings(library, PathPolicy(), max_depth=5))
+
+
+KIND = Kind(
+    name="crew",
+    title="crew",
+    model=Crew,
+    uses_environment=True,
+    shape=Shape(unknown="warning"),
+    stages=(_include,),
+    codes=including.CODES,
+    schema=lambda schema: accept(schema, "include", including.SCHEMA, instead_of="objects"),
+)
+
+
+def _is_crew(value: Any) -> bool:
+    return isinstance(value, dict) and "crew" in str(value.get("name"))
+
+
+def install(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the kind known, and recognised by `crew` in its name."""
+    row = Recognition("crew", "tiny", by_text=lambda text: "name: crew" in text, by_content=_is_crew)
+    monkeypatch.setattr(registry, "BUILT_IN", (*registry.BUILT_IN, row))
