@@ -192,7 +192,8 @@ def _holds(before: str, after: str, edits: Sequence[Edit], effects: Sequence[Eff
     shift = sum(_growth(edit) for edit in edits if edit.span.end <= low)
     growth = sum(_growth(edit) for edit in edits if low <= edit.span.start and edit.span.end <= high)
     try:
-        old = _value(before[low:high], reading)
+        mend = next((each for each in effects if each.kind == "mend"), None)
+        old = json.loads(str(mend.value)) if mend is not None else _value(before[low:high], reading)
         new = _value(after[low + shift : high + shift + growth], reading)
         return _canonical(_claimed(old, effects)) == _canonical(new)
     except (SyntaxProblem, _Impossible):
@@ -231,7 +232,7 @@ class _Impossible(Exception):
 
 def _claimed(value: Any, effects: Sequence[Effect]) -> Any:
     """The value with the effects, in one walk."""
-    return _with_effects(value, [(each.path, each) for each in effects if each.kind != "nothing"])
+    return _with_effects(value, [(each.path, each) for each in effects if each.kind not in ("nothing", "mend")])
 
 
 def _with_effects(value: Any, effects: list[tuple[Path, Effect]]) -> Any:
