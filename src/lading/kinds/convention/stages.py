@@ -31,8 +31,7 @@ def before_header(source: Source) -> list[Fact]:
     if not space or not text[space:].startswith("---"):
         return []
     start = len(source.text) - len(text)
-    remedy = Remedy("remove it", (Change(ROOT, "", span=Span(source, start, start + space)),))
-    return [Fact("header-not-first", span=Span(source, start, start + space), severity="warning", remedy=remedy)]
+    return [Fact("header-not-first", span=Span(source, start, start + space), severity="warning")]
 
 
 def keep_text(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:

@@ -100,6 +100,7 @@ STRICT = Kind(
     shape=Shape(unknown="error", null_is_absent=True),
     stages=(_strictly,),
     codes=CODES,
+    offers=server_names,
     listing=lambda plain, _file: (
         msgspec.structs.replace(each, path=("mcpServers", each.name)) for each in _listed(plain, _file)
     ),
