@@ -147,6 +147,7 @@ def kind_of(convention: Convention) -> Kind:
             synonyms=convention.synonyms,
         ),
         stages=(
+            partial(stages.say_what_is_cut, convention),
             partial(stages.keep_text, convention),
             partial(stages.divide_names, convention),
             partial(stages.bring_body, convention),

@@ -57,7 +57,7 @@ def _listed(plain: Any, _file: str) -> Iterator[Item]:
 def server_names(outcome: Outcome) -> Iterator[str]:
     """The names of the servers, by which agents refer to them."""
     value: Any = outcome.tree.value if outcome.tree is not None else None
-    servers = value.get("servers") if isinstance(value, dict) else None
+    servers = value.get("servers", value.get("mcpServers")) if isinstance(value, dict) else None
     yield from servers if isinstance(servers, dict) else ()
 
 
@@ -100,6 +100,7 @@ STRICT = Kind(
     shape=Shape(unknown="error", null_is_absent=True),
     stages=(_strictly,),
     codes=CODES,
+    offers=server_names,
     listing=lambda plain, _file: (
         msgspec.structs.replace(each, path=("mcpServers", each.name)) for each in _listed(plain, _file)
     ),
