@@ -9,19 +9,19 @@ import subprocess
 import sys
 from pathlib import Path
 
-HERE = Path(__file__).parent
+ROOT = Path(__file__).parents[1]
 
 
 def check(folder: str) -> int:
     print(f"$ lading check {folder}", flush=True)
-    command = [sys.executable, "-m", "lading", "check", "."]
-    code = subprocess.run(command, cwd=HERE / folder, check=False).returncode
+    command = [sys.executable, "-m", "lading", "check", folder]
+    code = subprocess.run(command, cwd=ROOT, check=False).returncode
     print(flush=True)
     return code
 
 
 def main() -> int:
-    clean, broken = check("server"), check("broken")
+    clean, broken = check("examples/server"), check("examples/broken")
     if (clean, broken) == (0, 1):
         print("One clean and one broken configuration, as promised. Mend examples/broken and run it again.")
         return 0

@@ -30,6 +30,8 @@ With `layers` in the settings, as in `{"layers": {"cwd": "project", "xdg": "home
 profiles or settings seen from there are loaded instead of one file; `cwd` is the root of a repository. With
 `"check": true` all files are checked together.
 
+With `{"check": ["."]}`, everything below these paths is checked, and what the files say together is found, too.
+
 The first file is loaded unless `settings` names an `entry`. `findings` may be missing when there are none, `result`
 when it does not matter. A file in ```base64 is binary; one in ```symlink holds the target of a link. With
 LADING_UPDATE_CASES=1 the expectations are rewritten; the diff is reviewed like code.
@@ -48,6 +50,7 @@ from typing import Any
 
 import pytest
 
+import lading
 from lading.diagnostics import Diagnostic
 from lading.kinds.registry import kind_named
 from lading.layers import find_places
@@ -94,6 +97,8 @@ class Case:
 
     def run(self) -> tuple[Sequence[Diagnostic], Any]:
         """The findings and the result; the working directory must be where the files were written."""
+        if "check" in self.settings:
+            return lading.check(self.settings["check"], env=self.settings.get("env", {})).diagnostics, None
         if "layers" in self.settings:
             return self.load_layers(dict(self.settings["layers"]))
         if self.settings.get("check"):

@@ -28,6 +28,7 @@ LAYERS = [
         "toolpacks",
         "blueprints",
         "profiles",
+        "skills",
         "settings",
         "schema_export",
         "comparing",
@@ -38,6 +39,7 @@ LAYERS = [
         "workspace",
         "parallel",
         "checking",
+        "surroundings",
         "project",
         "loading",
         "registry",
@@ -45,6 +47,7 @@ LAYERS = [
         "directives",
         "session",
         "kind",
+        "places",
         "loaded",
         "model",
         "plain",
@@ -82,7 +85,9 @@ def layer_of(module: str) -> str:
     if parts == [] or parts[0] == "__init__":
         return "_version"
     if parts[0] == "kinds":
-        return {"kind": "kind", "registry": "registry"}.get(parts[1] if len(parts) > 1 else "", "kinds")
+        return {"kind": "kind", "registry": "registry", "places": "places"}.get(
+            parts[1] if len(parts) > 1 else "", "kinds"
+        )
     if parts[0] == "syntax":
         return "document" if parts[1:] == ["document"] else "engines"
     return parts[0]

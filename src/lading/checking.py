@@ -14,11 +14,14 @@ import msgspec
 from lading.codes import CORE_CODES
 from lading.diagnostics import Diagnostic, Severity, UsageError
 from lading.files import MAX_BYTES, FileProblem, Files, display_name, require_text
+from lading.kinds.kind import Offer
+from lading.kinds.places import kind_of_header
 from lading.kinds.registry import kind_named, recognise_content, recognise_path, recognise_text
 from lading.loading import Outcome, Request, load_path
 from lading.project import Project, Projects
 from lading.session import Shared
 from lading.source import Source
+from lading.surroundings import Surroundings, surroundings_of
 from lading.syntax.document import Format, load_value
 from lading.syntax.engine import SyntaxProblem
 from lading.wording import Redactor, help_of, message_of
@@ -50,6 +53,15 @@ class Checked(msgspec.Struct, frozen=True):
     reads: tuple[str, ...] = ()  #: the names of the other files its load read
     real: str | None = None  #: the file itself, whatever links led to it
     key: Hashable = None  #: what it shares with the files of its kind that it must be seen together with
+    offer: Offer | None = None  #: how others may refer to it
+    refers: bool = False  #: whether it refers to others
+    guessed: bool = False  #: its kind is a guess, see `Guess`
+
+
+class Guess(str):
+    """The kind of a file in a place that says nothing. Another load that reads the file knows better."""
+
+    __slots__ = ()
 
 
 class Checker:
@@ -72,7 +84,8 @@ class Checker:
         path, project = candidate.path, self.projects.of(candidate.path)
         chosen = self.kind
         if chosen is None:
-            found = recognised(path, shared.files.again(), project, named=candidate.named)
+            surroundings = surroundings_of(shared)
+            found = recognised(path, shared.files.again(), project, surroundings, named=candidate.named)
             if found is None and not candidate.named:
                 return None
             if found is None:
@@ -81,7 +94,8 @@ class Checker:
                 return _unreadable(path, found, named=candidate.named)
             chosen = found
         try:
-            return _kept(path, load_path(path, kind_named(chosen), project.applied(self.request), shared=shared))
+            outcome = load_path(path, kind_named(chosen), project.applied(self.request), shared=shared)
+            return _kept(path, outcome, guessed=isinstance(chosen, Guess))
         except UsageError:
             raise
         except Exception as error:
@@ -108,7 +122,16 @@ def _unreadable(path: str, problem: Diagnostic, *, named: bool) -> Checked | Non
     return None
 
 
-def _kept(path: str, outcome: Outcome) -> Checked:
+def offer_of(outcome: Outcome) -> Offer | None:
+    """A load as others may refer to it, if they may."""
+    names = tuple(outcome.kind.offers(outcome))
+    if not names or not outcome.sources:
+        return None
+    source = outcome.sources[0]
+    return Offer(outcome.kind.name, (source.path or source.name).replace(os.sep, "/"), names)
+
+
+def _kept(path: str, outcome: Outcome, *, guessed: bool) -> Checked:
     name = display_name(path)
     loaded = outcome.loaded()
     return Checked(
@@ -121,32 +144,43 @@ def _kept(path: str, outcome: Outcome) -> Checked:
         tuple(source.name for source in outcome.sources if source.name != name),
         os.path.realpath(path),
         outcome.kind.set_key(outcome) if outcome.kind.set_rules else None,
+        offer_of(outcome),
+        bool(outcome.kind.cross_rules) and outcome.kind.refers(outcome),
+        guessed,
     )
 
 
 # -------------------------------------------------------------------------------------------- recognition
 
 
-def recognised(path: str, files: Files, project: Project, *, named: bool = True) -> str | Diagnostic | None:
-    """The name of the kind of a file: by the settings, its path, its content; or why it cannot be told.
+def recognised(
+    path: str, files: Files, project: Project, surroundings: Surroundings, *, named: bool = True
+) -> str | Diagnostic | None:
+    """The name of the kind of a file: by the settings, its path, the plugin it belongs to, its content; or why it
+    cannot be told.
 
     Whether a file that nobody could recognise exists matters only if somebody named it.
     """
     absolute = os.path.normpath(os.path.join(files.cwd, path))
+    slashed = absolute.replace(os.sep, "/")
     conventions = project.settings.conventions
-    known = project.kind_of(absolute) or recognise_path(absolute.replace(os.sep, "/"), conventions=conventions)
+    known = project.kind_of(absolute) or recognise_path(slashed, conventions=conventions)
     if known is not None:
         return known
     extension = os.path.splitext(path)[1].lower()
-    if extension not in _FORMATS and not named:
+    header = extension == ".md" and conventions
+    if header and (component := surroundings.component(slashed)) is not None:
+        return component
+    if not header and extension not in _FORMATS and not named:
         return None
     try:
         source = require_text(files.read(path, max_bytes=10 * MAX_BYTES))
     except FileProblem as problem:
         return finding(problem.code, display_name(path), problem.values)
-    if extension not in _FORMATS:
-        return None
-    return _recognised_by_content(source, _FORMATS[extension])
+    if header:
+        guess = kind_of_header(slashed, source.text)
+        return None if guess is None else Guess(guess)
+    return _recognised_by_content(source, _FORMATS[extension]) if extension in _FORMATS else None
 
 
 def _recognised_by_content(source: Source, format: Format) -> str | None:  # noqa: A002

@@ -92,6 +92,20 @@ class Files:
             self._sources.setdefault(source.path, source)
         return source
 
+    def is_folder(self, path: str) -> bool:
+        return os.path.isdir(path)
+
+    def names_below(self, folder: str, *, most: int = 1000) -> list[str]:
+        """Paths of files below a folder, relative to it, to guess which one was meant; at the most so many."""
+        found: list[str] = []
+        for here, folders, names in os.walk(folder):
+            folders.sort()
+            inner = os.path.relpath(here, folder).replace(os.sep, "/")
+            found += [name if inner == "." else f"{inner}/{name}" for name in sorted(names)]
+            if len(found) >= most:
+                break
+        return found[:most]
+
     def finds_program(self, name: str, search: str) -> bool:
         """Whether a program of that name is in one of the folders of `search`, which is written like PATH."""
         import shutil  # slow to import, rarely needed
@@ -402,6 +416,14 @@ class MemoryFiles(Files):
     def read(self, path: str, *, max_bytes: int = MAX_BYTES) -> Source:
         real = posixpath.normpath(posixpath.join(self.cwd, path))
         return self._content(real, display_name(real, self.cwd), max_bytes)
+
+    def is_folder(self, path: str) -> bool:
+        prefix = posixpath.normpath(posixpath.join(self.cwd, path)).rstrip("/") + "/"
+        return any(each.startswith(prefix) for each in self.contents)
+
+    def names_below(self, folder: str, *, most: int = 1000) -> list[str]:
+        prefix = posixpath.normpath(posixpath.join(self.cwd, folder)).rstrip("/") + "/"
+        return sorted(each.removeprefix(prefix) for each in self.contents if each.startswith(prefix))[:most]
 
     def _inside(self, base: str, reference: str, roots: tuple[str, ...], policy: PathPolicy) -> Source:
         real = posixpath.normpath(posixpath.join(self.cwd, base, reference))

@@ -8,11 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from lading.files import display_name
+from lading.kinds.convention.portability import Portability, portability
+from lading.kinds.convention.references import names_in
 from lading.kinds.kind import Item, Kind
 from lading.kinds.registry import kind_named, names
 from lading.loading import Request
 from lading.walking import walk_files
-from lading.workspace import Found, load_all
+from lading.workspace import Found, load_all, settled
 
 
 class Listed(msgspec.Struct, frozen=True):
@@ -32,12 +34,32 @@ def list_all(paths: Sequence[str], request: Request, *, kind: str | None = None)
     """Everything that the files below `paths`, and those of the user, offer; sorted by file and place."""
     rows: list[Listed] = []
     layered: dict[str, Kind] = {}
-    for found in (*load_all(paths, request, kind=kind), *_elsewhere(request, kind)):
+    for found in settled((*load_all(paths, request, kind=kind), *_elsewhere(request, kind))):
         if found.outcome is not None:
             layered[found.outcome.kind.name] = found.outcome.kind
         rows += _rows(found, request)
     unique = dict.fromkeys(rows)
     return _shadowed(unique, layered)
+
+
+class PortableAgent(msgspec.Struct, frozen=True):
+    """An agent and what each tool would make of it."""
+
+    file: str
+    kind: str
+    name: str
+    tools: tuple[Portability, ...]
+
+
+def list_portable(paths: Sequence[str], request: Request, *, kind: str | None = None) -> list[PortableAgent]:
+    """What other tools would make of the agents below `paths`; sorted by file."""
+    agents: list[PortableAgent] = []
+    for found in settled(load_all(paths, request, kind=kind)):
+        tools = portability(found.outcome) if found.outcome is not None else ()
+        if found.outcome is not None and tools:
+            file = display_name(found.path)
+            agents.append(PortableAgent(file, found.outcome.kind.name, next(names_in(found.outcome)), tools))
+    return sorted(agents, key=lambda each: each.file)
 
 
 def _elsewhere(request: Request, kind: str | None) -> Iterator[Found]:

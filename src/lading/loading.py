@@ -99,8 +99,9 @@ def load_path(
         files = shared.files
     else:
         files = shared.files.again()
+    absolute = os.path.normpath(os.path.join(files.cwd, path))
+    kind = kind.variant(absolute.replace(os.sep, "/")) if kind.variant is not None else kind
     options, limits, facts = _set_up(kind, request, shared)
-    absolute = os.path.join(files.cwd, path)
     root = request.project or shared.project_root(absolute)
     session = Session(
         kind,
@@ -217,9 +218,10 @@ def check_tree(tree: Tree, session: Session, facts: list[Fact], source: Source) 
     resolved = tree.value
     config, plain, found = build(resolved, kind.model, kind.shape)
     facts += found
-    if any(_is_error(each, session) for each in facts):
+    if facts and any(_is_error(each, session) for each in facts):
         config = None  # something is missing that no later check may excuse
-    tree = Tree(plain if config is not None else tree.value, tree.origins, tree.moves)
+    if config is not None and plain is not resolved:
+        tree = Tree(plain, tree.origins, tree.moves)
     for rule in kind.rules:
         facts += rule(tree.value, session)
     return _report(session, tree, facts, source.name, config=config, root=source, resolved=resolved)

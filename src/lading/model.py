@@ -9,6 +9,7 @@ converted. The Structs are the only statement of shape; a property test holds th
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
@@ -35,6 +36,13 @@ class Shape(msgspec.Struct, frozen=True):
     closed: tuple[type, ...] = ()
     #: keys with this prefix are nobody's business, whatever the model says
     exempt: tuple[str, ...] = ()
+    #: the severity of a value that does not fit a field; anything milder than an error leaves the value out
+    mismatch: Severity = "error"
+    #: fields of the root that restrict. A key that nearly spells one, or a value that does not fit one, would let
+    #: everything through; both are errors, whatever else is forgiven
+    guarded: frozenset[str] = frozenset()
+    #: what people write for a field of the root that has another name
+    synonyms: Mapping[str, str] = {}
 
 
 def build(value: Any, model: type[Any], shape: Shape) -> tuple[Any, Any, list[Fact]]:
@@ -45,12 +53,21 @@ def build(value: Any, model: type[Any], shape: Shape) -> tuple[Any, Any, list[Fa
         pass
     collector = Collector(shape)
     pruned = collector.check(value, type_info(model), ROOT)
+    if shape.mismatch != "error":
+        collector.facts = [_forgiven(each, shape) for each in collector.facts]
     if any(each.severity in (None, "error") for each in collector.facts) or collector.holes:
         return None, pruned, collector.facts
     try:
         return msgspec.convert(pruned, model), pruned, collector.facts
     except msgspec.ValidationError as error:  # the collector is more lenient than convert: a bug worth a finding
         return None, pruned, [*collector.facts, fact("wrong-type", expected="another value", found=str(error))]
+
+
+def _forgiven(each: Fact, shape: Shape) -> Fact:
+    """The fact with the severity of a value that does not fit, unless its field restricts."""
+    if each.severity is not None or not each.path or each.path[0] in shape.guarded:
+        return each
+    return msgspec.structs.replace(each, severity=shape.mismatch)
 
 
 class Collector:
@@ -140,27 +157,40 @@ class Collector:
         self, value: dict[str, Any], kind: types.StructType, known: dict[str, types.Field], path: Path
     ) -> None:
         severity = "error" if kind.cls in self.shape.closed else self.shape.unknown
-        if severity is None or not kind.forbid_unknown_fields:
+        if (severity is None and not self.shape.guarded) or not kind.forbid_unknown_fields:
             return
         for name in value:
             # A merge key was reported when the text was parsed.
             if name in known or name in (kind.tag_field, "<<") or name.startswith(self.shape.exempt or ("\0",)):
                 continue
-            guess = nearest(name, [each for each in known if each not in value])
+            guess = self._meant(name, [each for each in known if each not in value], path)
+            restricts = guess in self.shape.guarded and not path
+            worst = "error" if restricts else severity
+            if worst is None:
+                continue
             place = (*path, name)
-            remedy = None if guess is None else Remedy(f"rename to `{guess}`", (Change(place, guess, "key"),))
+            remedy = None
+            if guess is not None:
+                # What restricts changes what the agent may do, so a person must say yes.
+                remedy = Remedy(f"rename to `{guess}`", (Change(place, guess, "key"),), safe=not restricts)
             self.facts.append(
                 fact(
                     "unknown-field",
                     place,
                     part="key",
-                    severity=severity,
+                    severity=worst,
                     remedy=remedy,
                     field=Shown(name),
                     owner=_title(kind.cls),
                     nearest=guess,
                 )
             )
+
+    def _meant(self, name: str, free: list[str], path: Path) -> str | None:
+        """The field a key was probably meant to be."""
+        synonyms = {} if path else {other: field for other, field in self.shape.synonyms.items() if field in free}
+        guess = nearest(name, [*free, *synonyms])
+        return synonyms.get(guess, guess) if guess is not None else None
 
     def _list(self, value: Any, kind: types.VarTupleType | types.ListType, path: Path) -> Any:
         if value is None and self.shape.null_is_absent:
@@ -361,6 +391,8 @@ def _made_by(kind: types.Type) -> str | None:
 
 
 def _title(cls: type) -> str:
-    """A Struct's name as words: `ToolResponse` is “tool response”."""
+    """A Struct's name as words: `ToolResponse` is “tool response”; one that is made may bring its own `TITLE`."""
+    if isinstance(given := getattr(cls, "TITLE", None), str):
+        return given
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", cls.__name__).lower()
     return f"`{words}`"

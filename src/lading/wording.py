@@ -177,7 +177,9 @@ def help_of(code: Code, values: Mapping[str, object], redactor: Redactor) -> str
         return None
     words = _words(values, redactor)
     parts = [part for part in code.help.split("; ") if all(words.get(name) is not None for name in _names(part))]
-    text = "; ".join(parts).format_map(_Forgiving({name: word or "" for name, word in words.items()}))
+    text = (
+        "; ".join(parts).replace("?; ", "? ").format_map(_Forgiving({name: word or "" for name, word in words.items()}))
+    )
     return "\n".join(map(visible, text.split("\n"))) or None
 
 

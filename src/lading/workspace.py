@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 import msgspec
 
-from lading.checking import CHUNK, Candidate, Checked, Checker, bug, finding, recognised
+from lading.checking import CHUNK, Candidate, Checked, Checker, Guess, bug, finding, offer_of, recognised
 from lading.diagnostics import Diagnostic, Fact, LoadError, UsageError
 from lading.files import Files, display_name
-from lading.kinds.kind import Kind
+from lading.kinds.kind import Kind, Offer
 from lading.kinds.registry import kind_named
 from lading.loading import Outcome, Request, load_path, place_more
 from lading.placing import deduplicated
 from lading.project import EVERYTHING, Project, Projects, Selection
 from lading.project import KIND as SETTINGS_KIND
 from lading.session import Shared
+from lading.surroundings import Surroundings, surroundings_of
 from lading.walking import walk, walk_files
 
 #: The kind of the files that hold settings, as reports name it.
@@ -66,7 +68,7 @@ class Report(msgspec.Struct, frozen=True):
 def recognise(path: str, projects: Projects | None = None, files: Files | None = None) -> Kind:
     """The kind of a file the caller named. Raises `LoadError` if it cannot be read or nobody knows it."""
     files = files or Files()
-    name = recognised(path, files, (projects or Projects()).of(path))
+    name = recognised(path, files, (projects or Projects()).of(path), Surroundings(files))
     if isinstance(name, Diagnostic):
         raise LoadError([name])
     if name is None:
@@ -81,6 +83,7 @@ class Found(msgspec.Struct, frozen=True):
     project: Project
     outcome: Outcome | None = None
     problem: Diagnostic | None = None
+    guessed: bool = False  #: whether the kind is only a guess
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -156,18 +159,34 @@ def load_all(
 
 
 def _load(path: str, wanted: Kind | None, request: Request, project: Project, shared: Shared) -> Found:
-    chosen: Any = wanted.name if wanted else recognised(path, shared.files.again(), project)
+    chosen: Any = wanted.name if wanted else recognised(path, shared.files.again(), project, surroundings_of(shared))
     if isinstance(chosen, Diagnostic):
         return Found(path, project, problem=chosen)
     if chosen is None:
         return Found(path, project, problem=finding("unrecognised", display_name(path)))
     try:
         kind = wanted or kind_named(chosen)
-        return Found(path, project, load_path(path, kind, project.applied(request), shared=shared))
+        outcome = load_path(path, kind, project.applied(request), shared=shared)
+        return Found(path, project, outcome, guessed=isinstance(chosen, Guess))
     except UsageError:
         raise
     except Exception as error:
         return Found(path, project, problem=bug(path, error))
+
+
+def settled(found: Iterable[Found]) -> list[Found]:
+    """The files without those whose kind was a guess and which another load reads as something else."""
+    found = list(found)
+    if not any(each.guessed for each in found):
+        return found
+    used = {
+        source.path
+        for each in found
+        if each.outcome is not None
+        for source in each.outcome.sources
+        if source.path is not None and source.path != os.path.realpath(each.path)
+    }
+    return [each for each in found if not (each.guessed and os.path.realpath(each.path) in used)]
 
 
 def _is_bug(problem: Diagnostic | None) -> bool:
@@ -210,10 +229,16 @@ def check_paths(
     projects = Projects()
     gathered = _Gathered(projects, selection)
     candidates = list(_to_check(paths, projects, gathered))
+    guessed: list[Checked] = []
     for number, checked in enumerate(_checked(candidates, Checker(request, kind, projects), jobs)):
         if progress is not None:
             progress(number, len(candidates))
-        if checked is not None:
+        if checked is not None and checked.guessed:
+            guessed.append(checked)
+        elif checked is not None:
+            gathered.add(checked)
+    for checked in guessed:  # another load that read the file knew better
+        if checked.name not in gathered.used:
             gathered.add(checked)
     gathered.look_together(request)
     return gathered.report()
@@ -296,6 +321,7 @@ class _Gathered:
             if each.key is not None:
                 groups.setdefault((each.kind, each.key), []).append(each)
         together = {each.name for group in groups.values() if len(group) > 1 for each in group}
+        together |= {each.name for each in self.checked.values() if each.refers}
         shared = Shared(Files())
         loads: dict[int, tuple[Checked, Outcome]] = {}
         for each in self.checked.values():
@@ -303,7 +329,8 @@ class _Gathered:
                 applied = self.projects.of(each.path).applied(request)
                 outcome = load_path(each.path, kind_named(each.kind), applied, shared=shared)
                 loads[id(outcome)] = each, outcome
-        for outcome, found in _set_findings([outcome for _, outcome in loads.values()]):
+        offers = [each.offer for each in self.checked.values() if each.offer is not None]
+        for outcome, found in _set_findings([outcome for _, outcome in loads.values()], offers):
             about, _ = loads[id(outcome)]
             self.tell(about.path, about.name, [found])
 
@@ -333,22 +360,24 @@ def _fails(diagnostics: Iterable[Diagnostic]) -> bool:
 
 
 def set_findings(outcomes: Sequence[Outcome]) -> list[Diagnostic]:
-    """What the set rules of the kinds find in loads that belong together."""
-    return [each for _, each in _set_findings(outcomes)]
+    """What the rules about sets of files find in loads that belong together."""
+    offers = [offer for each in outcomes if (offer := offer_of(each)) is not None]
+    return [each for _, each in _set_findings(outcomes, offers)]
 
 
-def _set_findings(outcomes: Sequence[Outcome]) -> Iterator[tuple[Outcome, Diagnostic]]:
+def _set_findings(outcomes: Sequence[Outcome], offers: Sequence[Offer]) -> Iterator[tuple[Outcome, Diagnostic]]:
     """The same, each with the load it is about."""
-    by_kind: dict[str, list[Outcome]] = {}
+    by_kind: dict[int, list[Outcome]] = {}
     for outcome in outcomes:
-        by_kind.setdefault(outcome.kind.name, []).append(outcome)
+        by_kind.setdefault(id(outcome.kind), []).append(outcome)
     for group in by_kind.values():
-        for rule in group[0].kind.set_rules:
-            facts: dict[int, tuple[Outcome, list[Fact]]] = {}
-            for outcome, each in rule(group):
-                facts.setdefault(id(outcome), (outcome, []))[1].append(each)
-            for outcome, those in facts.values():
-                yield from ((outcome, each) for each in place_more(outcome, those))
+        kind = group[0].kind
+        made = [rule(group) for rule in kind.set_rules] + [rule(group, offers) for rule in kind.cross_rules]
+        facts: dict[int, tuple[Outcome, list[Fact]]] = {}
+        for outcome, each in itertools.chain.from_iterable(made):
+            facts.setdefault(id(outcome), (outcome, []))[1].append(each)
+        for outcome, those in facts.values():
+            yield from ((outcome, each) for each in place_more(outcome, those))
 
 
 def same_once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:

@@ -18,7 +18,7 @@ from lading.path import ROOT, Path
 from lading.syntax.yaml.scalars import resolve_plain
 
 #: For laws over whole documents: those take a while to make, more so on a busy machine.
-LAW = settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+LAW = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 #: Letters, quotes, brackets, blanks, escapes, line breaks of all sorts, and characters beyond 16 bits.
 ALPHABET = "ab.:#-_ \"'\\[]{},=&*!|>%@`~?\t\n0é\u2028\x85\u200b😀𝒳"
@@ -214,7 +214,7 @@ class _TomlWriter:
 
 @st.composite
 def toml_documents(draw: st.DrawFn) -> tuple[str, dict[str, object]]:
-    value = draw(st.dictionaries(NAMES, trees(st.one_of(SCALARS, DATES)), max_size=6))
+    value = draw(st.dictionaries(NAMES, trees(st.one_of(SCALARS, DATES), leaves=12), max_size=5))
     writer = _TomlWriter(draw(st.randoms(use_true_random=False)))
     text = writer.table((), value, "")
     return (text.replace("\n", "\r\n") if draw(st.booleans()) else text), value

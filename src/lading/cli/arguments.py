@@ -152,6 +152,9 @@ def _list(commands: Commands) -> None:
         "List what the files below PATH offer, with its layer and what it is shadowed by.",
     )
     listing.add_argument("paths", nargs="*", metavar="PATH", default=["."], help="files and folders (default: .)")
+    listing.add_argument(
+        "--portable", action="store_true", help="which tools would read each agent as it is, and what stands in the way"
+    )
     _loading(listing)
     _format(listing, FORMATS)
 

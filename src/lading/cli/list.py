@@ -8,11 +8,50 @@ from typing import Any
 from lading.cli.main import FOUND, OK, USAGE
 from lading.cli.output import Output
 from lading.cli.request import request_of
-from lading.listing import Listed, list_all
+from lading.listing import Listed, PortableAgent, list_all, list_portable
 from lading.render.table import table
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
+    return _portable(options, output) if options.portable else _list(options, output)
+
+
+def _portable(options: argparse.Namespace, output: Output) -> int:
+    """For each agent, the tools that would read it as it is, and what stands in the way of the others."""
+    agents = list_portable(options.paths, request_of(options), kind=options.kind)
+    if options.output_format == "json":
+        output.json({"version": 1, "agents": [_agent_to_dict(each) for each in agents]})
+    elif agents:
+        rows = [
+            (agent.name if not number else "", each.tool, "yes" if each.reads else "no", "; ".join(each.obstacles))
+            for agent in agents
+            for number, each in enumerate(agent.tools)
+        ]
+        output.data(table(("AGENT", "TOOL", "READS IT", "IN THE WAY"), rows, output.style()))
+    if not agents:
+        output.note("lading: found no agents; name a file, or a folder that holds some")
+    return OK if agents else USAGE
+
+
+def _agent_to_dict(agent: PortableAgent) -> dict[str, Any]:
+    return {
+        "file": agent.file,
+        "kind": agent.kind,
+        "name": agent.name,
+        "tools": [
+            {
+                "tool": each.tool,
+                "reads": each.reads,
+                "place": each.place,
+                "obstacles": list(each.obstacles),
+                "ignored": list(each.ignored),
+            }
+            for each in agent.tools
+        ],
+    }
+
+
+def _list(options: argparse.Namespace, output: Output) -> int:
     rows = list_all(options.paths, request_of(options), kind=options.kind)
     if options.output_format == "json":
         output.json({"version": 1, "items": [_to_dict(row) for row in rows]})

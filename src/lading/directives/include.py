@@ -20,6 +20,7 @@ from lading.codes import Code
 from lading.diagnostics import Fact, Part, Shown
 from lading.directives.scanning import find_directives
 from lading.files import FileProblem, PathPolicy, display_name
+from lading.nearest import nearest
 from lading.path import ROOT, Path
 from lading.session import Session
 from lading.source import Source, Span
@@ -203,7 +204,8 @@ class _Includer:
         if problem.code in ("file-missing", "file-is-directory"):
             origin = node.story(ROOT).origin
             library = self.shown(self.settings.library)
-            values |= {"referrer": origin.document.source.name, "library": library}
+            guess = nearest(reference, self.session.files.names_below(self.settings.library))
+            values |= {"referrer": origin.document.source.name, "library": library, "nearest": guess}
             self.say(node, "include-not-found", values, at=at)
         else:
             self.say(node, problem.code, values, at=at)
@@ -256,7 +258,7 @@ CODES: tuple[Code, ...] = (
         "Include not found: {reference} (referenced from {referrer})",
         "The included file is not in the library. Include paths always start at the library root, never at the file "
         "that includes.",
-        "paths start at the library, {library}; name another one with --library",
+        "did you mean `{nearest}`?; paths start at the library, {library}; name another one with --library",
     ),
     Code(
         "include-cycle",

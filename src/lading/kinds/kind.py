@@ -28,6 +28,8 @@ Stage = Callable[[Tree, "Session"], tuple[Tree, list[Fact]]]
 Rule = Callable[[Any, "Session"], Iterator[Fact]]
 #: A check of all files of a kind together. Each fact is placed in the load it is given with.
 SetRule = Callable[[Sequence["Outcome"]], Iterator[tuple["Outcome", Fact]]]
+#: A check of the files of a kind that refer to others, given what all files offer.
+CrossRule = Callable[[Sequence["Outcome"], Sequence["Offer"]], Iterator[tuple["Outcome", Fact]]]
 #: Makes the value handed to programs from the resolved value, once it is known to fit the model.
 Making = Callable[[Any, "Session"], Any]
 #: How severe a finding about the text is, where that depends on its place; None silences it.
@@ -111,6 +113,22 @@ def default_limits(_env: Mapping[str, str]) -> tuple[Limits, list[Fact]]:
     return Limits(), []
 
 
+class Offer(msgspec.Struct, frozen=True):
+    """A file as others may refer to it: its kind, its absolute path with `/`, and its names."""
+
+    kind: str
+    path: str
+    names: tuple[str, ...]
+
+
+def offers_nothing(_outcome: Outcome) -> Iterable[str]:
+    return ()
+
+
+def refers_to_nothing(_outcome: Outcome) -> bool:
+    return False
+
+
 def all_together(_outcome: Outcome) -> Hashable:
     """For kinds any two of whose files may concern each other."""
     return ()
@@ -147,6 +165,11 @@ class Kind(msgspec.Struct, frozen=True):
     set_rules: tuple[SetRule, ...] = ()
     #: files with equal keys are seen together by the set rules, others need not be; None: with no other file
     set_key: Callable[[Outcome], Hashable] = all_together
+    cross_rules: tuple[CrossRule, ...] = ()
+    #: the names under which other files may refer to a file of this kind
+    offers: Callable[[Outcome], Iterable[str]] = offers_nothing
+    #: whether the cross rules have anything to say about a file
+    refers: Callable[[Outcome], bool] = refers_to_nothing
     codes: tuple[Code, ...] = ()
     #: makes what `Loaded.config` is, where that is not the model itself; it has `to_dict` and freezes what it takes
     make: Making | None = None
@@ -156,6 +179,9 @@ class Kind(msgspec.Struct, frozen=True):
     schema: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     #: the configuration as plain data the way the format's own tools write it; by default, without defaults
     written: Callable[[Any], Any] | None = None
+    #: the kind that a file is of more closely, by its absolute path with `/`: files of one sort that several tools
+    #: read. Every variant has the name, the codes and the options of this kind
+    variant: Callable[[str], Kind] | None = None
     #: the text of a good first file; `NAME` in it stands for the name it is given, `WORD` for nothing but the
     #: letters and digits of it, in lower case
     example: str | None = None

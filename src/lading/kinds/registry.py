@@ -17,6 +17,7 @@ import msgspec
 from lading.codes import CORE_CODES, Code
 from lading.diagnostics import UsageError
 from lading.kinds.kind import Kind
+from lading.kinds.places import PLACES, kind_of_path
 from lading.nearest import nearest
 
 
@@ -76,10 +77,29 @@ def _is_blueprint(value: Any) -> bool:
     return "kind" in value["flow"] and ("id" in value or "agents" in value)
 
 
+#: Kinds whose files are told by place, and which have a package of their own.
+_OWN_PACKAGE = {"skill": "lading.kinds.skill", "mcp": "lading.kinds.mcp"}
+
+
+def _at_its_place(kind: str) -> Callable[[str], bool]:
+    return lambda path: kind_of_path(path) == kind
+
+
+def _conventions() -> tuple[Recognition, ...]:
+    """One row for each sort of file of other agent tools."""
+    return tuple(
+        Recognition(
+            kind, _OWN_PACKAGE.get(kind, "lading.kinds.convention"), by_path=_at_its_place(kind), convention=True
+        )
+        for kind, _ in PLACES
+    )
+
+
 BUILT_IN: tuple[Recognition, ...] = (
     Recognition("toolpack", "lading.kinds.toolpack", by_path=lambda path: path.endswith((".tool.yaml", ".tool.yml"))),
     Recognition("profile", "lading.kinds.profile", by_path=_is_profile),
     Recognition("settings", "lading.kinds.settings", by_path=_is_settings),
+    *_conventions(),
     Recognition("server", "lading.kinds.server", by_text=_looks_like_server, by_content=_is_server),
     Recognition("blueprint", "lading.kinds.blueprint", by_text=_looks_like_blueprint, by_content=_is_blueprint),
     Recognition("agent_md", "lading.kinds.agent_md"),
@@ -100,7 +120,8 @@ def kind_named(name: str) -> Kind:
     """
     for each in BUILT_IN:
         if each.kind == name:
-            kind = importlib.import_module(each.module).KIND
+            module = importlib.import_module(each.module)
+            kind = module.KIND if hasattr(module, "KIND") else module.kind_named(name)
             assert isinstance(kind, Kind)
             return kind
     plugins = installed()

@@ -56,6 +56,8 @@ class Grammar(msgspec.Struct, frozen=True):
     closes_with_line: bool
     #: Whether white space around the body is left out.
     trims_body: bool
+    #: Whether blanks may follow the opening fence.
+    blank_after_fence: bool = False
 
 
 #: Single-file profiles and skills.
@@ -76,6 +78,16 @@ AGENT_MD = Grammar(
     trims_body=False,
 )
 
+#: The agents, commands, rules and skills of other tools.
+CONVENTION = Grammar(
+    name="convention",
+    fences={"---": "yaml"},
+    skips_space=True,
+    closes_with_line=True,
+    trims_body=True,
+    blank_after_fence=True,
+)
+
 
 def split(text: str, grammar: Grammar) -> Header | NoHeader:
     """The header of `text`, or what keeps it from having one."""
@@ -83,8 +95,11 @@ def split(text: str, grammar: Grammar) -> Header | NoHeader:
     if isinstance(opening, NoHeader):
         return opening
     fence = text[slice(*opening)]
-    start = _after_line_break(text, opening[1])
-    if start == opening[1]:
+    behind = opening[1]
+    while grammar.blank_after_fence and text.startswith((" ", "\t"), behind):
+        behind += 1
+    start = _after_line_break(text, behind)
+    if start == behind:
         rest = _REST_OF_LINE.match(text, start)
         return NoHeader("text-after-fence", rest.span() if rest else (start, start))
     closing = _closing(text, start, fence, grammar)

@@ -10,8 +10,6 @@ is told in that file. A reference that cannot be followed leaves a hole and a fi
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from lading.diagnostics import Also, Fact, Shown
@@ -22,9 +20,9 @@ from lading.directives.ref.linking import REF, Linker, Place
 from lading.directives.ref.parts import Part, components
 from lading.files import PathPolicy
 from lading.path import ROOT, Path
-from lading.schemas import Draft, written_draft
 from lading.session import Session
-from lading.tree import HOLE, Origin, Tree, get, graft
+from lading.source import Source
+from lading.tree import HOLE, Tree, get, graft
 
 __all__ = ["CODES", "RefSettings", "resolve"]
 
@@ -39,9 +37,8 @@ class RefSettings(msgspec.Struct, frozen=True):
 
 def resolve(tree: Tree, session: Session, settings: RefSettings) -> tuple[Tree, list[Fact]]:
     """The tree with the schemas at the paths of `settings` checked and their references replaced."""
-    home = tree.story(ROOT).origin.document.source
-    linker = Linker(session, home, settings.policy, settings.default_draft)
-    known = Known(session)
+    known = Known(session, settings.default_draft)
+    linker: Linker | None = None
     parts: dict[Path, Tree] = {}
     facts: list[Fact] = []
     for path in settings.paths:
@@ -53,26 +50,22 @@ def resolve(tree: Tree, session: Session, settings: RefSettings) -> tuple[Tree, 
             parts[path] = Tree(HOLE, tree.origins.at(path))
             continue
         origin = tree.story(path).origin
-        quick = _quick(schema, origin, known, linker.default)
+        quick = known.schema(schema, origin)
         if quick is not None:
             parts[path] = quick
             continue
+        linker = linker or Linker(session, _home(tree), settings.policy, settings.default_draft)
         part = _finished(Place(origin.document, origin.path, origin.path), linker)
         facts += _told(part, session, linker)
         parts[path] = rooted(part)
         if not part.found and not linker.facts:
             known.remember(part)
-    return graft(tree, parts), [*linker.facts, *facts]
+    return graft(tree, parts), [*linker.facts, *facts] if linker is not None else facts
 
 
-def _quick(schema: dict[str, Any], origin: Origin, known: Known, default: Draft) -> Tree | None:
-    """The resolved schema, if an earlier load has done all the work."""
-    if REF in schema and len(schema) == 1:
-        return known.whole(schema, origin)
-    if not known.targets:
-        return None
-    draft, odd = written_draft(schema, default)
-    return None if odd else known.put_together(schema, draft, origin)
+def _home(tree: Tree) -> Source:
+    """The text the load began with."""
+    return tree.story(ROOT).origin.document.source
 
 
 def _finished(place: Place, linker: Linker) -> Part:

@@ -13,10 +13,10 @@ from lading.directives.ref.inlining import MAX_DEPTH, MAX_NODES, brought, via_re
 from lading.directives.ref.parts import Part
 from lading.freeze import frozen
 from lading.path import ROOT, Path
-from lading.schemas import Draft, children, is_valid
+from lading.schemas import Draft, children, draft_named, is_valid, written_draft
 from lading.schemas.patterns import judge, patterns_of
 from lading.session import Session
-from lading.tree import Origin, Origins, Tree, graft
+from lading.tree import Origin, Origins, Tree
 
 REF = "$ref"
 #: Keywords that change what references mean, or may be wrong in ways of their own.
@@ -29,8 +29,9 @@ _ANY = ""
 class Known:
     """What references became, for loads that share."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, default_draft: str) -> None:
         self.session = session
+        self.default_draft = default_draft
         self.targets: dict[tuple[str, str, str, str], Part] = session.shared.kept.setdefault("$ref known", {})
 
     def target(self, reference: Any, draft: str) -> Part | None:
@@ -47,6 +48,15 @@ class Known:
                 # A schema that is only a reference takes its draft from the target.
                 draft = _ANY if len(part.value) == 1 and link.path == ROOT else part.draft.name
                 self.targets[self.session.root, self.session.base, draft, reference] = target
+
+    def schema(self, schema: dict[str, Any], origin: Origin) -> Tree | None:
+        """The resolved schema, if an earlier load has done all the work."""
+        if REF in schema and len(schema) == 1:
+            return self.whole(schema, origin)
+        if not self.targets:
+            return None
+        draft, odd = written_draft(schema, draft_named(self.default_draft))
+        return None if odd or draft.validator is None else self.put_together(schema, draft, origin)
 
     def whole(self, schema: dict[str, Any], origin: Origin) -> Tree | None:
         """The schema, if it is nothing but a reference that is known."""
@@ -65,11 +75,13 @@ class Known:
             len(path) + 2 + target.height > MAX_DEPTH for path, target in parts.items()
         ):
             return None
-        for target in parts.values():
+        value, origins = frozen(schema), Origins(origin)
+        for path, target in parts.items():
             self._note(target)
-        trees = {path: via_reference(target, origin.child((*path, REF))) for path, target in parts.items()}
-        tree = graft(Tree(schema, Origins(origin)), trees)
-        return Tree(frozen(tree.value), tree.origins)
+            tree = via_reference(target, origin.child((*path, REF)))
+            _put(value, path, tree.value)
+            origins = origins.put(path, tree.origins)
+        return Tree(value, origins)
 
     def _references(self, schema: dict[str, Any], draft: Draft) -> dict[Path, Part] | None:
         """The targets of the references in a schema by their paths; None if one is unknown or anything unusual."""
@@ -87,8 +99,10 @@ class Known:
                     return None
                 found[path] = target
                 continue
-            if any(judge(pattern) != "fine" for _, pattern in patterns_of(node)):
-                return None
+            if "pattern" in node or "patternProperties" in node:
+                for _, pattern in patterns_of(node):
+                    if judge(pattern) != "fine":
+                        return None
             stack += [(path + steps, child) for steps, child in children(node)]
         return found
 
@@ -97,6 +111,14 @@ class Known:
         for document in part.documents:
             self.session.files.note(document.source)
             self.session.adopt(document)
+
+
+def _put(value: Any, path: Path, new: Any) -> None:
+    """Put a part into a value that was frozen just now, before anybody else has it."""
+    *parents, last = path
+    holder = _at(value, tuple(parents))
+    setter: Any = dict.__setitem__ if isinstance(holder, dict) else list.__setitem__
+    setter(holder, last, new)
 
 
 def _at(value: Any, path: Path) -> Any:

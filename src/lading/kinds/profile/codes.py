@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lading.codes import Code
+from lading.kinds.headers import HEADER_CODES
 
 #: Why a pattern cannot be read.
 GLOB_REASONS = {
@@ -19,48 +20,6 @@ PROMPT_REASONS = {
     "reference-absolute": "the path is absolute",
     "reference-escapes": "it leads outside the folder of the profile",
 }
-
-_HEADER = (
-    Code(
-        "header-missing",
-        "error",
-        "single-file profile must start with frontmatter delimited by `+++` (TOML) or `---` (YAML)",
-        "Every `.md` file in an `agents` folder is taken for a profile. A profile starts with a header between two "
-        "fences; the text below it is the system prompt.",
-        "begin the file with `---`, `description: …`, `---`; other Markdown files belong elsewhere",
-    ),
-    Code(
-        "header-not-first",
-        "error",
-        "the header is not at the start of the file",
-        "White space may stand before the header, and a byte order mark before that, but not the other way round.",
-        "remove what stands before the fence",
-    ),
-    Code(
-        "header-fence-not-alone",
-        "error",
-        "the opening fence is not alone on its line",
-        "The line break must follow the three characters at once: no blanks, no language, no further dashes. A lone "
-        "carriage return is no line break.",
-        "end the line right after the fence",
-    ),
-    Code(
-        "header-never-closed",
-        "error",
-        "the header is never closed",
-        "The closing fence is a line of its own with the same three characters as the opening one. `...` and the "
-        "other kind of fence do not close it.",
-        "add the same fence below the last field",
-    ),
-    Code(
-        "header-closed-by-indented-fence",
-        "warning",
-        "the header ends at an indented fence",
-        "An indented fence closes the header, too. Inside a block of text it cuts the header in two, and the rest of "
-        "the header becomes part of the prompt.",
-        "if it is text of the header, write it another way; if it ends the header, remove the indent",
-    ),
-)
 
 _FIELDS = (
     Code(
@@ -290,6 +249,6 @@ OVERLOOKED = {
 
 _SHARED = ("invalid-glob", "request-", "sampling-")
 
-CODES: tuple[Code, ...] = (*_HEADER, *_FIELDS, *_HOOKS, *_SETS)
+CODES: tuple[Code, ...] = (*HEADER_CODES, *_FIELDS, *_HOOKS, *_SETS)
 #: What the settings find, too.
 HOOK_CODES: tuple[Code, ...] = (*_HOOKS, *(code for code in _FIELDS if code.name.startswith(_SHARED)))

@@ -32,16 +32,20 @@ CONTENT_KEYS = {"text": "text", "image": "data"}
 class ServerOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the caller decides about a server configuration."""
 
-    library: str | None = None  #: where includes start; else THOUGHTJACK_LIBRARY, else `library`
+    library: str | None = None  #: where includes start, see `library_of`
     allow_absolute: bool = True  #: whether directives may name absolute paths
     allow_handlers: bool = True  #: whether responses may come from programs and web services
 
 
 def library_of(session: Session) -> str:
-    """The folder that includes start at."""
-    options = cast(ServerOptions, session.options)
-    library = options.library or session.env.get("THOUGHTJACK_LIBRARY") or "library"
-    return os.path.join(session.files.cwd, library)
+    """Where includes start: what the caller says, else THOUGHTJACK_LIBRARY, else `library` in the working directory;
+    where that is missing, `library` beside the file, so that a check of many folders finds the library of each."""
+    options: ServerOptions = session.options
+    named = options.library or session.env.get("THOUGHTJACK_LIBRARY")
+    usual = os.path.join(session.files.cwd, named or "library")
+    beside = os.path.join(session.base, "library")
+    files = session.files
+    return beside if named is None and not files.is_folder(usual) and files.is_folder(beside) else usual
 
 
 def _policy(session: Session, max_bytes: int) -> PathPolicy:

@@ -16,6 +16,21 @@ from lading.session import Session
 _EMPTY = FrozenDict()
 
 
+class _LazyPath:
+    """A field that is given as text and becomes a `Path` when it is first asked for, which few programs do."""
+
+    def __get__(self, pack: Any, owner: type | None = None) -> Path:
+        if pack is None:
+            raise AttributeError("source_path")  # tells dataclasses that there is no default
+        path = pack.__dict__["source_path"]
+        if not isinstance(path, Path):
+            path = pack.__dict__["source_path"] = Path(path)
+        return path
+
+    def __set__(self, pack: Any, path: str | Path) -> None:
+        pack.__dict__["source_path"] = path
+
+
 @dataclass(frozen=True, eq=False)
 class Toolpack:
     """One tool, checked and immutable: equal to another if its content is, whatever file it came from.
@@ -35,7 +50,7 @@ class Toolpack:
     caps: Mapping[str, Any]
     env: Mapping[str, Any]
     templating: Mapping[str, Any]
-    source_path: Path
+    source_path: Path = _LazyPath()  # type: ignore[assignment]
 
     def to_dict(self) -> dict[str, Any]:
         """The pack as plain data with the names of the file, without its path and without empty blocks."""
@@ -68,19 +83,20 @@ _WRITTEN = tuple((each.name, _CAMEL.get(each.name, each.name)) for each in field
 
 def make(value: dict[str, Any], session: Session) -> Toolpack:
     """The pack of a resolved value that fits the model."""
+    memo: dict[int, Any] = {}
     return Toolpack(
         value["id"],
         value["version"],
         value["deterministic"],
         value["timeoutMs"],
-        frozen(value["limits"]),
-        frozen(value["inputSchema"]),
-        frozen(value["outputSchema"]),
-        frozen(value["execution"]),
+        frozen(value["limits"], memo),
+        frozen(value["inputSchema"], memo),
+        frozen(value["outputSchema"], memo),
+        frozen(value["execution"], memo),
         _block(value.get("caps"), "filesystem"),
         _block(value.get("env"), fill="set"),
         _block(value.get("templating"), fill="context"),
-        Path(session.path),
+        session.path,  # type: ignore[arg-type]  # becomes a path when it is asked for
     )
 
 

@@ -35,7 +35,7 @@ def load(text: str, *, merge: bool = False) -> Parsed:
         raise SyntaxProblem(syntax_errors(text, error)) from None
     except UnicodeEncodeError:  # libyaml reads UTF-8
         raise SyntaxProblem(lone_surrogates(text)) from None
-    found = list(survey(text, merge=merge)) if odd else []
+    found = survey(text, merge=merge) if odd else []
     if further is not None:
         found.append(Irregularity("extra-document", (further, further + 3)))
     return Parsed(value, tuple(found))

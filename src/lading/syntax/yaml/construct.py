@@ -41,18 +41,36 @@ class _Builder:
         self.merge = merge
         self.odd = False
         self.added = 0
-        #: anchor name → (value, nodes when expanded); while the node is open, how many nodes there were before.
+        #: anchor name → (value, nodes when expanded, depth of its own); while the node is open, its number.
         #: A name given again belongs to the node that starts later, even inside the first.
-        self.anchors: dict[str, tuple[object, int] | int] = {}
+        self.anchors: dict[str, tuple[object, int, int] | int] = {}
+        self.deepest = 0  #: how deep anything is nested, since the innermost anchored node began
+        self.outside: list[int] = []  #: what `deepest` was before each open anchored node
 
-    def alias(self, event: Any) -> tuple[object, int]:
+    def open(self, anchor: str, number: int, depth: int) -> None:
+        """An anchored collection begins."""
+        self.anchors[anchor] = number
+        self.outside.append(self.deepest)
+        self.deepest = depth
+
+    def close(self, anchor: str, number: int, depth: int, value: object, size: int) -> None:
+        """An anchored collection ends, and has the name unless a node inside took it."""
+        if self.anchors[anchor] == number:
+            self.anchors[anchor] = (value, size, self.deepest - depth + 1)
+        self.deepest = max(self.deepest, self.outside.pop())
+
+    def alias(self, event: Any, depth: int) -> tuple[object, int]:
+        """What an alias stands for; it must not grow the document, or its depth, beyond the limits."""
         start, end = event.start_mark.index, event.end_mark.index
         if event.anchor not in self.anchors:
             raise _trouble("undefined-alias", start, end, name=event.anchor)
         known = self.anchors[event.anchor]
         if isinstance(known, int):
             raise _trouble("recursive-alias", start, end, name=event.anchor)
-        value, size = known
+        value, size, own_depth = known
+        self.deepest = max(self.deepest, depth + own_depth)
+        if depth + own_depth > MAX_DEPTH:
+            raise _trouble("nesting-too-deep", start, end, limit=MAX_DEPTH)
         self.added += size
         if self.added > MAX_ALIAS_NODES:
             raise _trouble("alias-bomb", start, end, name=event.anchor, limit=MAX_ALIAS_NODES)
@@ -125,11 +143,13 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
                     elif len(spelled) < _WORTH_KEEPING:
                         plain[spelled] = value
             elif not quoted and event.tag is not None and event.tag != "!":
-                odd = odd or not known_tag(event.tag, resolve_tagged(event.tag, value))
                 value = resolve_tagged(event.tag, value)
+                is_odd_number = value.__class__ is float and not -INFINITY < value < INFINITY
+                if is_odd_number or not known_tag(event.tag, value):
+                    odd = True
             nodes += 1
             if event.anchor is not None:
-                anchors[event.anchor] = (value, 1)
+                anchors[event.anchor] = (value, 1, 0)
             current.append(value)
         elif kind is MappingEndEvent:
             items = current
@@ -147,28 +167,32 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
             if may_merge and "<<" in mapping:
                 mapping = builder.merged(mapping, event)
             current, anchor, before = stack.pop()
-            if anchor is not None and anchors[anchor] == before:
-                anchors[anchor] = (mapping, nodes - before)
+            if anchor is not None:
+                builder.close(anchor, before, len(stack) + 1, mapping, nodes - before)
             current.append(mapping)
         elif kind is MappingStartEvent or kind is SequenceStartEvent:
             anchor = event.anchor
             if event.tag is not None and not known_tag(event.tag, ()):
                 odd = True
             nodes += 1
-            if anchor is not None:
-                anchors[anchor] = nodes
             stack.append((current, anchor, nodes))
-            if len(stack) > MAX_DEPTH:
+            depth = len(stack)
+            if anchor is not None:
+                builder.open(anchor, nodes, depth)
+            elif depth > builder.deepest:
+                builder.deepest = depth
+            if depth > MAX_DEPTH:
                 raise _trouble("nesting-too-deep", event.start_mark.index, event.end_mark.index, limit=MAX_DEPTH)
             current = []
         elif kind is SequenceEndEvent:
             items = current
             current, anchor, before = stack.pop()
-            if anchor is not None and anchors[anchor] == before:
-                anchors[anchor] = (items, nodes - before)
+            if anchor is not None:
+                builder.close(anchor, before, len(stack) + 1, items, nodes - before)
             current.append(items)
         elif kind is AliasEvent:
-            value, size = builder.alias(event)
+            merging = merge and len(current) % 2 == 1 and current[-1] == "<<"  # then nothing nests
+            value, size = builder.alias(event, len(stack) - merging)
             nodes += size
             current.append(value)
         elif kind is StreamEndEvent:

@@ -22,7 +22,7 @@ from yaml.events import (
 )
 
 from lading.syntax.engine import Range
-from lading.syntax.yaml.scalars import TooLong, key_text, resolve_plain
+from lading.syntax.yaml.scalars import TooLong, key_text, resolve_plain, resolve_tagged
 
 #: Makes a parser of a text; events come from its `get_event`.
 Parser: Any
@@ -65,15 +65,23 @@ def content_range(event: Any, text: str) -> Range:
     return start, max(start, end)
 
 
+def scalar_value(event: Any) -> object:
+    """The plain value of a scalar; a number too long to convert stays text."""
+    bare, quoted = event.implicit
+    try:
+        if bare and event.tag is None:
+            return resolve_plain(event.value)
+        if not quoted and event.tag not in (None, "!"):
+            return resolve_tagged(event.tag, event.value)
+    except TooLong:
+        pass
+    return event.value
+
+
 def key_name(event: Any, text: str, place: Range) -> str:
     if event.__class__ is not ScalarEvent:
         return text[place[0] : place[1]]
-    if event.implicit[0] and event.tag is None:
-        try:
-            return key_text(resolve_plain(event.value))
-        except TooLong:
-            pass
-    return str(event.value)
+    return key_text(scalar_value(event))
 
 
 def events_with_frames(text: str) -> Iterator[tuple[Any, list[Frame], bool]]:

@@ -24,6 +24,7 @@ _NUMBER = re.compile(
 _NUMBER_STARTS = frozenset("+-.0123456789")
 _CORE = "tag:yaml.org,2002:"
 INFINITY = float("inf")
+_WRITABLE_BITS = 14_000  #: about 4,200 decimal digits
 
 
 class TooLong(ValueError):
@@ -46,12 +47,29 @@ def resolve_plain(text: str) -> object:
     if form == "float":
         return float(text)
     if form == "octal":
-        return int(text[2:], 8)
+        return _whole(text[2:], 8)
     if form == "hexadecimal":
-        return int(text[2:], 16)
+        return _whole(text[2:], 16)
     if form == "infinity":
         return -INFINITY if text[0] == "-" else INFINITY
     return float("nan")
+
+
+def _whole(digits: str, base: int) -> int:
+    """Python reads any number of these digits at once, but could not write the number in decimal."""
+    value = int(digits, base)
+    if value.bit_length() > _WRITABLE_BITS:
+        raise TooLong
+    return value
+
+
+def is_too_long(text: str) -> bool:
+    """Whether an unquoted scalar is an integer with too many digits."""
+    try:
+        resolve_plain(text)
+    except TooLong:
+        return True
+    return False
 
 
 def resolve_tagged(tag: str, text: str) -> object:
@@ -59,9 +77,12 @@ def resolve_tagged(tag: str, text: str) -> object:
     name = tag.removeprefix(_CORE)
     if name not in {"int", "float", "bool", "null"}:
         return text
-    value = resolve_plain(text)
-    if name == "float" and type(value) is int:
-        return float(value)
+    try:
+        value = resolve_plain(text)
+        if name == "float" and type(value) is int:
+            return float(value)
+    except (TooLong, OverflowError):
+        return text
     wanted = {"int": int, "float": float, "bool": bool, "null": type(None)}[name]
     return value if type(value) is wanted else text
 

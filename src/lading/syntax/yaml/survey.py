@@ -10,59 +10,65 @@ import msgspec
 from yaml.error import MarkedYAMLError
 from yaml.events import AliasEvent, MappingStartEvent, ScalarEvent, SequenceStartEvent
 
-from lading.path import Path
+from lading.path import ROOT, Path
 from lading.syntax.engine import Irregularity, Range
-from lading.syntax.yaml.events import Frame, content_range, events_with_frames, key_name
-from lading.syntax.yaml.scalars import INFINITY, TooLong, key_text, known_tag, resolve_plain, resolve_tagged
+from lading.syntax.yaml.compose import Alias, Collection, Node, compose, range_of, value_of
+from lading.syntax.yaml.events import Frame, content_range, events_with_frames, key_name, scalar_value
+from lading.syntax.yaml.scalars import INFINITY, is_too_long, key_text, known_tag, resolve_tagged
 
 
-def survey(text: str, *, merge: bool) -> Iterator[Irregularity]:
-    """Everything odd in a text that `_construct` accepted, with its places."""
-    for event, frames, is_key in events_with_frames(text):
-        kind = event.__class__
-        path = tuple(frame.step() for frame in frames[: -1 if is_key else None])
-        tag = getattr(event, "tag", None)
-        if tag is not None and not known_tag(tag, resolve_tagged(tag, event.value) if kind is ScalarEvent else ()):
-            start = text.find("!", event.start_mark.index)
-            end = next((i for i in range(start, len(text)) if text[i] in " \t\r\n,[]{}"), len(text))
-            yield Irregularity("unknown-tag", (start, end), path, {"tag": text[start:end]})
-        if is_key:
-            yield from _survey_key(event, frames[-1], path, text, merge=merge)
-        elif kind is ScalarEvent and event.implicit[0] and event.tag is None:
-            yield from _survey_number(event, path, text)
+def survey(text: str, *, merge: bool) -> list[Irregularity]:
+    """Everything odd in a text that `construct` accepted, with its places, in order."""
+    found: list[Irregularity] = []
+    left: list[tuple[Node, Path, bool]] = [(compose(text), ROOT, False)]
+    while left:
+        node, path, is_key = left.pop()
+        found += _survey_tag(node, path, text)
+        if isinstance(node, Collection) and node.is_mapping:
+            found += _survey_keys(node, path, text, merge=merge)
+            for key, value in node.pairs():
+                left += [(key, path, True), (value, (*path, key_text(value_of(key))), False)]
+        elif isinstance(node, Collection):
+            left += [(each, (*path, index), False) for index, each in enumerate(node.children)]
+        elif not is_key and not isinstance(node, Alias):
+            found += _survey_number(node, path, text)
+    return sorted(found, key=lambda each: each.range)
+
+
+def _survey_tag(node: Node, path: Path, text: str) -> Iterator[Irregularity]:
+    event: Any = node if node.__class__ is ScalarEvent else node.event
+    tag = getattr(event, "tag", None)
+    if tag is not None and not known_tag(tag, resolve_tagged(tag, event.value) if event is node else ()):
+        start = text.find("!", event.start_mark.index)
+        end = next((i for i in range(start, len(text)) if text[i] in " \t\r\n,[]{}"), len(text))
+        yield Irregularity("unknown-tag", (start, end), path, {"tag": text[start:end]})
 
 
 def _survey_number(event: Any, path: Path, text: str) -> Iterator[Irregularity]:
-    try:
-        value = resolve_plain(event.value)
-    except TooLong:
-        yield Irregularity("number-too-long", content_range(event, text), path, {"digits": len(event.value)})
-        return
+    value = scalar_value(event)
     if isinstance(value, float) and not -INFINITY < value < INFINITY:
         yield Irregularity("not-finite", content_range(event, text), path, {"found": event.value})
+    elif isinstance(value, str) and event.implicit[0] and event.tag is None and is_too_long(value):
+        yield Irregularity("number-too-long", content_range(event, text), path, {"digits": len(value)})
 
 
-def _survey_key(event: Any, frame: Frame, path: Path, text: str, *, merge: bool) -> Iterator[Irregularity]:
-    place = content_range(event, text)
-    if event.__class__ is ScalarEvent:
-        plain = event.implicit[0] and event.tag is None
-        try:
-            key = resolve_plain(event.value) if plain else event.value
-        except TooLong:
-            key = event.value
-    else:
-        key = None
-    frame.key = key_text(key) if event.__class__ is ScalarEvent else text[place[0] : place[1]]
-    if not isinstance(key, str):
-        yield Irregularity("non-string-key", place, (*path, frame.key), {"key": frame.key})
-    if frame.key == "<<":
-        if not merge:
-            yield Irregularity("merge-key", place, (*path, "<<"))
-        return
-    first = frame.keys.get(frame.key)
-    if first is not None:
-        yield Irregularity("duplicate-key", place, (*path, frame.key), {"key": frame.key}, (("first here", first),))
-    frame.keys[frame.key] = place
+def _survey_keys(mapping: Collection, path: Path, text: str, *, merge: bool) -> Iterator[Irregularity]:
+    """Keys that are not strings, keys given before, and `<<` where it is not applied."""
+    seen: dict[str, Range] = {}
+    for node, _ in mapping.pairs():
+        place = range_of(node, text)
+        key = value_of(node)
+        name = key_text(key)
+        if not isinstance(key, str):
+            shown = text[slice(*place)] if isinstance(key, dict | list) else name
+            yield Irregularity("non-string-key", place, (*path, name), {"key": shown})
+        if name == "<<":
+            if not merge:
+                yield Irregularity("merge-key", place, (*path, "<<"))
+            continue
+        first = seen.setdefault(name, place)
+        if first is not place:
+            yield Irregularity("duplicate-key", place, (*path, name), {"key": name}, (("first here", first),))
 
 
 class Touched(msgspec.Struct, frozen=True):

@@ -1,0 +1,150 @@
+"""From what the author wrote to what the model takes: text as text, names as lists, the prompt beside them."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from lading.diagnostics import Change, Fact, Remedy, Shown
+from lading.kinds.convention.table import Convention, Field
+from lading.kinds.convention.words import divided, is_pattern, references
+from lading.kinds.headers import body_of
+from lading.kinds.suspicious import invisible, mixed_scripts, secrets
+from lading.nearest import nearest
+from lading.path import ROOT
+from lading.session import Session
+from lading.source import Source, Span
+from lading.syntax.document import Document
+from lading.syntax.frontmatter import CONVENTION
+from lading.tree import Origin, Origins, Tree, get, graft, put
+
+BODY = "body"
+_BOM = "\ufeff"
+
+
+def before_header(source: Source) -> list[Fact]:
+    """Space before the opening fence: some tools forgive it, others see no header at all."""
+    text = source.text.lstrip(_BOM)
+    space = len(text) - len(text.lstrip())
+    if not space or not text[space:].startswith("---"):
+        return []
+    start = len(source.text) - len(text)
+    remedy = Remedy("remove it", (Change(ROOT, "", span=Span(source, start, start + space)),))
+    return [Fact("header-not-first", span=Span(source, start, start + space), severity="warning", remedy=remedy)]
+
+
+def keep_text(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+    """A number, `true` or `false` where text belongs is the text it is written as."""
+    facts: list[Fact] = []
+    document = tree.story(ROOT).origin.document
+    if document.format != "yaml" or not isinstance(tree.value, dict):
+        return tree, facts
+    for field in convention.fields:
+        value = tree.value.get(field.name)
+        if field.type is str and isinstance(value, bool | int | float):
+            path = (field.name,)
+            written = document.text(path) or ""
+            text = written if re.fullmatch(r"[\w.+:-]+", written) else str(value)
+            values: dict[str, object] = {"found": Shown(value, as_found=True), "text": Shown(text)}
+            remedy = Remedy("put quotes around it", (Change(path, f'"{text}"'),))
+            facts.append(Fact("number-as-text", path, values, remedy=remedy))
+            tree = put(tree, path, text, how="")
+    return tree, facts
+
+
+def divide_names(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+    """Names in one text become a list; tools that do not exist are told at their own place."""
+    facts: list[Fact] = []
+    if not isinstance(tree.value, dict):
+        return tree, facts
+    document = tree.story(ROOT).origin.document
+    for field in convention.fields:
+        if field.name not in tree.value:
+            continue
+        value = tree.value[field.name]
+        if value is None or value == "":
+            if field.restricts and field.split is not None:
+                values: dict[str, object] = {"field": field.name, "tool": convention.tool}
+                facts.append(Fact("restriction-empty", (field.name,), values, part="key"))
+        elif field.refers == "tool" and convention.tools is not None:
+            facts += _unknown_tools(convention, field, value, document)
+        if isinstance(value, str) and field.split is not None:
+            tree = put(tree, (field.name,), [each.text for each in divided(value, field.split)], how="")
+    return tree, facts
+
+
+def _unknown_tools(convention: Convention, field: Field, value: Any, document: Document) -> Iterator[Fact]:
+    assert convention.tools is not None
+    for name, span in words_of(field, value, document):
+        for each in references(name, "tool"):
+            if each.sort == "tool" and each.name not in convention.tools and not is_pattern(each.name):
+                values: dict[str, object] = {
+                    "sort": "tool",
+                    "name": Shown(each.name),
+                    "where": f" in {convention.tool}",
+                    "nearest": nearest(each.name, convention.tools),
+                }
+                yield Fact("unknown-reference", (field.name,), values, span=span)
+
+
+def words_of(field: Field, value: Any, document: Document) -> Iterator[tuple[str, Span]]:
+    """The names in a field, each with its place in the text the author wrote."""
+    if isinstance(value, str):
+        located = document.locate([(field.name,)]).get((field.name,))
+        if located is not None:
+            written = located.value.text()
+            for each in divided(value, field.split or ","):
+                offset = written.find(each.text)
+                start = located.value.start + max(0, offset)
+                end = start + len(each.text) if offset >= 0 else located.value.end
+                yield each.text, Span(document.source, start, end)
+        return
+    entries = list(value) if isinstance(value, list | dict) else []
+    paths = {(field.name, step): step for step in (range(len(entries)) if isinstance(value, list) else entries)}
+    places = document.locate(paths)
+    for path, step in paths.items():
+        name = value[step] if isinstance(value, list) else step
+        if isinstance(name, str) and path in places:
+            place = places[path]
+            yield name, place.value if isinstance(value, list) else place.key or place.value
+
+
+def bring_body(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+    """The text below the header as a field of its own."""
+    if convention.syntax != "header" or not isinstance(tree.value, dict):
+        return tree, []
+    facts: list[Fact] = []
+    if BODY in tree.value:
+        values: dict[str, object] = {"field": BODY, "owner": convention.one, "nearest": None}
+        origin = tree.story((BODY,)).origin
+        facts.append(Fact("unknown-field", values=values, part="key", severity="warning", origin=origin))
+    body = body_of(tree.story(ROOT).origin.document, CONVENTION)
+    tree = put(tree, (BODY,), "", how="")
+    return graft(tree, {(BODY,): Tree(body.value, Origins(Origin(body)))}), facts
+
+
+def look_for_suspicious(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+    """What nobody sees, and what nobody should."""
+    source = tree.story(ROOT).origin.document.source
+    name = get(tree.value, ("name",))
+    return tree, [*suspicions(source), *_alike(name if isinstance(name, str) else _stem(source))]
+
+
+def suspicions(source: Source) -> Iterator[Fact]:
+    """Invisible characters and secrets of a whole file."""
+    for each in invisible(source.text):
+        yield Fact("invisible-character", values={"character": each.what}, span=Span(source, *each.range))
+    for each in secrets(source.text):
+        yield Fact("secret-in-file", values={"what": each.what}, span=Span(source, *each.range))
+
+
+def _alike(name: str) -> Iterator[Fact]:
+    scripts = mixed_scripts(name)
+    if scripts:
+        yield Fact("mixed-scripts", ("name",), {"name": Shown(name), "scripts": ", ".join(scripts)})
+
+
+def _stem(source: Source) -> str:
+    return os.path.basename(source.path or source.name).partition(".")[0]

@@ -1,0 +1,119 @@
+"""The kind `mcp` as values: strict as the seed has it, and one for each tool's dialect."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from lading.diagnostics import Fact
+from lading.kinds.kind import Item, Kind, Sensitive
+from lading.kinds.mcp.codes import CODES
+from lading.kinds.mcp.dialects import CLAUDE, DIALECTS, Dialect, dialect_of
+from lading.kinds.mcp.model import McpServers
+from lading.kinds.mcp.reading import read_with_comments
+from lading.kinds.mcp.servers import gather
+from lading.kinds.settings.mcp import JsonServer, McpJson, from_json
+from lading.model import Shape
+from lading.session import Session
+from lading.source import Source
+from lading.syntax.document import Document
+from lading.tree import Tree
+
+if TYPE_CHECKING:
+    from lading.loading import Outcome
+
+EXAMPLE = """\
+{
+  "mcpServers": {
+    "NAME": {
+      "type": "stdio",
+      "command": "npx",
+      "args": ["-y", "@example/server"],
+      "env": { "API_KEY": "${API_KEY}" }
+    }
+  }
+}
+"""
+
+
+def _read(dialect: Dialect, source: Source, session: Session) -> tuple[Document | None, list[Fact]]:
+    if dialect.comments:
+        return read_with_comments(source, session)
+    return session.parse(source, dialect.format)
+
+
+def _listed(plain: Any, _file: str) -> Iterator[Item]:
+    servers = plain.get("servers", plain.get("mcpServers")) if isinstance(plain, dict) else None
+    for name, server in servers.items() if isinstance(servers, dict) else ():
+        where = server.get("url") or server.get("command") if isinstance(server, dict) else None
+        yield Item("mcp server", name, where if isinstance(where, str) else None, ("servers", name))
+
+
+def server_names(outcome: Outcome) -> Iterator[str]:
+    """The names of the servers, by which agents refer to them."""
+    value: Any = outcome.tree.value if outcome.tree is not None else None
+    servers = value.get("servers") if isinstance(value, dict) else None
+    yield from servers if isinstance(servers, dict) else ()
+
+
+def _tolerant(dialect: Dialect) -> Kind:
+    return Kind(
+        name="mcp",
+        offers=server_names,
+        title="list of MCP servers",
+        model=McpServers,
+        formats={".json": "json", ".jsonc": "json", ".toml": "toml"},
+        read=partial(_read, dialect),
+        strictness={"unknown-tag": "error", "merge-key": "error"},
+        shape=Shape(unknown="warning", null_is_absent=True),
+        stages=(partial(gather, dialect),),
+        codes=CODES,
+        listing=_listed,
+        sensitive=(Sensitive("servers.*", "tool"), Sensitive("servers.*.command", "permission")),
+        example=EXAMPLE,
+        example_path=".mcp.json",
+    )
+
+
+def _strictly(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+    """What the settings say about the same file; the file itself stays as it is written."""
+    servers = tree.value.get("mcpServers") if isinstance(tree.value, dict) else None
+    if not isinstance(servers, dict) or not all(isinstance(each, dict) for each in servers.values()):
+        return tree, []
+    # A key that nobody knows is told by the model.
+    known = JsonServer.__struct_fields__
+    return tree, [each for each in from_json(tree)[1] if each.values.get("key", "url") in known]
+
+
+#: `.mcp.json` beside a `.defect` folder: every key is known, and nothing is forgiven.
+STRICT = Kind(
+    name="mcp",
+    title="list of MCP servers",
+    model=McpJson,
+    formats={".json": "json"},
+    strictness={"duplicate-key": "error"},
+    shape=Shape(unknown="error", null_is_absent=True),
+    stages=(_strictly,),
+    codes=CODES,
+    listing=lambda plain, _file: (
+        msgspec.structs.replace(each, path=("mcpServers", each.name)) for each in _listed(plain, _file)
+    ),
+)
+
+_PLAIN = re.compile(r"/\.mcp\.json\Z")
+
+
+def variant_of(path: str) -> Kind:
+    """Whose list of servers a file is, by its place."""
+    if _PLAIN.search(path) and os.path.isdir(f"{path.rpartition('/')[0]}/.defect"):
+        return STRICT
+    return _VARIANTS[dialect_of(path).tool]
+
+
+_VARIANTS = {each.tool: _tolerant(each) for each in DIALECTS}
+KIND = msgspec.structs.replace(_VARIANTS[CLAUDE.tool], variant=variant_of)

@@ -1,0 +1,189 @@
+"""The kind `skill` as values: strict as the seed has it, and one for each tool that reads skills."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from lading.codes import Code
+from lading.diagnostics import Also, Change, Fact, Remedy, Shown, fact
+from lading.kinds.convention import skills as tables
+from lading.kinds.convention.codes import CODES as CONVENTION_CODES
+from lading.kinds.convention.kind import hide_body, kind_of
+from lading.kinds.convention.stages import BODY, keep_text, look_for_suspicious
+from lading.kinds.convention.table import Convention, Field
+from lading.kinds.headers import HeaderStyle, body_of, read_header
+from lading.kinds.kind import Item, Kind
+from lading.kinds.profile.codes import GLOB_REASONS
+from lading.kinds.profile.globs import problem_of
+from lading.kinds.skill.model import Skill
+from lading.model import Shape
+from lading.path import ROOT
+from lading.session import Session
+from lading.source import Source
+from lading.syntax.document import Document
+from lading.tree import Origin, Origins, Tree, graft, move, put, remove
+
+_TOOLS, _ALIAS = ("allowed_tools",), ("allowed-tools",)
+_LONG = 200
+_STYLE = HeaderStyle("skill", known=("name", "description", "always", "triggers", "allowed_tools", "allowed-tools"))
+
+_OWN_CODES = (
+    Code(
+        "skill-name-differs",
+        "error",
+        "the name `{name}` is not the directory name `{directory}`",
+        "A skill is found by its folder and called by its name; both must be the same.",
+        "write `name: {directory}`, or rename the folder",
+    ),
+    Code(
+        "skill-tools-given-twice",
+        "error",
+        "`allowed_tools` and `allowed-tools` are the same key, written twice",
+        "The two spellings mean the same. With both, it would be a matter of luck which one a reader believes.",
+        "remove one of the two",
+    ),
+    Code(
+        "skill-invalid-glob",
+        "error",
+        "`{glob}` is not a valid glob: {reason}",
+        "A pattern that cannot be read matches nothing, so the skill would never be offered.",
+        "close the bracket, or escape it with `\\`",
+    ),
+    Code(
+        "skill-description-long",
+        "warning",
+        "the description has {length} bytes; more than {limit} crowd the list that the model chooses from",
+        "All descriptions are shown to the model before any skill is used.",
+        "say in one sentence when to use it; the rest belongs below the header",
+    ),
+    Code(
+        "skill-description-empty",
+        "warning",
+        "the description is empty",
+        "It loads, but nobody can tell when to use it.",
+    ),
+)
+CODES = (*CONVENTION_CODES, *_OWN_CODES)
+
+#: Just enough of a table for the checks that all headers share.
+_TABLE = Convention("skill", "defect", "skill", (Field("name"), Field("description")))
+
+
+def _read(source: Source, session: Session) -> tuple[Document | None, list[Fact]]:
+    return read_header(source, session, _STYLE)
+
+
+def _one_spelling(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+    """`allowed-tools` is `allowed_tools`."""
+    if not isinstance(tree.value, dict) or _ALIAS[0] not in tree.value:
+        return tree, []
+    if _TOOLS[0] in tree.value:
+        also = Also("and here", part="key", origin=tree.story(_TOOLS).origin)
+        place = tree.story(_ALIAS).origin
+        return remove(tree, _ALIAS), [Fact("skill-tools-given-twice", part="key", origin=place, also=(also,))]
+    return move(tree, _ALIAS, _TOOLS), []
+
+
+def _bring_body(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+    if not isinstance(tree.value, dict):
+        return tree, []
+    facts = [_body_in_header(tree)] if BODY in tree.value else []
+    body = body_of(tree.story(ROOT).origin.document)
+    tree = put(tree, (BODY,), "", how="")
+    return graft(tree, {(BODY,): Tree(body.value, Origins(Origin(body)))}), facts
+
+
+def _body_in_header(tree: Tree) -> Fact:
+    values: dict[str, object] = {"field": BODY, "owner": "a skill", "nearest": None}
+    return Fact("unknown-field", values=values, part="key", severity="error", origin=tree.story((BODY,)).origin)
+
+
+def name_is_that_of_the_folder(config: Any, session: Session) -> Iterator[Fact]:
+    """The name equals the name of the directory, to the letter."""
+    name = config.get("name") if isinstance(config, dict) else None
+    source = session.documents[0].source if session.documents else None
+    if not isinstance(name, str) or source is None or source.path is None:
+        return
+    directory = os.path.basename(os.path.dirname(source.path))
+    if name != directory:
+        remedy = Remedy(f"rename to `{directory}`", (Change(("name",), directory),), safe=False)
+        yield fact("skill-name-differs", ("name",), remedy=remedy, name=Shown(name), directory=directory)
+
+
+def globs_can_match(config: Any, _session: Session) -> Iterator[Fact]:
+    """Every pattern can be read."""
+    triggers = config.get("triggers") if isinstance(config, dict) else None
+    globs = triggers.get("globs") if isinstance(triggers, dict) else None
+    for number, glob in enumerate(globs if isinstance(globs, list) else ()):
+        reason = problem_of(glob) if isinstance(glob, str) else None
+        if reason is not None:
+            values = {"glob": Shown(glob), "reason": GLOB_REASONS[reason]}
+            yield Fact("skill-invalid-glob", ("triggers", "globs", number), values)
+
+
+def description_is_short(config: Any, _session: Session) -> Iterator[Fact]:
+    """The description says something, in a line."""
+    text = config.get("description") if isinstance(config, dict) else None
+    if not isinstance(text, str):
+        return
+    length = len(text.encode("utf-8", "surrogatepass"))
+    if length > _LONG:
+        yield fact("skill-description-long", ("description",), length=length, limit=_LONG)
+    elif not text.strip():
+        yield fact("skill-description-empty", ("description",))
+
+
+def _listed(plain: Any, file: str) -> Iterator[Item]:
+    fields: dict[str, Any] = plain if isinstance(plain, dict) else {}
+    yield Item("skill", str(fields.get("name") or file), fields.get("description"))
+
+
+#: Skills of the `.defect` convention: every key is known, and nothing is forgiven.
+STRICT = Kind(
+    name="skill",
+    title="skill",
+    model=Skill,
+    formats={".md": "yaml"},
+    read=_read,
+    strictness={
+        "duplicate-key": "error",
+        "extra-document": "error",
+        "unknown-tag": "error",
+        "merge-key": "error",
+    },
+    shape=Shape(unknown="error", null_is_absent=True, exempt=("<<",)),
+    stages=(partial(keep_text, _TABLE), _one_spelling, _bring_body, partial(look_for_suspicious, _TABLE)),
+    rules=(name_is_that_of_the_folder, globs_can_match, description_is_short),
+    codes=CODES,
+    schema=hide_body,
+    listing=_listed,
+)
+
+
+def _tolerant(convention: Convention) -> Kind:
+    return msgspec.structs.replace(kind_of(convention), codes=CODES)
+
+
+_CLAUDE, _OPENCODE = _tolerant(tables.CLAUDE), _tolerant(tables.OPENCODE)
+_SEED_PLACE = re.compile(r"/(?:\.defect|defect)/skills/[^/]+/SKILL\.md\Z")
+_CLAUDE_PLACE = re.compile(r"/\.claude/skills/")
+_OPENCODE_PLACE = re.compile(r"/\.?(?:opencode|config/opencode)/skills?/")
+
+
+def variant_of(path: str) -> Kind:
+    """Whose skill a file is, by its place."""
+    if _SEED_PLACE.search(path):
+        return STRICT
+    if _CLAUDE_PLACE.search(path):
+        return _CLAUDE
+    return _OPENCODE if _OPENCODE_PLACE.search(path) else _OPEN
+
+
+_OPEN = _tolerant(tables.OPEN)
+KIND = msgspec.structs.replace(_OPEN, variant=variant_of)

@@ -1,0 +1,97 @@
+"""What may hide in a text, and what may not be taken for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from lading.kinds.suspicious import invisible, mixed_scripts, secrets
+
+
+@pytest.mark.requirement("CV-08")
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        pytest.param("a\u200bb", ["U+200B (zero width space)"], id="zero width space"),
+        pytest.param("a\u202eb\u202c", ["U+202E (right-to-left override)", "U+202C (end of a change of direction)"]),
+        pytest.param("a\u2066b\u2069", ["U+2066 (left-to-right isolate)", "U+2069 (end of an isolate)"]),
+        pytest.param("a\U000e0068\U000e0069b", ["text of 2 hidden characters"], id="tags spell hidden text"),
+        pytest.param("a\ufeffb", ["U+FEFF (zero width no-break space)"], id="a byte order mark inside"),
+        pytest.param("a\u200b\u200bb", ["U+200B (zero width space), and 1 more"], id="a run is told once"),
+        pytest.param("a\u200db", ["U+200D (zero width joiner)"], id="a joiner between plain letters"),
+    ],
+)
+def test_invisible(text: str, found: list[str]) -> None:
+    assert [each.what for each in invisible(text)] == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("plain", id="plain"),
+        pytest.param("\ufeffstart", id="a byte order mark at the start"),
+        pytest.param("👩\u200d💻 👨\u200d👩\u200d👧 ❤\ufe0f\u200d🔥", id="emoji"),
+        pytest.param("می\u200cخواهم", id="Persian"),
+        pytest.param("क\u094d\u200dष", id="Hindi"),
+        pytest.param("שלום\u200f!", id="a mark beside Hebrew"),
+        pytest.param("\U0001f3f4\U000e0067\U000e0062\U000e007f", id="a flag"),
+        pytest.param("naïve – “quoted” … 中文", id="other letters"),
+    ],
+)
+def test_not_invisible(text: str) -> None:
+    assert list(invisible(text)) == []
+
+
+@pytest.mark.requirement("CV-08")
+@pytest.mark.parametrize(
+    ("name", "scripts"),
+    [
+        ("rеviewer", ("Latin", "Cyrillic")),
+        ("reviewer", ()),
+        ("проверка", ()),
+        ("проверка-review", ()),
+        ("αlpha", ("Latin", "Greek")),
+        ("评审-agent", ()),
+    ],
+)
+def test_mixed_scripts(name: str, scripts: tuple[str, ...]) -> None:
+    assert mixed_scripts(name) == scripts
+
+
+#: Put together here, so that no scanner takes this file for a leak.
+RANDOM = "q7Zt2LmX9vBn4KdR8sWy1PcH6fJg3TaQ5uEo"
+
+
+@pytest.mark.requirement("CV-08")
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ("ghp_" + RANDOM, "a token of GitHub"),
+        ("sk-ant-" + "api03-" + RANDOM + "abQz9", "a key of Anthropic"),
+        ("sk-" + "proj-" + RANDOM + "abQz9", "a key of OpenAI"),
+        ("AKIA" + "Q7ZT2LMX9VBN4KDR", "a key of AWS"),
+        ("xoxb-" + RANDOM, "a token of Slack"),
+        ("AIza" + RANDOM[:35], "a key of Google"),
+        ("-----BEGIN RSA " + "PRIVATE KEY-----\n" + RANDOM * 2, "a private key"),
+    ],
+)
+def test_secrets(text: str, what: str) -> None:
+    (found,) = secrets(f"token: {text} end")
+    assert found.what == what
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "AKIAIOSFODNN7EXAMPLE",
+        "ghp_" + "x" * 36,
+        "ghp_" + "a" * 36,
+        "sk-ant-api03-your-key-here-your-key-here-your-key-here",
+        "AKIA0000000000000000",
+        "the sk- prefix, and ghp_ alone",
+        "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
+        "grep -E 'AKIA[0-9A-Z]{16}'",
+        "${GITHUB_TOKEN}",
+    ],
+)
+def test_placeholders_are_no_secrets(text: str) -> None:
+    assert list(secrets(text)) == []

@@ -1,0 +1,136 @@
+"""Lists of servers: what the original decides, and what each tool writes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lading
+from conftest import SHARED
+from lading.kinds.mcp.dialects import DIALECTS
+from lading.kinds.mcp.reading import without_comments
+from lading.kinds.registry import kind_named
+from lading.layers import find_places
+from lading.settings import find_settings
+
+FILE = SHARED / "conformance" / "profile.jsonl"
+PROBES = [json.loads(line) for line in FILE.read_text().splitlines()] if FILE.exists() else []
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+@pytest.mark.requirement("MC-01", "MC-02")
+@pytest.mark.parametrize(
+    "probe", [each for each in PROBES if each["kind"] == "mcp_json"], ids=lambda each: str(each["id"])
+)
+def test_probe(probe: dict[str, Any], tmp_path: Path) -> None:
+    """The settings and the file alone come to the same."""
+    for folder in (".git", ".defect"):
+        (tmp_path / "repo" / folder).mkdir(parents=True)
+    write(tmp_path, probe["files"])
+    merged = find_settings(find_places(tmp_path / "repo", local=True, env={})).outcome.errors
+    alone = lading.check([tmp_path / "repo"], env={}).errors
+    for errors in (merged, alone):
+        assert bool(errors) == (probe["expect"] == "invalid"), [str(each) for each in errors]
+        if probe["error_facts"] and probe["error_facts"] != "invalid .mcp.json":
+            assert any(probe["error_facts"] in each.message for each in errors)
+
+
+@pytest.mark.requirement("MC-03")
+def test_strict_only_beside_the_seeds_own_folder(tmp_path: Path) -> None:
+    write(tmp_path, {".mcp.json": '{"mcpServers": {"a": {"type": "streamable-http", "url": "u"}}}'})
+    assert lading.check([tmp_path], env={}).errors == ()
+    (tmp_path / ".defect").mkdir()
+    assert [each.code for each in lading.check([tmp_path], env={}).errors] == ["mcp-unknown-transport"]
+
+
+@pytest.mark.requirement("MC-04")
+@pytest.mark.parametrize(
+    ("path", "text", "server"),
+    [
+        (".vscode/mcp.json", '{"servers": {"a": {"type": "http", "url": "u"}}}', {"transport": "http", "url": "u"}),
+        (".cursor/mcp.json", '{"mcpServers": {"a": {"url": "u"}}}', {"transport": "http", "url": "u"}),
+        (
+            ".copilot/mcp.json",
+            '{"mcpServers": {"a": {"type": "local", "command": "c", "tools": ["*"]}}}',
+            {"transport": "stdio", "command": "c", "settings": {"tools": ["*"]}},
+        ),
+        (".gemini/settings.json", '{"mcpServers": {"a": {"url": "u"}}}', {"transport": "sse", "url": "u"}),
+        (".gemini/settings.json", '{"mcpServers": {"a": {"httpUrl": "u"}}}', {"transport": "http", "url": "u"}),
+        (
+            ".codex/config.toml",
+            '[mcp_servers.a]\ncommand = "c"\nargs = ["x"]\nenabled = false\n',
+            {"transport": "stdio", "command": "c", "args": ["x"], "enabled": False},
+        ),
+        (
+            "opencode.jsonc",
+            '{"mcp": {"a": {"type": "local", "command": ["c", "x"], /* note */ }}}',
+            {"transport": "stdio", "command": "c", "args": ["x"]},
+        ),
+        (
+            "opencode.json",
+            '{"mcp": {"servers": {"a": {"type": "remote", "url": "u"}}}}',
+            {"transport": "http", "url": "u"},
+        ),
+    ],
+)
+def test_every_dialect(path: str, text: str, server: dict[str, Any], tmp_path: Path) -> None:
+    write(tmp_path, {path: text})
+    loaded = lading.load(tmp_path / path, env={})
+    assert loaded.warnings == ()
+    assert loaded.to_dict() == {"servers": {"a": server}}
+
+
+@pytest.mark.parametrize("text", ["[]", "5", "null", '{"mcpServers": []}', '{"mcpServers": {"a": 5}}', "{", ""])
+@pytest.mark.parametrize("path", [".mcp.json", ".vscode/mcp.json", "opencode.json"])
+def test_any_text_is_told_not_raised(path: str, text: str, tmp_path: Path) -> None:
+    write(tmp_path, {path: text})
+    report = lading.check([tmp_path], env={})
+    assert len(report.files) == 1
+    assert not [each for each in report.diagnostics if each.code == "internal-error"]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS, ids=lambda each: each.tool)
+def test_any_value_is_told_not_raised(dialect: Any, tmp_path: Path) -> None:
+    path = {"Claude Code": ".mcp.json"}.get(dialect.tool)
+    if path is None or dialect.format != "json":
+        path = {"VS Code": ".vscode/mcp.json", "Cursor": ".cursor/mcp.json", "GitHub Copilot": ".copilot/mcp.json"}.get(
+            dialect.tool, "opencode.json"
+        )
+    for wrong in (5, None, True, [1], {"a": [1]}, "x", ""):
+        server = dict.fromkeys(dialect.names, wrong)
+        write(tmp_path, {path: json.dumps({dialect.top: {"a": server}})})
+        report = lading.check([tmp_path / path], env={})
+        assert not [each for each in report.diagnostics if each.code == "internal-error"]
+
+
+@pytest.mark.parametrize(
+    ("text", "plain"),
+    [
+        ('{"a": 1} // x', '{"a": 1}     '),
+        ('{"a": "// no", /* b\n */ "c": [1, 2,],}', '{"a": "// no",     \n    "c": [1, 2 ] }'),
+        ('{"a": "\\"/*"}', '{"a": "\\"/*"}'),
+    ],
+)
+def test_comments_become_blanks(text: str, plain: str) -> None:
+    assert without_comments(text) == plain
+    assert len(without_comments(text)) == len(text)
+
+
+def test_places_behind_comments(tmp_path: Path) -> None:
+    write(tmp_path, {".vscode/mcp.json": '{\n  // a\n  "servers": {"a": {"type": "http", "url": "u", "hedaers": {}}}}'})
+    (found,) = lading.check([tmp_path], env={}).diagnostics
+    assert (found.code, found.span.line if found.span else None) == ("unknown-field", 3)
+
+
+def test_the_first_file_is_a_good_one() -> None:
+    example = kind_named("mcp").example
+    assert example is not None
+    assert lading.loads(example, kind="mcp").warnings == ()

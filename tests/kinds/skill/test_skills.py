@@ -1,0 +1,83 @@
+"""Skills of the seed's own format: what the original decides, and the layers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lading
+from conftest import SHARED
+from lading.kinds.skill.kind import STRICT, variant_of
+from lading.layers import find_places
+from lading.skills import discover_skills, find_skills
+
+FILE = SHARED / "conformance" / "profile.jsonl"
+PROBES = [json.loads(line) for line in FILE.read_text().splitlines()] if FILE.exists() else []
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+
+
+@pytest.mark.requirement("SK-01", "SK-02", "SK-03", "SK-04", "SK-05", "SK-06", "SK-07")
+@pytest.mark.parametrize(
+    "probe", [each for each in PROBES if each["kind"] == "skills"], ids=lambda each: str(each["id"])
+)
+def test_probe(probe: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "proj" / ".git").mkdir(parents=True)
+    write(tmp_path, probe["files"])
+    places = find_places(tmp_path / "proj", xdg_config_home=tmp_path / "xdg", env={})
+    errors = [error for each in find_skills(places) for error in each.outcome.errors]
+    assert bool(errors) == (probe["expect"] == "invalid"), [str(each) for each in errors]
+    if probe["error_facts"]:
+        assert any(probe["error_facts"] in each.message for each in errors)
+
+
+@pytest.mark.requirement("SK-01")
+def test_the_project_replaces_the_user(tmp_path: Path) -> None:
+    skill = '+++\nname = "{}"\ndescription = "{}"\n+++\n\n  body of {}\n'
+    (tmp_path / "p" / ".git").mkdir(parents=True)
+    write(
+        tmp_path,
+        {
+            "p/.defect/skills/a/SKILL.md": skill.format("a", "project", "a"),
+            "x/defect/skills/a/SKILL.md": skill.format("a", "user", "a"),
+            "x/defect/skills/b/SKILL.md": skill.format("b", "user", "b"),
+            "p/.defect/skills/loose.md": "no skill",
+            "p/.defect/skills/empty/notes.md": "no skill",
+        },
+    )
+    skills = discover_skills(tmp_path / "p", xdg_config_home=tmp_path / "x", env={})
+    assert {name: skill.description for name, skill in skills.items()} == {"a": "project", "b": "user"}
+    assert skills["a"].body == "body of a"
+    assert [each.layer for each in skills.found if each.shadowed_by] == ["user"]
+    assert len(skills) == 2
+    assert list(discover_skills(tmp_path / "p", local=True, env={})) == ["a"]
+    write(tmp_path, {"p/.defect/skills/c/SKILL.md": "no header"})
+    with pytest.raises(lading.LoadError, match="must start with"):
+        discover_skills(tmp_path / "p", local=True, env={})
+
+
+def test_strict_by_place() -> None:
+    assert variant_of("/r/.defect/skills/a/SKILL.md") is STRICT
+    assert variant_of("/home/u/.config/defect/skills/a/SKILL.md") is STRICT
+    assert variant_of("/r/.claude/skills/a/SKILL.md") is not STRICT
+    assert variant_of("/r/skills/a/SKILL.md") is not STRICT
+
+
+def test_the_same_file_elsewhere_is_tolerated(tmp_path: Path) -> None:
+    text = "---\nname: a\ndescription: b\nlicense: MIT\nmetadata: {author: x}\n---\nbody\n"
+    write(tmp_path, {".defect/skills/a/SKILL.md": text, "skills/a/SKILL.md": text})
+    report = lading.check([tmp_path], env={})
+    assert [each.ok for each in report.files] == [False, True]
+
+
+def test_opencode_is_stricter(tmp_path: Path) -> None:
+    write(tmp_path, {".opencode/skills/a/SKILL.md": "---\nname: b\n---\nbody\n"})
+    report = lading.check([tmp_path], env={})
+    assert sorted(each.code for each in report.errors) == ["missing-field", "name-differs"]
