@@ -96,7 +96,8 @@ def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, A
         return schema
     root = {key: value for key, value in schema.items() if key not in ("$schema", "title", "$defs")}
     rest = {key: value for key, value in schema.items() if key not in root}
-    return {**rest, "anyOf": [root, {"type": "null"}]}
+    # Where the header may be missing, anything else between dashes is text like the rest of the file.
+    return {**rest, "anyOf": [root, {"not": {"type": "object"}}]}
 
 
 def listed(convention: Convention, plain: Any, file: str) -> Iterator[Item]:
