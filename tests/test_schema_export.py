@@ -30,6 +30,10 @@ CASES = Path(__file__).parent / "cases"
 BY_OPTION = {"toolpack/snake-case-tolerated.md"}
 
 
+#: Warnings about values that are left out. What other tools forgive, an editor may still mark.
+LEFT_OUT = frozenset({"wrong-type", "invalid-value", "number-as-text", "header-without-fields"})
+
+
 def validator(schema: dict[str, Any]) -> Any:
     Draft202012Validator.check_schema(schema)
     return jsonschema_rs.Draft202012Validator(schema, offline=True)
@@ -59,6 +63,8 @@ def test_every_case_that_loads_validates(case: Case, tmp_path: Path, monkeypatch
     outcome = case.load()
     if not outcome.ok or not outcome.documents or str(case.path.relative_to(CASES)) in BY_OPTION:
         return
+    if any(each.code in LEFT_OUT for each in outcome.diagnostics) or outcome.documents[0].window == (0, 0):
+        return  # something is left out, or there is no header at all
     problems = list(validator_of(case.kind).iter_errors(authored(outcome)))
     assert not problems, [(problem.instance_path, problem.message) for problem in problems]
 

@@ -84,7 +84,7 @@ def hide_body(schema: dict[str, Any]) -> dict[str, Any]:
 
 def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, Any]:
     """What editors are told: names may stand in one text, and a value of another sort is forgiven, aloud."""
-    hide_body(schema)
+    schema = hide_body(schema)
     forgiven = {"type": ["string", "number", "boolean", "null"]}
     for definition in schema.get("$defs", {}).values():
         properties = definition.get("properties", {})

@@ -61,6 +61,16 @@ def server_names(outcome: Outcome) -> Iterator[str]:
     yield from servers if isinstance(servers, dict) else ()
 
 
+def author_schema(dialect: Dialect, schema: dict[str, Any]) -> dict[str, Any]:
+    """What the author of a file writes, which is not what a program gets."""
+    fields = [(field.name, field.type | None, msgspec.field(default=None)) for field in dialect.fields]
+    server = msgspec.defstruct("Server", [(re.sub(r"\W", "_", name), *rest) for name, *rest in fields])
+    (reference,), definitions = msgspec.json.schema_components([server], ref_template="#/$defs/{name}")
+    servers = {"type": "object", "additionalProperties": reference}
+    kept = {key: value for key, value in schema.items() if key in ("$schema", "title", "description")}
+    return {**kept, "type": "object", "properties": {dialect.top: servers}, "$defs": definitions}
+
+
 def _tolerant(dialect: Dialect) -> Kind:
     return Kind(
         name="mcp",
@@ -73,6 +83,7 @@ def _tolerant(dialect: Dialect) -> Kind:
         shape=Shape(unknown="warning", null_is_absent=True),
         stages=(partial(gather, dialect),),
         codes=CODES,
+        schema=partial(author_schema, dialect),
         listing=_listed,
         sensitive=(Sensitive("servers.*", "tool"), Sensitive("servers.*.command", "permission")),
         example=EXAMPLE,
