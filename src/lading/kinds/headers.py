@@ -7,12 +7,13 @@ the character that breaks it, and a fix. Everywhere else it stays an error, with
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
 
 import msgspec
 
 from lading.codes import Code
-from lading.diagnostics import Change, Fact, Remedy
+from lading.diagnostics import Change, Effect, Fact, Remedy
 from lading.environment import Piece, Substituted
 from lading.files import FileProblem, require_text
 from lading.path import ROOT
@@ -191,8 +192,10 @@ def _recovered(
     found = recover(source.text[header.start : header.end], style.known)
     if found is None:
         return None, facts
+    value = load_value("yaml", found.text)
+    effect = Effect("mend", value=json.dumps(value), format="yaml", window=(header.start, header.end))
     if not (style.forgiving and found.forgiven):
-        changes = tuple(_change(source, header, each) for each in found.mends)
+        changes = tuple(_change(source, header, each, effect) for each in found.mends)
         remedy = Remedy("write it as YAML", changes)
         first = next((number for number, each in enumerate(facts) if each.code == "yaml-syntax"), 0)
         return None, [
@@ -202,22 +205,22 @@ def _recovered(
     document = Document(
         source,
         "yaml",
-        load_value("yaml", found.text),
+        value,
         window=(header.start, header.end),
         substituted=Substituted(found.text, tuple(_pieces(found))),
     )
-    return document, [_warning(source, header, each) for each in found.mends]
+    return document, [_warning(source, header, each, effect) for each in found.mends]
 
 
-def _warning(source: Source, header: Header, mend: Mend) -> Fact:
+def _warning(source: Source, header: Header, mend: Mend, effect: Effect) -> Fact:
     place = Span(source, header.start + mend.place[0], header.start + mend.place[1])
-    remedy = Remedy(f"quote the text of `{mend.key}`", (_change(source, header, mend),))
+    remedy = Remedy(f"quote the text of `{mend.key}`", (_change(source, header, mend, effect),))
     return Fact("header-not-yaml", values={"key": mend.key, "reason": REASONS[mend.reason]}, span=place, remedy=remedy)
 
 
-def _change(source: Source, header: Header, mend: Mend) -> Change:
+def _change(source: Source, header: Header, mend: Mend, effect: Effect) -> Change:
     start, end = mend.range
-    return Change(ROOT, mend.text, span=Span(source, header.start + start, header.start + end))
+    return Change(ROOT, mend.text, span=Span(source, header.start + start, header.start + end), effect=effect)
 
 
 def _pieces(found: Recovered) -> list[Piece]:

@@ -48,7 +48,7 @@ def keep_text(convention: Convention, tree: Tree, _session: Session) -> tuple[Tr
             written = document.text(path) or ""
             text = written if re.fullmatch(r"[\w.+:-]+", written) else str(value)
             values: dict[str, object] = {"found": Shown(value, as_found=True), "text": Shown(text)}
-            remedy = Remedy("put quotes around it", (Change(path, f'"{text}"'),))
+            remedy = Remedy("put quotes around it", (Change(path, text),))
             facts.append(Fact("number-as-text", path, values, remedy=remedy))
             tree = put(tree, path, text, how="")
     return tree, facts
