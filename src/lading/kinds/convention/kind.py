@@ -83,14 +83,21 @@ def hide_body(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, Any]:
-    """What an author may write: names in one text, too."""
+    """What editors are told: names may stand in one text, and a value of another sort is forgiven, aloud."""
     schema = hide_body(schema)
-    divided = {field.name for field in convention.fields if field.split is not None}
+    forgiven = {"type": ["string", "number", "boolean", "null"]}
     for definition in schema.get("$defs", {}).values():
         properties = definition.get("properties", {})
-        for name in divided & properties.keys():
-            properties[name] = {"anyOf": [properties[name], {"type": "string"}]}
-    return schema
+        for name, each in properties.items():
+            kept = {key: each[key] for key in ("title", "description", "default") if key in each}
+            inner = {key: value for key, value in each.items() if key not in kept}
+            properties[name] = {**kept, "anyOf": [inner, forgiven]}
+    if not (convention.header_optional or convention.passes_over):
+        return schema
+    root = {key: value for key, value in schema.items() if key not in ("$schema", "title", "$defs")}
+    rest = {key: value for key, value in schema.items() if key not in root}
+    # Where the header may be missing, anything else between dashes is text like the rest of the file.
+    return {**rest, "anyOf": [root, {"not": {"type": "object"}}]}
 
 
 def listed(convention: Convention, plain: Any, file: str) -> Iterator[Item]:

@@ -10,6 +10,7 @@ from lading import schemas
 from lading.diagnostics import Fact
 from lading.directives import ref
 from lading.kinds.kind import Kind
+from lading.kinds.toolpack.authoring import author_schema
 from lading.kinds.toolpack.codes import CODES
 from lading.kinds.toolpack.model import CLOSED, ToolpackFile
 from lading.kinds.toolpack.pack import make
