@@ -50,7 +50,6 @@ from typing import Any
 
 import pytest
 
-import lading
 from lading.diagnostics import Diagnostic
 from lading.kinds.registry import kind_named
 from lading.layers import find_places
@@ -97,8 +96,6 @@ class Case:
 
     def run(self) -> tuple[Sequence[Diagnostic], Any]:
         """The findings and the result; the working directory must be where the files were written."""
-        if "check" in self.settings:
-            return lading.check(self.settings["check"], env=self.settings.get("env", {})).diagnostics, None
         if "layers" in self.settings:
             return self.load_layers(dict(self.settings["layers"]))
         if self.settings.get("check"):
@@ -130,9 +127,10 @@ class Case:
         return load_path(self.entry, kind_named(self.kind), request)
 
     def check(self) -> Report:
-        """Check every file, as `lading check` does."""
+        """Check what the settings name, or everything, as `lading check` does."""
+        paths = self.settings["check"]
         request = Request(env=self.settings.get("env", {}), options=self.settings.get("options", {}), shared=True)
-        return check_paths(["."], request)
+        return check_paths(["."] if paths is True else paths, request)
 
     def rewrite(self, findings: str, result: Any) -> None:
         """Put the actual outcome into the file."""

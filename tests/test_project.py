@@ -72,7 +72,7 @@ def test_slips_in_settings_have_a_place() -> None:
         "pyproject.toml:7:15: error[wrong-type] expected `true` or `false`, found text `no` (tool.lading.conventions) | write `false`",
         "pyproject.toml:8:10: error[root-outside] `..` lies outside the project (tool.lading.roots[0]) | move the folder into the project, or use --root",
         "pyproject.toml:8:16: warning[root-missing] there is no folder `lost` (tool.lading.roots[1]) | check the spelling; it is looked up from the project root",
-        "pyproject.toml:10:12: error[unknown-kind] there is no kind `sever` (tool.lading.kinds[\"*.conf\"]) | did you mean `server`?; known: " + _known(),
+        "pyproject.toml:10:12: error[unknown-kind] there is no kind `sever` (tool.lading.kinds[\"*.conf\"]) | did you mean `server`? known: " + _known(),
         "pyproject.toml:12:1: warning[unknown-code] `wrong-typ` is not a code lading knows (tool.lading.severity.wrong-typ) | did you mean `wrong-type`?",
         "pyproject.toml:13:15: error[invalid-value] `fatal` is not a valid value, expected one of `error`, `note`, `warning` (tool.lading.severity.env-missing)",
     ]  # fmt: skip

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import lading
-from lading import workspace
+from lading import checking
 
 SERVER = "server: {name: x}\ntools: []\n"
 TOOL = "tool: {name: t, description: d, inputSchema: {type: object}}\nresponse: {content: [{type: text, text: hi}]}\n"
@@ -70,14 +70,14 @@ def test_recognition_by_content(text: str, kind: str | None) -> None:
 
 def test_a_bug_in_lading_does_not_hide_the_other_files(monkeypatch: pytest.MonkeyPatch) -> None:
     write({"a.yaml": SERVER, "b.yaml": "server: {name: 5}\ntools: []\n"})
-    original = workspace.load_path
+    original = checking.load_path
 
     def broken(path: str, *rest: object, **more: object) -> object:
         if path.endswith("a.yaml"):
             raise ZeroDivisionError("boom")
         return original(path, *rest, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(workspace, "load_path", broken)
+    monkeypatch.setattr(checking, "load_path", broken)
     report = lading.check(["."], env={})
     assert [each.code for each in report.errors] == ["internal-error", "wrong-type"]
     assert "ZeroDivisionError: boom" in report.errors[0].message

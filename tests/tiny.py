@@ -18,7 +18,7 @@ from lading.kinds import registry
 from lading.kinds.kind import Kind
 from lading.kinds.registry import Recognition
 from lading.model import Shape
-from lading.schema_export import accept
+from lading.schema_fragments import accept
 from lading.session import Session
 from lading.tree import Tree
 

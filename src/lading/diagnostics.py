@@ -43,6 +43,23 @@ class Also(msgspec.Struct, frozen=True):
     origin: Any = None
 
 
+class Effect(msgspec.Struct, frozen=True):
+    """What an edit does to the value of its document, and how that document is read.
+
+    `rename` gives the entry at `path` another key, `replace` another value; `remove` takes it away; `nothing`
+    leaves the value as it is. `mend` makes a text parse that did not: with all mends of a document, its value is
+    what `value` says as JSON.
+    """
+
+    kind: Literal["rename", "replace", "remove", "nothing", "mend"]
+    path: Path = ROOT
+    value: str | int | float | bool | None = None
+    format: Literal["yaml", "json", "toml", "text"] = "text"
+    window: tuple[int, int] = (0, 0)
+    merge: bool = False  #: whether `<<` is applied
+    substituted: bool = False  #: whether variables are replaced before parsing
+
+
 class Change(msgspec.Struct, frozen=True):
     """One change of what the author wrote, at a path: `text` None removes the entry, else it replaces the part.
 
@@ -56,6 +73,7 @@ class Change(msgspec.Struct, frozen=True):
     part: Part = "value"
     span: Span | None = None
     origin: Any = None
+    effect: Effect | None = None  #: what it does to the value, where the path does not tell
 
 
 class Remedy(msgspec.Struct, frozen=True):
@@ -104,22 +122,6 @@ class Label(msgspec.Struct, frozen=True):
     span: Span | None
     message: str
     path: str = ""
-
-
-class Effect(msgspec.Struct, frozen=True):
-    """What an edit does to the value of its document, and how that document is read.
-
-    `rename` gives the entry at `path` another key, `replace` another value; `remove` takes it away; `nothing`
-    leaves the value as it is.
-    """
-
-    kind: Literal["rename", "replace", "remove", "nothing"]
-    path: Path = ROOT
-    value: str | int | float | bool | None = None
-    format: Literal["yaml", "json", "toml", "text"] = "text"
-    window: tuple[int, int] = (0, 0)
-    merge: bool = False  #: whether `<<` is applied
-    substituted: bool = False  #: whether variables are replaced before parsing
 
 
 class Edit(msgspec.Struct, frozen=True):

@@ -30,7 +30,7 @@ _TOML_PREFIX = re.compile(r"[^=\[\]{}\r\n]*")
 def edit_at(document: Document, path: Path, located: Located, change: Change) -> Edit | None:
     """The edit that makes `change` to the entry at `path` of `document`; None where there is no clean one."""
     part = located.key if change.part == "key" else located.value
-    if part is None:
+    if part is None or (document.format == "text" and not isinstance(change.text, str)):
         return None
     if change.text is None:
         found = _entry(document, located)
@@ -49,7 +49,7 @@ def edit_of_span(document: Document, span: Span, change: Change) -> Edit | None:
 
 
 def _edit(document: Document, span: Span, text: str, effect: Effect) -> Edit | None:
-    if document.format == "text" or _touches_variable(document, span):
+    if _touches_variable(document, span):
         return None
     return Edit(
         span,

@@ -23,6 +23,9 @@ from lading.source import Source
 
 #: The most that is read from one file, unless the kind says otherwise.
 MAX_BYTES = 10 * 1024 * 1024
+#: What tells a file from what it was before, without reading it: its inode, size and times.
+Stamp = tuple[int, int, int, int]
+
 _MAX_LINKS = 40
 #: Opening must never wait, never become a program's that is started meanwhile, never take over a terminal.
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
@@ -58,11 +61,33 @@ class Referred(msgspec.Struct, frozen=True):
     outside: bool = False
 
 
+class Seen(msgspec.Struct, frozen=True):
+    """What a load looked at: paths, existing or not, and the stamps of the files it read when it read them."""
+
+    asked: tuple[str, ...] = ()
+    read: dict[str, Stamp] = {}  #: by real path
+
+
 def display_name(path: str, cwd: str | None = None) -> str:
     """A path as people are shown it: relative to the working directory if inside, with `/`."""
     base = (cwd if cwd is not None else os.getcwd()).rstrip(os.sep) + os.sep
     absolute = os.path.abspath(path)
     return absolute.removeprefix(base).replace(os.sep, "/")
+
+
+def stamp_of(path: str) -> Stamp | None:
+    """The stamp of what is at a path now; None if there is nothing."""
+    try:
+        return _stamp(os.stat(path))
+    except (OSError, ValueError):
+        return None
+
+
+def _stamp(status: os.stat_result) -> Stamp:
+    # A folder is the same folder, whatever comes and goes inside.
+    if stat.S_ISDIR(status.st_mode):
+        return status.st_ino, -1, 0, 0
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 class Files:
@@ -71,21 +96,27 @@ class Files:
     def __init__(self, *, cwd: str | None = None) -> None:
         self.cwd = cwd if cwd is not None else os.getcwd()
         self._sources: dict[str, Source] = {}
+        self._asked: dict[str, None] = {}
         # What loads share, once they are made by `again`.
         self._known: dict[str, Source] = {}
+        self._stamps: dict[str, Stamp] = {}
         self._referred: dict[tuple[Any, ...], Referred] = {}
-        self._folders: dict[str, str] = {}
+        self._folders: dict[str, tuple[str, str]] = {}
 
     def again(self) -> Self:
         """The same files for another load: nothing is read twice, and `sources` starts empty."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
-        other._sources = {}
+        other._sources, other._asked = {}, {}
         return other
 
     def sources(self) -> tuple[Source, ...]:
         """Everything this load read so far, in order."""
         return tuple(self._sources.values())
+
+    def seen(self) -> Seen:
+        """What this load depends on: a change of any of it may change the result."""
+        return Seen(tuple(self._asked), {path: self._stamps[path] for path in self._sources if path in self._stamps})
 
     def note(self, source: Source) -> Source:
         """Count a source that another load read as one of this load."""
@@ -94,6 +125,7 @@ class Files:
         return source
 
     def is_folder(self, path: str) -> bool:
+        self._asked[path] = None
         return os.path.isdir(path)
 
     def names_below(self, folder: str, *, most: int = 1000) -> list[str]:
@@ -119,13 +151,15 @@ class Files:
         Raises `FileProblem`.
         """
         full = os.path.join(self.cwd, path)
-        name = display_name(full, self.cwd)
+        self._asked[full] = None
         try:
-            folder, last = os.path.split(full)
-            real = os.path.join(self._real_folder(folder), last)
-            known = self._known.get(real)
-            if known is not None:
-                return self.note(_small_enough(known, name, max_bytes))
+            real, name = self._named(full)
+        except ValueError as error:
+            raise _problem(error, display_name(full, self.cwd)) from None
+        known = self._known.get(real)
+        if known is not None:
+            return self.note(_small_enough(known, name, max_bytes))
+        try:
             descriptor, real = _open_named(real, full)
         except (OSError, ValueError) as error:
             raise _problem(error, name) from None
@@ -135,12 +169,17 @@ class Files:
             return self.note(_small_enough(known, name, max_bytes))
         return self._take(descriptor, real, name, max_bytes)
 
-    def _real_folder(self, folder: str) -> str:
-        """The folder without links; files often come from few folders, and each look costs several calls."""
+    def _named(self, full: str) -> tuple[str, str]:
+        """A path without links in its folder, and as people are shown it. Files often come from few folders, and each
+        look at one costs several calls."""
+        folder, last = os.path.split(full)
+        if last in ("", ".", ".."):
+            return os.path.join(os.path.realpath(folder), last), display_name(full, self.cwd)
         known = self._folders.get(folder)
         if known is None:
-            known = self._folders[folder] = os.path.realpath(folder)
-        return known
+            shown = display_name(os.path.join(folder, "x"), self.cwd)[:-1]
+            known = self._folders[folder] = os.path.join(os.path.realpath(folder), ""), shown
+        return known[0] + last, known[1] + last
 
     def refer(self, reference: str, bases: Iterable[str], roots: Iterable[str], policy: PathPolicy) -> Referred:
         """The file that a *document* names, looked for in `bases` in order, never outside `roots`.
@@ -148,6 +187,7 @@ class Files:
         Raises `FileProblem`; when the file is in none of the bases, that of the first.
         """
         bases, roots = tuple(bases), tuple(roots)
+        self._asked.update((os.path.join(self.cwd, base, reference), None) for base in bases)
         key = (reference, bases, roots, policy)
         known = self._referred.get(key)
         if known is None:
@@ -190,6 +230,7 @@ class Files:
     def _take(self, descriptor: int, real: str, name: str, max_bytes: int) -> Source:
         """Read a checked descriptor to the end and close it."""
         try:
+            self._stamps[real] = _stamp(os.fstat(descriptor))
             data = _read_regular(descriptor, name, max_bytes)
         except OSError as error:
             raise _problem(error, name) from None

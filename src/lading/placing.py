@@ -141,6 +141,8 @@ class Placer:
 
     def _edit(self, change: Change) -> Edit | None:
         """The edit of a change to something that exists as written, else None: nothing is edited on a guess."""
+        if change.span is not None and change.effect is not None:
+            return Edit(change.span, str(change.text), change.effect)
         if change.span is not None:
             source = change.span.source
             document = next((each for each in self.documents if each.source is source), None)

@@ -13,7 +13,7 @@ from lading.kinds.kind import YAML_ONLY, Kind, Limits, NoOptions
 from lading.model import Shape
 from lading.nearest import nearest
 from lading.path import ROOT, Path
-from lading.schema_export import accept
+from lading.schema_fragments import accept
 from lading.session import Session
 from lading.tree import HOLE, Tree, get, graft, merge, move, put, remove
 

@@ -11,8 +11,7 @@ type.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from msgspec import inspect as types
@@ -20,13 +19,9 @@ from msgspec import inspect as types
 from lading.inspection import type_info
 from lading.kinds.kind import Kind
 from lading.model import Shape
+from lading.schema_fragments import Schema, accept, branches, takes_anything
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-
-Schema = dict[str, Any]
-
-#: Keywords that allow or forbid nothing.
-_ANNOTATIONS = frozenset({"title", "description", "default"})
 
 #: `${NAME}` where a number, a word of a list, or a whole mapping is expected.
 VARIABLE: Schema = {
@@ -41,91 +36,11 @@ def schema_for(kind: Kind) -> Schema:
     """The JSON Schema (2020-12) of the files of a kind."""
     writer = _Writer(kind.shape, variables=kind.uses_environment)
     root = writer.schema(type_info(kind.model))
-    schema: Schema = {"$schema": DIALECT, "title": kind.title, **root, "$defs": writer.definitions}
+    schema: Schema = {"title": kind.title, **root, "$defs": writer.definitions}
     if kind.uses_environment:
         schema = accept(schema, "variable", VARIABLE, at_root=False)
-    return kind.schema(schema) if kind.schema is not None else schema
-
-
-def accept(
-    schema: Schema,
-    name: str,
-    fragment: Schema,
-    *,
-    instead_of: Literal["anything", "objects"] = "anything",
-    at: Iterable[str] = (),
-    at_root: bool = True,
-) -> Schema:
-    """The schema with `fragment` accepted in place of values; it becomes the definition `name`.
-
-    Without `at`, that is any value, or any mapping, with or without the whole file. `at` names places instead:
-    `Step.ask` is a field of the class `Step`, `Playbook.steps[]` an item of one, `Server.tools{}` a value of one that
-    maps names. Raises `ValueError` for a place that does not exist, so that fragments cannot outlive their model.
-    """
-    reference = {"$ref": f"#/$defs/{name}"}
-    definitions = schema.get("$defs", {})
-    places = frozenset(at)
-    missing = set(places)
-
-    def widened(place: str, slot: Schema) -> Schema:
-        missing.discard(place)
-        if places and place not in places:
-            return slot
-        if _takes_anything(slot) or (fragment.get("type") == "string" and _takes_text(slot)):
-            return slot
-        if instead_of == "objects" and not _takes_objects(slot, definitions):
-            return slot
-        if set(slot) <= {"anyOf", *_ANNOTATIONS}:
-            return {**slot, "anyOf": [*slot["anyOf"], reference]}
-        return {"anyOf": [slot, reference]}
-
-    told = {key: value for key, value in schema.items() if key in ("$schema", *_ANNOTATIONS)}
-    root = _with_slots("", {key: value for key, value in schema.items() if key not in (*told, "$defs")}, widened)
-    changed = {each: _with_slots(each, definition, widened) for each, definition in definitions.items()}
-    if missing:
-        raise ValueError(f"the schema has no {', '.join(sorted(missing))}")
-    return {**told, **(widened("", root) if at_root else root), "$defs": {**changed, name: fragment}}
-
-
-def _takes_anything(slot: Schema) -> bool:
-    return set(slot) <= _ANNOTATIONS
-
-
-def _takes_text(slot: Schema) -> bool:
-    """Whether any text whatever may stand there."""
-    return any(each.get("type") == "string" and set(each) <= {"type", *_ANNOTATIONS} for each in _branches(slot))
-
-
-def _branches(slot: Schema) -> list[Schema]:
-    branches: list[Schema] = slot.get("anyOf", [slot])
-    return branches
-
-
-def _takes_objects(slot: Schema, definitions: Schema) -> bool:
-    if "$ref" in slot:
-        return _takes_objects(definitions.get(slot["$ref"].rpartition("/")[2], {}), definitions)
-    if "anyOf" in slot:
-        return any(_takes_objects(each, definitions) for each in slot["anyOf"])
-    return slot.get("type") == "object"
-
-
-def _with_slots(place: str, schema: Schema, change: Callable[[str, Schema], Schema]) -> Schema:
-    """A schema with every slot changed that describes a value below it."""
-
-    def changed(where: str, slot: Any) -> Any:
-        return change(where, _with_slots(where, slot, change)) if isinstance(slot, dict) else slot
-
-    result = dict(schema)
-    for key in ("properties", "patternProperties"):
-        if key in schema:
-            result[key] = {name: changed(f"{place}.{name}", slot) for name, slot in schema[key].items()}
-    for key, mark in (("items", "[]"), ("additionalProperties", "{}")):
-        if key in schema:
-            result[key] = changed(place + mark, schema[key])
-    for key in ("anyOf", "oneOf", "allOf"):
-        if key in schema:
-            result[key] = [_with_slots(place, each, change) for each in schema[key]]
-    return result
+    whole = kind.schema(schema) if kind.schema is not None else schema
+    return {"$schema": DIALECT, **whole}
 
 
 class _Writer:
@@ -155,18 +70,23 @@ class _Writer:
         return _scalar(kind)
 
     def _slot(self, kind: types.Type, *, optional: bool = False) -> Schema:
-        """The schema of a place for a value; `null` may stand for an absent one."""
+        """The schema of a place for a value; `null` may stand for an absent one.
+
+        Where a value of another type is only warned of, the type is a hint among others.
+        """
         schema = self.schema(kind)
+        if self.shape.mismatch != "error":
+            return schema if takes_anything(schema) else {"anyOf": [*branches(schema), {}]}
         counts = self.shape.null_is_absent and (optional or _may_be_empty(kind))
-        if not counts or _takes_anything(schema):
+        if not counts or takes_anything(schema):
             return schema
-        known = _branches(schema)
+        known = branches(schema)
         return schema if {"type": "null"} in known else {"anyOf": [*known, {"type": "null"}]}
 
     def _union(self, kind: types.UnionType) -> Schema:
         tagged = sum(isinstance(each, types.StructType) for each in kind.types) > 1
         branches = [self._branch(each, tagged=tagged) for each in kind.types]
-        return {} if any(map(_takes_anything, branches)) else {"anyOf": branches}
+        return {} if any(map(takes_anything, branches)) else {"anyOf": branches}
 
     def _branch(self, kind: types.Type, *, tagged: bool) -> Schema:
         schema = self.schema(kind)
@@ -200,12 +120,13 @@ class _Writer:
             "type": "object",
             "properties": properties,
             **({"required": required} if required else {}),
-            **self._unknown(kind.cls),
+            **self._unknown(kind),
         }
 
-    def _unknown(self, cls: type) -> Schema:
+    def _unknown(self, kind: types.StructType) -> Schema:
         """Keys that are no fields are refused only where the kind refuses them."""
-        if cls not in self.shape.closed and self.shape.unknown != "error":
+        refused = kind.cls in self.shape.closed or self.shape.unknown == "error"
+        if not refused or not kind.forbid_unknown_fields:
             return {}
         exempt = [f"^{re.escape(prefix)}" for prefix in self.shape.exempt]
         patterns = [*exempt, *([VARIABLE["pattern"]] if self.variables else [])]

@@ -77,4 +77,10 @@ def test_bash_completes() -> None:
     t lading sh; t lading check --ou; t lading check --output-format ""; t lading rule include-c; t lading show se
     """
     done = subprocess.run(["bash", "-c", script + probe], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["show", "--output-format", "text json", "include-cycle", "server.yaml"]
+    assert done.stdout.splitlines() == [
+        "show",
+        "--output-format",
+        "text json sarif github",
+        "include-cycle",
+        "server.yaml",
+    ]

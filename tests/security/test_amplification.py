@@ -62,7 +62,9 @@ def test_merge_keys_are_bounded(merge: str, tmp_path: Path) -> None:
     assert clock.seconds < SLACK
 
 
-@pytest.mark.parametrize("text", ["a: &a [*a]", "a: &a {b: {c: *a}}", "&a [1, *a]", "a: &a\n  - &b [*a, *b]", "&a {*a : 1}"])
+@pytest.mark.parametrize(
+    "text", ["a: &a [*a]", "a: &a {b: {c: *a}}", "&a [1, *a]", "a: &a\n  - &b [*a, *b]", "&a {*a : 1}"]
+)
 @pytest.mark.parametrize("sample", world.SAMPLES[:3], ids=lambda each: each.kind)
 def test_nothing_contains_itself(text: str, sample: Sample, tmp_path: Path) -> None:
     outcome = load(sample, tmp_path, text)

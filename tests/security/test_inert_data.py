@@ -104,7 +104,9 @@ def _only_plain(value: object) -> None:
     stack = [value]
     while stack:
         node = stack.pop()
-        assert isinstance(node, dict | list | str | int | float | bool | None) or type(node).__module__.startswith("lading"), node
+        assert isinstance(node, dict | list | str | int | float | bool | None) or type(node).__module__.startswith(
+            "lading"
+        ), node
         if isinstance(node, dict):
             stack += [*node, *node.values()]
         elif isinstance(node, list):

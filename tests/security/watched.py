@@ -128,9 +128,9 @@ class Opens:
         """Whoever opens or lists in another way is seen too."""
         if not self.on or self.inside:
             return
-        if event == "open" and isinstance(arguments[0], str | bytes):
-            self.led.append(os.path.realpath(os.fsdecode(arguments[0])))
-        elif event in ("os.listdir", "os.scandir") and isinstance(arguments[0], str | bytes):
+        if (event == "open" and isinstance(arguments[0], str | bytes)) or (
+            event in ("os.listdir", "os.scandir") and isinstance(arguments[0], str | bytes)
+        ):
             self.led.append(os.path.realpath(os.fsdecode(arguments[0])))
 
 

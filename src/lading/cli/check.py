@@ -30,7 +30,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
 
         code = FOUND if show_diff(report, output, unsafe=options.unsafe_fixes) else OK
     else:
-        if report.files or options.output_format != "text":
+        if report.files or report.diagnostics or options.output_format != "text":
             _write(report, options, output, fixed)
         code = _exit_code(report, strict=options.strict)
     hidden = _hidden(report)

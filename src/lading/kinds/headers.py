@@ -7,12 +7,13 @@ the character that breaks it, and a fix. Everywhere else it stays an error, with
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
 
 import msgspec
 
 from lading.codes import Code
-from lading.diagnostics import Change, Fact, Remedy
+from lading.diagnostics import Change, Effect, Fact, Remedy
 from lading.environment import Piece, Substituted
 from lading.files import FileProblem, require_text
 from lading.path import ROOT
@@ -106,6 +107,14 @@ RECOVERY_CODES = (
         "put quotes around the text",
     ),
     Code(
+        "header-without-fields",
+        "warning",
+        "what stands between the fences holds no fields",
+        "Two lines of dashes at the start of a file are the fences of a header. The tool leaves out the text between "
+        "them.",
+        "write `key: value` between them, or begin the text with something else",
+    ),
+    Code(
         "file-passed-over",
         "warning",
         "this is not taken for a {what}: it has no header",
@@ -132,6 +141,9 @@ def read_header(source: Source, session: Session, style: HeaderStyle) -> tuple[D
         return None, facts
     if document.value is None:
         document.value = {}  # an empty header lacks fields; it is not an empty file
+    if style.optional and not isinstance(document.value, dict):
+        facts.append(Fact("header-without-fields", span=Span(source, header.start, header.end)))
+        document.value = {}
     facts += _indented_fence(source, header)
     return session.adopt(document), facts
 
@@ -155,14 +167,17 @@ def _trimmed(text: str) -> Range:
 def _without(
     source: Source, session: Session, style: HeaderStyle, found: NoHeader
 ) -> tuple[Document | None, list[Fact]]:
+    """Not an error where a header is optional: a rule of dashes may begin a text, too."""
     attempted = found.reason != "no-opening-fence"
     names = {"---": "`---` (YAML)", "+++": "`+++` (TOML)"}
     fences = " or ".join(names[fence] for fence in sorted(style.grammar.fences))
     values: dict[str, object] = {"what": style.what, "fences": fences}
     span = Span(source, *found.range)
-    if attempted or not (style.optional or style.passes_over):
+    if not style.optional and (attempted or not style.passes_over):
         return None, [Fact(_NO_HEADER[found.reason], values=values, span=span)]
     document = session.adopt(Document(source, "yaml", {}, window=_NOWHERE))
+    if attempted:
+        return document, [Fact(_NO_HEADER[found.reason], values=values, span=span, severity="warning")]
     return document, [] if style.optional else [Fact("file-passed-over", values=values, span=span)]
 
 
@@ -191,8 +206,10 @@ def _recovered(
     found = recover(source.text[header.start : header.end], style.known)
     if found is None:
         return None, facts
+    value = load_value("yaml", found.text)
+    effect = Effect("mend", value=json.dumps(value), format="yaml", window=(header.start, header.end))
     if not (style.forgiving and found.forgiven):
-        changes = tuple(_change(source, header, each) for each in found.mends)
+        changes = tuple(_change(source, header, each, effect) for each in found.mends)
         remedy = Remedy("write it as YAML", changes)
         first = next((number for number, each in enumerate(facts) if each.code == "yaml-syntax"), 0)
         return None, [
@@ -202,22 +219,22 @@ def _recovered(
     document = Document(
         source,
         "yaml",
-        load_value("yaml", found.text),
+        value,
         window=(header.start, header.end),
         substituted=Substituted(found.text, tuple(_pieces(found))),
     )
-    return document, [_warning(source, header, each) for each in found.mends]
+    return document, [_warning(source, header, each, effect) for each in found.mends]
 
 
-def _warning(source: Source, header: Header, mend: Mend) -> Fact:
+def _warning(source: Source, header: Header, mend: Mend, effect: Effect) -> Fact:
     place = Span(source, header.start + mend.place[0], header.start + mend.place[1])
-    remedy = Remedy(f"quote the text of `{mend.key}`", (_change(source, header, mend),))
+    remedy = Remedy(f"quote the text of `{mend.key}`", (_change(source, header, mend, effect),))
     return Fact("header-not-yaml", values={"key": mend.key, "reason": REASONS[mend.reason]}, span=place, remedy=remedy)
 
 
-def _change(source: Source, header: Header, mend: Mend) -> Change:
+def _change(source: Source, header: Header, mend: Mend, effect: Effect) -> Change:
     start, end = mend.range
-    return Change(ROOT, mend.text, span=Span(source, header.start + start, header.start + end))
+    return Change(ROOT, mend.text, span=Span(source, header.start + start, header.start + end), effect=effect)
 
 
 def _pieces(found: Recovered) -> list[Piece]:

@@ -30,6 +30,10 @@ def encode(format: str, value: Scalar, written: str, *, is_key: bool) -> str:  #
     return _STYLES[format](value, written, is_key)
 
 
+def _text(value: str, _written: str, _is_key: bool) -> str:
+    return value
+
+
 def _json(value: str, _written: str, _is_key: bool) -> str:
     return _double_quoted(value)
 
@@ -61,4 +65,4 @@ def _double_quoted(value: str) -> str:
     return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match.group()):04x}", quoted)
 
 
-_STYLES: dict[str, Callable[[str, str, bool], str]] = {"json": _json, "yaml": _yaml, "toml": _toml}
+_STYLES: dict[str, Callable[[str, str, bool], str]] = {"json": _json, "yaml": _yaml, "toml": _toml, "text": _text}

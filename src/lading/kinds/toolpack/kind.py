@@ -10,6 +10,7 @@ from lading import schemas
 from lading.diagnostics import Fact
 from lading.directives import ref
 from lading.kinds.kind import Kind
+from lading.kinds.toolpack.authoring import author_schema
 from lading.kinds.toolpack.codes import CODES
 from lading.kinds.toolpack.model import CLOSED, ToolpackFile
 from lading.kinds.toolpack.pack import make
@@ -74,6 +75,7 @@ KIND = Kind(
     set_key=set_key,
     codes=(*schemas.CODES, *ref.CODES, *CODES),
     make=make,
+    schema=author_schema,
     example=EXAMPLE,
     example_path="NAME.tool.yaml",
     listing=listing,
