@@ -66,14 +66,20 @@ def type_name(value: object) -> str:
 class Redactor:
     """Knows which values of a load came from the environment, and how the author wrote them."""
 
-    def __init__(self, documents: Iterable[Document] = (), sources: Iterable[Source] = ()) -> None:
+    def __init__(
+        self,
+        documents: Iterable[Document] = (),
+        sources: Iterable[Source] = (),
+        texts: Iterable[tuple[str, str]] = (),
+    ) -> None:
         self.values: dict[tuple[type, object], str] = {}
         self.texts: dict[str, str] = {}
         self.keys: dict[str, str] = {}
         for document in documents:
             self._learn(document)
         for source in sources:
-            self._learn_texts(source)
+            self._learn_texts(source.secrets)
+        self._learn_texts(texts)
 
     def _learn(self, document: Document) -> None:
         """Which keys and values a variable went into, and how the author wrote them."""
@@ -84,9 +90,9 @@ class Redactor:
             if isinstance(value, str | int | float) and not isinstance(value, bool):
                 self.values[type(value), value] = touch.written
 
-    def _learn_texts(self, source: Source) -> None:
-        """The values themselves, wherever they may turn up in a sentence."""
-        for name, value in source.secrets:
+    def _learn_texts(self, secrets: Iterable[tuple[str, str]]) -> None:
+        """The values themselves, by name, wherever they may turn up in a sentence."""
+        for name, value in secrets:
             for line in (value, *value.splitlines()):
                 if len(line.strip()) >= _SHORTEST_SECRET:
                     self.texts[line.strip()] = f"${{{name}}}"

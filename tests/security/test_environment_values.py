@@ -171,11 +171,11 @@ def test_nothing_is_scanned_twice() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param("${" + "x" * 5_000_000, id="a name without end"),
+        pytest.param("${" + "x" * 2_000_000, id="a name without end"),
         pytest.param("${a:-" * 500_000, id="defaults in defaults"),
         pytest.param("${a:-" * 100_000 + "}" * 100_000, id="balanced"),
-        pytest.param("$" * 5_000_000, id="dollars"),
-        pytest.param("${A}" * 500_000, id="many variables"),
+        pytest.param("$" * 1_000_000, id="dollars"),
+        pytest.param("${A}" * 100_000, id="many variables"),
         pytest.param("${A:-{}" * 100_000 + "}" * 100_000, id="braces"),
         pytest.param("${ " * 500_000 + "}", id="openings in one name"),
         pytest.param("[${S}, " * 100_000, id="a value at every depth"),
