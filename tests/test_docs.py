@@ -58,14 +58,16 @@ def test_console_blocks(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (tmp_path / ".git").mkdir()
     settle(monkeypatch, tmp_path, environment(COLUMNS="100"))
     text = page.read_text(encoding="utf-8")
-    new = text
+    pieces, done = [], 0
     for match in _BLOCK.finditer(text):
         if match["name"] is not None:
             target = tmp_path / match["name"]
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(match["body"], encoding="utf-8")
         elif match["tag"] == "console":
-            new = new.replace(match["body"], played(match["body"]), 1)
+            pieces += [text[done : match.start("body")], played(match["body"])]
+            done = match.end("body")
+    new = "".join([*pieces, text[done:]])
     if UPDATE:
         page.write_text(new, encoding="utf-8")
         return
