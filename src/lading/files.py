@@ -100,7 +100,7 @@ class Files:
         self._known: dict[str, Source] = {}
         self._stamps: dict[str, Stamp] = {}
         self._referred: dict[tuple[Any, ...], Referred] = {}
-        self._folders: dict[str, str] = {}
+        self._folders: dict[str, tuple[str, str]] = {}
 
     def again(self) -> Self:
         """The same files for another load: nothing is read twice, and `sources` starts empty."""
@@ -151,13 +151,14 @@ class Files:
         """
         full = os.path.join(self.cwd, path)
         self._asked[full] = None
-        name = display_name(full, self.cwd)
         try:
-            folder, last = os.path.split(full)
-            real = os.path.join(self._real_folder(folder), last)
-            known = self._known.get(real)
-            if known is not None:
-                return self.note(_small_enough(known, name, max_bytes))
+            real, name = self._named(full)
+        except ValueError as error:
+            raise _problem(error, display_name(full, self.cwd)) from None
+        known = self._known.get(real)
+        if known is not None:
+            return self.note(_small_enough(known, name, max_bytes))
+        try:
             descriptor, real = _open_named(real, full)
         except (OSError, ValueError) as error:
             raise _problem(error, name) from None
@@ -167,12 +168,17 @@ class Files:
             return self.note(_small_enough(known, name, max_bytes))
         return self._take(descriptor, real, name, max_bytes)
 
-    def _real_folder(self, folder: str) -> str:
-        """The folder without links; files often come from few folders, and each look costs several calls."""
+    def _named(self, full: str) -> tuple[str, str]:
+        """A path without links in its folder, and as people are shown it. Files often come from few folders, and each
+        look at one costs several calls."""
+        folder, last = os.path.split(full)
+        if last in ("", ".", ".."):
+            return os.path.join(os.path.realpath(folder), last), display_name(full, self.cwd)
         known = self._folders.get(folder)
         if known is None:
-            known = self._folders[folder] = os.path.realpath(folder)
-        return known
+            shown = display_name(os.path.join(folder, "x"), self.cwd)[:-1]
+            known = self._folders[folder] = os.path.join(os.path.realpath(folder), ""), shown
+        return known[0] + last, known[1] + last
 
     def refer(self, reference: str, bases: Iterable[str], roots: Iterable[str], policy: PathPolicy) -> Referred:
         """The file that a *document* names, looked for in `bases` in order, never outside `roots`.

@@ -123,6 +123,8 @@ def _freezer(cls: type[msgspec.Struct]) -> Freezer:
     def run(struct: Any, memo: dict[int, Any]) -> None:
         for name in names:
             value = getattr(struct, name)
+            if value is None or value == ():
+                continue  # nothing in it, as in most fields
             new = _freeze_part(value, memo)
             if new is not value:
                 force_setattr(struct, name, new)

@@ -15,9 +15,9 @@ import msgspec
 from lading.codes import CORE_CODES
 from lading.diagnostics import Diagnostic, Fact, LoadError
 from lading.files import display_name
-from lading.freeze import FrozenDict
+from lading.freeze import EMPTY, FrozenDict
 from lading.kinds.profile.codes import CODES, OVERLOOKED
-from lading.kinds.profile.hooks import Hook
+from lading.kinds.profile.hooks import Hook, Hooks
 from lading.kinds.profile.kind import KIND
 from lading.kinds.profile.model import AgentProfile, RequestLimit, Sampling, Variant, request_limit
 from lading.layers import Places, StrPath, find_places
@@ -33,6 +33,7 @@ CONFIG = "config.toml"
 ProfileLayer = Literal["user", "project"]
 
 _CODES = {code.name: code for code in (*CORE_CODES, *CODES)}
+_NO_HOOKS = Hooks()
 #: Endings that people write for `.md`.
 _NEARLY_MARKDOWN = frozenset({".markdown", ".mdown", ".mkd", ".mdx", ".md"})
 
@@ -205,7 +206,7 @@ def _candidate(entry: os.DirEntry[str]) -> _Candidate | str | None:
     """The profile an entry is; None if it is none; a word if somebody may have meant it to be one."""
     stem, extension = os.path.splitext(entry.name)
     is_folder = _is_folder(entry)
-    if any("\udc80" <= letter <= "\udcff" for letter in entry.name):
+    if not entry.name.isascii() and any("\udc80" <= letter <= "\udcff" for letter in entry.name):
         return "encoding" if is_folder or extension == ".md" else None
     if is_folder:
         config = os.path.join(entry.path, CONFIG)
@@ -271,4 +272,6 @@ def _profile(found: FoundProfile, config: AgentProfile) -> Profile:
 
 def hooks_by_event(hooks: Any) -> Mapping[str, tuple[Hook, ...]]:
     """The events that have hooks, with their hooks."""
+    if hooks == _NO_HOOKS:
+        return EMPTY
     return FrozenDict({event: getattr(hooks, event) for event in hooks.__struct_fields__ if getattr(hooks, event)})

@@ -69,37 +69,22 @@ class Story(msgspec.Struct, frozen=True):
     merged: tuple[Origin, ...] = ()
 
 
-class Origins:
+class Origins(msgspec.Struct, eq=False):
     """A node of the trie. `here` None means: as the node above says.
 
     `via` is what brought the value here, outermost first. An override stands in the file that includes, not in
     the included one: `skip` says how many of the `via` above do not count from this node on.
     """
 
-    __slots__ = ("below", "here", "merged", "replaced", "skip", "via")
-
-    def __init__(
-        self,
-        here: Origin | None = None,
-        via: tuple[Via, ...] = (),
-        below: Mapping[str | int, Origins] | None = None,
-        *,
-        replaced: tuple[Origin, ...] = (),
-        merged: tuple[Origin, ...] = (),
-        skip: int = 0,
-    ) -> None:
-        self.here = here
-        self.via = via
-        self.below: Mapping[str | int, Origins] = below or {}
-        self.replaced = replaced
-        self.merged = merged
-        self.skip = skip
+    here: Origin | None = None
+    via: tuple[Via, ...] = ()
+    below: Mapping[str | int, Origins] = {}
+    replaced: tuple[Origin, ...] = ()
+    merged: tuple[Origin, ...] = ()
+    skip: int = 0
 
     def changed(self, **changes: Any) -> Origins:
-        node = Origins(self.here, self.via, self.below, replaced=self.replaced, merged=self.merged, skip=self.skip)
-        for name, value in changes.items():
-            setattr(node, name, value)
-        return node
+        return msgspec.structs.replace(self, **changes)
 
     def story(self, path: Path) -> Story:
         """The story of the value at `path`. The node it is asked of must know its own origin."""
@@ -152,12 +137,6 @@ class Origins:
             below[path[0]] = below[path[0]].drop(path[1:])
         return self.changed(below=below)
 
-    def __getstate__(self) -> tuple[Any, ...]:
-        return self.here, self.via, dict(self.below), self.replaced, self.merged, self.skip
-
-    def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self.here, self.via, self.below, self.replaced, self.merged, self.skip = state
-
 
 class Tree(msgspec.Struct, frozen=True):
     """A value, where its parts came from, and how parts were moved since the author wrote them."""
@@ -185,20 +164,15 @@ class Tree(msgspec.Struct, frozen=True):
         return Tree(get(self.value, path), self.origins.at(path))
 
 
-_ABSENT: Final = object()
-
-
 def get(value: Any, path: Path, default: Any = None) -> Any:
     """The part of a plain value at `path`, or `default`."""
     for step in path:
         if isinstance(value, dict):
-            value = value.get(step, _ABSENT)
-        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
-            value = value[step]
-        else:
+            if step not in value:
+                return default
+        elif not isinstance(value, list) or not isinstance(step, int) or step >= len(value):
             return default
-        if value is _ABSENT:
-            return default
+        value = value[step]
     return value
 
 

@@ -119,6 +119,8 @@ def body_after(text: str, end: int, grammar: Grammar) -> Range:
 
 def _opening(text: str, grammar: Grammar) -> Range | NoHeader:
     """Where the opening fence stands."""
+    if text.startswith(tuple(grammar.fences)):
+        return 0, 3
     before_space = len(text) - len(text.lstrip(_BOM))
     after_space = len(text) - len(text[before_space:].lstrip(_SPACE))
     offset = after_space if grammar.skips_space else 0
@@ -139,13 +141,14 @@ def _after_line_break(text: str, offset: int) -> int:
 
 def _closing(text: str, start: int, fence: str, grammar: Grammar) -> Range | None:
     """The closing fence: where its line starts, and where the rest of the text does."""
-    while start < len(text):
-        line_feed = text.find("\n", start)
+    while (found := text.find(fence, start)) >= 0:
+        start = text.rfind("\n", start, found) + 1 or start
+        line_feed = text.find("\n", found)
         end = len(text) if line_feed < 0 else line_feed + 1
         if grammar.closes_with_line:
             if text[start:end].strip(_SPACE) == fence:
                 return start, end
-        elif text.startswith(fence, start):
+        elif found == start:
             return start, _after_line_break(text, start + len(fence))
         start = end
     return None

@@ -41,12 +41,12 @@ def members(outcomes: Sequence[Outcome]) -> list[Member]:
             continue
         source = outcome.sources[0]
         path = given_path(source, outcome.session)
-        if path.endswith(".toml"):
-            path = os.path.dirname(path)
-            name = os.path.basename(path)
+        folder, _, name = path.rpartition("/")
+        if name.endswith(".toml"):
+            folder, _, name = folder.rpartition("/")
         else:
-            name = os.path.splitext(os.path.basename(path))[0]
-        found.append(Member(outcome, name, os.path.dirname(path), layer_of(source, outcome.session)))
+            name = os.path.splitext(name)[0]
+        found.append(Member(outcome, name, folder, layer_of(source, outcome.session)))
     return found
 
 

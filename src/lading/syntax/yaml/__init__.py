@@ -16,6 +16,7 @@ from lading.syntax.yaml.construct import MAX_ALIAS_NODES, construct
 from lading.syntax.yaml.errors import syntax_errors
 from lading.syntax.yaml.events import ENGINE
 from lading.syntax.yaml.locate import locate
+from lading.syntax.yaml.plain import read as read_plain
 from lading.syntax.yaml.survey import Touched, scalars_at, survey
 
 __all__ = ["ENGINE", "MAX_ALIAS_NODES", "Touched", "load", "locate", "scalars_at"]
@@ -27,6 +28,9 @@ def load(text: str, *, merge: bool = False) -> Parsed:
     Keys are always strings, later duplicates win, unknown tags are dropped; each such thing is in
     `irregularities`. With `merge`, `<<` is applied. An empty text has the value None.
     """
+    value = read_plain(text)
+    if value is not None:
+        return Parsed(value)
     try:
         value, odd, further = construct(text, merge=merge)
     except SyntaxProblem:
