@@ -125,28 +125,43 @@ def _cell(text: str) -> str:
 # ---------------------------------------------------------------------------------------------------- codes
 
 
+def _index() -> str:
+    known = sorted(all_codes().items())
+    rows = [f"| [{name}]({name}.md) | {code.severity} | {_cell(code.about)} |" for name, code in known]
+    head = "# Codes\n\nEvery finding has a code. `lading rule CODE` tells the same as its page.\n\n"
+    return head + "\n".join(["| code | severity | what it means |\n|---|---|---|", *rows]) + "\n"
+
+
 def _cases_by_code() -> dict[str, Case]:
-    """For each code the smallest case that shows it."""
+    """For each code the smallest case that shows it, one with a fix if there is one."""
     found: dict[str, Case] = {}
     for case in cases_in(ROOT / "tests" / "cases"):
         for code in set(re.findall(r"\[([a-z0-9-]+)\]", case.findings)):
-            if code not in found or _size(case) < _size(found[code]):
+            if code not in found or _weight(case, code) < _weight(found[code], code):
                 found[code] = case
     return found
 
 
-def _size(case: Case) -> int:
-    return sum(len(text) for text in case.files.values()) + 2000 * ("layers" in case.settings)
+def _weight(case: Case, code: str) -> tuple[bool, int]:
+    told = "\n".join(_told(case, code))
+    size = sum(len(text) for text in case.files.values()) + 2000 * ("layers" in case.settings)
+    return "\n  fix: " not in told, size
+
+
+def _told(case: Case, code: str) -> list[str]:
+    """The findings of a code as the case writes them, with what belongs to them."""
+    findings = re.split(r"^(?=\S)", case.findings, flags=re.MULTILINE)
+    return [each.rstrip() for each in findings if f"[{code}]" in each.partition("\n")[0]][:3]
 
 
 def _code_page(code: Code, case: Case | None) -> str:
-    parts = [f"# {code.name}\n", f"*{code.severity}* · `{code.message}`\n", f"{html.escape(code.about, quote=False)}\n"]
+    about = html.escape(code.about, quote=False)
+    parts = [f"# {code.name}\n", f"*{code.severity}*\n", "```text", code.message, "```\n", f"{about}\n"]
     if case is None:
         return "\n".join(parts)
     parts.append("## Example\n")
     parts += [_file(name, text) for name, text in case.files.items() if isinstance(text, str) and len(text) < 4000]
-    told = [line for line in case.findings.splitlines() if f"[{code.name}]" in line][:3]
-    parts += ["```text", *told, "```\n"]
+    parts += ["```text", *_told(case, code.name), "```\n"]
     mended = _mended(case, code.name)
     if mended:
         parts += ["## Mended by `lading check --fix`\n", *(_file(name, text) for name, text in mended.items())]
