@@ -32,9 +32,9 @@ from lading.model import describe, type_info  # noqa: E402
 def main() -> int:
     kinds = [_write(f"kinds/{name}.md", _kind_page(name)) for name in sorted(names())]
     shown = _cases_by_code()
-    codes = [
-        _write(f"codes/{name}.md", _code_page(code, shown.get(name))) for name, code in sorted(all_codes().items())
-    ]
+    for name, code in sorted(all_codes().items()):
+        _write(f"codes/{name}.md", _code_page(code, shown.get(name)))
+    codes = _write("codes/index.md", _index())
     settings = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
     if (ROOT / "docs" / "security.md").exists():
         settings["nav"].append({"Security": "security.md"})
