@@ -78,7 +78,7 @@ class Source:
         self._starts = self._digest = None
 
 
-class Span(msgspec.Struct, frozen=True):
+class Span(msgspec.Struct, frozen=True, gc=False):
     """A stretch of a source, `start` included, `end` not."""
 
     source: Source
