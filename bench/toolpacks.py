@@ -1,31 +1,27 @@
 """Load 2,000 toolpacks that share their schemas: against the way the seed describes it, and against parsing alone.
 
-    python bench/toolpacks.py [--packs 2000] [--repeats 7]
+    python bench/toolpacks.py
 
 Peers: `yaml.safe_load` with `jsonschema`'s `check_schema` for both schemas of every pack, each referenced file
-resolved once and copied (timed on a tenth of the packs, since it is so slow, and scaled); and PyYAML's C loader,
-parsing the packs and doing nothing else. The minimum of interleaved repeats is compared, so read the ratios.
+resolved once and copied; and PyYAML's C loader, parsing the packs and doing nothing else.
 """
 
 from __future__ import annotations
 
-import argparse
 import copy
 import json
-import sys
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import yaml
+from harness import Row
 from jsonschema.validators import validator_for
 
 from lading.toolpacks import ToolpackLoader
 
 SHARED_SCHEMAS = 25
-GOALS = {"seed": 20.0, "parse": 1.3}
+COUNT = 2000
 
 PACK = """\
 # Looks something up and returns what was found, with a score for each.
@@ -119,7 +115,7 @@ HIT = {
 
 def write(folder: Path, count: int) -> list[Path]:
     """The packs and their schemas; the paths of the packs."""
-    (folder / "schemas").mkdir()
+    (folder / "schemas").mkdir(parents=True)
     (folder / "packs").mkdir()
     (folder / "lading.toml").write_text("")
     (folder / "schemas" / "hit.json").write_text(json.dumps(HIT, indent=2))
@@ -192,39 +188,34 @@ def lading(folder: Path) -> ToolpackLoader:
     return loader
 
 
-def seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
-
-
-def main() -> int:
-    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--packs", type=int, default=2000)
-    arguments.add_argument("--repeats", type=int, default=7)
-    chosen = arguments.parse_args()
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = Path(temporary)
-        paths = write(folder, chosen.packs)
-        sample = paths[:: max(1, len(paths) // (chosen.packs // 10 or 1))]
-        scale = len(paths) / len(sample)
-        lines = len(paths[0].read_text().splitlines())
-        assert len(lading(folder / "packs").list()) == chosen.packs
-        best = {"lading": 1e9, "parse": 1e9, "seed": 1e9}
-        for _ in range(chosen.repeats):
-            best["lading"] = min(best["lading"], seconds(lambda: lading(folder / "packs")))
-            best["parse"] = min(best["parse"], seconds(lambda: parse_only(paths)))
-            best["seed"] = min(best["seed"], scale * seconds(lambda: SeedStyle().load(sample)))
-    print(f"{chosen.packs} packs of {lines} lines, {2 * SHARED_SCHEMAS + 1} shared schemas")
-    print(f"  lading: read, resolved, checked, frozen   {best['lading']:7.3f} s")
-    ratios = {name: best[name] / best["lading"] for name in GOALS}
-    print(f"  CSafeLoader, parsing alone                {best['parse']:7.3f} s  {ratios['parse']:5.2f} x")
-    print(f"  safe_load + check_schema                  {best['seed']:7.3f} s  {ratios['seed']:5.1f} x")
-    missed = [name for name, goal in GOALS.items() if ratios[name] < goal]
-    for name in missed:
-        print(f"missed the goal of {GOALS[name]} x against `{name}`", file=sys.stderr)
-    return 1 if missed else 0
+def rows(folder: Path) -> list[Row]:
+    """The comparisons, over packs written to `folder`. The seed's way is so slow that a tenth of them must do."""
+    many, few = folder / "many", folder / "few"
+    paths, sample = write(many, COUNT), write(few, COUNT // 10)
+    assert len(lading(many / "packs").list()) == COUNT
+    return [
+        Row(
+            f"load {COUNT:,} toolpacks: read, resolved, checked, frozen",
+            "CSafeLoader, parsing them and nothing else",
+            1.3,
+            "faster",
+            lambda: lading(many / "packs"),
+            lambda: parse_only(paths),
+        ),
+        Row(
+            f"load {COUNT // 10:,} toolpacks",
+            "safe_load + jsonschema.check_schema, each schema file resolved once",
+            20,
+            "faster",
+            lambda: lading(few / "packs"),
+            lambda: SeedStyle().load(sample),
+        ),
+    ]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    from harness import measure
+
+    with tempfile.TemporaryDirectory() as temporary:
+        for row in rows(Path(temporary)):
+            print(measure(row).line())

@@ -25,9 +25,9 @@ _SHOWS = re.compile(r"^Shows:\s*(.+)$", re.MULTILINE)
 _HEAD = """\
 # Conformance
 
-Made by `make conformance` from `requirements/*.toml` and the tests; do not edit. Every requirement of the seed documents
-stands beside the tests that show it. *Deviations* are places where lading does something else than a seed's original or
-a fact sheet, and why.
+Made by `make conformance` from `requirements/*.toml` and the tests; do not edit. Every requirement of the seed
+documents stands beside the tests that show it. *Deviations* are places where lading does something else than a seed's
+original or a fact sheet, and why.
 """
 
 

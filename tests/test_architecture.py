@@ -175,12 +175,14 @@ def test_public_exports_are_exact() -> None:
             "Source",
             "Span",
             "UsageError",
+            "Watch",
             "__version__",
             "check",
             "discover_profiles",
             "load",
             "load_settings",
             "loads",
+            "watch",
         ]
     )
     assert [name for name in lading.__all__ if not hasattr(lading, name)] == []

@@ -9,7 +9,17 @@ from pathlib import Path
 import pytest
 
 from lading import files as module
-from lading.files import FileProblem, Files, MemoryFiles, PathPolicy, check_reference, display_name, require_text
+from lading.files import (
+    FileProblem,
+    Files,
+    MemoryFiles,
+    PathPolicy,
+    Seen,
+    check_reference,
+    display_name,
+    require_text,
+    stamp_of,
+)
 from lading.source import Source
 
 STRICT = PathPolicy()
@@ -261,3 +271,27 @@ def test_a_link_named_by_the_caller_is_its_target(world: Path) -> None:
     files = Files(cwd=str(world / "root"))
     assert files.read("link.txt") is files.read("sub/b.txt")
     assert files.read("inner/b.txt") is files.read("sub/b.txt")
+
+
+def test_a_load_knows_what_it_looked_for_and_how_that_was(world: Path) -> None:
+    root = world / "root"
+    files = Files(cwd=str(world))
+    files.refer("b.txt", (str(root), str(root / "sub")), (str(root),), STRICT)
+    with pytest.raises(FileProblem):
+        files.refer("missing.txt", (str(root),), (str(root),), STRICT)
+    seen = files.seen()
+    assert seen.asked == tuple(str(root / each) for each in ("b.txt", "sub/b.txt", "missing.txt"))
+    assert seen.read == {str(root / "sub" / "b.txt"): stamp_of(str(root / "sub" / "b.txt"))}
+    assert files.again().seen() == Seen()
+
+
+def test_a_stamp_tells_another_content_and_another_file(world: Path) -> None:
+    path = world / "root" / "a.txt"
+    before = stamp_of(str(path))
+    path.write_text("longer")
+    after = stamp_of(str(path))
+    path.unlink()
+    assert len({before, after, stamp_of(str(path)), stamp_of("\0")}) == 3
+    folder = stamp_of(str(world))
+    (world / "new").write_text("")
+    assert stamp_of(str(world)) == folder

@@ -22,7 +22,7 @@ from lading.editing import edit_at, edit_of_span
 from lading.fixes import Repair, diff, repair
 from lading.path import Path
 from lading.source import Source, Span
-from lading.syntax.document import Format, load_value, parse
+from lading.syntax.document import Document, Format, load_value, parse
 from lading.tree import get, walk
 from lading.writing import NotWritten, rewrite
 
@@ -184,6 +184,43 @@ def test_an_edit_that_does_not_know_its_effect_is_refused() -> None:
     source = Source.of_text("a", "a: 1\n")
     repairs, refused = repair([finding(Fix("f", (Edit(Span(source, 0, 1), "b"),)))])
     assert (repairs, [each.reason for each in refused]) == ((), ["unproven"])
+
+
+def test_space_before_a_header_can_go() -> None:
+    source = Source.of_text("a.md", "\n \n---\nname: x\n---\n")
+    document, _ = parse(source, "yaml", window=(7, 15))
+    assert document is not None
+    space = edit_of_span(document, Span(source, 0, 3), Change((), None))
+    across = edit_of_span(document, Span(source, 0, 9), Change((), None))
+    assert space is not None
+    assert across is not None
+    assert repair([finding(Fix("f", (space,)))])[0][0].text == "---\nname: x\n---\n"
+    assert repair([finding(Fix("f", (across,)))])[0] == ()
+
+
+def test_the_text_of_a_whole_file_can_be_replaced() -> None:
+    source = Source.of_text("kind.txt", "lau\n")
+    document = Document(source, "text", "lau\n")
+    edit = edit_at(document, (), document.locate([()])[()], Change((), "lua"))
+    assert edit is not None
+    assert repair([finding(Fix("f", (edit,)))])[0][0].text == "lua"
+
+
+def mend(source: Source, start: int, end: int, text: str, value: str) -> Fix:
+    effect = Effect("mend", value=value, format="yaml", window=(0, len(source.text)))
+    return Fix("mend", (Edit(Span(source, start, end), text, effect),))
+
+
+def test_mends_stand_or_fall_together() -> None:
+    source = Source.of_text("a", "a: x: y\nb: *.ts\nc: &x [1]\nd: *x\n")
+    value = '{"a": "x: y", "b": "*.ts", "c": [1], "d": [1]}'
+    mends = [mend(source, 3, 7, '"x: y"', value), mend(source, 11, 15, '"*.ts"', value)]
+    effect = Effect("rename", ("c",), "d", format="yaml", window=(0, len(source.text)))
+    bad = Fix("bad", (Edit(Span(source, 16, 17), "d", effect),))
+    repairs, refused = repair(map(finding, [mends[0], bad, mends[1]]))
+    assert [each.text for each in repairs] == ['a: "x: y"\nb: "*.ts"\nc: &x [1]\nd: *x\n']
+    assert [each.finding.fix for each in refused] == [bad]
+    assert repair([finding(mends[0])])[0] == ()
 
 
 # ---------------------------------------------------------------------------------------------- many fixes

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lading.profiles import Profile, Profiles, discover_profiles
     from lading.settings import LoadedSettings, load_settings
     from lading.source import Source, Span
+    from lading.watching import Watch, watch
     from lading.workspace import FileReport, Report
 
 _HOMES = {
@@ -42,6 +43,8 @@ _HOMES = {
     "load_settings": "settings",
     "Source": "source",
     "Span": "source",
+    "Watch": "watching",
+    "watch": "watching",
     "FileReport": "workspace",
     "Report": "workspace",
 }
@@ -63,12 +66,14 @@ __all__ = [
     "Source",
     "Span",
     "UsageError",
+    "Watch",
     "__version__",
     "check",
     "discover_profiles",
     "load",
     "load_settings",
     "loads",
+    "watch",
 ]
 
 

@@ -34,8 +34,8 @@ def load(
     kind or option.
     """
     name = os.fspath(path)
-    request = _request(env, options, embedded=embedded, roots=roots)
-    return _loaded(load_one(name, request, kind=kind), strict=strict)
+    request = request_of(env, options, embedded=embedded, roots=roots)
+    return result_of(load_one(name, request, kind=kind), strict=strict)
 
 
 def loads(
@@ -54,10 +54,10 @@ def loads(
 
     Raises `LoadError` and `UsageError` like `load`.
     """
-    request = _request(env, options, embedded=embedded)
+    request = request_of(env, options, embedded=embedded)
     name = "<embedded>" if embedded else "<string>"
     base = os.path.abspath(base_dir)
-    return _loaded(load_text(text, kind_named(kind), request, Files(), name=name, base=base), strict=strict)
+    return result_of(load_text(text, kind_named(kind), request, Files(), name=name, base=base), strict=strict)
 
 
 def check(
@@ -73,17 +73,18 @@ def check(
 
     With `jobs`, several processes share the work; 0 means as many as are worth it.
     """
-    request = _request(env, options, embedded=embedded)
+    request = request_of(env, options, embedded=embedded)
     return check_paths([os.fspath(path) for path in paths], request, kind=kind, jobs=jobs)
 
 
-def _request(
+def request_of(
     env: Mapping[str, str] | None,
     options: Mapping[str, Any],
     *,
     embedded: bool = False,
     roots: Iterable[str | os.PathLike[str]] = (),
 ) -> Request:
+    """How to load, as the arguments of a public function say it."""
     given = {
         name: os.fspath(value) if isinstance(value, os.PathLike) else value
         for name, value in options.items()
@@ -97,7 +98,8 @@ def _request(
     )
 
 
-def _loaded(outcome: Outcome, *, strict: bool) -> Loaded[Any]:
+def result_of(outcome: Outcome, *, strict: bool) -> Loaded[Any]:
+    """What a load hands to its caller. Raises `LoadError`."""
     loaded = outcome.loaded()
     if loaded is None or (strict and any(each.severity == "warning" for each in outcome.diagnostics)):
         raise LoadError(outcome.diagnostics)

@@ -35,8 +35,6 @@ def edit_at(document: Document, path: Path, located: Located, change: Change) ->
     if change.text is None:
         found = _entry(document, located)
         return None if found is None else _edit(document, found, "", Effect("remove", path))
-    if document.format == "text":
-        return None
     effect = Effect("rename" if change.part == "key" else "replace", path, change.text)
     return _edit(document, part, _encoded(document, part, change), effect)
 

@@ -23,6 +23,9 @@ from lading.source import Source
 
 #: The most that is read from one file, unless the kind says otherwise.
 MAX_BYTES = 10 * 1024 * 1024
+#: What tells a file from what it was before, without reading it: its inode, size and times.
+Stamp = tuple[int, int, int, int]
+
 _MAX_LINKS = 40
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -57,11 +60,33 @@ class Referred(msgspec.Struct, frozen=True):
     outside: bool = False
 
 
+class Seen(msgspec.Struct, frozen=True):
+    """What a load looked at: paths, existing or not, and the stamps of the files it read when it read them."""
+
+    asked: tuple[str, ...] = ()
+    read: dict[str, Stamp] = {}  #: by real path
+
+
 def display_name(path: str, cwd: str | None = None) -> str:
     """A path as people are shown it: relative to the working directory if inside, with `/`."""
     base = (cwd if cwd is not None else os.getcwd()).rstrip(os.sep) + os.sep
     absolute = os.path.abspath(path)
     return absolute.removeprefix(base).replace(os.sep, "/")
+
+
+def stamp_of(path: str) -> Stamp | None:
+    """The stamp of what is at a path now; None if there is nothing."""
+    try:
+        return _stamp(os.stat(path))
+    except (OSError, ValueError):
+        return None
+
+
+def _stamp(status: os.stat_result) -> Stamp:
+    # A folder is the same folder, whatever comes and goes inside.
+    if stat.S_ISDIR(status.st_mode):
+        return status.st_ino, -1, 0, 0
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 class Files:
@@ -70,8 +95,10 @@ class Files:
     def __init__(self, *, cwd: str | None = None) -> None:
         self.cwd = cwd if cwd is not None else os.getcwd()
         self._sources: dict[str, Source] = {}
+        self._asked: dict[str, None] = {}
         # What loads share, once they are made by `again`.
         self._known: dict[str, Source] = {}
+        self._stamps: dict[str, Stamp] = {}
         self._referred: dict[tuple[Any, ...], Referred] = {}
         self._folders: dict[str, tuple[str, str]] = {}
 
@@ -79,12 +106,16 @@ class Files:
         """The same files for another load: nothing is read twice, and `sources` starts empty."""
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
-        other._sources = {}
+        other._sources, other._asked = {}, {}
         return other
 
     def sources(self) -> tuple[Source, ...]:
         """Everything this load read so far, in order."""
         return tuple(self._sources.values())
+
+    def seen(self) -> Seen:
+        """What this load depends on: a change of any of it may change the result."""
+        return Seen(tuple(self._asked), {path: self._stamps[path] for path in self._sources if path in self._stamps})
 
     def note(self, source: Source) -> Source:
         """Count a source that another load read as one of this load."""
@@ -93,6 +124,7 @@ class Files:
         return source
 
     def is_folder(self, path: str) -> bool:
+        self._asked[path] = None
         return os.path.isdir(path)
 
     def names_below(self, folder: str, *, most: int = 1000) -> list[str]:
@@ -118,6 +150,7 @@ class Files:
         Raises `FileProblem`.
         """
         full = os.path.join(self.cwd, path)
+        self._asked[full] = None
         try:
             real, name = self._named(full)
         except ValueError as error:
@@ -153,6 +186,7 @@ class Files:
         Raises `FileProblem`; when the file is in none of the bases, that of the first.
         """
         bases, roots = tuple(bases), tuple(roots)
+        self._asked.update((os.path.join(self.cwd, base, reference), None) for base in bases)
         key = (reference, bases, roots, policy)
         known = self._referred.get(key)
         if known is None:
@@ -195,6 +229,7 @@ class Files:
     def _take(self, descriptor: int, real: str, name: str, max_bytes: int) -> Source:
         """Read a checked descriptor to the end and close it."""
         try:
+            self._stamps[real] = _stamp(os.fstat(descriptor))
             data = _read_regular(descriptor, name, max_bytes)
         except OSError as error:
             raise _problem(error, name) from None

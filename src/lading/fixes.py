@@ -106,7 +106,7 @@ def _repair_file(found: list[Diagnostic], refused: list[Refusal]) -> Repair | No
             chosen[writes], mended[writes] = fix, [each]
     if source is None:
         return None
-    proven = _proven(source, (), tuple(chosen.values()))
+    proven = _proven(source, (), _units(chosen.values()))
     kept = dict.fromkeys(map(_writes, proven))
     refused.extend(Refusal(each, "unproven") for writes in chosen if writes not in kept for each in mended[writes])
     if not proven:
@@ -158,17 +158,27 @@ def _text_after(text: str, fixes: Iterable[Fix]) -> str:
 # ---------------------------------------------------------------------------------------------- the proof
 
 
-def _proven(source: Source, base: tuple[Fix, ...], fixes: tuple[Fix, ...]) -> tuple[Fix, ...]:
-    """`base`, which is proven, and as many of `fixes` as are proven with it.
+def _units(fixes: Iterable[Fix]) -> tuple[tuple[Fix, ...], ...]:
+    """The fixes that stand or fall together: a text that did not parse needs all its mends to do so."""
+    units: dict[object, list[Fix]] = {}
+    for fix in fixes:
+        mend = next((edit.effect for edit in fix.edits if edit.effect and edit.effect.kind == "mend"), None)
+        units.setdefault(id(fix) if mend is None else mend.window, []).append(fix)
+    return tuple(map(tuple, units.values()))
+
+
+def _proven(source: Source, base: tuple[Fix, ...], units: tuple[tuple[Fix, ...], ...]) -> tuple[Fix, ...]:
+    """`base`, which is proven, and the fixes of as many units as are proven with it.
 
     Usually all are, in one go; else halves are tried, so that one bad fix costs a few proofs, not one for each.
     """
-    if not fixes or _is_proven(source, (*base, *fixes)):
-        return (*base, *fixes)
-    if len(fixes) == 1:
+    together = (*base, *(fix for unit in units for fix in unit))
+    if not units or _is_proven(source, together):
+        return together
+    if len(units) == 1:
         return base
-    middle = len(fixes) // 2
-    return _proven(source, _proven(source, base, fixes[:middle]), fixes[middle:])
+    middle = len(units) // 2
+    return _proven(source, _proven(source, base, units[:middle]), units[middle:])
 
 
 def _is_proven(source: Source, fixes: tuple[Fix, ...]) -> bool:
@@ -187,21 +197,25 @@ def _is_proven(source: Source, fixes: tuple[Fix, ...]) -> bool:
 
 def _holds(before: str, after: str, edits: Sequence[Edit], effects: Sequence[Effect], reading: Effect) -> bool:
     low, high = reading.window
-    if not all(_is_inside(edit, reading) for edit in edits if edit.effect and edit.effect.window == reading.window):
+    if not all(_is_clear_of(edit, low, high) for edit in edits):
         return False
-    shift = sum(_growth(edit) for edit in edits if edit.span.end <= low)
+    shift = sum(_growth(edit) for edit in edits if edit.span.start < low)
     growth = sum(_growth(edit) for edit in edits if low <= edit.span.start and edit.span.end <= high)
+    mend = next((each for each in effects if each.kind == "mend"), None)
     try:
-        mend = next((each for each in effects if each.kind == "mend"), None)
-        old = json.loads(str(mend.value)) if mend is not None else _value(before[low:high], reading)
+        old = _value(before[low:high], reading) if mend is None else json.loads(str(mend.value))
         new = _value(after[low + shift : high + shift + growth], reading)
         return _canonical(_claimed(old, effects)) == _canonical(new)
     except (SyntaxProblem, _Impossible):
         return False
 
 
-def _is_inside(edit: Edit, reading: Effect) -> bool:
-    return reading.window[0] <= edit.span.start and edit.span.end <= reading.window[1]
+def _is_clear_of(edit: Edit, low: int, high: int) -> bool:
+    """Whether an edit stays on one side of a window, or inside if that is what it is about."""
+    inside = low <= edit.span.start and edit.span.end <= high
+    if edit.effect is not None and edit.effect.window == (low, high) and edit.effect.kind != "nothing":
+        return inside
+    return inside or edit.span.end <= low or high <= edit.span.start
 
 
 def _growth(edit: Edit) -> int:

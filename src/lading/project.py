@@ -149,6 +149,17 @@ class Projects:
         return tuple(self._by_root.values())
 
 
+def settings_files(path: str, cwd: str) -> Iterator[str]:
+    """Every file, existing or not, that could hold settings for a path."""
+    folder, root = os.path.dirname(os.path.realpath(path)), project_root(path, cwd)
+    while True:
+        yield os.path.join(folder, OWN_FILE)
+        yield os.path.join(folder, SHARED_FILE)
+        if folder in (root, os.path.dirname(folder)):
+            return
+        folder = os.path.dirname(folder)
+
+
 def _project(root: str, files: Files) -> Project:
     own = os.path.isfile(os.path.join(root, OWN_FILE))
     if not own and not speaks_of_lading(root):

@@ -70,8 +70,13 @@ class _Writer:
         return _scalar(kind)
 
     def _slot(self, kind: types.Type, *, optional: bool = False) -> Schema:
-        """The schema of a place for a value; `null` may stand for an absent one."""
+        """The schema of a place for a value; `null` may stand for an absent one.
+
+        Where a value of another type is only warned of, the type is a hint among others.
+        """
         schema = self.schema(kind)
+        if self.shape.mismatch != "error":
+            return schema if takes_anything(schema) else {"anyOf": [*branches(schema), {}]}
         counts = self.shape.null_is_absent and (optional or _may_be_empty(kind))
         if not counts or takes_anything(schema):
             return schema

@@ -30,15 +30,15 @@ def run(options: argparse.Namespace, output: Output) -> int:
 
         code = FOUND if show_diff(report, output, unsafe=options.unsafe_fixes) else OK
     else:
-        if report.files or report.errors or options.output_format != "text":
+        if report.files or report.diagnostics or options.output_format != "text":
             _write(report, options, output, fixed)
-        hidden = _hidden(report)
-        if hidden:
-            output.note(f"lading: errors that are not shown keep a configuration from existing: {', '.join(hidden)}")
         code = _exit_code(report, strict=options.strict)
-    if all(each.kind == SETTINGS for each in report.files):
+    hidden = _hidden(report)
+    if hidden:
+        output.note(f"lading: errors that are not shown keep a configuration from existing: {', '.join(hidden)}")
+    if all(each.kind == SETTINGS for each in report.files) and not report.errors:
         output.note("lading: found nothing to check; name a file, or a kind with --kind")
-        return FOUND if report.errors else USAGE
+        return USAGE
     return code
 
 

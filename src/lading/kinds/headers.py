@@ -107,6 +107,14 @@ RECOVERY_CODES = (
         "put quotes around the text",
     ),
     Code(
+        "header-without-fields",
+        "warning",
+        "what stands between the fences holds no fields",
+        "Two lines of dashes at the start of a file are the fences of a header. The tool leaves out the text between "
+        "them.",
+        "write `key: value` between them, or begin the text with something else",
+    ),
+    Code(
         "file-passed-over",
         "warning",
         "this is not taken for a {what}: it has no header",
@@ -133,6 +141,9 @@ def read_header(source: Source, session: Session, style: HeaderStyle) -> tuple[D
         return None, facts
     if document.value is None:
         document.value = {}  # an empty header lacks fields; it is not an empty file
+    if style.optional and not isinstance(document.value, dict):
+        facts.append(Fact("header-without-fields", span=Span(source, header.start, header.end)))
+        document.value = {}
     facts += _indented_fence(source, header)
     return session.adopt(document), facts
 
@@ -156,14 +167,17 @@ def _trimmed(text: str) -> Range:
 def _without(
     source: Source, session: Session, style: HeaderStyle, found: NoHeader
 ) -> tuple[Document | None, list[Fact]]:
+    """Not an error where a header is optional: a rule of dashes may begin a text, too."""
     attempted = found.reason != "no-opening-fence"
     names = {"---": "`---` (YAML)", "+++": "`+++` (TOML)"}
     fences = " or ".join(names[fence] for fence in sorted(style.grammar.fences))
     values: dict[str, object] = {"what": style.what, "fences": fences}
     span = Span(source, *found.range)
-    if attempted or not (style.optional or style.passes_over):
+    if not style.optional and (attempted or not style.passes_over):
         return None, [Fact(_NO_HEADER[found.reason], values=values, span=span)]
     document = session.adopt(Document(source, "yaml", {}, window=_NOWHERE))
+    if attempted:
+        return document, [Fact(_NO_HEADER[found.reason], values=values, span=span, severity="warning")]
     return document, [] if style.optional else [Fact("file-passed-over", values=values, span=span)]
 
 

@@ -109,27 +109,27 @@ _HEADER = re.compile(r"\ufeff?\s*---[ \t]*\r?\n(?P<header>.*?)^[ \t]*---[ \t]*\r
 _KEYS = re.compile(r"^([A-Za-z_][\w-]*)[ \t]*:", re.MULTILINE)
 _AGENTS = re.compile(r"/(?:sub-?)?agents?/", re.IGNORECASE)
 _COMMANDS = re.compile(r"/(?:slash-)?commands?/", re.IGNORECASE)
-_OF_AGENT = frozenset({"tools", "model", "color", "permissionMode", "disallowedTools", "allowed-tools"})
+_OF_AGENT = frozenset({"tools", "model", "color", "permissionMode", "disallowedTools", "allowed-tools", "handoffs"})
+_OF_OPENCODE = frozenset({"mode", "permission", "temperature"})
+_OF_COMMAND = frozenset({"allowed-tools", "argument-hint", "model", "agent", "disable-model-invocation"})
+#: Keys of pages that are made for a web site.
+_OF_PAGE = frozenset({"title", "layout", "slug", "date", "sidebar_position", "sidebar_label", "permalink", "weight"})
 _LONGEST = 64 * 1024
 
 
 def kind_of_header(path: str, text: str) -> str | None:
-    """The kind of a Markdown file that stands anywhere, by the keys of its header."""
+    """The kind of a Markdown file that stands anywhere, by the keys of its header and the folder it is in."""
     match = _HEADER.match(text[:_LONGEST])
-    if match is None:
+    if match is None or NOTES.search(path):
         return None
     keys = frozenset(_KEYS.findall(match["header"]))
     if "description" not in keys:
         return None
-    if _AGENTS.search(path) and not NOTES.search(path):
-        return _sort_of_agent(keys)
-    if _COMMANDS.search(path) and not NOTES.search(path):
-        return "claude-command"
-    return _sort_of_agent(keys) if "name" in keys and keys & _OF_AGENT else None
-
-
-def _sort_of_agent(keys: frozenset[str]) -> str:
-    """Whose agent it is: most have a name; the two that take theirs from the file do not."""
-    if "name" in keys:
+    if "name" in keys and (keys & _OF_AGENT or (_AGENTS.search(path) and not keys & _OF_PAGE)):
         return "claude-agent"
-    return "opencode-agent" if keys & {"mode", "permission", "temperature"} else "copilot-agent"
+    if _AGENTS.search(path) and keys & _OF_OPENCODE:
+        return "opencode-agent"
+    if _AGENTS.search(path) and keys & _OF_AGENT:
+        return "copilot-agent"
+    is_command = _COMMANDS.search(path) and (keys & _OF_COMMAND or not keys & _OF_PAGE)
+    return "claude-command" if is_command else None

@@ -7,6 +7,7 @@ are understood too: `#/` for the whole document, and a pointer without its first
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import unquote
 
@@ -39,8 +40,8 @@ def has_scheme(file: str) -> bool:
     return _SCHEME.match(file) is not None
 
 
-def point(root: Any, fragment: str) -> Pointed | None:
-    """What `fragment` names in a document or embedded schema; None if nothing."""
+def point(root: Any, fragment: str, names: Callable[[], Mapping[str, Path]]) -> Pointed | None:
+    """What `fragment` names in a document or embedded schema; None if nothing. `names` gives its anchors."""
     text = unquote(fragment)
     if not text:
         return Pointed(ROOT)
@@ -49,7 +50,7 @@ def point(root: Any, fragment: str) -> Pointed | None:
         if path is None and text == "/":
             return Pointed(ROOT, "#")
         return None if path is None else Pointed(path)
-    path = anchors(root).get(text)
+    path = names().get(text)
     if path is not None:
         return Pointed(path)
     path = _walk(root, text)

@@ -9,6 +9,7 @@ import pytest
 
 import lading
 from conftest import SHARED
+from lading.fixes import repair
 from lading.kinds.headers import REASONS
 from lading.syntax.document import load_value
 from lading.syntax.engine import SyntaxProblem
@@ -90,6 +91,16 @@ def test_headers_that_are_not_yaml_are_recovered(report: Report) -> None:
         assert isinstance(header, Header)
         value = load_value("yaml", fixed[header.start : header.end])
         assert value["description"] == raw
+
+
+@pytest.mark.requirement("CV-04")
+def test_the_fixes_are_taken(report: Report) -> None:
+    """Every fix is proven, and nothing is left to say about the file."""
+    repairs, refused = repair([each for each in report.diagnostics if each.code == "header-not-yaml"])
+    assert not refused
+    assert len(repairs) == 9
+    for each in repairs:
+        assert lading.loads(each.text, kind="claude-agent").warnings == ()
 
 
 @pytest.mark.requirement("CV-06", "CV-08")

@@ -69,7 +69,12 @@ HEADER = "---\nname: a\ndescription: b\n{}---\ntext\n"
         pytest.param("/r/x/a.md", HEADER.format("tools: Read\n"), "claude-agent", id="anywhere, with tools"),
         pytest.param("/r/x/a.md", HEADER.format(""), None, id="a name and a description alone say nothing"),
         pytest.param("/r/agents/a.md", "---\ndescription: b\nmode: all\n---\n", "opencode-agent", id="with a mode"),
-        pytest.param("/r/agents/a.md", "---\ndescription: b\n---\n", "copilot-agent", id="named by its file"),
+        pytest.param(
+            "/r/agents/a.md", "---\ndescription: b\ntools: []\n---\n", "copilot-agent", id="named by its file"
+        ),
+        pytest.param("/r/docs/agents/a.md", "---\ndescription: b\n---\n", None, id="a description alone"),
+        pytest.param("/r/agents/a.md", HEADER.format("title: x\n"), None, id="a page of a web site"),
+        pytest.param("/r/commands/a.md", "---\ntitle: x\ndescription: b\n---\n", None, id="a page about a command"),
         pytest.param("/r/commands/a.md", "---\ndescription: b\n---\n", "claude-command", id="in a folder of commands"),
         pytest.param("/r/agents/README.md", HEADER.format(""), None, id="notes are notes"),
         pytest.param("/r/agents/a.md", "# text\n", None, id="no header"),

@@ -176,6 +176,21 @@ def long_chain(links: int) -> dict[str, Any]:
     return {"properties": {"a": {"$ref": "#/$defs/d0"}}, "$defs": {**parts, f"d{links}": {}}}
 
 
+def all_broken(count: int) -> dict[str, Any]:
+    names = {f"d{n}": {"type": "strng"} for n in range(count)}
+    return {"properties": {f"p{n}": {"$ref": f"#/$defs/x{n}"} for n in range(count)}, "$defs": names}
+
+
+def by_anchor(count: int) -> dict[str, Any]:
+    names = {f"d{n}": {"$anchor": f"a{n}", "pattern": "("} for n in range(count)}
+    return {"properties": {f"p{n}": {"$ref": f"#a{n}"} for n in range(count)}, "$defs": names}
+
+
+def chain_of_mistakes(count: int) -> dict[str, Any]:
+    parts: dict[str, Any] = {f"d{n}": {"items": {"$ref": f"#/$defs/d{n + 1}"}, "type": "x"} for n in range(count)}
+    return {"$ref": "#/$defs/d0", "$defs": {**parts, f"d{count}": {}}}
+
+
 def wide_loop(parts: int) -> dict[str, Any]:
     every = [{"$ref": f"#/$defs/d{n}"} for n in range(parts)]
     return {"$ref": "#/$defs/d0", "$defs": {f"d{n}": {"anyOf": every} for n in range(parts)}}
@@ -192,8 +207,11 @@ def inline_tower(levels: int) -> dict[str, Any]:
     ("schema", "codes"),
     [
         pytest.param(tower(30), {"schema-too-large"}, id="a tower of references"),
-        pytest.param(long_chain(3000), {"schema-too-deep"}, id="a long chain"),
-        pytest.param(wide_loop(60), {"schema-ref-loop"}, id="everything refers to everything"),
+        pytest.param(long_chain(2000), {"schema-too-deep"}, id="a long chain"),
+        pytest.param(all_broken(300), {"schema-ref-nothing", "schema-type-unknown"}, id="nothing but mistakes"),
+        pytest.param(by_anchor(600), {"schema-pattern"}, id="many anchors"),
+        pytest.param(chain_of_mistakes(300), {"schema-type-unknown", "schema-too-deep"}, id="a chain of mistakes"),
+        pytest.param(wide_loop(40), {"schema-ref-loop"}, id="everything refers to everything"),
         pytest.param(inline_tower(200), {"nesting-too-deep"}, id="a tower of allOf"),
         pytest.param({"$ref": "#"}, {"schema-ref-loop"}, id="itself"),
         pytest.param({"not": {"$ref": "#"}}, {"schema-ref-loop"}, id="not itself"),

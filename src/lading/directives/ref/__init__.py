@@ -17,7 +17,7 @@ from lading.directives.ref.codes import CODES
 from lading.directives.ref.inlining import finish, rooted
 from lading.directives.ref.known import Known
 from lading.directives.ref.linking import REF, Linker, Place
-from lading.directives.ref.parts import Part, components
+from lading.directives.ref.parts import Part, components, findings
 from lading.files import PathPolicy
 from lading.path import ROOT, Path
 from lading.session import Session
@@ -58,7 +58,7 @@ def resolve(tree: Tree, session: Session, settings: RefSettings) -> tuple[Tree, 
         part = _finished(Place(origin.document, origin.path, origin.path), linker)
         facts += _told(part, session, linker)
         parts[path] = rooted(part)
-        if not part.found and not linker.facts:
+        if part.clean and not linker.facts:
             known.remember(part)
     return graft(tree, parts), [*linker.facts, *facts] if linker is not None else facts
 
@@ -87,13 +87,27 @@ def _note(part: Part, session: Session, linker: Linker) -> None:
 def _told(part: Part, session: Session, linker: Linker) -> list[Fact]:
     """What was found in a schema and in all it refers to, each with the reference that leads there."""
     _note(part, session, linker)
-    if not part.found:
+    if part.clean:
         return []
     through: dict[int, Also] = {}
     for link in part.links:
         for document in link.target.documents if link.target is not None else ():
             through.setdefault(id(document), Also("referenced from here", origin=part.origin((*link.path, REF))))
-    return [_with_way(each, part, through) for each in part.found]
+    return [_with_way(each, part, through) for each in _once(findings(part))]
+
+
+def _once(facts: list[Fact]) -> list[Fact]:
+    """A part of a document can be reached in several ways; what is found in it is told once."""
+    seen: dict[object, Fact] = {}
+    for each in facts:
+        seen.setdefault((each.code, each.part, *_where(each)), each)
+    return list(seen.values())
+
+
+def _where(each: Fact) -> tuple[object, ...]:
+    if each.origin is not None:
+        return id(each.origin.document), each.origin.path
+    return (id(each.span.source), each.span.start) if each.span is not None else ()
 
 
 def _with_way(each: Fact, part: Part, through: dict[int, Also]) -> Fact:

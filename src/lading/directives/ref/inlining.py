@@ -57,34 +57,19 @@ def finish(component: list[Part]) -> None:
 
 
 def _settle(component: list[Part]) -> None:
-    """What is known about a component as a whole: findings, documents, recursive parts, sizes."""
+    """What is known about a component as a whole: whether it is clean, its documents, recursive parts, sizes."""
     members = {id(part) for part in component}
     outer = [target for part in component for target in part.targets() if id(target) not in members]
     cyclic = {name: part for target in outer for name, part in target.cyclic.items()}
     cyclic |= {part.name: part for part in component if part.recursive}
     for part in component:
         _measure(part)
-    facts = [*(fact for part in component for fact in part.facts), *(fact for each in outer for fact in each.found)]
+    clean = not any(part.facts for part in component) and all(each.clean for each in outer)
     documents = dict.fromkeys(
         [*(part.document for part in component), *(document for each in outer for document in each.documents)]
     )
-    found = tuple(_once(facts)) if facts else ()
     for part in component:
-        part.found, part.documents, part.cyclic = found, tuple(documents), cyclic
-
-
-def _once(facts: list[Fact]) -> list[Fact]:
-    """A part of a document can be reached in several ways; what is found in it is told once."""
-    seen: dict[Any, Fact] = {}
-    for each in facts:
-        seen.setdefault((each.code, each.part, *_where(each)), each)
-    return list(seen.values())
-
-
-def _where(each: Fact) -> tuple[object, ...]:
-    if each.origin is not None:
-        return id(each.origin.document), each.origin.path
-    return (id(each.span.source), each.span.start) if each.span is not None else ()
+        part.clean, part.documents, part.cyclic = clean, tuple(documents), cyclic
 
 
 def _measure(part: Part) -> None:

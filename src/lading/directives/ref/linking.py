@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -13,7 +15,7 @@ from lading.files import FileProblem, PathPolicy
 from lading.nearest import nearest
 from lading.path import ROOT, Path, pointer
 from lading.schemas import Draft, check_patterns, check_shape, children, draft_named, written_draft
-from lading.schemas.pointing import enclosing, has_scheme, point, resources, split
+from lading.schemas.pointing import anchors, enclosing, has_scheme, point, resources, split
 from lading.schemas.positions import IN_PLACE
 from lading.session import Session
 from lading.source import Source
@@ -48,6 +50,9 @@ class Linker:
         self.policy = policy
         self.default = draft_named(default)
         self.parts: dict[Any, Part] = session.shared.kept.setdefault("$ref parts", {})
+        #: what is looked up in whole documents, once each: long lists of references must not make that expensive
+        self.index: dict[Any, Any] = session.shared.kept.setdefault("$ref index", {})
+        self.guesses = _MAX_GUESSES
         self.facts: list[Fact] = []  #: about texts read on the way
 
     # ------------------------------------------------------------------------------------------------ parts
@@ -120,17 +125,41 @@ class Linker:
             facts.append(_fact("schema-ref-value", origin, found=Shown(reference, as_found=True)))
             return None
         file, fragment = split(reference)
-        inner = self._inside(holder, file) if file else _resource(holder)
+        inner = self._inside(holder, file) if file else self._resource(holder)
         if inner is None:
             inner = self._file(holder, file, reference, origin, facts)
         return None if inner is None else self._part_of(inner, reference, fragment, origin, facts)
 
     def _inside(self, holder: Place, file: str) -> Place | None:
         """The schema in the same document whose own address this is."""
-        if not has_scheme(file) and not _may_hold(holder.document, "$id"):
+        if not has_scheme(file) and not self._has_ids(holder.document):
             return None
-        path = resources(get(holder.document.value, holder.base)).get(file)
+        path = self._indexed(resources, holder.document, holder.base).get(file)
         return None if path is None else Place(holder.document, holder.base, holder.base + path)
+
+    def _resource(self, holder: Place) -> Place:
+        """Where a fragment on its own starts: at the embedded schema around it, if that has an address."""
+        if not self._has_ids(holder.document):
+            return Place(holder.document, holder.base, holder.base)
+        root = get(holder.document.value, holder.base)
+        inner = enclosing(root, holder.path[len(holder.base) :])
+        return Place(holder.document, holder.base, holder.base + inner)
+
+    def _has_ids(self, document: Document) -> bool:
+        """Whether a schema in a document can have an address: its text says so, or has an escape that could."""
+        key = ("ids", id(document))
+        known: bool | None = self.index.get(key)
+        if known is None:
+            text = document.source.text
+            known = self.index[key] = "$id" in text or "\\" in text
+        return known
+
+    def _indexed(self, make: Callable[[Any], dict[str, Path]], document: Document, start: Path) -> dict[str, Path]:
+        key = (make, id(document), start)
+        known: dict[str, Path] | None = self.index.get(key)
+        if known is None:
+            known = self.index[key] = make(get(document.value, start))
+        return known
 
     def _file(self, holder: Place, file: str, reference: str, origin: Origin, facts: list[Fact]) -> Place | None:
         if has_scheme(file):
@@ -170,18 +199,25 @@ class Linker:
         """The part of a document that a fragment names. An embedded schema is asked first, then the whole."""
         for start in dict.fromkeys((whole.path, whole.base)):
             root = get(whole.document.value, start)
-            found = point(root, fragment)
+            found = point(root, fragment, partial(self._indexed, anchors, whole.document, start))
             if found is not None:
                 if found.instead is not None:
                     facts.append(_spelling(reference, found.instead, origin))
                 return Place(whole.document, whole.base, start + found.path)
-        guess = nearest(fragment, _pointers(get(whole.document.value, whole.base)))
+        guess = self._guess(fragment, get(whole.document.value, whole.base))
         name = whole.document.source.name
         values = {"reference": Shown(reference), "file": name, "nearest": guess}
         facts.append(Fact("schema-ref-nothing", values=values, origin=origin))
         return None
 
+    def _guess(self, fragment: str, root: Any) -> str | None:
+        """The pointer somebody may have meant; a text with nothing but mistakes gets only so many guesses."""
+        self.guesses -= 1
+        return nearest(fragment, _pointers(root)[:_MAX_CANDIDATES]) if self.guesses > 0 else None
 
+
+_MAX_GUESSES = 20
+_MAX_CANDIDATES = 500
 _PROBLEMS = {
     "file-is-directory": "it is a directory",
     "file-not-regular": "it is not a regular file",
@@ -218,21 +254,6 @@ def _placed(each: Fact, part: Part) -> Fact:
         changes = tuple(msgspec.structs.replace(change, origin=part.origin(change.path)) for change in remedy.changes)
         remedy = msgspec.structs.replace(remedy, changes=changes)
     return msgspec.structs.replace(each, origin=part.origin(each.path), remedy=remedy)
-
-
-def _resource(holder: Place) -> Place:
-    """Where a fragment on its own starts: at the embedded schema around it, if that has an address."""
-    if not _may_hold(holder.document, "$id"):
-        return Place(holder.document, holder.base, holder.base)
-    root = get(holder.document.value, holder.base)
-    inner = enclosing(root, holder.path[len(holder.base) :])
-    return Place(holder.document, holder.base, holder.base + inner)
-
-
-def _may_hold(document: Document, word: str) -> bool:
-    """Whether a word can stand in a document: its text has it, or has an escape that could spell it."""
-    text = document.source.text
-    return word in text or "\\" in text
 
 
 def _format(file: str) -> Format:

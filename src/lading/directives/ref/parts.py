@@ -36,12 +36,12 @@ class Part:
 
     __slots__ = (
         "base",
+        "clean",
         "cyclic",
         "document",
         "documents",
         "draft",
         "facts",
-        "found",
         "height",
         "is_target",
         "links",
@@ -74,7 +74,7 @@ class Part:
         self.recursive = False
         self.name = ""
         self.size = self.height = 0
-        self.found: tuple[Fact, ...] = ()  #: about this part and all it leads to
+        self.clean = True  #: whether nothing was found in this part and in all it leads to
         self.documents: tuple[Document, ...] = ()
         self.cyclic: dict[str, Part] = {}
 
@@ -88,6 +88,20 @@ class Part:
         """The part as people are shown it in a chain."""
         where = pointer(self.path)
         return f"{self.document.source.name}#{where}" if where else self.document.source.name
+
+
+def findings(root: Part) -> list[Fact]:
+    """What was found in a part and in all it leads to, each part once."""
+    if root.clean:
+        return []
+    seen: dict[int, Part] = {id(root): root}
+    stack = [root]
+    while stack:
+        for target in stack.pop().targets():
+            if not target.clean and id(target) not in seen:
+                seen[id(target)] = target
+                stack.append(target)
+    return [fact for part in seen.values() for fact in part.facts]
 
 
 def components(root: Part, visit: Callable[[Part], None]) -> Iterator[list[Part]]:

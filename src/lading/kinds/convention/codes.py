@@ -50,6 +50,13 @@ _FIELDS = (
         "put quotes around it",
     ),
     Code(
+        "text-cut",
+        "warning",
+        "what follows ` #` is a comment, not a part of `{field}`",
+        "In YAML a `#` after a blank begins a comment. A colour vanishes this way, and half a sentence.",
+        "put quotes around the whole text",
+    ),
+    Code(
         "extension-not-read",
         "warning",
         "{tool} does not read this file: its name must end in `{extension}`",

@@ -82,6 +82,24 @@ def hide_body(schema: dict[str, Any]) -> dict[str, Any]:
     return schema
 
 
+def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, Any]:
+    """What editors are told: names may stand in one text, and a value of another sort is forgiven, aloud."""
+    schema = hide_body(schema)
+    forgiven = {"type": ["string", "number", "boolean", "null"]}
+    for definition in schema.get("$defs", {}).values():
+        properties = definition.get("properties", {})
+        for name, each in properties.items():
+            kept = {key: each[key] for key in ("title", "description", "default") if key in each}
+            inner = {key: value for key, value in each.items() if key not in kept}
+            properties[name] = {**kept, "anyOf": [inner, forgiven]}
+    if not (convention.header_optional or convention.passes_over):
+        return schema
+    root = {key: value for key, value in schema.items() if key not in ("$schema", "title", "$defs")}
+    rest = {key: value for key, value in schema.items() if key not in root}
+    # Where the header may be missing, anything else between dashes is text like the rest of the file.
+    return {**rest, "anyOf": [root, {"not": {"type": "object"}}]}
+
+
 def listed(convention: Convention, plain: Any, file: str) -> Iterator[Item]:
     """The file as what it is to its tool; one that the tool passes over is nothing."""
     fields: dict[str, Any] = plain if isinstance(plain, dict) else {}
@@ -130,6 +148,7 @@ def kind_of(convention: Convention) -> Kind:
             synonyms=convention.synonyms,
         ),
         stages=(
+            partial(stages.say_what_is_cut, convention),
             partial(stages.keep_text, convention),
             partial(stages.divide_names, convention),
             partial(stages.bring_body, convention),
@@ -142,7 +161,7 @@ def kind_of(convention: Convention) -> Kind:
         offers=names_in,
         refers=partial(refers, convention),
         codes=CODES,
-        schema=hide_body,
+        schema=partial(author_schema, convention),
         example=convention.example,
         example_path=convention.example_path,
         listing=partial(listed, convention),

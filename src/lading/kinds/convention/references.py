@@ -7,7 +7,6 @@ that sort. Whatever lies in the user's own folders is not seen here, so a miss i
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from lading.kinds.convention.stages import words_of
 from lading.kinds.convention.table import Convention, Field, Sort
 from lading.kinds.convention.words import Reference, is_pattern, references
 from lading.kinds.kind import Offer
+from lading.kinds.reach import path_of, reach_of
 from lading.nearest import nearest
 from lading.path import ROOT
 from lading.source import Span
@@ -92,34 +92,18 @@ class _Names:
     """The names of one sort that files of a convention may use, by the folder within which they count."""
 
     def __init__(self, sort: Sort, convention: Convention, offers: Sequence[Offer]) -> None:
-        kinds = {"skill": ("skill",), "server": ("mcp",)}.get(sort) or _AGENT_KINDS.get(convention.kind, ())
+        kinds = {"skill": ("skill",), "server": ("mcp", "settings")}.get(sort) or _AGENT_KINDS.get(convention.kind, ())
         self.by_folder: dict[str, set[str]] = {}
         for each in offers:
             if each.kind in kinds:
-                self.by_folder.setdefault(_reach(each.path), set()).update(each.names)
+                self.by_folder.setdefault(reach_of(each.path), set()).update(each.names)
 
     def seen_from(self, outcome: Outcome) -> frozenset[str]:
         """The names that count where a file stands: those of its own project or plugin, and of those around it."""
-        path = _path(outcome)
+        path = path_of(outcome)
         return frozenset(
             name for folder, names in self.by_folder.items() if path.startswith(f"{folder}/") for name in names
         )
-
-
-_HOLDS = re.compile(
-    r"/(?:\.[\w-]+/)?(?:agents?|skills?|commands?|chatmodes|prompts|rules)/|/(?:\.[\w-]+/)*[^/]+\Z", re.IGNORECASE
-)
-
-
-def _reach(path: str) -> str:
-    """The folder within which what a file defines is known: that of the project or plugin it belongs to."""
-    match = _HOLDS.search(path)
-    return path[: match.start()] if match else path
-
-
-def _path(outcome: Outcome) -> str:
-    source = outcome.sources[0] if outcome.sources else None
-    return (source.path or source.name).replace(os.sep, "/") if source is not None else ""
 
 
 def names_in(outcome: Outcome) -> Iterator[str]:

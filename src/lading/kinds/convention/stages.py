@@ -13,10 +13,10 @@ from lading.kinds.convention.words import divided, is_pattern, references
 from lading.kinds.headers import body_of
 from lading.kinds.suspicious import invisible, mixed_scripts, secrets
 from lading.nearest import nearest
-from lading.path import ROOT
+from lading.path import ROOT, Path
 from lading.session import Session
 from lading.source import Source, Span
-from lading.syntax.document import Document
+from lading.syntax.document import Document, Located
 from lading.syntax.frontmatter import CONVENTION
 from lading.tree import Origin, Origins, Tree, get, graft, put
 
@@ -31,8 +31,7 @@ def before_header(source: Source) -> list[Fact]:
     if not space or not text[space:].startswith("---"):
         return []
     start = len(source.text) - len(text)
-    remedy = Remedy("remove it", (Change(ROOT, "", span=Span(source, start, start + space)),))
-    return [Fact("header-not-first", span=Span(source, start, start + space), severity="warning", remedy=remedy)]
+    return [Fact("header-not-first", span=Span(source, start, start + space), severity="warning")]
 
 
 def keep_text(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
@@ -52,6 +51,40 @@ def keep_text(convention: Convention, tree: Tree, _session: Session) -> tuple[Tr
             facts.append(Fact("number-as-text", path, values, remedy=remedy))
             tree = put(tree, path, text, how="")
     return tree, facts
+
+
+#: A comment that touches its sign: most likely text.
+_CUT = re.compile(r"[ \t]*\#(?=\S)[^\r\n]*")
+
+
+def say_what_is_cut(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+    """Text behind ` #` is a comment to YAML: `color: #FF0000` says nothing, and half a sentence is lost."""
+    document = tree.story(ROOT).origin.document
+    if document.format != "yaml" or not isinstance(tree.value, dict) or " #" not in document.parsed_text():
+        return tree, []
+    paths = [(field.name,) for field in convention.fields if field.name in tree.value]
+    facts = [_cut(document, path, located) for path, located in document.locate(paths).items()]
+    return tree, [each for each in facts if each is not None]
+
+
+def _cut(document: Document, path: Path, located: Located) -> Fact | None:
+    text = document.source.text
+    start, end = located.value.start, located.value.end
+    if start == end and located.key is not None:
+        start = end = located.key.end + 1
+    match = _CUT.match(text, end)
+    if match is None or text[start : start + 1] in tuple("\"'[{|>") or "\n" in text[start:end]:
+        return None
+    whole = text[start : match.end()].strip()
+    begin = match.end() - len(text[start : match.end()].lstrip())
+    quoted = "'" + whole.replace("'", "''") + "'"
+    remedy = Remedy(
+        "put quotes around the text",
+        (Change(ROOT, quoted, span=Span(document.source, begin, match.end())),),
+        safe=False,
+    )
+    hash_sign = text.index("#", end)
+    return Fact("text-cut", path, {"field": path[0]}, span=Span(document.source, hash_sign, match.end()), remedy=remedy)
 
 
 def divide_names(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:

@@ -57,8 +57,18 @@ def _listed(plain: Any, _file: str) -> Iterator[Item]:
 def server_names(outcome: Outcome) -> Iterator[str]:
     """The names of the servers, by which agents refer to them."""
     value: Any = outcome.tree.value if outcome.tree is not None else None
-    servers = value.get("servers") if isinstance(value, dict) else None
+    servers = value.get("servers", value.get("mcpServers")) if isinstance(value, dict) else None
     yield from servers if isinstance(servers, dict) else ()
+
+
+def author_schema(dialect: Dialect, schema: dict[str, Any]) -> dict[str, Any]:
+    """What the author of a file writes, which is not what a program gets."""
+    fields = [(field.name, field.type | None, msgspec.field(default=None)) for field in dialect.fields]
+    server = msgspec.defstruct("Server", [(re.sub(r"\W", "_", name), *rest) for name, *rest in fields])
+    (reference,), definitions = msgspec.json.schema_components([server], ref_template="#/$defs/{name}")
+    servers = {"type": "object", "additionalProperties": reference}
+    kept = {key: value for key, value in schema.items() if key in ("$schema", "title", "description")}
+    return {**kept, "type": "object", "properties": {dialect.top: servers}, "$defs": definitions}
 
 
 def _tolerant(dialect: Dialect) -> Kind:
@@ -73,6 +83,7 @@ def _tolerant(dialect: Dialect) -> Kind:
         shape=Shape(unknown="warning", null_is_absent=True),
         stages=(partial(gather, dialect),),
         codes=CODES,
+        schema=partial(author_schema, dialect),
         listing=_listed,
         sensitive=(Sensitive("servers.*", "tool"), Sensitive("servers.*.command", "permission")),
         example=EXAMPLE,
@@ -100,6 +111,7 @@ STRICT = Kind(
     shape=Shape(unknown="error", null_is_absent=True),
     stages=(_strictly,),
     codes=CODES,
+    offers=server_names,
     listing=lambda plain, _file: (
         msgspec.structs.replace(each, path=("mcpServers", each.name)) for each in _listed(plain, _file)
     ),

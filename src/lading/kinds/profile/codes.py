@@ -114,6 +114,13 @@ _FIELDS = (
         "did you mean `{nearest}`?",
     ),
     Code(
+        "unknown-server",
+        "warning",
+        "`{tool}` is of the MCP server `{server}`, which nobody defines here",
+        "An entry that matches no tool keeps the agent from starting.",
+        "did you mean `{nearest}`?",
+    ),
+    Code(
         "invalid-glob",
         "error",
         "`{glob}` is not a valid pattern: {reason}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lading.kinds.kind import Kind
-from lading.kinds.profile import presenting, rules, stages
+from lading.kinds.profile import presenting, rules, servers, stages
 from lading.kinds.profile.codes import CODES
 from lading.kinds.profile.model import AgentProfile, ProfileOptions
 from lading.kinds.profile.reading import read
@@ -58,6 +58,8 @@ KIND = Kind(
     ),
     set_rules=(together,),
     set_key=set_key,
+    cross_rules=(servers.servers_exist,),
+    refers=servers.refers,
     codes=CODES,
     schema=hide_source,
     example=EXAMPLE,

@@ -6,7 +6,7 @@ import msgspec
 
 from lading.diagnostics import Fact
 from lading.kinds.kind import Kind
-from lading.kinds.profile import hook_checks
+from lading.kinds.profile import hook_checks, servers
 from lading.kinds.profile.hooks import Layer
 from lading.kinds.profile.kind import hide_source
 from lading.kinds.settings import presenting, rules, trust
@@ -75,6 +75,7 @@ KIND = Kind(
     shape=Shape(unknown="error"),
     stages=(prepare_hooks, say_what_the_project_decides),
     rules=(rules.hooks_can_run, rules.numbers_are_plausible),
+    offers=servers.defined,
     codes=CODES,
     schema=hide_source,
     example=EXAMPLE,

@@ -15,6 +15,7 @@ from lading.diagnostics import Also, Change, Fact, Remedy, Shown, fact
 from lading.kinds.convention import skills as tables
 from lading.kinds.convention.codes import CODES as CONVENTION_CODES
 from lading.kinds.convention.kind import hide_body, kind_of
+from lading.kinds.convention.references import names_in
 from lading.kinds.convention.stages import BODY, keep_text, look_for_suspicious
 from lading.kinds.convention.table import Convention, Field
 from lading.kinds.headers import HeaderStyle, body_of, read_header
@@ -162,6 +163,7 @@ STRICT = Kind(
     rules=(name_is_that_of_the_folder, globs_can_match, description_is_short),
     codes=CODES,
     schema=hide_body,
+    offers=names_in,
     listing=_listed,
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import msgspec
 
@@ -10,15 +10,15 @@ from lading import schemas
 from lading.diagnostics import Fact
 from lading.directives import ref
 from lading.kinds.kind import Kind
+from lading.kinds.toolpack.authoring import author_schema
 from lading.kinds.toolpack.codes import CODES
 from lading.kinds.toolpack.model import CLOSED, ToolpackFile
 from lading.kinds.toolpack.pack import make
 from lading.kinds.toolpack.presenting import SENSITIVE, listing
 from lading.kinds.toolpack.rules import RULES
-from lading.kinds.toolpack.spelling import PROTOCOL_SCHEMA, camel_case, network_list
+from lading.kinds.toolpack.spelling import camel_case, network_list
 from lading.kinds.toolpack.together import ids_are_unique, set_key
 from lading.model import Shape
-from lading.schema_fragments import accept
 from lading.session import Session
 from lading.tree import Tree
 
@@ -34,11 +34,6 @@ class ToolpackOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def resolve_schemas(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     """Both schemas, checked, with their references resolved."""
     return ref.resolve(tree, session, _SCHEMAS)
-
-
-def author_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """One protocol may stand for a list of them, in any spelling."""
-    return accept(schema, "Protocol", PROTOCOL_SCHEMA, at=["Caps.network", "Caps.network[]"])
 
 
 EXAMPLE = """\

@@ -13,8 +13,6 @@ from lading.session import Session
 from lading.tree import Tree, move, put, remove
 
 PROTOCOLS = ("http", "https")
-#: A protocol as it may be written.
-PROTOCOL_SCHEMA: dict[str, Any] = {"type": "string", "pattern": r"^\s*[hH][tT][tT][pP][sS]?\s*$"}
 
 
 def _names(classes: tuple[type, ...]) -> frozenset[str]:

@@ -11,6 +11,7 @@ from lading.syntax.engine import MAX_DEPTH, Irregularity, SyntaxProblem
 from lading.syntax.json.events import events
 from lading.syntax.surrogates import lone_surrogates
 
+_BEGINNING = 65_536
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _ESCAPE = re.compile(
     r"""
@@ -28,7 +29,10 @@ def refuse_deep_nesting(text: str) -> None:
     The parser recurses in C and would end a thread that has a small stack. An error before that bracket is
     left to the parser, which never gets so far.
     """
-    if text.count("[") + text.count("{") <= MAX_DEPTH or _depth(text) <= MAX_DEPTH:
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return
+    # Of a large text, the beginning is often enough to tell.
+    if all(_depth(part) <= MAX_DEPTH for part in (text[:_BEGINNING], text)):
         return
     depth = 0
     for kind, start, end in events(text):

@@ -14,11 +14,13 @@ from lading.syntax.toml.scan import OPAQUE, Event, scan
 
 #: How deep tables and lists may nest, the file itself included: what rtoml reads in any arrangement.
 DEPTH = min(MAX_DEPTH, 80)
+_BEGINNING = 65_536
 
 
 def refuse_deep_nesting(text: str) -> None:
     """Raise `SyntaxProblem` at the bracket or the part of a key that opens one level too many."""
-    if _bound(text) <= DEPTH:
+    # Of a large text, the beginning is often enough to tell.
+    if all(_bound(part) <= DEPTH for part in (text[:_BEGINNING], text)):
         return
     for depth, place in _depths(text):
         if depth > DEPTH:

@@ -12,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from lading.syntax.engine import Range
+from lading.syntax.engine import MAX_DEPTH, Range
 
 Kind = Literal["table", "element", "key", "list", "map", "close", "scalar"]
 
@@ -115,10 +115,13 @@ def _key(text: str, offset: int) -> Event:
 
 
 def _parts(text: str, offset: int) -> tuple[Part, ...]:
-    """The parts of the dotted key at `offset`, blanks around the dots left out."""
+    """The parts of the dotted key at `offset`, blanks around the dots left out.
+
+    A key of more parts than a text may nest is read no further: it is refused before anybody needs the rest.
+    """
     parts: list[Part] = []
     dot: str | None = "."
-    while dot and (match := _PART.match(text, offset)):
+    while dot and len(parts) <= MAX_DEPTH and (match := _PART.match(text, offset)):
         parts.append(Part(_name(match[1]), match.span(1)))
         offset, dot = match.end(), match[2]
     return tuple(parts)

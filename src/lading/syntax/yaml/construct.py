@@ -21,6 +21,8 @@ from lading.syntax.yaml.scalars import INFINITY, TooLong, key_text, known_tag, r
 
 #: How many nodes aliases may add to a document. The plain size of a file is never punished.
 MAX_ALIAS_NODES = 250_000
+#: Text counts too: this many characters of what an anchor marks weigh as much as one node.
+CHARACTERS_PER_NODE = 64
 
 
 #: What plain scalars stand for, by their spelling: files of one kind repeat the same words. What is odd is not kept,
@@ -41,23 +43,26 @@ class _Builder:
         self.merge = merge
         self.odd = False
         self.added = 0
-        #: anchor name → (value, nodes when expanded, depth of its own); while the node is open, its number.
+        #: anchor name → (value, weight when expanded, depth of its own); while the node is open, its number.
         #: A name given again belongs to the node that starts later, even inside the first.
         self.anchors: dict[str, tuple[object, int, int] | int] = {}
         self.deepest = 0  #: how deep anything is nested, since the innermost anchored node began
-        self.outside: list[int] = []  #: what `deepest` was before each open anchored node
+        #: for each open anchored node, what `deepest` was before it, and where its text starts
+        self.outside: list[tuple[int, int]] = []
 
-    def open(self, anchor: str, number: int, depth: int) -> None:
+    def open(self, anchor: str, number: int, depth: int, event: Any) -> None:
         """An anchored collection begins."""
         self.anchors[anchor] = number
-        self.outside.append(self.deepest)
+        self.outside.append((self.deepest, event.start_mark.index))
         self.deepest = depth
 
-    def close(self, anchor: str, number: int, depth: int, value: object, size: int) -> None:
+    def close(self, anchor: str, number: int, depth: int, value: object, size: int, event: Any) -> None:
         """An anchored collection ends, and has the name unless a node inside took it."""
+        deepest, start = self.outside.pop()
         if self.anchors[anchor] == number:
-            self.anchors[anchor] = (value, size, self.deepest - depth + 1)
-        self.deepest = max(self.deepest, self.outside.pop())
+            weight = size + (event.end_mark.index - start) // CHARACTERS_PER_NODE
+            self.anchors[anchor] = (value, weight, self.deepest - depth + 1)
+        self.deepest = max(self.deepest, deepest)
 
     def alias(self, event: Any, depth: int) -> tuple[object, int]:
         """What an alias stands for; it must not grow the document, or its depth, beyond the limits."""
@@ -149,7 +154,7 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
                     odd = True
             nodes += 1
             if event.anchor is not None:
-                anchors[event.anchor] = (value, 1, 0)
+                anchors[event.anchor] = (value, 1 + len(event.value) // CHARACTERS_PER_NODE, 0)
             current.append(value)
         elif kind is MappingEndEvent:
             items = current
@@ -168,7 +173,7 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
                 mapping = builder.merged(mapping, event)
             current, anchor, before = stack.pop()
             if anchor is not None:
-                builder.close(anchor, before, len(stack) + 1, mapping, nodes - before)
+                builder.close(anchor, before, len(stack) + 1, mapping, nodes - before, event)
             current.append(mapping)
         elif kind is MappingStartEvent or kind is SequenceStartEvent:
             anchor = event.anchor
@@ -178,7 +183,7 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
             stack.append((current, anchor, nodes))
             depth = len(stack)
             if anchor is not None:
-                builder.open(anchor, nodes, depth)
+                builder.open(anchor, nodes, depth, event)
             elif depth > builder.deepest:
                 builder.deepest = depth
             if depth > MAX_DEPTH:
@@ -188,7 +193,7 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
             items = current
             current, anchor, before = stack.pop()
             if anchor is not None:
-                builder.close(anchor, before, len(stack) + 1, items, nodes - before)
+                builder.close(anchor, before, len(stack) + 1, items, nodes - before, event)
             current.append(items)
         elif kind is AliasEvent:
             merging = merge and len(current) % 2 == 1 and current[-1] == "<<"  # then nothing nests

@@ -24,6 +24,8 @@ _NUMBER = re.compile(
 _NUMBER_STARTS = frozenset("+-.0123456789")
 _CORE = "tag:yaml.org,2002:"
 INFINITY = float("inf")
+#: How much is kept of a collection that stands where a key belongs. It is an error in any case.
+_LONGEST_KEY = 80
 _WRITABLE_BITS = 14_000  #: about 4,200 decimal digits
 
 
@@ -96,10 +98,15 @@ def known_tag(tag: str, value: object) -> bool:
 
 
 def key_text(key: object) -> str:
-    """The text that stands for a key that is not a string."""
+    """The text that stands for a key that is not a string.
+
+    That of a collection is cut: a key in a key in a key doubles its quotes at every level, and would grow
+    without bound.
+    """
     if isinstance(key, str):
         return key
     try:
-        return json.dumps(key, ensure_ascii=False)
+        text = json.dumps(key, ensure_ascii=False)
     except ValueError:
         return str(key)
+    return text if len(text) <= _LONGEST_KEY or not isinstance(key, dict | list) else f"{text[:_LONGEST_KEY]}…"

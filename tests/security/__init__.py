@@ -1,0 +1,1 @@
+"""Attacks, one module per row of the table in docs/security.md."""
