@@ -17,7 +17,7 @@ from lading.syntax.yaml.lines import OPEN, Doubt, Entry, entry_of
 
 _MAX_KEPT = 10_000
 _WORTH_KEEPING = 120
-_COLLECTIONS = frozenset({list, dict})
+_COLLECTIONS: frozenset[type] = frozenset({list, dict})
 _KNOWN: dict[str, Entry | None] = {}
 
 
