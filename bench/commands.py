@@ -7,10 +7,11 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import data
 import profiles
 import toolpacks
 from harness import Row
+
+import data
 
 BARE = "`python -I -c pass`"
 SMALL = """\

@@ -66,37 +66,33 @@ def generators() -> str:
     return run.stdout.rstrip("\n")
 
 
-def page(usual: list[Result], without: list[Result], streams: str, repeats: int) -> str:
-    """The results as they are kept."""
-    return "\n".join(
-        [
-            "# Results",
-            "",
-            "Made by `make bench`; do not edit. One interleaved run on one machine: the *ratios* can be compared from run "
-            "to run, times cannot.",
-            f"Minimum of {repeats} repeats, fewer where a side is very slow (said in its row). Peers do the nearest they "
-            "do; lading does the whole job: read, compose, check, freeze, exact places available afterwards.",
-            "",
-            f"{machine()}; {versions()}.",
-            "",
-            "## The garbage collector as users have it",
-            "",
-            HEAD,
-            *(result.line(repeats) for result in usual),
-            "",
-            "## The garbage collector off on both sides",
-            "",
-            HEAD,
-            *(result.line(repeats) for result in without),
-            "",
-            "## Streaming 100 MB of each generator",
-            "",
-            "```text",
-            streams,
-            "```",
-            "",
-        ]
-    )
+PAGE = """\
+# Results
+
+Made by `make bench`; do not edit. One interleaved run on one machine: the *ratios* can be compared from run to run,
+times cannot. Minimum of {repeats} repeats, fewer where a side is very slow (said in its row). Peers do the nearest
+they do; lading does the whole job: read, compose, check, freeze, exact places available afterwards.
+
+{machine}; {versions}.
+
+## The garbage collector as users have it
+
+{usual}
+
+## The garbage collector off on both sides
+
+{without}
+
+## Streaming 100 MB of each generator
+
+```text
+{streams}
+```
+"""
+
+
+def table(results: list[Result], repeats: int) -> str:
+    return "\n".join([HEAD, *(result.line(repeats) for result in results)])
 
 
 def main() -> int:
@@ -113,7 +109,15 @@ def main() -> int:
     streams = "left out of a quick look" if quick else generators()
     print(f"\n{streams}")
     if not quick:
-        RESULTS.write_text(page(usual, without, streams, repeats), encoding="utf-8")
+        page = PAGE.format(
+            repeats=repeats,
+            machine=machine(),
+            versions=versions(),
+            usual=table(usual, repeats),
+            without=table(without, repeats),
+            streams=streams,
+        )
+        RESULTS.write_text(page, encoding="utf-8")
         print(f"saved as {RESULTS.relative_to(HERE.parent)}")
     missed = [result for result in usual if not result.holds]
     for result in missed:
