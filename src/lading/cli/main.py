@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
 
-from lading.cli.arguments import parser
+from lading.cli.arguments import command_in, parser
 from lading.cli.output import Output
+
+TYPE_CHECKING = False  # `typing` itself is not imported: it costs a third of a start
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 OK, FOUND, USAGE, BUG, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -48,7 +51,7 @@ def _leave_quietly() -> None:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    options = parser().read(arguments)
+    options = parser(command_in(arguments)).read(arguments)
     if options.command is None:
         parser().print_help()
         return USAGE
