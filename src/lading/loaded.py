@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
@@ -106,6 +105,8 @@ class Loaded(Generic[C]):
     def digest(self) -> str:
         """sha256 over the canonical form: sorted keys, no defaults, values from the environment by name. The
         same on every machine, whatever the order of keys; no secret goes into it."""
+        import hashlib  # slow to import, and most loads never ask
+
         plain = self._with_written_paths(plain_data(self.config))
         return hashlib.sha256(canonical(self._hidden(plain))).hexdigest()
 
