@@ -61,6 +61,7 @@ LAYERS = [
         "schemas",
         "generators",
         "codes",
+        "weight",
         "tree",
         "document",
         "environment",

@@ -62,6 +62,9 @@ class Watch:
 def load_job(job: dict[str, Any]) -> list[str]:
     """Load a file and give the codes of what was found."""
     os.chdir(job["cwd"])
+    if "content" in job:
+        with open(job["file"], "w") as file:
+            file.write(job["content"])
     request = Request(env=job.get("env", {}), options=job.get("options", {}))
     outcome = load_path(job["file"], kind_named(job["kind"]), request)
     loaded = outcome.loaded()
@@ -142,7 +145,7 @@ def opens(jobs: list[dict[str, Any]]) -> list[Any]:
             said = load_job(job)
         finally:
             watch.on = False
-        result.append({"said": said, "opened": sorted(set(watch.led))})
+        result.append({"said": said, "opened": sorted(set(watch.led)), "cwd": job["cwd"]})
     return result
 
 
