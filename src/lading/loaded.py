@@ -160,7 +160,10 @@ class Loaded(Generic[C]):
             return plain
         if isinstance(plain, dict):
             keys = self._touched_keys
-            return {keys.get(key) or self._escaped.text(key): self._hidden(child, (*path, key)) for key, child in plain.items()}
+            return {
+                keys.get(key) or self._escaped.text(key): self._hidden(child, (*path, key))
+                for key, child in plain.items()
+            }
         if isinstance(plain, list):
             return [self._hidden(child, (*path, number)) for number, child in enumerate(plain)]
         return self._hidden_leaf(plain, self._tree.story(path).origin)
