@@ -7,7 +7,7 @@ import socketserver
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -18,7 +18,7 @@ from .world import CANARY, run_python
 class _Door(socketserver.BaseRequestHandler):
     """Whoever knocks is remembered."""
 
-    knocks: list[str] = []
+    knocks: ClassVar[list[str]] = []
 
     def handle(self) -> None:
         self.knocks.append(str(self.request.recv(100)))
