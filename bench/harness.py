@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 REPEATS = 7
 #: A side that takes longer than this is measured less often; the table says how often.
@@ -22,14 +22,20 @@ PATIENCE_SECONDS = 8.0
 @dataclass(frozen=True)
 class Row:
     """One comparison: `ours` should be `bound` times faster than `theirs` ("faster"), or cost at most `bound`
-    times as much ("at most")."""
+    times as much ("at most").
+
+    `counts`: the two sides return what is compared, such as bytes, instead of being timed. `elsewhere`: the work is
+    done by other processes, so that the collector of this one does not matter.
+    """
 
     work: str
     against: str
     bound: float
     sense: Literal["faster", "at most"]
-    ours: Callable[[], object]
-    theirs: Callable[[], object]
+    ours: Callable[[], Any]
+    theirs: Callable[[], Any]
+    counts: bool = False
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True)
@@ -47,23 +53,24 @@ class Result:
     def holds(self) -> bool:
         return self.ratio >= self.row.bound if self.row.sense == "faster" else self.ratio <= self.row.bound
 
-    def line(self) -> str:
+    def line(self, repeats: int = REPEATS) -> str:
         sign = "≥" if self.row.sense == "faster" else "≤"
-        few = "" if min(self.repeats) >= REPEATS else f" ({min(self.repeats)} repeats)"
+        few = "" if min(self.repeats) >= repeats else f" ({min(self.repeats)} repeats)"
         mark = "yes" if self.holds else "**no**"
         bound = f"{sign} {self.row.bound:g} ×"
         return f"| {self.row.work} | {self.row.against}{few} | {bound} | **{self.ratio:.2f} ×** | {mark} |"
 
 
-def measure(row: Row, *, collect: bool = True) -> Result:
+def measure(row: Row, *, collect: bool = True, repeats: int = REPEATS) -> Result:
     """Run both sides in turn. With `collect` False the garbage collector is off on both sides."""
     best = {"ours": float("inf"), "theirs": float("inf")}
     count = {"ours": 0, "theirs": 0}
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         for name in ("ours", "theirs"):
             if count[name] >= 2 and best[name] > PATIENCE_SECONDS:
                 continue
-            best[name] = min(best[name], timed(getattr(row, name), collect=collect))
+            work = getattr(row, name)
+            best[name] = min(best[name], work() if row.counts else timed(work, collect=collect))
             count[name] += 1
     return Result(row, best["ours"], best["theirs"], (count["ours"], count["theirs"]))
 

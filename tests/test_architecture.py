@@ -20,6 +20,7 @@ LAYERS = [
     *[
         "__main__",
         "cli",
+        "rechecking",
         "watching",
         "render",
         "api",

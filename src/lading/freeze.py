@@ -8,15 +8,10 @@ serialise like plain ones. It promises that nothing is changed by accident; it i
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
 from typing import Any, Final, NoReturn
 
 import msgspec
-from msgspec import inspect as types
 from msgspec.structs import force_setattr
-
-from lading.inspection import struct_info
 
 
 def _refuse(self: object, *_args: object, **_kwargs: object) -> NoReturn:
@@ -93,6 +88,7 @@ def frozen(value: Any, memo: dict[int, Any] | None = None) -> Any:
 
 
 _CONTAINERS: frozenset[type] = frozenset({dict, list})
+_ATOMS: frozenset[type] = frozenset({str, int, float, bool, type(None)})
 
 
 def thawed(value: Any) -> Any:
@@ -107,56 +103,33 @@ def thawed(value: Any) -> Any:
 def freeze(config: Any) -> Any:
     """A converted configuration with every mutable slot frozen, in place; returns it."""
     if isinstance(config, msgspec.Struct):
-        _freezer(type(config))(config, {})
+        _freeze_struct(config, {})
         return config
     return frozen(config)
 
 
-Freezer = Callable[[Any, dict[int, Any]], None]
-
-
-@cache
-def _freezer(cls: type[msgspec.Struct]) -> Freezer:
-    """What freezes a Struct of this class: only fields that can hold something mutable are looked at."""
-    names = [field.name for field in struct_info(cls).fields if _can_change(field.type, set())]
-
-    def run(struct: Any, memo: dict[int, Any]) -> None:
-        for name in names:
-            value = getattr(struct, name)
-            if value is None or value == ():
-                continue  # nothing in it, as in most fields
-            new = _freeze_part(value, memo)
-            if new is not value:
-                force_setattr(struct, name, new)
-
-    return run
+def _freeze_struct(struct: Any, memo: dict[int, Any]) -> None:
+    for name in struct.__struct_fields__:
+        value = getattr(struct, name)
+        if value.__class__ in _ATOMS or value == ():
+            continue
+        new = _freeze_part(value, memo)
+        if new is not value:
+            force_setattr(struct, name, new)
 
 
 def _freeze_part(value: Any, memo: dict[int, Any]) -> Any:
     if isinstance(value, msgspec.Struct):
-        _freezer(type(value))(value, memo)
+        _freeze_struct(value, memo)
         return value
     kind: Any = type(value)
     if kind is tuple:
         for each in value:
             if each.__class__ in _CONTAINERS:
                 return tuple(_freeze_part(item, memo) for item in value)
-            _freeze_part(each, memo)
+            if each.__class__ not in _ATOMS:
+                _freeze_part(each, memo)
         return value
     if kind is dict and any(isinstance(each, msgspec.Struct | tuple) for each in value.values()):
         return FrozenDict({key: _freeze_part(each, memo) for key, each in value.items()})
     return frozen(value, memo)
-
-
-def _can_change(kind: types.Type, visited: set[type]) -> bool:
-    """Whether a value of this type can hold something mutable, at any depth."""
-    if isinstance(kind, types.AnyType | types.DictType | types.ListType | types.CustomType):
-        return True
-    if isinstance(kind, types.VarTupleType):
-        return _can_change(kind.item_type, visited)
-    if isinstance(kind, types.UnionType):
-        return any(_can_change(each, visited) for each in kind.types)
-    if isinstance(kind, types.StructType) and kind.cls not in visited:
-        visited.add(kind.cls)
-        return any(_can_change(field.type, visited) for field in kind.fields)
-    return False

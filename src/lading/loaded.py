@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
@@ -107,6 +106,8 @@ class Loaded(Generic[C]):
     def digest(self) -> str:
         """sha256 over the canonical form: sorted keys, no defaults, values from the environment by name. The
         same on every machine, whatever the order of keys; no secret goes into it."""
+        import hashlib  # slow to import, and most loads never ask
+
         plain = self._with_written_paths(plain_data(self.config))
         return hashlib.sha256(canonical(self._hidden(plain))).hexdigest()
 
@@ -159,7 +160,10 @@ class Loaded(Generic[C]):
             return plain
         if isinstance(plain, dict):
             keys = self._touched_keys
-            return {keys.get(key) or self._escaped.text(key): self._hidden(child, (*path, key)) for key, child in plain.items()}
+            return {
+                keys.get(key) or self._escaped.text(key): self._hidden(child, (*path, key))
+                for key, child in plain.items()
+            }
         if isinstance(plain, list):
             return [self._hidden(child, (*path, number)) for number, child in enumerate(plain)]
         return self._hidden_leaf(plain, self._tree.story(path).origin)

@@ -280,10 +280,12 @@ def _report(
 ) -> Outcome:
     """Place and word the facts; freeze the configuration if none is an error."""
     documents = session.documents
-    sources = tuple(dict.fromkeys([*([root] if root else []), *session.files.sources()]))
+    sources = session.files.sources()
+    if root is not None and (not sources or sources[0] is not root):
+        sources = tuple(dict.fromkeys((root, *sources)))
     placed = Placer(tree, documents, session.codes, file=file).place(facts) if facts else []
     # What keeps the configuration from existing cannot be silenced.
-    kept = [each for each in placed if config is None and each.severity == "error"]
+    kept = [each for each in placed if each.severity == "error"] if config is None else []
     rest = [each for each in placed if each not in kept] if kept else placed
     sources_read = (document.source for document in documents)
     diagnostics = apply_ignores(rest, sources_read, lambda: {**all_codes(), **session.codes})

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 #: Where camelCase starts a new word.
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -36,6 +35,8 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
         return None
     allowed = max(1, len(wanted) // 3)
     candidates = [each for each in spellings if abs(len(each) - len(wanted)) <= allowed]
+    from difflib import get_close_matches  # slow to import, needed only for findings
+
     ranked = get_close_matches(wanted, candidates, n=_MEASURED, cutoff=0.5)
     measured = [(distance(wanted, each), rank, each) for rank, each in enumerate(ranked)]
     slips, _, best = min(measured, default=(allowed + 1, 0, ""))

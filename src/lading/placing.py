@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from lading.codes import Code
 from lading.diagnostics import Also, Change, Diagnostic, Edit, Fact, Fix, Label, Part, Remedy
-from lading.editing import edit_at, edit_of_span
 from lading.nearest import nearest
 from lading.path import Path, pointer
 from lading.source import Source, Span
@@ -141,6 +140,8 @@ class Placer:
 
     def _edit(self, change: Change) -> Edit | None:
         """The edit of a change to something that exists as written, else None: nothing is edited on a guess."""
+        from lading.editing import edit_at, edit_of_span  # only some findings have a fix
+
         if change.span is not None and change.effect is not None:
             return Edit(change.span, str(change.text), change.effect)
         if change.span is not None:

@@ -38,7 +38,7 @@ _NO_HOOKS = Hooks()
 _NEARLY_MARKDOWN = frozenset({".markdown", ".mdown", ".mkd", ".mdx", ".md"})
 
 
-class Profile(msgspec.Struct, frozen=True):
+class Profile(msgspec.Struct, frozen=True, gc=False):
     """One agent, ready to use: what its profile says, with defaults filled in, and where it came from."""
 
     name: str

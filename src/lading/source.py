@@ -7,7 +7,6 @@ columns. Everything else passes offsets around, counted in code points of the au
 from __future__ import annotations
 
 import bisect
-import hashlib
 import re
 
 import msgspec
@@ -42,6 +41,8 @@ class Source:
     @property
     def sha256(self) -> str:
         if self._digest is None:
+            import hashlib  # slow to import, and most loads never ask
+
             self._digest = hashlib.sha256(self.data).hexdigest()
         return self._digest
 
@@ -78,7 +79,7 @@ class Source:
         self._starts = self._digest = None
 
 
-class Span(msgspec.Struct, frozen=True):
+class Span(msgspec.Struct, frozen=True, gc=False):
     """A stretch of a source, `start` included, `end` not."""
 
     source: Source

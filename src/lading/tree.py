@@ -3,6 +3,8 @@
 A `Tree` is a plain value with a sparse, persistent trie of origins beside it: an entry stands only where
 something was composed. All else inherits from the nearest entry above, so a file that includes nothing has
 exactly one. Nothing here changes its arguments; results share whatever did not change.
+
+Nothing here can contain itself, so the garbage collector need not look at it (`gc=False`).
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ class Hole:
 HOLE: Final = Hole()
 
 
-class Origin(msgspec.Struct, frozen=True):
+class Origin(msgspec.Struct, frozen=True, gc=False):
     """A part of a document."""
 
     document: Document
@@ -52,14 +54,14 @@ class Origin(msgspec.Struct, frozen=True):
         return Origin(self.document, self.path + steps) if steps else self
 
 
-class Via(msgspec.Struct, frozen=True):
+class Via(msgspec.Struct, frozen=True, gc=False):
     """What brought a value to its place: a directive, a layer, a normalisation; and where that is written."""
 
     how: str
     at: Origin | None = None
 
 
-class Story(msgspec.Struct, frozen=True):
+class Story(msgspec.Struct, frozen=True, gc=False):
     """All that is known about the origin of one value: where it was written, through what it came, outermost
     first, and what it replaced or was laid over."""
 
@@ -69,7 +71,7 @@ class Story(msgspec.Struct, frozen=True):
     merged: tuple[Origin, ...] = ()
 
 
-class Origins(msgspec.Struct, eq=False):
+class Origins(msgspec.Struct, eq=False, gc=False):
     """A node of the trie. `here` None means: as the node above says.
 
     `via` is what brought the value here, outermost first. An override stands in the file that includes, not in
@@ -138,7 +140,7 @@ class Origins(msgspec.Struct, eq=False):
         return self.changed(below=below)
 
 
-class Tree(msgspec.Struct, frozen=True):
+class Tree(msgspec.Struct, frozen=True, gc=False):
     """A value, where its parts came from, and how parts were moved since the author wrote them."""
 
     value: Any

@@ -56,7 +56,7 @@ def offer(monkeypatch: pytest.MonkeyPatch, value: str) -> list[str]:
         asked.append(name)
         return [EntryPoint("zeros", value, group)] if name == "zeros" else []
 
-    monkeypatch.setattr(registry, "entry_points", entry_points)
+    monkeypatch.setattr("importlib.metadata.entry_points", entry_points)
     return asked
 
 

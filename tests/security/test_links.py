@@ -125,7 +125,9 @@ def race(here: Path, other: Path, attempt: Callable[[], str], parked: Path) -> t
     seen: set[str] = set()
     swaps: list[int] = []
     deadline = time.monotonic() + SECONDS
-    thread = threading.Thread(target=lambda: swaps.append(swap(here, [other, parked], lambda: time.monotonic() > deadline)))
+    thread = threading.Thread(
+        target=lambda: swaps.append(swap(here, [other, parked], lambda: time.monotonic() > deadline))
+    )
     thread.start()
     while thread.is_alive():
         seen.add(attempt())

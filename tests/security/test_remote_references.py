@@ -7,7 +7,7 @@ import socketserver
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -18,7 +18,7 @@ from .world import CANARY, run_python
 class _Door(socketserver.BaseRequestHandler):
     """Whoever knocks is remembered."""
 
-    knocks: list[str] = []
+    knocks: ClassVar[list[str]] = []
 
     def handle(self) -> None:
         self.knocks.append(str(self.request.recv(100)))
@@ -65,7 +65,9 @@ def test_nobody_knocks(scheme: str, door: tuple[int, list[str]], tmp_path: Path)
     port, knocks = door
     secret = tmp_path / "outside.json"
     secret.write_text(json.dumps({"type": CANARY, "description": CANARY}))
-    url = {"file": f"file://{secret}", "relative": f"//127.0.0.1:{port}/x.json"}.get(scheme, f"{scheme}://127.0.0.1:{port}/x.json")
+    url = {"file": f"file://{secret}", "relative": f"//127.0.0.1:{port}/x.json"}.get(
+        scheme, f"{scheme}://127.0.0.1:{port}/x.json"
+    )
     jobs: list[dict[str, Any]] = []
     names = []
     for name, (kind, file, text) in attacks(url).items():

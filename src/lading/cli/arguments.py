@@ -6,18 +6,40 @@ Whoever mistypes a command, a flag or a choice is told what was probably meant.
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from collections.abc import Iterable, Sequence
-from typing import Any, NoReturn
 
 from lading._version import __version__
+
+TYPE_CHECKING = False  # `typing` itself is not imported: it costs a third of a start
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any, NoReturn
+
+    Commands = Any  # argparse's own name for it is private
 
 FORMATS = ("text", "json")
 REPORTS = (*FORMATS, "sarif", "github")
 COLOURS = ("auto", "always", "never")
 SHELLS = ("bash", "zsh", "fish")
 
-Commands = Any  # argparse's own name for it is private
+
+class _Formatter(argparse.HelpFormatter):
+    """The usual one, without the modules it would import to learn the width of a terminal."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=terminal_width(80) - 2)
+
+
+def terminal_width(otherwise: int) -> int:
+    """The width to write for: what COLUMNS says, else that of the terminal."""
+    wanted = os.environ.get("COLUMNS", "")
+    if wanted.isdecimal() and int(wanted) > 0:
+        return int(wanted)
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or otherwise
+    except (AttributeError, OSError, ValueError):  # standard output is closed, or no terminal
+        return otherwise
 
 
 class Parser(argparse.ArgumentParser):
@@ -25,7 +47,7 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, *args: Any, **settings: Any) -> None:
         # An abbreviation that works today is taken by another flag tomorrow.
-        super().__init__(*args, **{"allow_abbrev": False, **settings})
+        super().__init__(*args, **{"allow_abbrev": False, "formatter_class": _Formatter, **settings})
 
     def error(self, message: str) -> NoReturn:
         self.exit(2, f"{self.prog}: {message}\nsee: {self.prog} --help\n")
@@ -75,7 +97,8 @@ def command_parsers(parser: argparse.ArgumentParser) -> dict[str, argparse.Argum
     return {}
 
 
-def parser() -> Parser:
+def parser(wanted: str | None = None) -> Parser:
+    """The arguments of every command, or of the `wanted` one alone."""
     root = Parser(
         prog="lading",
         description="Load, compose, check and freeze the configuration of AI agents.",
@@ -83,10 +106,23 @@ def parser() -> Parser:
     )
     root.add_argument("--version", action=_Version, nargs=0, help="show the version and the YAML parser in use")
     root.add_argument("--color", choices=COLOURS, default="auto", help="colour the output (default: auto)")
-    commands = root.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
-    for add in (_check, _show, _explain, _list, _schema, _graph, _diff, _bill, _new, _rule, _completion):
-        add(commands)
+    commands = root.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser, prog="lading")
+    for name, add in _commands().items():
+        if wanted is None or name == wanted:
+            add(commands)
     return root
+
+
+def command_in(arguments: Sequence[str]) -> str | None:
+    """The command that arguments are for, None if there is none among them."""
+    known = _commands()
+    return next((word for word in arguments if word in known), None)
+
+
+def _commands() -> dict[str, Callable[[Commands], None]]:
+    """What adds the arguments of each command, in the order of the help."""
+    functions = (_check, _show, _explain, _list, _schema, _graph, _diff, _bill, _new, _rule, _completion)
+    return {function.__name__.removeprefix("_"): function for function in functions}
 
 
 # --------------------------------------------------------------------------------------------- the commands
@@ -108,6 +144,7 @@ def _check(commands: Commands) -> None:
     check.add_argument("--strict", action="store_true", help="fail on warnings, too")
     _codes(check, "--select", "report these codes only")
     _codes(check, "--ignore", "do not report these codes")
+    check.add_argument("--watch", action="store_true", help="go on checking whenever a file changes (lading[watch])")
     check.add_argument("--statistics", action="store_true", help="count findings by code instead of showing them")
 
 

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, TextIO
 
+from lading.cli.arguments import terminal_width
+
+TYPE_CHECKING = False  # `typing` itself is not imported: it costs a third of a start
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, TextIO
+
     from lading.diagnostics import Diagnostic
     from lading.render.text import Style
 
@@ -22,7 +26,7 @@ class Output:
     def __init__(self, *, colour: str = "auto") -> None:
         self.colour = _wants_colour(colour, sys.stdout)
         self.colour_notes = _wants_colour(colour, sys.stderr)
-        self.width = _terminal_width()
+        self.width = terminal_width(100)
         _settle_encoding(sys.stdout)
 
     def style(self) -> Style:
@@ -55,10 +59,14 @@ class Output:
         except NotWritten as error:
             raise UsageError(f"cannot write {path}: {error}") from None
 
-    def note(self, text: str) -> None:
-        """Write a word about the run itself."""
+    def flush(self) -> None:
+        """Let whoever reads along see what was written so far."""
         if sys.stdout is not None:
             sys.stdout.flush()
+
+    def note(self, text: str) -> None:
+        """Write a word about the run itself."""
+        self.flush()
         if sys.stderr is not None:
             _write(sys.stderr, text + "\n")
             sys.stderr.flush()
@@ -85,17 +93,6 @@ def _settle_encoding(stream: TextIO | None) -> None:
     if reconfigure is None or stream is None or stream.isatty() or os.environ.get("PYTHONIOENCODING"):
         return
     reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
-
-
-def _terminal_width() -> int:
-    """The width to write for: what COLUMNS says, else the terminal's, else 100."""
-    wanted = os.environ.get("COLUMNS", "")
-    if wanted.isdecimal() and int(wanted) > 0:
-        return int(wanted)
-    try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns or 100
-    except (OSError, ValueError):
-        return 100
 
 
 def _wants_colour(choice: str, stream: TextIO | None) -> bool:

@@ -13,10 +13,13 @@ configuration can thus select among what its reader has installed and allowed, a
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from lading.generators.base import Generator
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 GROUP = "lading.generators"
 
@@ -52,6 +55,8 @@ def find(name: str, *, plugins: bool = False) -> type[Generator] | None:
     """
     if name in _registered or not plugins:
         return _registered.get(name)
+    from importlib.metadata import entry_points  # slow to import, rarely needed
+
     for entry in entry_points(group=GROUP, name=name):
         return register(_loaded(entry))
     return None

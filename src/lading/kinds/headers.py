@@ -188,10 +188,10 @@ def has_header(document: Document) -> bool:
 
 def _indented_fence(source: Source, header: Header) -> list[Fact]:
     """A closing fence that is indented may have been meant as text of the header."""
+    if not source.text[header.end].isspace():
+        return []
     line = source.text[header.end :].split("\n", 1)[0]
     indent = len(line) - len(line.lstrip())
-    if not indent:
-        return []
     start = header.end + indent
     return [Fact("header-closed-by-indented-fence", span=Span(source, start, start + 3))]
 

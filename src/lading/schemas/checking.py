@@ -15,13 +15,13 @@ from lading.nearest import nearest
 from lading.path import ROOT, Path
 from lading.schemas.drafts import Draft, draft_named, meta_validator, written_draft
 from lading.schemas.patterns import judge, patterns_of
+from lading.schemas.plain import TYPES, is_plain
 from lading.schemas.positions import children, subschemas
 from lading.tree import HOLE
 
 #: Native validators recurse without looking; this is far below what they bear.
 MAX_DEPTH = 512
 
-TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 _WORDS = {
     "array": "a list",
     "boolean": "`true` or `false`",
@@ -68,6 +68,8 @@ def is_valid(schema: Any, draft: Draft) -> bool:
     """Whether the meta-schema accepts a schema; draft 3 accepts everything."""
     if draft.validator is None:
         return isinstance(schema, dict)
+    if is_plain(schema):
+        return True
     try:
         return bool(meta_validator(draft).is_valid(schema))
     except ValueError:  # a value JSON does not have, such as a key that is no text

@@ -109,7 +109,7 @@ class Document:
         return frozenset(touch.path for touch in self.touches() if not touch.is_key)
 
     def _find_touches(self) -> Iterable[Touch]:
-        if self.substituted_text is None:
+        if self.substituted_text is None or not self.substituted_text.pieces:
             return
         pieces = [piece for piece in self.substituted_text.pieces if piece.name is not None]
         names: dict[tuple[Path, bool, Range], list[str]] = {}
@@ -127,6 +127,8 @@ class Document:
         if self.substituted_text is None:
             return []
         ranges = [piece.became for piece in self.substituted_text.pieces if piece.failed]
+        if not ranges:
+            return []
         scalars = yaml.scalars_at(self.parsed_text(), ranges)
         return [each.path for each in scalars if isinstance(each, yaml.Touched)]
 

@@ -6,7 +6,6 @@ the root schema, by its content: the same on every machine, and whatever refers 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from typing import Any
@@ -119,6 +118,8 @@ def _extent(value: Any) -> tuple[int, int]:
 
 def _name(component: list[Part]) -> None:
     """Give the recursive parts of a component names that depend on nothing but content."""
+    import hashlib  # slow to import, rarely needed
+
     around = sorted(
         _bytes([pointer(part.path[len(part.base) :]), part.value, [_content(each) for each in part.targets()]])
         for part in component

@@ -19,7 +19,7 @@ AGENT_KINDS: tuple[AgentKind, ...] = ("lua", "rust_fn", "agent_block", "subproce
 LINT_LEVELS: tuple[LintLevel, ...] = ("allow", "warn", "deny")
 
 
-class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """What all parts of a blueprint have in common."""
 
     always: ClassVar[frozenset[str]] = frozenset()

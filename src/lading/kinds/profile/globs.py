@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 Reason = Literal["unclosed-class", "unclosed-choice", "unopened-choice", "bad-range", "dangling-escape"]
@@ -12,6 +13,7 @@ _CLASS = re.compile(r"\[(?P<negated>[!^]?)(?P<body>\]?+[^\]]*)\]")
 _RANGE = re.compile(r"(.)-(.)", re.DOTALL)
 
 
+@lru_cache(maxsize=1024)
 def problem_of(glob: str) -> Reason | None:
     """What is wrong with a pattern, None if it can be used."""
     depth = position = 0

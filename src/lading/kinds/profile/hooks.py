@@ -14,7 +14,7 @@ Shell = Literal["sh", "bash", "pwsh", "cmd"]
 Seconds = Annotated[int, msgspec.Meta(ge=0)]
 
 
-class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """A table in which every key is known."""
 
 

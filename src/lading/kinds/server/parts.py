@@ -11,5 +11,5 @@ LARGEST = 2**64 - 1
 Unsigned = Annotated[int, msgspec.Meta(ge=0)]
 
 
-class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """A closed, immutable part of a configuration."""

@@ -16,7 +16,7 @@ PositiveInt = Annotated[int, Meta(gt=0)]
 Schema = dict[str, Any] | bool
 
 
-class _Block(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename="camel"):
+class _Block(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename="camel", gc=False):
     """A mapping of the file."""
 
 

@@ -17,6 +17,7 @@ from lading.syntax.yaml.lines import OPEN, Doubt, Entry, entry_of
 
 _MAX_KEPT = 10_000
 _WORTH_KEEPING = 120
+_COLLECTIONS: frozenset[type] = frozenset({list, dict})
 _KNOWN: dict[str, Entry | None] = {}
 
 
@@ -59,7 +60,7 @@ def _read(text: str) -> Any:
             if column != here or is_item is not (current.__class__ is list):
                 raise Doubt
         open_key = None
-        if value.__class__ is list or value.__class__ is dict:
+        if value.__class__ in _COLLECTIONS:
             value = _copy(value)
         if is_item:
             if key is None:
@@ -79,9 +80,9 @@ def _read(text: str) -> Any:
 
 def _copy(value: Any) -> Any:
     """A collection of its own for every place it stands in, as the parser would make."""
-    if value.__class__ is dict:
-        return {key: _copy(each) for key, each in value.items()}
-    return [_copy(each) for each in value] if value.__class__ is list else value
+    if value.__class__ is list:
+        return [_copy(each) if each.__class__ in _COLLECTIONS else each for each in value]
+    return {key: _copy(each) if each.__class__ in _COLLECTIONS else each for key, each in value.items()}
 
 
 def _remembered(line: str) -> Entry | None:

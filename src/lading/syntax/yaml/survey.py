@@ -13,8 +13,8 @@ from yaml.reader import ReaderError
 
 from lading.path import ROOT, Path
 from lading.syntax.engine import MAX_DEPTH, Irregularity, Range
-from lading.syntax.yaml.errors import reader_offset
 from lading.syntax.yaml.compose import Alias, Collection, Node, compose, range_of, value_of
+from lading.syntax.yaml.errors import reader_offset
 from lading.syntax.yaml.events import Frame, content_range, events_with_frames, key_name, scalar_value
 from lading.syntax.yaml.scalars import INFINITY, is_too_long, key_text, known_tag, resolve_tagged
 

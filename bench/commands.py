@@ -1,0 +1,86 @@
+"""The command as people start it: cold, and over many files."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import profiles
+import toolpacks
+from harness import Row
+
+import data
+
+BARE = "`python -I -c pass`"
+SMALL = """\
+server:
+  name: small
+tools:
+  - tool:
+      name: echo
+      description: Says it again
+      inputSchema:
+        type: object
+        properties:
+          text: {type: string}
+    response:
+      content:
+        - type: text
+          text: said
+"""
+
+
+def rows(folder: Path, *, files: int = 5000) -> list[Row]:
+    """The comparisons, over files written to `folder`."""
+    small = folder / "small.yaml"
+    small.write_text(SMALL)
+    many = folder / "mixed"
+    mixed(many, files)
+    bare = _run([sys.executable, "-I", "-c", "pass"], folder)
+    return [
+        Row(
+            "cold `lading check` of a small file",
+            BARE,
+            8,
+            "at most",
+            _lading(folder, "check", small),
+            bare,
+            **_ELSEWHERE,
+        ),
+        Row("cold `lading --help`", BARE, 3, "at most", _lading(folder, "--help"), bare, **_ELSEWHERE),
+        Row(
+            f"`lading check` of {files:,} mixed files on two cores",
+            "the same on one",
+            1.5,
+            "faster",
+            _lading(many, "check", "--jobs", "2", "."),
+            _lading(many, "check", "--jobs", "1", "."),
+            **_ELSEWHERE,
+        ),
+    ]
+
+
+_ELSEWHERE = {"elsewhere": True}
+
+
+def mixed(folder: Path, files: int) -> None:
+    """Two fifths profiles, two fifths toolpacks, one fifth servers."""
+    profiles.write(folder, files * 2 // 5)
+    (folder / "tools").mkdir()
+    toolpacks.write(folder / "tools", files * 2 // 5)
+    servers = folder / "servers"
+    servers.mkdir()
+    for number in range(files - 2 * (files * 2 // 5)):
+        (servers / f"s{number}.yaml").write_text(data.server(tools=2, properties=3))
+
+
+def _lading(folder: Path, *arguments: object) -> Callable[[], object]:
+    command = Path(sys.executable).with_name("lading")
+    return _run([str(command), *map(str, arguments)], folder)
+
+
+def _run(command: list[str], folder: Path) -> Callable[[], object]:
+    """A process to time, started anew each time; it must succeed."""
+    return lambda: subprocess.run(command, check=True, capture_output=True, cwd=folder)

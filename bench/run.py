@@ -1,0 +1,44 @@
+"""`make bench`: lading against its peers, in an environment of its own.
+
+    python bench/run.py [--quick]
+
+Makes `bench/.venv` with the peers, installs lading there as its users would, and runs `table.py` in it. Fails if a
+bound of the table is missed.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ENVIRONMENT = HERE / ".venv"
+PYTHON = ENVIRONMENT / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+PEERS = ["PyYAML", "jsonschema", "omegaconf", "ruamel.yaml", "python-frontmatter"]
+
+
+def pip(*arguments: str) -> None:
+    subprocess.run([PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *arguments], check=True)
+
+
+def prepare() -> None:
+    """The environment with the peers, made once, and lading as it is now."""
+    ready = ENVIRONMENT / ".ready"
+    if not ready.exists():
+        venv.create(ENVIRONMENT, clear=True, with_pip=True)
+        newer = ["annotatedyaml"] if sys.version_info >= (3, 13) else []
+        pip(*PEERS, *newer, str(HERE.parent))
+        ready.touch()
+    pip("--force-reinstall", "--no-deps", str(HERE.parent))
+    subprocess.run([PYTHON, "-m", "compileall", "-q", str(ENVIRONMENT)], check=False)
+
+
+def main() -> int:
+    prepare()
+    return subprocess.run([PYTHON, HERE / "table.py", *sys.argv[1:]], check=False).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

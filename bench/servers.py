@@ -1,0 +1,97 @@
+"""Server configurations: one of 5 MB against its peers, errors in it against its valid load, many includes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from harness import Row, peak_growth
+
+import data
+import lading
+
+PARSE_ONLY = "CSafeLoader, parsing only"
+
+
+def rows(folder: Path, *, tools: int = 1000) -> list[Row]:
+    """The comparisons, over files written to `folder`."""
+    text = data.server(tools)
+    big = _written(folder / "big.yaml", text)
+    size = f"one {len(text) / 1e6:.1f} MB server, {tools:,} tools"
+    return [*_against_peers(size, big), *_errors(folder, text, big, size), _includes(folder), _memory(size, big)]
+
+
+def _written(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+def load(path: Path) -> object:
+    return lading.load(path, env={})
+
+
+def failing(path: Path) -> int:
+    """How many errors there are; each has its exact place."""
+    try:
+        load(path)
+    except lading.LoadError as error:
+        return sum(each.span is not None and each.span.line > 0 for each in error.errors)
+    raise AssertionError("the configuration has no errors")
+
+
+def _against_peers(size: str, big: Path) -> list[Row]:
+    import yaml
+
+    # Newer versions refuse more than 10,000 nodes unless told otherwise.
+    os.environ["OMEGACONF_MAX_YAML_EXPANDED_NODES"] = "none"
+    from omegaconf import OmegaConf  # type: ignore[import-not-found]
+    from ruamel.yaml import YAML  # type: ignore[import-not-found]
+
+    text = big.read_text()
+    bound = 3 if sys.version_info < (3, 13) else 2
+    peers = [
+        (PARSE_ONLY, bound, lambda: yaml.load(text, Loader=yaml.CSafeLoader)),
+        ("OmegaConf.load", 3, lambda: OmegaConf.load(big)),
+        ('ruamel.yaml, `typ="safe"`, parsing only', 3, lambda: YAML(typ="safe").load(text)),
+    ]
+    if sys.version_info >= (3, 13):
+        from annotatedyaml import load_yaml  # type: ignore[import-not-found]
+
+        peers.append(("annotatedyaml", 3, lambda: load_yaml(str(big))))
+    return [Row(size, name, least, "faster", lambda: load(big), theirs) for name, least, theirs in peers]
+
+
+def _errors(folder: Path, text: str, big: Path, size: str) -> list[Row]:
+    one = _written(folder / "one.yaml", data.broken(text, 1))
+    many_errors = min(1000, text.count(data.MARKER))
+    many = _written(folder / "many.yaml", data.broken(text, many_errors))
+    assert failing(one) == 1
+    assert failing(many) == many_errors
+    return [
+        Row(f"{size}: an error at its end", "its valid load", 2.5, "at most", lambda: failing(one), lambda: load(big)),
+        Row(
+            f"{size}: {many_errors:,} errors", "its valid load", 4, "at most", lambda: failing(many), lambda: load(big)
+        ),
+    ]
+
+
+def _includes(folder: Path) -> Row:
+    few, many = data.includes(folder / "few", 100), data.includes(folder / "many", 1000)
+    return Row("1,000 includes", "100 includes", 12, "at most", lambda: load(many), lambda: load(few))
+
+
+def _memory(size: str, big: Path) -> Row:
+    ours = "import lading, lading.api, yaml\nlading.loads('server: {name: a}', kind='server')\n"
+    ours += f"# ---\nloaded = lading.load({str(big)!r}, env={{}})"
+    theirs = f"import yaml\n# ---\nvalue = yaml.load(open({str(big)!r}).read(), Loader=yaml.CSafeLoader)"
+    return Row(
+        f"{size}: growth of peak memory",
+        PARSE_ONLY,
+        0.6,
+        "at most",
+        lambda: peak_growth(ours),
+        lambda: peak_growth(theirs),
+        counts=True,
+        elsewhere=True,
+    )

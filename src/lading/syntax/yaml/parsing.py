@@ -1,0 +1,28 @@
+"""Loading with the parser: whatever is too much for reading line by line, and every error."""
+
+from __future__ import annotations
+
+from yaml.error import MarkedYAMLError
+from yaml.reader import ReaderError
+
+from lading.syntax.engine import Irregularity, Parsed, SyntaxProblem
+from lading.syntax.surrogates import lone_surrogates
+from lading.syntax.yaml.construct import construct
+from lading.syntax.yaml.errors import syntax_errors
+from lading.syntax.yaml.survey import survey
+
+
+def parse(text: str, *, merge: bool) -> Parsed:
+    """The value of the first document of `text`, and what is odd about it. Raises `SyntaxProblem`."""
+    try:
+        value, odd, further = construct(text, merge=merge)
+    except SyntaxProblem:
+        raise
+    except (MarkedYAMLError, ReaderError) as error:
+        raise SyntaxProblem(syntax_errors(text, error)) from None
+    except UnicodeEncodeError:  # libyaml reads UTF-8
+        raise SyntaxProblem(lone_surrogates(text)) from None
+    found = survey(text, merge=merge) if odd else []
+    if further is not None:
+        found.append(Irregularity("extra-document", (further, further + 3)))
+    return Parsed(value, tuple(found))
