@@ -11,7 +11,7 @@ import lading
 from lading.cli.main import main
 
 USER = "---\ndescription: Reviews.\ntools:\n  allow: [read_file]\n---\nOnly read.\n"
-LOOSE = "---\ndescription: Reviews.\n---\nDo what you like.\n"
+LOOSE = "---\ndescription: Reviews.\ntools:\n  allow: ['*']\n---\nDo what you like.\n"
 
 
 @pytest.fixture
@@ -49,7 +49,8 @@ def test_list_says_so(project: Path, capsys: pytest.CaptureFixture[str]) -> None
     lines = [line for line in text.splitlines() if "reviewer" in line]
     assert lines, text
     assert any("user" in line for line in text.splitlines()), text
-    assert any("shadow" in line for line in text.splitlines()), text
+    assert "SHADOWED BY" in text
+    assert any("user" in line and ".defect/agents/" in line for line in lines), text
 
 
 def test_explain_says_so(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -60,5 +61,5 @@ def test_explain_says_so(project: Path, capsys: pytest.CaptureFixture[str]) -> N
 
 def test_the_library_says_so(project: Path, tmp_path: Path) -> None:
     found = lading.discover_profiles(cwd=project, home=tmp_path / "home", env={})
-    assert "reviewer" in found.shadowed
+    assert [each.name for each in found.shadowed] == ["reviewer"]
     assert {each.code for each in found.warnings} & {"profile-loosens", "profile-shadows"}
