@@ -13,7 +13,20 @@ TOKENS = (
     *("null", "~", "true", "yes", "0", "-1", "1e999", ".nan", "-.inf", "0x10", "0o7", "1_000", "9" * 25, "2024-01-01"),
     *("$", "$$", "${", "${A}", "${A:-b}", "${A:?c}", "${NOPE}", "${", "}", "$include", "$file", "$ref", "$generate"),
     *("{$include: a.yaml}", "{$include: main.yaml}", "{$file: b.txt}", "{$ref: '#'}", "{$ref: '#/a'}", "override: "),
-    *("../", "/etc/passwd", "~", "file:///x", "http://x", "\0", "\x01", "\x1b[0m", "\x85", "\u2028", "\ufeff", "\u202e"),
+    *(
+        "../",
+        "/etc/passwd",
+        "~",
+        "file:///x",
+        "http://x",
+        "\0",
+        "\x01",
+        "\x1b[0m",
+        "\x85",
+        "\u2028",
+        "\ufeff",
+        "\u202e",
+    ),
     *("é", "日", "\U0001f600", "\ud800", "a" * 200, "(a+)+$", "name", "id", "server", "tools", "phases", "inputSchema"),
     *("description", "agents", "flow", "kind", "prompt", "hooks", "[[a]]\n", "[a.b]\n", "a.b = 1\n", '"a" = {b = 1}\n'),
     *("# lading: ignore[x]", "<!-- lading: ignore[unknown-field] -->", "lading: ignore["),
@@ -61,7 +74,11 @@ def _repeat(text: str, rng: random.Random, _seeds: Sequence[str]) -> str:
 
 def _letter(text: str, rng: random.Random, _seeds: Sequence[str]) -> str:
     place = _place(text, rng)
-    return text[:place] + chr(rng.choice((rng.randint(0, 127), rng.randint(0, 0x2FF), rng.randint(0xE000, 0xFFFF)))) + text[place + 1 :]
+    return (
+        text[:place]
+        + chr(rng.choice((rng.randint(0, 127), rng.randint(0, 0x2FF), rng.randint(0xE000, 0xFFFF))))
+        + text[place + 1 :]
+    )
 
 
 def _lines(text: str, rng: random.Random, _seeds: Sequence[str]) -> str:
@@ -86,7 +103,9 @@ def _cut(text: str, rng: random.Random, _seeds: Sequence[str]) -> str:
 
 def _wrap(text: str, rng: random.Random, _seeds: Sequence[str]) -> str:
     start, end = _stretch(text, rng)
-    opening, closing = rng.choice((("[", "]"), ("{", "}"), ("'", "'"), ('"', '"'), ("{a: ", "}"), ("[" * 150, "]" * 150)))
+    opening, closing = rng.choice(
+        (("[", "]"), ("{", "}"), ("'", "'"), ('"', '"'), ("{a: ", "}"), ("[" * 150, "]" * 150))
+    )
     return text[:start] + opening + text[start:end] + closing + text[end:]
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 import lading
+from fuzz.corpus import KINDS
 from lading.diagnostics import Diagnostic, LoadError
 from lading.environment import structure_changes, substitute
 from lading.files import MemoryFiles
@@ -27,8 +28,6 @@ from lading.syntax import frontmatter, toml, yaml
 from lading.syntax import json as json_syntax
 from lading.syntax.engine import Irregularity, SyntaxProblem
 from lading.tree import walk
-
-from fuzz.corpus import KINDS
 
 Target = Callable[[str, random.Random], None]
 ENV = {"A": "value", "B": "a: b\nc", "PORT": "80", "S": "s3cr3t-c4n4ry"}

@@ -70,8 +70,7 @@ def test_threads(project: Path) -> None:
     def run() -> None:
         try:
             gate.wait(timeout=60)
-            for _ in range(TIMES):
-                seen.append(work())
+            seen.extend(work() for _ in range(TIMES))
         except BaseException as error:  # noqa: BLE001, RUF100 - told below
             failures.append(error)
 

@@ -13,14 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from . import world
-
 OLD = "server: {name: a, versoin: 1.0.0}\ntools: []\n"
 
 
 def command(folder: Path, *arguments: str, limit: int | None = None) -> subprocess.CompletedProcess[str]:
     """Run `lading` in a folder; with a limit, no file may grow beyond it."""
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each), "PYTHONDONTWRITEBYTECODE": "1"}
+    env = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(each for each in sys.path if each),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
 
     def confine() -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -30,8 +32,7 @@ def command(folder: Path, *arguments: str, limit: int | None = None) -> subproce
         [sys.executable, "-m", "lading", *arguments],
         cwd=folder,
         env=env,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         text=True,
         timeout=60,
         check=False,
@@ -88,7 +89,9 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
     """A file system of 64 kB, where one may be mounted."""
     place = tmp_path / "tiny"
     place.mkdir()
-    done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)], capture_output=True, check=False)
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)], capture_output=True, check=False
+    )
     if done.returncode:
         pytest.skip("no file system can be mounted here")
     yield place
@@ -105,7 +108,11 @@ def test_a_full_disk(tiny_disk: Path) -> None:
                 file.write(b"x" * 4096)
         except OSError:
             pass
-    for arguments in (["check", "--fix", "main.yaml"], ["bill", "main.yaml", "--output", "main.bill"], ["new", "server", "n"]):
+    for arguments in (
+        ["check", "--fix", "main.yaml"],
+        ["bill", "main.yaml", "--output", "main.bill"],
+        ["new", "server", "n"],
+    ):
         command(tiny_disk, *arguments)
     assert (tiny_disk / "main.yaml").read_text() == OLD
     assert (tiny_disk / "main.bill").read_text() == "the old one"
@@ -128,7 +135,9 @@ writing.write_whole(sys.argv[1], b"new " * 100_000)
 def test_a_kill_at_every_step(point: str, project: Path) -> None:
     """Killed before a step, the old file is there as it was."""
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
-    done = subprocess.run([sys.executable, "-c", KILLED, "main.yaml", point], cwd=project, env=env, check=False, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, "main.yaml", point], cwd=project, env=env, check=False, timeout=60
+    )
     assert done.returncode == -9
     assert (project / "main.yaml").read_text() == OLD
 
@@ -151,4 +160,3 @@ def test_readers_never_see_half_a_file(project: Path) -> None:
         writer.kill()
         writer.wait()
     assert (project / "main.yaml").read_bytes() in texts
-    assert world  # the module that the other rows share

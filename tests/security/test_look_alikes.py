@@ -12,7 +12,16 @@ from . import world
 from .world import Sample, load
 
 #: Letters of other alphabets that look like the Latin ones.
-TWINS = {"a": "\u0430", "e": "\u0435", "o": "\u043e", "c": "\u0441", "p": "\u0440", "i": "\u0456", "s": "\u0455", "x": "\u0445"}
+TWINS = {
+    "a": "\u0430",
+    "e": "\u0435",
+    "o": "\u043e",
+    "c": "\u0441",
+    "p": "\u0440",
+    "i": "\u0456",
+    "s": "\u0455",
+    "x": "\u0445",
+}
 INVISIBLE = ["\u200b", "\u200c", "\u200d", "\u2060", "\ufeff", "\u00ad", "\u180e"]
 BIDIRECTIONAL = ["\u202e", "\u202d", "\u2066", "\u2067", "\u200f"]
 
@@ -23,7 +32,15 @@ FIELDS = {
     "profile": ["description"],
     "settings": ["default", "provider"],
 }  # fmt: skip
-TEXTS = [world.SERVER, world.TOOLPACK, world.BLUEPRINT, world.BLUEPRINT_JSON, world.PROFILE, world.PROFILE_FOLDER, world.SETTINGS]
+TEXTS = [
+    world.SERVER,
+    world.TOOLPACK,
+    world.BLUEPRINT,
+    world.BLUEPRINT_JSON,
+    world.PROFILE,
+    world.PROFILE_FOLDER,
+    world.SETTINGS,
+]
 
 
 @pytest.mark.parametrize(

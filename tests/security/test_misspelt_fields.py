@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import inspect as types
 
 from casefiles import cases_in
 from lading.files import MemoryFiles
 from lading.inspection import type_info
 from lading.kinds.registry import kind_named
 from lading.loading import Request, load_text
-from msgspec import inspect as types
 
 CASES = Path(__file__).resolve().parents[1] / "cases"
 
@@ -185,9 +185,11 @@ def test_no_slip_is_silent(kind: str) -> None:
                 break  # a part that is not looked at cannot have slips
             tried.add(name)
             beside = _at(document, path[:-1])
-            for slip in slips(name, rng):
-                if slip not in known and slip not in beside and findings(kind, renamed(document, path, slip)) == before:
-                    silent.append(f"{slip} for {path}")
+            silent += [
+                f"{slip} for {path}"
+                for slip in slips(name, rng)
+                if slip not in known and slip not in beside and findings(kind, renamed(document, path, slip)) == before
+            ]
     assert silent == []
     assert len(tried) >= min(len(known), 10) * 0.7, (sorted(known - tried), len(tried))
 

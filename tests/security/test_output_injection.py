@@ -56,7 +56,8 @@ def write(folder: Path, evil: str) -> None:
         encoding="utf-8",
     )
     (folder / "team.yaml").write_text(
-        world.BLUEPRINT.text.replace("ref: writer", f"ref: {quoted}") + f"{quoted}: {{$file: {quoted}}}\n", encoding="utf-8"
+        world.BLUEPRINT.text.replace("ref: writer", f"ref: {quoted}") + f"{quoted}: {{$file: {quoted}}}\n",
+        encoding="utf-8",
     )
 
 
@@ -115,7 +116,9 @@ def test_json_stays_json(form: str, evil_project: Path) -> None:
     assert levels <= {"error", "warning", "note"}
 
 
-@pytest.mark.parametrize("command", [["list", "."], ["show", "main.yaml"], ["graph", "main.yaml"], ["explain", "main.yaml", "server.name"]])
+@pytest.mark.parametrize(
+    "command", [["list", "."], ["show", "main.yaml"], ["graph", "main.yaml"], ["explain", "main.yaml", "server.name"]]
+)
 def test_other_commands(command: list[str], tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     evil = "".join(EVIL)

@@ -55,7 +55,9 @@ def test_a_device(device: str) -> None:
     assert codes("main.yaml")[0] in ("file-not-regular", "file-unreadable", "file-missing")
 
 
-@pytest.mark.parametrize("file", ["/proc/self/status", "/proc/kmsg", "/proc/self/mem", "/proc/self/environ", "/sys/kernel/notes"])
+@pytest.mark.parametrize(
+    "file", ["/proc/self/status", "/proc/kmsg", "/proc/self/mem", "/proc/self/environ", "/sys/kernel/notes"]
+)
 def test_files_that_say_they_are_empty(file: str) -> None:
     if not os.path.exists(file):
         pytest.skip(f"no {file} here")
@@ -174,7 +176,7 @@ def test_settings_without_end(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [b"\xff\xfe.yaml", "a\nb.yaml".encode(), b"\x1b[31m.yaml", "\u202ea.yaml".encode(), b"-rf.yaml", b" .yaml", b"a" * 250 + b".yaml"],
+    [b"\xff\xfe.yaml", b"a\nb.yaml", b"\x1b[31m.yaml", "\u202ea.yaml".encode(), b"-rf.yaml", b" .yaml", b"a" * 250 + b".yaml"],
 )  # fmt: skip
 def test_names_nobody_should_give(name: bytes) -> None:
     """A name is shown so that a terminal survives it."""
