@@ -1,0 +1,48 @@
+"""How much a value is when it is written out, counted without writing it out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lading.weight import CHARACTERS_PER_NODE, weight
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+def nodes(value: Any) -> int:
+    """The same, by walking everything."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + sum(map(nodes, inner))
+
+
+@given(VALUES)
+def test_small_values_weigh_what_they_hold(value: Any) -> None:
+    expected = nodes(value) if isinstance(value, dict | list) else 2
+    assert weight(value) == expected
+
+
+@given(VALUES, st.integers(1, 5))
+def test_what_is_shared_counts_each_time(value: Any, times: int) -> None:
+    shared = [value]
+    assert weight([shared] * times) == 1 + times * weight(shared)
+
+
+@pytest.mark.parametrize(("length", "extra"), [(0, 0), (63, 0), (64, 1), (640, 10)])
+def test_text_counts(length: int, extra: int) -> None:
+    assert weight(["x" * length]) == 2 + extra
+    assert CHARACTERS_PER_NODE == 64
+
+
+def test_growth_without_bound_takes_no_time() -> None:
+    value: Any = [1]
+    for _ in range(200):
+        value = [value] * 10
+    assert weight(value) > 10**200
