@@ -198,7 +198,9 @@ def run(part: str, jobs: int, seconds: float) -> tuple[int, list[str]]:
     found = list(mutants(ast.parse((SOURCES / module).read_text()), names))
     with ThreadPoolExecutor(jobs) as pool:
         lived = list(pool.map(lambda each: survives(module, each[2], tests, seconds), found))
-    return len(found), [f"{module}:{line}: {what}" for (line, what, _), alive in zip(found, lived, strict=True) if alive]
+    return len(found), [
+        f"{module}:{line}: {what}" for (line, what, _), alive in zip(found, lived, strict=True) if alive
+    ]
 
 
 def main() -> int:

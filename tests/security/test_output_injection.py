@@ -15,6 +15,7 @@ import lading
 from lading.render import text as text_render
 
 from . import world
+from .world import SLACK, Clock
 
 EVIL = [
     "\x1b[2J\x1b[1;1H",
@@ -125,3 +126,29 @@ def test_other_commands(command: list[str], tmp_path: Path) -> None:
     (tmp_path / "main.yaml").write_text(f"server: {{name: {json.dumps(evil)}}}\ntools: []\n", encoding="utf-8")
     said = run(tmp_path, *command)
     assert [line for line in said.split("\n") if CONTROL.search(line)] == []
+
+
+@pytest.mark.parametrize("letter", ["x", "\u0301", "\u65e5", "\t", "\u202e"], ids=ascii)
+def test_a_line_as_long_as_a_file(letter: str, tmp_path: Path) -> None:
+    """What is shown of a line takes no longer for a longer line."""
+    text = f"server: {{name: a, '{letter * 1_000_000}': '{letter * 1_000_000}', nmae: 1}}\ntools: []\n"
+    outcome = world.load(world.SERVER, tmp_path, text)
+    with Clock() as clock:
+        said = "".join(text_render.render(lading.Report((), outcome.diagnostics), text_render.Style(width=120)))
+    assert len(said) < 5_000
+    assert clock.seconds < SLACK
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("abc", "abc"),
+        ("abcd", "abcd"),
+        ("abcde", "abc…"),
+        ("日本", "日本"),
+        ("日本x", "日…"),
+        ("a\u0301bcd", "a\u0301bcd"),
+    ],
+)
+def test_a_text_is_cut_to_its_columns(text: str, shown: str) -> None:
+    assert text_render.cut(text, 4) == shown

@@ -30,6 +30,8 @@ _COLOURS: dict[str, str] = {
     "help": "32",
 }
 #: A line longer than the terminal is cut around the place it is shown for.
+#: Characters of a line that are looked at: more than any terminal has columns.
+_MOST_SHOWN = 2_000
 _MARGIN = 12
 
 
@@ -110,8 +112,9 @@ def excerpt(span: Span, mark: str, gutter: int, style: Style, role: str) -> Iter
 def _window(line: str, start: int, end: int, width: int) -> tuple[str, int, int]:
     """The part of a line that fits, made safe to print, with the marks' offset and length in columns."""
     width = max(16, width)
+    end = min(end, start + _MOST_SHOWN)  # a line may be as long as a file
     low = 0
-    if cells(line[:end]) > width:
+    if end > _MOST_SHOWN or cells(line[:end]) > width:
         low = max(0, min(start - min(_MARGIN, width // 3), len(line) - width))
     before = ("…" if low else "") + _printable(line[low:start])
     marked = _printable(line[start:end])
@@ -122,11 +125,15 @@ def _window(line: str, start: int, end: int, width: int) -> tuple[str, int, int]
 
 
 def cut(text: str, width: int) -> str:
-    if cells(text) <= width:
-        return text
-    while text and cells(text) >= width:
-        text = text[:-1]
-    return text + "…"
+    """A text, or as much of it as fits with a sign that there is more."""
+    used = fits = 0
+    for number, each in enumerate(text):
+        used += cells(each)
+        if used > width:
+            return text[:fits] + "…"
+        if used < width:
+            fits = number + 1
+    return text
 
 
 def _printable(text: str) -> str:
