@@ -191,6 +191,14 @@ _TEXT = (
         "No real configuration nests this deep; deeper input is refused while it is being parsed.",
     ),
     Code(
+        "invisible-character",
+        "warning",
+        "invisible character {character}",
+        "Nobody who reviews the file sees it, but a model reads it. Text can be hidden this way, or shown in another "
+        "order than it is read.",
+        "remove it, or write it as an escape",
+    ),
+    Code(
         "composed-too-large",
         "error",
         "put together, the files come to more than {limit} values beyond what they hold",

@@ -240,6 +240,23 @@ class Files:
         return self.note(self._known[real])
 
 
+def peek(path: str, *, max_bytes: int = MAX_BYTES) -> bytes | None:
+    """The content of a file that nobody named, such as one of settings; None if it cannot be had.
+
+    What lies in its place may be anything: a pipe, a device, a file without end.
+    """
+    try:
+        descriptor = os.open(path, _FLAGS)
+    except (OSError, ValueError):
+        return None
+    try:
+        return _read_regular(descriptor, path, max_bytes)
+    except (OSError, FileProblem):
+        return None
+    finally:
+        os.close(descriptor)
+
+
 def _open_named(real: str, full: str) -> tuple[int, str]:
     """A descriptor of a file whose folder has no links, and its real path. Its own name may still be a link."""
     if _NOFOLLOW and not full.endswith(("/", "/.", "/..")):

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, TypeVar
 
 import msgspec
@@ -18,6 +19,7 @@ from lading.files import FileProblem, Files
 from lading.freeze import freeze
 from lading.kinds.kind import Kind, Limits
 from lading.kinds.registry import all_codes
+from lading.kinds.suspicious import invisible
 from lading.loaded import Loaded
 from lading.model import build
 from lading.nearest import nearest
@@ -171,6 +173,8 @@ T = TypeVar("T")
 
 #: How many frames a load may need at most: a document as deep as parsing allows, in the recursion of the collector.
 _FRAMES = 800
+#: Of a file full of invisible characters, these are enough to know.
+_MOST_INVISIBLE = 50
 
 
 def load_source(source: Source, session: Session, facts: list[Fact]) -> Outcome:
@@ -220,6 +224,7 @@ def check_tree(tree: Tree, session: Session, facts: list[Fact], source: Source) 
         if tree.value is not before and _grew_too_large(tree, session):
             facts.append(Fact("composed-too-large", values={"limit": MAX_ADDED}, span=Span(source, 0, 0)))
             return _report(session, Tree(HOLE, tree.origins, tree.moves), facts, source.name, root=source)
+    facts += _invisible(session, source)
     resolved = tree.value
     config, plain, found = build(resolved, kind.model, kind.shape)
     facts += found
@@ -230,6 +235,16 @@ def check_tree(tree: Tree, session: Session, facts: list[Fact], source: Source) 
     for rule in kind.rules:
         facts += rule(tree.value, session)
     return _report(session, tree, facts, source.name, config=config, root=source, resolved=resolved)
+
+
+def _invisible(session: Session, root: Source) -> Iterator[Fact]:
+    """Characters nobody sees, in any text of the load: whoever reviews it does not read what a model reads."""
+    for source in dict.fromkeys((root, *session.files.sources())):
+        for each in islice(invisible(source.text), _MOST_INVISIBLE):
+            fact = Fact("invisible-character", values={"character": each.what}, span=Span(source, *each.range))
+            judged = session.kind.severity(fact)
+            if judged is not None:
+                yield judged
 
 
 def _grew_too_large(tree: Tree, session: Session) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 from lading.codes import CORE_CODES, Code
 from lading.diagnostics import Fact
-from lading.files import FileProblem, Files, PathPolicy, Referred, require_text
+from lading.files import FileProblem, Files, PathPolicy, Referred, peek, require_text
 from lading.kinds.kind import Kind, Limits
 from lading.source import Source, Span
 from lading.syntax.document import Document, Format, parse
@@ -37,11 +37,7 @@ def project_root(path: str, cwd: str) -> str:
 
 def speaks_of_lading(folder: str) -> bool:
     """Whether a folder has a `pyproject.toml` with settings of ours."""
-    try:
-        with open(os.path.join(folder, "pyproject.toml"), "rb") as file:
-            return b"[tool.lading" in file.read()
-    except OSError:
-        return False
+    return b"[tool.lading" in (peek(os.path.join(folder, "pyproject.toml")) or b"")
 
 
 class Shared:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 
 import msgspec
 
+from lading.files import peek
 from lading.ignores import Patterns, glob_expression, parse_ignores
 
 __all__ = ["EXTENSIONS", "Found", "enters", "glob_expression", "walk", "walk_files"]
@@ -189,11 +190,8 @@ def _excluded(folder: str) -> _Ignores | None:
 
 
 def _with_file(folder: str, name: str, above: _Ignores | None) -> _Ignores | None:
-    try:
-        with open(folder + name, encoding="utf-8", errors="surrogateescape", newline="") as file:
-            return _Ignores(folder, parse_ignores(file.read()), above)
-    except OSError:
-        return above
+    data = peek(folder + name)
+    return above if data is None else _Ignores(folder, parse_ignores(data.decode("utf-8", "surrogateescape")), above)
 
 
 def _boundary(folder: str) -> str:

@@ -29,15 +29,21 @@ _SHORTEST_SECRET = 4
 #: Python refuses to write numbers of several thousand digits; nobody would read them. In bits.
 _LONGEST_NUMBER = 1000
 #: C0 and C1 controls, and the characters that reorder or hide text.
-_UNSAFE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
+UNSAFE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
+    "\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
 )
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
 def visible(text: str) -> str:
     """Text that is safe to print: control and invisible characters become escapes."""
-    return _UNSAFE.sub(lambda match: _ESCAPES.get(match.group(), f"\\u{ord(match.group()):04x}"), text)
+    return UNSAFE.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    return _ESCAPES.get(match.group()) or (f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}")
 
 
 def shortened(text: str, limit: int = MAX_SHOWN) -> str:

@@ -351,6 +351,11 @@ class _Gathered:
         together = {each.name for group in groups.values() if len(group) > 1 for each in group}
         together |= {each.name for each in self.checked.values() if each.refers}
         shared = Shared(Files())
+        others: list[Outcome] = []
+        for key, outcome in self._elsewhere(request, {kind for kind, _ in groups if kind is not None}, shared):
+            if key in groups:
+                others.append(outcome)
+                together |= {each.name for each in groups[key]}
         loads: dict[int, tuple[Checked, Outcome]] = {}
         for each in self.checked.values():
             if each.name in together and each.kind is not None:
@@ -358,9 +363,22 @@ class _Gathered:
                 outcome = load_path(each.path, kind_named(each.kind), applied, shared=shared)
                 loads[id(outcome)] = each, outcome
         offers = [each.offer for each in self.checked.values() if each.offer is not None]
-        for outcome, found in _set_findings([outcome for _, outcome in loads.values()], offers):
-            about, _ = loads[id(outcome)]
-            self.tell(about.path, about.name, [found])
+        for outcome, found in _set_findings([*others, *(outcome for _, outcome in loads.values())], offers):
+            if id(outcome) in loads:  # what the user has elsewhere is not what was asked about
+                about, _ = loads[id(outcome)]
+                self.tell(about.path, about.name, [found])
+
+    def _elsewhere(
+        self, request: Request, kinds: set[str], shared: Shared
+    ) -> Iterator[tuple[tuple[str | None, Hashable], Outcome]]:
+        """What the user's own layers hold of these kinds: a project may shadow it."""
+        for kind in map(kind_named, sorted(kinds)):
+            for place in () if request.options.get("local") else kind.elsewhere(request.env):
+                for path in walk_files(place.folder):
+                    in_layer = kind.layer(os.path.abspath(path), request.env) == place.layer
+                    if in_layer and os.path.realpath(path) not in self.reals:
+                        outcome = load_path(path, kind, request, shared=shared)
+                        yield (kind.name, kind.set_key(outcome)), outcome
 
     def report(self) -> Report:
         settings: dict[tuple[object, ...], Diagnostic] = {}

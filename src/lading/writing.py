@@ -24,8 +24,7 @@ def write_new(path: str, data: bytes) -> None:
     """Write a file that does not exist yet, and the folders it stands in. Raises `NotWritten`."""
     try:
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-        with open(path, "xb") as file:
-            file.write(data)
+        _put_new(path, data)
     except FileExistsError:
         raise NotWritten("it exists already") from None
     except OSError as error:
@@ -62,8 +61,7 @@ def _replace(path: str, before: bytes, after: bytes) -> None:
 
 def _put(path: str, data: bytes, like: os.stat_result | None, ready: Callable[[], None] = lambda: None) -> None:
     """Put a finished file in the place of another; `ready` may still object, right before it happens."""
-    folder, name = os.path.split(path)
-    finished = os.path.join(folder, f".{name[:200]}.{secrets.token_hex(6)}")
+    finished = _beside(path)
     try:
         _write(finished, data, like)
         ready()
@@ -72,7 +70,31 @@ def _put(path: str, data: bytes, like: os.stat_result | None, ready: Callable[[]
         with contextlib.suppress(FileNotFoundError):
             os.unlink(finished)
         raise
-    _sync_folder(folder)
+    _sync_folder(os.path.dirname(path))
+
+
+def _put_new(path: str, data: bytes) -> None:
+    """Put a finished file where none is."""
+    finished = _beside(path)
+    try:
+        _write(finished, data, None)
+        try:
+            os.link(finished, path)  # unlike renaming, it never replaces
+        except FileExistsError:
+            raise
+        except OSError:  # not every file system has links
+            if os.path.lexists(path):
+                raise FileExistsError(path) from None
+            os.rename(finished, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(finished)
+
+
+def _beside(path: str) -> str:
+    """A name in the same folder that nobody else uses."""
+    folder, name = os.path.split(path)
+    return os.path.join(folder, f".{name[:200]}.{secrets.token_hex(6)}")
 
 
 def _require_unchanged(path: str, before: bytes) -> None:

@@ -42,9 +42,9 @@ class Output:
 
     def json(self, value: Any) -> None:
         """Write data for other programs."""
-        import json
+        from lading.render.json import written
 
-        self.data(json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+        self.data(written(value))
 
     def document(self, text: str, path: str | None) -> None:
         """Write a whole document: to a file, in one step, if there is a path. Raises `UsageError`."""

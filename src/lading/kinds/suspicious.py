@@ -75,7 +75,8 @@ def _is_needed(text: str, start: int, end: int) -> bool:
     if set(run) <= _JOINERS:
         return _joins(before) or _joins(after)
     if set(run) <= _MARKS:
-        return any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in text[max(0, start - 40) : end + 40])
+        around = text[max(0, start - 40) : start] + text[end : end + 40]
+        return any(unicodedata.bidirectional(each) in ("R", "AL") for each in around if each not in _MARKS)
     return before == _BLACK_FLAG and run[-1] == "\U000e007f"
 
 

@@ -8,7 +8,6 @@ is the same on every machine. Text of the checked files cannot become a link in 
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 import string
@@ -19,6 +18,7 @@ from urllib.parse import quote
 from lading._version import __version__
 from lading.codes import Code
 from lading.diagnostics import Diagnostic, Fix, Label
+from lading.render.json import written
 from lading.source import Span
 from lading.workspace import Report
 
@@ -27,7 +27,7 @@ BASE = "%SRCROOT%"
 
 
 def render(report: Report, codes: Mapping[str, Code]) -> str:
-    return json.dumps(to_dict(report, codes), ensure_ascii=False, indent=1) + "\n"
+    return written(to_dict(report, codes))
 
 
 def to_dict(report: Report, codes: Mapping[str, Code]) -> dict[str, Any]:

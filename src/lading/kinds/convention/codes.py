@@ -86,14 +86,6 @@ _REFERENCES = (
 #: What may hide in any text.
 SUSPICIONS = (
     Code(
-        "invisible-character",
-        "warning",
-        "invisible character {character}",
-        "Nobody who reviews the file sees it, but a model reads it. Text can be hidden this way, or shown in another "
-        "order than it is read.",
-        "remove it, or write it as an escape",
-    ),
-    Code(
         "mixed-scripts",
         "warning",
         "`{name}` mixes letters of several scripts: {scripts}",

@@ -11,7 +11,7 @@ from lading.diagnostics import Change, Fact, Remedy, Shown
 from lading.kinds.convention.table import Convention, Field
 from lading.kinds.convention.words import divided, is_pattern, references
 from lading.kinds.headers import body_of
-from lading.kinds.suspicious import invisible, mixed_scripts, secrets
+from lading.kinds.suspicious import mixed_scripts, secrets
 from lading.nearest import nearest
 from lading.path import ROOT, Path
 from lading.session import Session
@@ -159,16 +159,14 @@ def bring_body(convention: Convention, tree: Tree, _session: Session) -> tuple[T
 
 
 def look_for_suspicious(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
-    """What nobody sees, and what nobody should."""
+    """What nobody should see, and names that only look right."""
     source = tree.story(ROOT).origin.document.source
     name = get(tree.value, ("name",))
     return tree, [*suspicions(source), *_alike(name if isinstance(name, str) else _stem(source))]
 
 
 def suspicions(source: Source) -> Iterator[Fact]:
-    """Invisible characters and secrets of a whole file."""
-    for each in invisible(source.text):
-        yield Fact("invisible-character", values={"character": each.what}, span=Span(source, *each.range))
+    """Secrets of a whole file."""
     for each in secrets(source.text):
         yield Fact("secret-in-file", values={"what": each.what}, span=Span(source, *each.range))
 

@@ -25,7 +25,7 @@ KIND = Kind(
     options=composing.ServerOptions,
     limits=limits_of,
     uses_environment=True,
-    strictness={"not-finite": not_finite},
+    strictness={"not-finite": not_finite, "invisible-character": "note"},
     shape=Shape(unknown="warning", null_is_absent=True, exempt=("$",)),
     stages=(
         composing.include,

@@ -1,0 +1,67 @@
+"""What the mutator starts from: examples, case files and probes, by target."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from casefiles import cases_in
+
+TESTS = Path(__file__).resolve().parents[1]
+FORMATS = {".yaml": "yaml", ".yml": "yaml", ".json": "json", ".toml": "toml", ".md": "header"}
+#: The kinds that are fuzzed through the front door, and the name their text is given.
+KINDS = {
+    "server": "main.yaml",
+    "blueprint": "team.yaml",
+    "toolpack": "a.tool.yaml",
+    "profile": ".defect/agents/writer.md",
+    "settings": ".defect/config.toml",
+    "agent_md": "writer.md",
+    "skill": ".claude/skills/s/SKILL.md",
+    "mcp": ".mcp.json",
+}
+_LARGEST = 8_000
+
+
+def seeds() -> dict[str, list[str]]:
+    """Texts to start from, for each target; sorted, so that a seed means the same everywhere."""
+    found: dict[str, set[str]] = {name: set() for name in ("env", "yaml", "json", "toml", "header", *KINDS)}
+    for kind, name, text in (*_cases(), *_probes(), *_examples()):
+        if not 0 < len(text) <= _LARGEST:
+            continue
+        form = FORMATS.get(Path(name).suffix)
+        if form is not None:
+            found[form].add(text)
+        if "${" in text:
+            found["env"].add(text)
+        if kind in KINDS and (Path(name).suffix == Path(KINDS[kind]).suffix or kind in ("blueprint", "profile")):
+            found[kind].add(text)
+    from lading.kinds.registry import kind_named
+
+    for kind in KINDS:
+        example = kind_named(kind).example
+        if example:
+            found[kind].add(example)
+    return {name: sorted(texts) or ["a: 1\n"] for name, texts in found.items()}
+
+
+def _cases() -> Iterator[tuple[str, str, str]]:
+    for case in cases_in(TESTS / "cases"):
+        for name, content in case.files.items():
+            if isinstance(content, str):
+                yield case.kind, name, content
+
+
+def _probes() -> Iterator[tuple[str, str, str]]:
+    for path in sorted((TESTS / "data" / "probes").glob("*.jsonl")):
+        for line in path.read_text().splitlines():
+            for name, content in json.loads(line).get("files", {}).items():
+                if isinstance(content, str):
+                    yield path.stem, name, content
+
+
+def _examples() -> Iterator[tuple[str, str, str]]:
+    for path in sorted((TESTS.parent / "examples").rglob("*")):
+        if path.is_file() and path.suffix in FORMATS:
+            yield path.relative_to(TESTS.parent / "examples").parts[0], path.name, path.read_text()

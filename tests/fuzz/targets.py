@@ -1,0 +1,177 @@
+"""What is done with each input, and what must hold whatever it is.
+
+A load returns a report; no exception but `LoadError`; every span lies inside its file; a frozen result holds no plain
+dict or list.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+
+import lading
+from fuzz.corpus import KINDS
+from lading.diagnostics import Diagnostic, LoadError
+from lading.environment import structure_changes, substitute
+from lading.files import MemoryFiles
+from lading.freeze import FrozenDict, FrozenList
+from lading.kinds.registry import kind_named
+from lading.loading import Outcome, Request, load_text
+from lading.render import json as json_render
+from lading.render import text as text_render
+from lading.source import Span
+from lading.syntax import frontmatter, toml, yaml
+from lading.syntax import json as json_syntax
+from lading.syntax.engine import Irregularity, SyntaxProblem
+from lading.tree import walk
+
+Target = Callable[[str, random.Random], None]
+ENV = {"A": "value", "B": "a: b\nc", "PORT": "80", "S": "s3cr3t-c4n4ry"}
+
+
+# ------------------------------------------------------------------------------------------------- engines
+
+
+def _inside(text: str, found: Iterable[Irregularity]) -> None:
+    for each in found:
+        for start, end in (each.range, *(place for _, place in each.also)):
+            assert 0 <= start <= end <= len(text), f"{each.code}: {start}…{end} of {len(text)}"
+
+
+def _engine(load: Callable[[str], Any], locate: Callable[..., Any]) -> Target:
+    def run(text: str, rng: random.Random) -> None:
+        try:
+            parsed = load(text)
+        except SyntaxProblem as problem:
+            assert problem.problems
+            _inside(text, problem.problems)
+            return
+        _inside(text, parsed.irregularities)
+        paths = [path for path, _ in walk(parsed.value)]
+        for place in locate(text, rng.sample(paths, min(20, len(paths)))).values():
+            for start, end in (place.value, place.key or place.value):
+                assert 0 <= start <= end <= len(text)
+
+    return run
+
+
+def env(text: str, _rng: random.Random) -> None:
+    try:
+        replaced = substitute(text, ENV)
+    except SyntaxProblem as problem:
+        _inside(text, problem.problems)
+        return
+    _inside(text, replaced.irregularities)
+    _inside(text, structure_changes(replaced))
+    position = 0
+    for piece in replaced.pieces:
+        assert position <= piece.written[0] <= piece.written[1] <= len(text)
+        position = piece.written[1]
+    for offset in range(0, len(replaced.text) + 1, 7):
+        start, end = replaced.to_written(offset, min(offset + 3, len(replaced.text)))
+        assert 0 <= start <= end <= len(text)
+
+
+def header(text: str, _rng: random.Random) -> None:
+    for name in ("PROFILE", "AGENT_MD", "CONVENTION"):
+        grammar = getattr(frontmatter, name, None)
+        if grammar is None:
+            continue
+        found = frontmatter.split(text, grammar)
+        if isinstance(found, frontmatter.NoHeader):
+            assert 0 <= found.range[0] <= found.range[1] <= len(text)
+        else:
+            assert 0 <= found.start <= found.end <= found.body_start <= found.body_end <= len(text)
+
+
+# --------------------------------------------------------------------------------------------------- kinds
+
+
+def _spans(each: Diagnostic) -> Iterable[Span]:
+    yield from (span for span in (each.span, *(label.span for label in each.related)) if span is not None)
+    yield from (edit.span for edit in (each.fix.edits if each.fix else ()))
+
+
+def check_findings(diagnostics: Iterable[Diagnostic]) -> None:
+    for each in diagnostics:
+        assert each.code != "internal-error", each.message
+        assert each.message
+        assert "{" not in each.code
+        str(each)
+        for span in _spans(each):
+            assert 0 <= span.start <= span.end <= len(span.source.text), f"{each.code}: {span}"
+            assert span.line >= 1
+            assert span.column >= 1
+
+
+def check_frozen(config: Any) -> None:
+    stack = [config]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, msgspec.Struct):
+            stack += [getattr(node, name) for name in node.__struct_fields__]
+        elif isinstance(node, dict):
+            assert type(node) is FrozenDict, f"a plain {type(node).__name__}"
+            stack += node.values()
+        elif isinstance(node, list):
+            assert type(node) is FrozenList, f"a plain {type(node).__name__}"
+            stack += node
+        elif isinstance(node, tuple):
+            stack += node
+
+
+def check_outcome(outcome: Outcome, rng: random.Random) -> None:
+    check_findings(outcome.diagnostics)
+    loaded = outcome.loaded()
+    assert (loaded is None) == bool(outcome.errors)
+    if loaded is not None:
+        check_frozen(loaded.config)
+        assert len(loaded.digest) == 64
+        hidden = json.dumps(loaded.to_dict(show_env=False), default=str)
+        assert ENV["S"] not in hidden
+    if rng.random() < 0.1:
+        report = lading.Report((), outcome.diagnostics)
+        said = "".join(text_render.render(report, text_render.Style(width=100))) + json_render.render(report)
+        assert "\x1b" not in said.replace("\x1b[", "") or "\x1b" not in said
+        said.encode("utf-8")
+
+
+def _kind(name: str) -> Target:
+    kind = kind_named(name)
+    files = MemoryFiles(
+        {
+            "/p/library/a.yaml": "tool: {name: t, description: d, inputSchema: {}}\nresponse: {content: []}\n",
+            "/p/b.txt": "text\n",
+            "/p/agents/a.md": "---\nname: a\n---\nText.\n",
+        },
+        cwd="/p",
+    )
+
+    def run(text: str, rng: random.Random) -> None:
+        written = KINDS[name]
+        if name == "blueprint" and rng.random() < 0.3:
+            written = "team.json"
+        if name == "profile" and not text.lstrip("\ufeff\n ").startswith(("---", "+++")):
+            written = ".defect/agents/writer/config.toml"
+        request = Request(env=ENV, project="/p", options={"library": "library"} if name == "server" else {})
+        try:
+            check_outcome(load_text(text, kind, request, files.again(), name=written, base="/p"), rng)
+        except LoadError as error:
+            check_findings(error.diagnostics)
+
+    return run
+
+
+def targets() -> dict[str, Target]:
+    engines: dict[str, Target] = {
+        "env": env,
+        "yaml": _engine(yaml.load, yaml.locate),
+        "json": _engine(json_syntax.load, json_syntax.locate),
+        "toml": _engine(toml.load, toml.locate),
+        "header": header,
+    }
+    return {**engines, **{name: _kind(name) for name in KINDS}}

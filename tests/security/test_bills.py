@@ -1,0 +1,121 @@
+"""A bill: one byte changed in any source is named; it fails only where the meaning changed."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from lading.bills import bill_of, read, verify, write
+from lading.cli.main import main
+from lading.kinds.registry import kind_named
+from lading.loading import Request, load_path
+
+FILES = {
+    "main.yaml": "# a comment\nserver: {name: a, version: 1.0.0}\ntools:\n  - $include: one.yaml\n  - $include: two.yaml\n",
+    "library/one.yaml": "# one\ntool: {name: one, description: d, inputSchema: {type: object}}\nresponse: {content: [{type: text, $file: text.txt}]}\n",
+    "library/two.yaml": "tool:\n  name: two\n  description: d # why\n  inputSchema: {type: object}\nresponse:\n  content: [{type: text, text: t}]\n",
+    "library/text.txt": "some text\n",
+}  # fmt: skip
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    (tmp_path / ".git").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert main(["bill", "main.yaml", "--output", "main.bill"]) == 0
+    return tmp_path
+
+
+def said(capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
+    capsys.readouterr()
+    code = main(["bill", "main.yaml", "--verify", "main.bill"])
+    return code, capsys.readouterr().out
+
+
+def test_nothing_changed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, text = said(capsys)
+    assert code == 0
+    assert "changed:" not in text.replace("the digest", "")
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_one_byte_anywhere(name: str, project: Path) -> None:
+    """Every byte of a source, changed: its file is listed, and the digest says whether it matters."""
+    kind, request = kind_named("server"), Request(env={})
+    old = read((project / "main.bill").read_bytes())
+    original = (project / name).read_bytes()
+    rng = random.Random(name)
+    for place in rng.sample(range(len(original)), min(40, len(original))):
+        changed = bytearray(original)
+        changed[place] = ord("x") if changed[place] != ord("x") else ord("y")
+        (project / name).write_bytes(bytes(changed))
+        outcome = load_path("main.yaml", kind, request)
+        loaded = outcome.loaded()
+        if loaded is None:
+            continue  # it does not load any more: nobody can miss that
+        found = verify(old, bill_of(outcome, loaded, "main.yaml"))
+        assert name in (*found.changed, *found.removed), place
+        same = _meaning(project) == loaded.to_dict()
+        assert found.same_digest == same, place
+    (project / name).write_bytes(original)
+
+
+def _meaning(project: Path) -> object:
+    """What the files come to as they were written at first."""
+    kept = {name: (project / name).read_bytes() for name in FILES}
+    for name, text in FILES.items():
+        (project / name).write_text(text)
+    loaded = load_path("main.yaml", kind_named("server"), Request(env={})).loaded()
+    for name, data in kept.items():
+        (project / name).write_bytes(data)
+    assert loaded is not None
+    return loaded.to_dict()
+
+
+def test_keys_in_another_order(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "library" / "two.yaml").write_text(
+        "response:\n  content: [{text: t, type: text}]\ntool:\n  inputSchema: {type: object}\n  description: d\n  name: two\n"
+    )
+    code, text = said(capsys)
+    assert code == 0
+    assert "changed: library/two.yaml" in text
+    assert "the digest is the same" in text
+
+
+def test_a_changed_meaning_fails(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "library" / "text.txt").write_text("Some text\n")
+    code, text = said(capsys)
+    assert code == 1
+    assert "changed: library/text.txt" in text
+
+
+def test_a_source_more_or_less(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "library" / "three.yaml").write_text(FILES["library/two.yaml"].replace("two", "three"))
+    (project / "main.yaml").write_text(FILES["main.yaml"].replace("two.yaml", "three.yaml"))
+    code, text = said(capsys)
+    assert code == 1
+    assert "added: library/three.yaml" in text
+    assert "removed: library/two.yaml" in text
+
+
+@pytest.mark.parametrize("bad", [b"", b"{}", b"[]", b"\xff", b'{"bill": 1}', b"[" * 100_000, b"null"])
+def test_a_bill_that_is_none(bad: bytes, project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "main.bill").write_bytes(bad)
+    code, _ = said(capsys)
+    assert code == 2
+
+
+def test_a_forged_bill_proves_nothing_else(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A bill that leaves out a source is caught: the sources are those of the load, not of the bill."""
+    bill = json.loads((project / "main.bill").read_text())
+    bill["sources"] = [each for each in bill["sources"] if not each["path"].endswith("two.yaml")]
+    (project / "main.bill").write_text(json.dumps(bill))
+    _, text = said(capsys)
+    assert "added: library/two.yaml" in text
+    assert write(read((project / "main.bill").read_bytes()))

@@ -1,0 +1,162 @@
+"""A full disk, a limit on the size of files, a kill in the middle: the old file is intact."""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+OLD = "server: {name: a, versoin: 1.0.0}\ntools: []\n"
+
+
+def command(folder: Path, *arguments: str, limit: int | None = None) -> subprocess.CompletedProcess[str]:
+    """Run `lading` in a folder; with a limit, no file may grow beyond it."""
+    env = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(each for each in sys.path if each),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+
+    def confine() -> None:
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (limit or 0, limit or 0))
+
+    return subprocess.run(
+        [sys.executable, "-m", "lading", *arguments],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        preexec_fn=None if limit is None else confine,  # noqa: PLW1509, RUF100 - one thread only
+    )
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "main.yaml").write_text(OLD)
+    return tmp_path
+
+
+def nothing_left(folder: Path, *names: str) -> None:
+    assert {each.name for each in folder.iterdir()} == {".git", "main.yaml", *names}
+
+
+def test_fix_works_at_all(project: Path) -> None:
+    done = command(project, "check", "--fix", "main.yaml")
+    assert "version: 1.0.0" in (project / "main.yaml").read_text(), done.stdout + done.stderr
+
+
+def test_fix_without_room(project: Path) -> None:
+    done = command(project, "check", "--fix", "main.yaml", limit=10)
+    assert (project / "main.yaml").read_text() == OLD
+    nothing_left(project)
+    assert done.returncode in (0, 1, 2), done.stderr
+
+
+def test_bill_without_room(project: Path) -> None:
+    (project / "main.bill").write_text("the old one")
+    done = command(project, "bill", "main.yaml", "--output", "main.bill", limit=10)
+    assert (project / "main.bill").read_text() == "the old one"
+    nothing_left(project, "main.bill")
+    assert done.returncode == 2, done.stderr
+
+
+def test_new_without_room(project: Path) -> None:
+    done = command(project, "new", "server", "other", limit=10)
+    assert done.returncode == 2, done.stderr
+    nothing_left(project)
+
+
+def test_new_never_replaces(project: Path) -> None:
+    (project / "other.yaml").write_text("mine")
+    done = command(project, "new", "server", "other")
+    assert (project / "other.yaml").read_text() == "mine"
+    assert done.returncode == 2
+
+
+@pytest.fixture
+def tiny_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 64 kB, where one may be mounted."""
+    place = tmp_path / "tiny"
+    place.mkdir()
+    done = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)], capture_output=True, check=False
+    )
+    if done.returncode:
+        pytest.skip("no file system can be mounted here")
+    yield place
+    subprocess.run(["umount", str(place)], check=False)
+
+
+def test_a_full_disk(tiny_disk: Path) -> None:
+    (tiny_disk / ".git").mkdir()
+    (tiny_disk / "main.yaml").write_text(OLD)
+    (tiny_disk / "main.bill").write_text("the old one")
+    with open(tiny_disk / "filler", "wb", buffering=0) as file:
+        try:
+            while True:
+                file.write(b"x" * 4096)
+        except OSError:
+            pass
+    for arguments in (
+        ["check", "--fix", "main.yaml"],
+        ["bill", "main.yaml", "--output", "main.bill"],
+        ["new", "server", "n"],
+    ):
+        command(tiny_disk, *arguments)
+    assert (tiny_disk / "main.yaml").read_text() == OLD
+    assert (tiny_disk / "main.bill").read_text() == "the old one"
+    assert {each.name for each in tiny_disk.iterdir()} == {".git", "main.yaml", "main.bill", "filler"}
+
+
+KILLED = """
+import os, sys
+from lading import writing
+point = sys.argv[2]
+real = getattr(os, point)
+def dying(*arguments, **more):
+    os.kill(os.getpid(), 9)
+setattr(os, point, dying)
+writing.write_whole(sys.argv[1], b"new " * 100_000)
+"""
+
+
+@pytest.mark.parametrize("point", ["open", "fsync", "replace", "chmod"])
+def test_a_kill_at_every_step(point: str, project: Path) -> None:
+    """Killed before a step, the old file is there as it was."""
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, "main.yaml", point], cwd=project, env=env, check=False, timeout=60
+    )
+    assert done.returncode == -9
+    assert (project / "main.yaml").read_text() == OLD
+
+
+def test_readers_never_see_half_a_file(project: Path) -> None:
+    """While a file is replaced again and again, whoever reads it sees the old or the new one, whole."""
+    texts = [("# " + letter * 200_000 + "\n").encode() for letter in "ab"]
+    script = (
+        "import sys, itertools\nfrom lading.writing import write_whole\n"
+        "for letter in itertools.cycle('ab'): write_whole('main.yaml', ('# ' + letter * 200_000 + '\\n').encode())\n"
+    )
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
+    (project / "main.yaml").write_bytes(texts[0])
+    writer = subprocess.Popen([sys.executable, "-c", script], cwd=project, env=env)
+    try:
+        deadline = time.monotonic() + 2
+        while time.monotonic() < deadline:
+            assert (project / "main.yaml").read_bytes() in texts
+    finally:
+        writer.kill()
+        writer.wait()
+    assert (project / "main.yaml").read_bytes() in texts

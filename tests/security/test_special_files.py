@@ -1,0 +1,205 @@
+"""Files that are none: nothing hangs, nothing is read without end, and each has a code."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import lading
+from lading.files import FileProblem, Files
+
+from . import world
+from .world import run_python
+
+SECONDS = 10  # of a clock on the wall: a hang would be for ever
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    started = time.monotonic()
+    yield
+    assert time.monotonic() - started < SECONDS
+
+
+def codes(*paths: str, kind: str | None = "server") -> list[str]:
+    report = lading.check(paths or ["."], kind=kind, env={})
+    world.no_bug(report.diagnostics)
+    return [each.code for each in report.errors]
+
+
+def test_a_pipe() -> None:
+    os.mkfifo("main.yaml")
+    assert codes("main.yaml") == ["file-not-regular"]
+
+
+def test_a_socket() -> None:
+    with contextlib.closing(socket.socket(socket.AF_UNIX)) as server:
+        server.bind("main.yaml")
+        assert codes("main.yaml")[0] in ("file-not-regular", "file-unreadable")
+
+
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/null", "/dev/tty", "/dev/stdin", "/dev/random", "/dev/full"])
+def test_a_device(device: str) -> None:
+    if not os.path.exists(device):
+        pytest.skip(f"no {device} here")
+    Path("main.yaml").symlink_to(device)
+    assert codes("main.yaml")[0] in ("file-not-regular", "file-unreadable", "file-missing")
+
+
+@pytest.mark.parametrize(
+    "file", ["/proc/self/status", "/proc/kmsg", "/proc/self/mem", "/proc/self/environ", "/sys/kernel/notes"]
+)
+def test_files_that_say_they_are_empty(file: str) -> None:
+    if not os.path.exists(file):
+        pytest.skip(f"no {file} here")
+    Path("main.yaml").symlink_to(file)
+    assert codes("main.yaml")
+
+
+def test_a_folder_named_like_a_file() -> None:
+    for name in ("main.yaml", "a.tool.yaml", "SKILL.md", "lading.toml", "pyproject.toml", ".gitignore"):
+        Path(name).mkdir()
+    with pytest.raises(lading.LoadError) as caught:
+        lading.load("main.yaml", kind="server")
+    assert [each.code for each in caught.value.errors] == ["file-is-directory"]
+    assert codes(kind=None) == []
+
+
+def test_an_empty_file() -> None:
+    for name in ("main.yaml", "a.tool.yaml", ".mcp.json", "lading.toml"):
+        Path(name).touch()
+    assert codes("main.yaml") == ["document-empty"]
+    assert "document-empty" in codes("a.tool.yaml", kind=None)
+
+
+def test_a_sparse_file_of_a_terabyte() -> None:
+    with open("main.yaml", "wb") as file:
+        try:
+            file.truncate(1 << 40)
+        except OSError:
+            pytest.skip("the file system does not take it")
+    assert codes("main.yaml") == ["file-too-large"]
+
+
+def test_a_sparse_file_that_is_small_enough() -> None:
+    with open("main.yaml", "wb") as file:
+        file.truncate(5_000_000)
+    assert codes("main.yaml") == ["control-character"]
+
+
+def test_a_file_that_grows_while_it_is_read() -> None:
+    """Whoever writes without end is not read without end."""
+    path = Path("main.yaml")
+    path.write_text("server: {name: a}\ntools: []\n")
+    stop = threading.Event()
+
+    def grow() -> None:
+        with path.open("ab") as file:
+            while not stop.is_set() and file.tell() < 60_000_000:
+                file.write(b"# " + b"x" * 100_000 + b"\n")
+                file.flush()
+
+    writer = threading.Thread(target=grow)
+    writer.start()
+    try:
+        seen = set()
+        for _ in range(50):
+            try:
+                seen.add(str(len(Files().read("main.yaml").data) <= 10 * 1024 * 1024))
+            except FileProblem as problem:
+                seen.add(problem.code)
+    finally:
+        stop.set()
+        writer.join()
+    assert seen <= {"True", "file-too-large"}
+
+
+def test_a_file_that_shrinks_or_goes_while_it_is_read() -> None:
+    path = Path("main.yaml")
+    stop = threading.Event()
+
+    def churn() -> None:
+        while not stop.is_set():
+            path.write_bytes(b"server: {name: a}\n" * 1_000)
+            path.write_bytes(b"")
+            path.unlink()
+
+    writer = threading.Thread(target=churn)
+    writer.start()
+    try:
+        for _ in range(100):
+            with contextlib.suppress(FileProblem):
+                Files().read("main.yaml")
+    finally:
+        stop.set()
+        writer.join()
+
+
+def test_an_unreadable_file(tmp_path: Path) -> None:
+    (tmp_path / "main.yaml").write_text("server: {name: a}")
+    (tmp_path / "main.yaml").chmod(0)
+    if os.geteuid() == 0:
+        pytest.skip("root may read everything")
+    assert codes("main.yaml") == ["file-unreadable"]
+
+
+@pytest.mark.parametrize("name", ["pyproject.toml", "lading.toml", ".gitignore", ".git/info/exclude"])
+def test_a_pipe_in_the_place_of_settings(name: str) -> None:
+    """What is looked at without being asked for must not hang a run either."""
+    Path(".git/info").mkdir()
+    os.mkfifo(name)
+    Path("main.yaml").write_text("server: {name: a}\ntools: []\n")
+    done = run_python("checking.py", ".", cwd=Path.cwd(), timeout=SECONDS)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", ["pyproject.toml", "lading.toml", ".gitignore"])
+def test_settings_without_end(name: str) -> None:
+    with open(name, "wb") as file:
+        try:
+            file.truncate(1 << 40)
+        except OSError:
+            pytest.skip("the file system does not take it")
+    Path("main.yaml").write_text("server: {name: a}\ntools: []\n")
+    done = run_python("checking.py", ".", cwd=Path.cwd(), timeout=SECONDS)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    "name",
+    [b"\xff\xfe.yaml", b"a\nb.yaml", b"\x1b[31m.yaml", "\u202ea.yaml".encode(), b"-rf.yaml", b" .yaml", b"a" * 250 + b".yaml"],
+)  # fmt: skip
+def test_names_nobody_should_give(name: bytes) -> None:
+    """A name is shown so that a terminal survives it."""
+    try:
+        Path(os.fsdecode(name)).write_text("server: {name: a\ntools: []\n")
+    except OSError:
+        pytest.skip("the file system does not take the name")
+    report = lading.check(["."], env={})
+    world.no_bug(report.diagnostics)
+    said = "".join(map(str, report.diagnostics)) + "".join(each.path for each in report.files)
+    assert report.diagnostics
+    said.encode("utf-8", "surrogateescape")
+
+
+def test_descriptors_are_closed(tmp_path: Path) -> None:
+    if not os.path.isdir("/proc/self/fd"):
+        pytest.skip("no /proc here")
+    os.mkfifo("pipe.yaml")
+    (tmp_path / "folder.yaml").mkdir()
+    before = len(os.listdir("/proc/self/fd"))
+    for _ in range(50):
+        codes("pipe.yaml")
+        codes("missing.yaml")
+        with contextlib.suppress(lading.LoadError):
+            lading.load("folder.yaml", kind="server")
+    assert len(os.listdir("/proc/self/fd")) <= before
