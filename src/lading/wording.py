@@ -7,13 +7,13 @@ from the environment is shown as the author wrote it, `${NAME}`, whatever field 
 from __future__ import annotations
 
 import json
-import re
 import string
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from lading.codes import Code
 from lading.diagnostics import Shown
+from lading.expressions import expression
 from lading.path import Path, format_path
 from lading.source import Source
 from lading.syntax.document import Document
@@ -28,7 +28,7 @@ _SHORTEST_SECRET = 4
 #: Python refuses to write numbers of several thousand digits; nobody would read them. In bits.
 _LONGEST_NUMBER = 1000
 #: C0 and C1 controls, and the characters that reorder or hide text.
-_UNSAFE = re.compile(
+_UNSAFE = expression(
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2064\u2066-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff]"
 )
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}

@@ -5,9 +5,9 @@ A value is a scalar or a flow collection that ends on its line. Everything else 
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
+from lading.expressions import expression
 from lading.syntax.yaml.scalars import INFINITY, resolve_plain
 
 #: Beyond it, the parser watches over the depth of nesting. Each level of nesting needs a column.
@@ -21,16 +21,16 @@ _PLAIN = r"(?:[\w$/.+~(<=^;\\]|[^\x00-\x7f]|-(?=[\w.]))(?:[^ :#]++|:(?=[^ ])|(?<
 _QUOTED = r"\"[^\"\\]*+\"|'[^']*+'"
 _FLOW = r"[\[{].*[\]}]"
 
-_NOTHING = re.compile(r" *(?:#.*)?")
-_ENTRY = re.compile(
+_NOTHING = expression(r" *(?:#.*)?")
+_ENTRY = expression(
     rf"(?P<indent> {{0,{_MAX_INDENT}}})(?P<item>- )?"
     rf"(?:(?P<key>{_KEY}):(?= |$))?"
     rf" *(?:(?P<plain>{_PLAIN})|(?P<quoted>{_QUOTED})|(?P<flow>{_FLOW}))?"
     r"(?: *| +#.*)"
 )
-_FLOW_KEY = re.compile(rf"({_KEY}): +")
+_FLOW_KEY = expression(rf"({_KEY}): +")
 _FLOW_WORD = r"[\w$/.+~*-]"
-_FLOW_SCALAR = re.compile(
+_FLOW_SCALAR = expression(
     rf"(?:(?P<quoted>{_QUOTED})|(?P<plain>(?:[\w$/.+~]|-(?=\w))(?:{_FLOW_WORD}++| +(?={_FLOW_WORD}))*+)) *(?=[,\]}}])"
 )
 _MAX_FLOW_DEPTH = 16
