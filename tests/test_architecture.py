@@ -75,6 +75,7 @@ LAYERS = [
         "source",
         "path",
         "_version",
+        "expressions",
     ]
 ]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from lading.expressions import expression
+from lading.syntax.engine import Range
 from lading.syntax.yaml.scalars import INFINITY, resolve_plain
 
 #: Beyond it, the parser watches over the depth of nesting. Each level of nesting needs a column.
@@ -46,14 +47,22 @@ class Doubt(Exception):
     """The parser should look at this text."""
 
 
-def entry_of(line: str) -> Entry | None:
+def taken_apart(line: str) -> Entry | None:
     """What a line says; None for one that says nothing. Raises `Doubt`."""
     if not line.isprintable():  # tabs, controls, line breaks beyond ASCII, byte order marks, lone surrogates
         raise Doubt
-    return None if _NOTHING.fullmatch(line) else _taken_apart(line)
+    return None if _NOTHING.fullmatch(line) else _entry(line)
 
 
-def _taken_apart(line: str) -> Entry:
+def ranges_of(line: str) -> tuple[Range | None, Range | None]:
+    """Where the key and the value of a line stand in it, for a line that `taken_apart` knows."""
+    match = _ENTRY.fullmatch(line)
+    assert match is not None
+    key = None if match["key"] is None else match.span("key")
+    return key, next((match.span(name) for name in ("plain", "quoted", "flow") if match[name] is not None), None)
+
+
+def _entry(line: str) -> Entry:
     match = _ENTRY.fullmatch(line) if len(line) <= _MAX_LINE else None
     if match is None:
         raise Doubt
