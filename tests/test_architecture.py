@@ -20,6 +20,7 @@ LAYERS = [
     *[
         "__main__",
         "cli",
+        "rechecking",
         "watching",
         "render",
         "api",
@@ -60,6 +61,7 @@ LAYERS = [
         "schemas",
         "generators",
         "codes",
+        "weight",
         "tree",
         "document",
         "environment",

@@ -28,8 +28,8 @@ INSIDE = PathPolicy(parents="inside")
 
 @pytest.fixture
 def world(tmp_path: Path) -> Path:
-    """`root` is allowed; `outside` is not."""
-    root = tmp_path / "root"
+    """`allowed` is; `outside` is not."""
+    root = tmp_path / "allowed"
     (root / "sub" / "deep").mkdir(parents=True)
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "secret").write_text("secret")
@@ -50,7 +50,7 @@ def world(tmp_path: Path) -> Path:
 
 
 def refer(world: Path, reference: str, policy: PathPolicy = STRICT) -> Source:
-    root = str(world / "root")
+    root = str(world / "allowed")
     return Files(cwd=str(world)).refer(reference, (root,), (root,), policy).source
 
 
@@ -115,7 +115,7 @@ def test_a_loop_of_links_ends(world: Path) -> None:
     [
         ("sub/../a.txt", "a"),
         ("sub/deep/../../a.txt", "a"),
-        ("../root/a.txt", "reference-escapes"),
+        ("../allowed/a.txt", "reference-escapes"),
         ("../outside/secret", "reference-escapes"),
         ("..", "reference-escapes"),
         ("inner/../a.txt", "a"),
@@ -130,16 +130,16 @@ def test_parents_may_be_allowed_while_they_stay_inside(world: Path, reference: s
 
 
 def test_parents_may_lead_from_one_root_into_another(world: Path) -> None:
-    (world / "root" / "sub" / "deep" / "c.txt").write_text("c")
+    (world / "allowed" / "sub" / "deep" / "c.txt").write_text("c")
     files = Files(cwd=str(world))
-    inner, outer = str(world / "root" / "sub" / "deep"), str(world / "root")
+    inner, outer = str(world / "allowed" / "sub" / "deep"), str(world / "allowed")
     assert files.refer("../b.txt", (inner,), (inner, outer), INSIDE).source.text == "b"
 
 
 def test_a_second_base_is_tried_only_when_the_file_is_missing(world: Path) -> None:
     files = Files(cwd=str(world))
-    bases = (str(world / "root" / "sub"), str(world / "root"))
-    roots = (str(world / "root"),)
+    bases = (str(world / "allowed" / "sub"), str(world / "allowed"))
+    roots = (str(world / "allowed"),)
     assert files.refer("a.txt", bases, roots, STRICT).source.text == "a"
     with pytest.raises(FileProblem) as caught:
         files.refer("nope.txt", bases, roots, STRICT)
@@ -149,28 +149,28 @@ def test_a_second_base_is_tried_only_when_the_file_is_missing(world: Path) -> No
 def test_an_absolute_path_may_be_allowed(world: Path) -> None:
     policy = PathPolicy(absolute="outside")
     files = Files(cwd=str(world))
-    roots = (str(world / "root"),)
-    inside = files.refer(str(world / "root" / "a.txt"), roots, roots, policy)
+    roots = (str(world / "allowed"),)
+    inside = files.refer(str(world / "allowed" / "a.txt"), roots, roots, policy)
     outside = files.refer(str(world / "outside" / "secret"), roots, roots, policy)
     assert (inside.outside, outside.outside) == (False, True)
 
 
 def test_a_file_is_read_once_however_it_is_named(world: Path) -> None:
     files = Files(cwd=str(world))
-    roots = (str(world / "root"),)
+    roots = (str(world / "allowed"),)
     first = files.refer("a.txt", roots, roots, STRICT).source
     assert files.refer("absolute.txt", roots, roots, STRICT).source is first
-    assert files.read("root/a.txt") is first
+    assert files.read("allowed/a.txt") is first
     assert files.sources() == (first,)
 
 
 def test_what_is_no_regular_file_is_not_read(world: Path) -> None:
-    os.mkfifo(world / "root" / "pipe")
+    os.mkfifo(world / "allowed" / "pipe")
     with pytest.raises(FileProblem) as caught:
         refer(world, "pipe")
     assert caught.value.code == "file-not-regular"
     with socket.socket(socket.AF_UNIX) as server:
-        os.chdir(world / "root")
+        os.chdir(world / "allowed")
         server.bind("socket")
         with pytest.raises(FileProblem) as caught:
             refer(world, "socket")
@@ -181,7 +181,7 @@ def test_what_is_no_regular_file_is_not_read(world: Path) -> None:
 
 
 def test_size_is_checked_before_content(world: Path) -> None:
-    with open(world / "root" / "sparse", "wb") as file:
+    with open(world / "allowed" / "sparse", "wb") as file:
         file.truncate(10**12)
     with pytest.raises(FileProblem) as caught:
         refer(world, "sparse")
@@ -199,7 +199,7 @@ def test_a_file_that_says_it_is_empty_is_still_bounded() -> None:
 def test_an_unreadable_file(world: Path) -> None:
     if os.geteuid() == 0:
         pytest.skip("root may read everything")
-    (world / "root" / "a.txt").chmod(0)
+    (world / "allowed" / "a.txt").chmod(0)
     with pytest.raises(FileProblem) as caught:
         refer(world, "a.txt")
     assert caught.value.code == "file-unreadable"
@@ -254,27 +254,27 @@ def test_references_are_judged_without_a_disk() -> None:
 
 
 def test_another_load_reads_nothing_twice_and_counts_its_own_sources(world: Path) -> None:
-    first = Files(cwd=str(world / "root"))
+    first = Files(cwd=str(world / "allowed"))
     a = first.read("a.txt")
     second = first.again()
     assert second.sources() == ()
     assert second.read("a.txt") is a
-    b = second.refer("b.txt", (str(world / "root" / "sub"),), (str(world / "root"),), STRICT).source
+    b = second.refer("b.txt", (str(world / "allowed" / "sub"),), (str(world / "allowed"),), STRICT).source
     assert second.sources() == (a, b)
     assert first.sources() == (a,)
     third = first.again()
-    assert third.refer("b.txt", (str(world / "root" / "sub"),), (str(world / "root"),), STRICT).source is b
+    assert third.refer("b.txt", (str(world / "allowed" / "sub"),), (str(world / "allowed"),), STRICT).source is b
     assert third.sources() == (b,)
 
 
 def test_a_link_named_by_the_caller_is_its_target(world: Path) -> None:
-    files = Files(cwd=str(world / "root"))
+    files = Files(cwd=str(world / "allowed"))
     assert files.read("link.txt") is files.read("sub/b.txt")
     assert files.read("inner/b.txt") is files.read("sub/b.txt")
 
 
 def test_a_load_knows_what_it_looked_for_and_how_that_was(world: Path) -> None:
-    root = world / "root"
+    root = world / "allowed"
     files = Files(cwd=str(world))
     files.refer("b.txt", (str(root), str(root / "sub")), (str(root),), STRICT)
     with pytest.raises(FileProblem):
@@ -286,7 +286,7 @@ def test_a_load_knows_what_it_looked_for_and_how_that_was(world: Path) -> None:
 
 
 def test_a_stamp_tells_another_content_and_another_file(world: Path) -> None:
-    path = world / "root" / "a.txt"
+    path = world / "allowed" / "a.txt"
     before = stamp_of(str(path))
     path.write_text("longer")
     after = stamp_of(str(path))

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import builtins
+import os
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 import lading
-from lading.watching import Look, known_stamps, surroundings
+from cli.consoles import environment, in_process
+from lading.checking import Checker
+from lading.loading import Request
+from lading.rechecking import Turn, watch_check
+from lading.watching import Look, folders_around, known_stamps
 
 #: How long to wait for something that should happen within half a second: the machine may be busy.
 PATIENCE = 20.0
@@ -138,6 +147,7 @@ def test_a_link_that_leads_elsewhere(project: Path) -> None:
     path.with_name("next").replace(path)
     until(lambda: watcher.names == ["one", "two"])
     watcher.close()
+    assert next(watcher.watch, None) is None
 
 
 def test_settings_of_the_project_are_watched_too(project: Path) -> None:
@@ -211,4 +221,254 @@ def test_what_surrounds_a_file(tmp_path: Path) -> None:
     base, outside = tmp_path / "a", tmp_path / "c"
     outside.mkdir()
     wanted = [base / "b" / "file", base / "not" / "yet" / "file", outside / "file"]
-    assert surroundings(map(str, wanted), [str(base)]) == {str(base), str(base / "b"), str(outside)}
+    assert folders_around(map(str, wanted), [str(base)]) == {str(base), str(base / "b"), str(outside)}
+
+
+# ---------------------------------------------------------------------------------------- a check that goes on
+
+
+class Checking:
+    """A check that goes on in a thread, and its turns."""
+
+    def __init__(self, *paths: str) -> None:
+        self.turns: list[Turn] = []
+        self.stop = threading.Event()
+        self._turns = watch_check(paths or ["."], Request(env={}), stop=self.stop)
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+        until(lambda: self.turns)
+
+    def _run(self) -> None:
+        for turn in self._turns:
+            self.turns.append(turn)
+
+    def next(self, edit: Callable[[], object]) -> Turn:
+        """The turn that follows an edit; exactly one."""
+        count = len(self.turns)
+        edit()
+        until(lambda: len(self.turns) > count)
+        return self.turns[count]
+
+    def close(self) -> None:
+        self.stop.set()
+        self._thread.join(PATIENCE)
+        assert not self._thread.is_alive()
+
+
+@pytest.fixture
+def checking(project: Path) -> Iterator[Checking]:
+    checking = Checking()
+    yield checking
+    checking.close()
+
+
+def told(turn: Turn) -> tuple[list[str], list[str]]:
+    return [str(each) for each in turn.new], [str(each) for each in turn.gone]
+
+
+def test_only_what_changed_is_told(checking: Checking, project: Path) -> None:
+    assert checking.turns[0].report.ok
+    broken = checking.next(lambda: (project / "server.yaml").write_text(SERVER.replace("version", "versoin")))
+    assert broken.changed == ("server.yaml",)
+    assert [each.code for each in broken.new] == ["unknown-field"]
+    moved = checking.next(
+        lambda: (project / "server.yaml").write_text("# a line above\n" + SERVER.replace("version", "versoin"))
+    )
+    assert told(moved) == ([], [])
+    mended = checking.next(lambda: (project / "server.yaml").write_text(SERVER))
+    assert [each.code for each in mended.gone] == ["unknown-field"]
+    assert [turn.changed for turn in checking.turns[1:]] == [("server.yaml",)] * 3
+
+
+def test_a_missing_file_that_appears_is_noticed_by_those_who_miss_it(checking: Checking, project: Path) -> None:
+    path = project / "library/tools/echo.yaml"
+    gone = checking.next(path.unlink)
+    assert [each.code for each in gone.new] == ["include-not-found"]
+    back = checking.next(lambda: path.write_text(tool("echo")))
+    assert told(back) == ([], [str(each) for each in gone.new])
+    renamed = checking.next(lambda: path.rename(path.with_name("other.yaml")))
+    assert [each.code for each in renamed.new] == ["include-not-found"]
+    assert renamed.changed == ("library/tools/echo.yaml", "library/tools/other.yaml")
+
+
+def test_only_files_that_read_it_are_checked_again(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(5):
+        (project / f"s{number}.yaml").write_text(SERVER.replace("echo", f"t{number}"))
+        (project / f"library/tools/t{number}.yaml").write_text(tool(f"t{number}"))
+    looked: list[str] = []
+    real = Checker.check
+
+    def check(self: Checker, candidates: Any) -> Any:
+        looked.extend(each.path for each in candidates)
+        return real(self, candidates)
+
+    monkeypatch.setattr(Checker, "check", check)
+    checking = Checking()
+    looked.clear()
+    checking.next(lambda: (project / "library/tools/t3.yaml").write_text(tool("other")))
+    checking.close()
+    assert sorted(os.path.basename(each) for each in looked) == ["s3.yaml", "t3.yaml"]
+
+
+def test_settings_of_a_project_change_what_is_told(checking: Checking, project: Path) -> None:
+    checking.next(lambda: (project / "server.yaml").write_text(SERVER.replace("version", "versoin")))
+    turn = checking.next(lambda: (project / "lading.toml").write_text('ignore = ["unknown-field"]\n'))
+    assert turn.changed == ("lading.toml",)
+    assert [each.code for each in turn.gone] == ["unknown-field"]
+
+
+def test_what_belongs_together_is_looked_at_anew(project: Path) -> None:
+    tool_file = "id: a.b\nname: A\nversion: 1.0.0\ndescription: d\nkind: python\nmodule: m:f\n"
+    (project / "a.tool.yaml").write_text(tool_file)
+    checking = Checking()
+    before = {each.code for each in checking.turns[0].report.diagnostics}
+    turn = checking.next(lambda: (project / "b.tool.yaml").write_text(tool_file))
+    checking.close()
+    assert "tool-id-duplicate" not in before
+    assert any("duplicate" in each.code for each in turn.new)
+
+
+def test_one_file_is_watched_where_it_stands(project: Path) -> None:
+    checking = Checking("server.yaml")
+    gone = checking.next((project / "server.yaml").unlink)
+    assert [each.code for each in gone.new] == ["file-missing"]
+    checking.next(lambda: (project / "server.yaml").write_text(SERVER))
+    assert checking.turns[-1].report.ok
+    checking.close()
+
+
+def test_saving_without_a_change_is_told_once_at_most(checking: Checking, project: Path) -> None:
+    path = project / "server.yaml"
+    for _ in range(3):
+        path.write_text(SERVER)
+        time.sleep(0.2)
+    marker = checking.next(lambda: path.write_text(SERVER + "# the end\n"))
+    assert marker.changed == ("server.yaml",)
+    assert len(checking.turns) <= 3
+
+
+# -------------------------------------------------------------------------------------------- as a process
+
+
+class Process:
+    """`lading check --watch` as people start it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.lines: list[tuple[float, str]] = []
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "lading", "check", "--watch"],
+            cwd=folder,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        threading.Thread(target=self._read, daemon=True).start()
+        assert self.process.stderr is not None
+        assert self.process.stderr.readline() == "lading: watching; press Ctrl-C to stop\n"
+        time.sleep(0.1)
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.lines.append((time.monotonic(), line.rstrip("\n")))
+
+    def after(self, edit: Callable[[], object]) -> tuple[float, list[str]]:
+        """How long it took until the status line that follows an edit, and everything up to it."""
+        count, start = len(self.lines), time.monotonic()
+        edit()
+        until(lambda: any(line.startswith("changed ") for _, line in self.lines[count:]))
+        return self.lines[-1][0] - start, [line for _, line in self.lines[count:]]
+
+    def interrupt(self) -> int:
+        self.process.send_signal(signal.SIGINT)
+        code = self.process.wait(PATIENCE)
+        for stream in (self.process.stdout, self.process.stderr):
+            assert stream is not None
+            stream.close()
+        return code
+
+
+def test_a_process_tells_each_change_once_and_soon(project: Path) -> None:
+    path = project / "library/tools/echo.yaml"
+    process = Process(project)
+    steps: dict[str, tuple[Callable[[], object], str]] = {
+        "edit": (lambda: path.write_text(tool("other")), "nothing new; 2 files checked, nothing found"),
+        "break": (lambda: path.write_text("tool: {name: "), "1 new, 0 gone; 1 error in 1 of 2 files"),
+        "mend": (lambda: path.write_text(tool("echo")), "0 new, 1 gone; 2 files checked, nothing found"),
+        "delete": (path.unlink, "1 new, 0 gone; 1 error in 1 of 1 file"),
+        "come back": (lambda: path.write_text(tool("echo")), "0 new, 1 gone; 2 files checked, nothing found"),
+        "rename": (lambda: path.rename(path.with_name("x.yaml")), "1 new, 0 gone; 1 error in 1 of 1 file"),
+    }
+    took: dict[str, float] = {}
+    for name, (edit, status) in steps.items():
+        took[name], lines = process.after(edit)
+        assert lines[-1].endswith(status), name
+        time.sleep(0.5)  # a second report of the same change would come now
+    assert [line.startswith("changed ") for _, line in process.lines].count(True) == len(steps)
+    assert process.interrupt() == 130
+    # Half a second on a machine with nothing else to do; here, others may be at work.
+    assert sorted(took.values())[len(took) // 2] < 2.0, took
+
+
+def test_two_hundred_random_edits_and_nothing_missed(project: Path) -> None:
+    """After each edit, or a burst of them, the report is what a fresh check would say."""
+    random = Random(11)
+    checking = Checking()
+    tools = project / "library" / "tools"
+    names = [f"t{number}" for number in range(4)]
+    edits = 0
+    while edits < 200:
+        count = len(checking.turns)
+        for _ in range(random.choice([1, 1, 2, 5])):
+            edits += 1
+            _edit(random, project, tools, names)
+        wanted = list(map(str, lading.check(["."], env={}).diagnostics))
+        until(lambda wanted=wanted: list(map(str, checking.turns[-1].report.diagnostics)) == wanted)
+        assert len(checking.turns) - count <= 8
+    checking.close()
+
+
+def _edit(random: Random, project: Path, tools: Path, names: list[str]) -> None:
+    name = random.choice(names)
+    path, other = tools / f"{name}.yaml", tools / f"{random.choice(names)}.yaml"
+    server = project / f"{random.choice('abc')}.yaml"
+    what = random.randrange(9)
+    if what < 2:
+        path.write_text(tool(f"n{random.randrange(100)}"))
+    elif what == 2:
+        path.write_text("tool: {name: ")
+    elif what == 3:
+        path.write_text(tool("x").replace("description", "descripton"))
+    elif what == 4:
+        path.unlink(missing_ok=True)
+    elif what == 5 and path.exists():
+        path.replace(other)
+    elif what == 6 and tools.exists():
+        tools.rename(project / "aside")
+        (project / "aside").rename(tools)
+    elif what == 7:
+        server.write_text(SERVER.replace("echo", name) + f"# {random.random()}\n")
+    else:
+        server.unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("flag", ["--json", "--fix", "--diff", "--statistics"])
+def test_watching_goes_with_no_other_output(project: Path, flag: str) -> None:
+    code, out, err = in_process(["check", "--watch", flag])
+    assert (code, out) == (2, "")
+    assert "--watch writes findings as text" in err
+
+
+def test_a_change_with_many_files_is_told_in_one_line(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    report = lading.check(["server.yaml"], env={})
+    broken = lading.check(["no.yaml"], env={}).diagnostics
+    turns = [Turn(report), Turn(report, tuple("abcde"), broken, ()), Turn(report, (), (), broken)]
+    monkeypatch.setattr("lading.cli.watching.watch_check", lambda *_args, **_more: iter(turns))
+    code, out, _ = in_process(["check", "--watch", "--quiet"])
+    assert code == 0
+    assert out.splitlines()[-3:] == [
+        "changed a, b, c and 2 more: 1 new, 0 gone; 2 files checked, nothing found",
+        "gone: no.yaml: error[file-missing] file not found: no.yaml",
+        "changed elsewhere: 0 new, 1 gone; 2 files checked, nothing found",
+    ]

@@ -13,7 +13,7 @@ import msgspec
 
 from lading.codes import CORE_CODES
 from lading.diagnostics import Diagnostic, Severity, UsageError
-from lading.files import MAX_BYTES, FileProblem, Files, display_name, require_text
+from lading.files import MAX_BYTES, FileProblem, Files, Seen, display_name, require_text
 from lading.kinds.kind import Offer
 from lading.kinds.places import kind_of_header
 from lading.kinds.registry import kind_named, recognise_content, recognise_path, recognise_text
@@ -56,6 +56,7 @@ class Checked(msgspec.Struct, frozen=True):
     offer: Offer | None = None  #: how others may refer to it
     refers: bool = False  #: whether it refers to others
     guessed: bool = False  #: its kind is a guess, see `Guess`
+    seen: Seen | None = None  #: what its load looked at, where somebody wants to check it again
 
 
 class Guess(str):
@@ -67,7 +68,10 @@ class Guess(str):
 class Checker:
     """Checks files, a chunk at a time. The files of a chunk share what they read and parse."""
 
-    def __init__(self, request: Request, kind: str | None, projects: Projects | None = None) -> None:
+    def __init__(
+        self, request: Request, kind: str | None, projects: Projects | None = None, *, again: bool = False
+    ) -> None:
+        self.again = again  #: keep what is needed to know when a file must be checked again
         self.request = request
         self.kind = kind
         self.projects = projects or Projects()
@@ -95,7 +99,10 @@ class Checker:
             chosen = found
         try:
             outcome = load_path(path, kind_named(chosen), project.applied(self.request), shared=shared)
-            return _kept(path, outcome, guessed=isinstance(chosen, Guess))
+            kept = _kept(path, outcome, guessed=isinstance(chosen, Guess))
+            if self.again and outcome.session is not None:
+                return msgspec.structs.replace(kept, seen=outcome.session.files.seen())
+            return kept
         except UsageError:
             raise
         except Exception as error:

@@ -191,6 +191,14 @@ _TEXT = (
         "No real configuration nests this deep; deeper input is refused while it is being parsed.",
     ),
     Code(
+        "composed-too-large",
+        "error",
+        "put together, the files come to more than {limit} values beyond what they hold",
+        "What is included or read several times is counted each time, a long text for its length. A dozen small files "
+        "that include each other can stand for more than any machine holds, so it is refused before it is written out.",
+        "include large files once, or split the configuration",
+    ),
+    Code(
         "alias-bomb",
         "error",
         "aliases add more than {limit} nodes",

@@ -29,6 +29,9 @@ _START = expression(r"\$[${]")
 _BRACES = expression(r"[{}]")
 #: Values made of these characters alone cannot end a scalar, start another or open a comment.
 _HARMLESS = expression(r"[A-Za-z0-9_./@+%~-]*")
+#: What divides YAML into scalars.
+_STRUCTURE = expression(r"[\s\x00-\x20'\"{}\[\],:#&*!|>%@`?]+")
+_COMMENT = expression(r"(?:^|\s)#")
 #: Names that a server's response templates use at run time; written with one `$` they are consumed here.
 _TEMPLATE = expression(r"(?:args|tool|resource|prompt|phase|request|connection|env|fn)\.")
 
@@ -197,13 +200,25 @@ def structure_changes(substituted: Substituted) -> Iterator[Irregularity]:
     ]
     if not risky:
         return
-    ranges = [_without_blanks(text, *piece.became) for piece in risky]
+    ranges = [without_blanks(text, *piece.became) for piece in risky]
     for piece, outcome in zip(risky, yaml.scalars_at(text, ranges), strict=True):
-        if outcome is False:
+        if outcome is False or (outcome is None and _starts_comment(text, *piece.became)):
             yield Irregularity("env-changes-structure", piece.written, values={"name": piece.name})
 
 
-def _without_blanks(text: str, start: int, end: int) -> Range:
+def _starts_comment(text: str, start: int, end: int) -> bool:
+    """Whether a value that stands in no node made the comment it stands in."""
+    line = text.rfind("\n", 0, start) + 1
+    return "#" in text[start:end] and _COMMENT.search(text[line:start]) is None
+
+
+def fragments(value: str) -> Iterator[str]:
+    """What may be left of a value that did not stay in one piece."""
+    return (part for part in _STRUCTURE.split(value) if part)
+
+
+def without_blanks(text: str, start: int, end: int) -> Range:
+    """A stretch of a text without the blanks at its ends, which no scalar keeps."""
     stripped = text[start:end].strip()
     if not stripped:
         return start, start

@@ -27,7 +27,8 @@ MAX_BYTES = 10 * 1024 * 1024
 Stamp = tuple[int, int, int, int]
 
 _MAX_LINKS = 40
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+#: Opening must never wait, never become a program's that is started meanwhile, never take over a terminal.
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _DIRECTORY = getattr(os, "O_DIRECTORY", 0)
 #: Without `dir_fd` (Windows), components are resolved by name and compared with the roots: a weaker check,
@@ -399,7 +400,13 @@ class _Walk:
         if self.links > _MAX_LINKS:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         parent, _ = self.stack[-1]
-        target = os.readlink(part, dir_fd=parent)
+        try:
+            target = os.readlink(part, dir_fd=parent)
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
+            pending.append(part)  # it was a link a moment ago; look again
+            return
         steps = target.split("/")
         if target.startswith("/"):
             self.start(posixpath.normpath(target))

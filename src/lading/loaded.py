@@ -16,6 +16,7 @@ from lading.plain import plain_data
 from lading.source import Source, Span
 from lading.syntax.document import Document
 from lading.tree import MADE_ABSOLUTE, Origin, Story, Tree, get, walk
+from lading.wording import Redactor
 
 C = TypeVar("C")
 
@@ -23,7 +24,7 @@ C = TypeVar("C")
 CANONICAL = 1
 
 _MISSING: Any = object()
-_DERIVED = frozenset({"digest", "_touched", "_touched_keys"})
+_DERIVED = frozenset({"digest", "_touched", "_touched_keys", "_escaped"})
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -155,18 +156,30 @@ class Loaded(Generic[C]):
 
     def _hidden(self, plain: Any, path: Path = ROOT) -> Any:
         """Plain data at `path` with every leaf a variable went into as the author wrote it."""
-        if not self._touched and not self._touched_keys:
+        if not self._touched and not self._touched_keys and not self._escaped.texts:
             return plain
         if isinstance(plain, dict):
             keys = self._touched_keys
-            return {keys.get(key, key): self._hidden(child, (*path, key)) for key, child in plain.items()}
+            return {
+                keys.get(key) or self._escaped.text(key): self._hidden(child, (*path, key))
+                for key, child in plain.items()
+            }
         if isinstance(plain, list):
             return [self._hidden(child, (*path, number)) for number, child in enumerate(plain)]
         return self._hidden_leaf(plain, self._tree.story(path).origin)
 
+    @cached_property
+    def _escaped(self) -> Redactor:
+        """Knows what is left of values that changed the structure of a text, wherever it ended up."""
+        return Redactor(texts=(each for document in self._documents for each in document.escaped))
+
     def _hidden_leaf(self, value: Any, origin: Origin) -> Any:
         known = self._touched.get((id(origin.document), origin.path))
-        return value if known is None else known[1]
+        if known is not None:
+            return known[1]
+        if isinstance(value, str):
+            return self._escaped.text(value)
+        return self._escaped.texts.get(str(value), value)
 
     # ----------------------------------------------------------------------------------------------- places
 

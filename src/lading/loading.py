@@ -26,6 +26,7 @@ from lading.session import Session, Shared, format_of
 from lading.source import Source, Span
 from lading.syntax.document import Document
 from lading.tree import HOLE, Tree, graft
+from lading.weight import MAX_ADDED, weight
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -213,8 +214,12 @@ def check_tree(tree: Tree, session: Session, facts: list[Fact], source: Source) 
     """Resolve, check and freeze a tree that is already parsed (or merged from layers)."""
     kind = session.kind
     for stage in kind.stages:
+        before = tree.value
         tree, found = stage(tree, session)
         facts += found
+        if tree.value is not before and _grew_too_large(tree, session):
+            facts.append(Fact("composed-too-large", values={"limit": MAX_ADDED}, span=Span(source, 0, 0)))
+            return _report(session, Tree(HOLE, tree.origins, tree.moves), facts, source.name, root=source)
     resolved = tree.value
     config, plain, found = build(resolved, kind.model, kind.shape)
     facts += found
@@ -225,6 +230,12 @@ def check_tree(tree: Tree, session: Session, facts: list[Fact], source: Source) 
     for rule in kind.rules:
         facts += rule(tree.value, session)
     return _report(session, tree, facts, source.name, config=config, root=source, resolved=resolved)
+
+
+def _grew_too_large(tree: Tree, session: Session) -> bool:
+    """Whether composing made much more of the files than they hold; a file alone is as large as it is."""
+    sources = session.files.sources()
+    return len(sources) > 1 and weight(tree.value) > MAX_ADDED + sum(len(source.data) for source in sources)
 
 
 def place_more(outcome: Outcome, facts: Sequence[Fact]) -> list[Diagnostic]:

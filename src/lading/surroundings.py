@@ -15,6 +15,8 @@ from lading.session import Shared
 from lading.syntax.document import load_value
 from lading.syntax.engine import SyntaxProblem
 
+#: Files of these names say what the files around them are.
+MANIFESTS = ("plugin.json", "marketplace.json")
 _MANIFEST = "/.claude-plugin/plugin.json"
 _MARKETPLACE = "/.claude-plugin/marketplace.json"
 

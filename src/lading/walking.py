@@ -78,14 +78,18 @@ def walk_files(folder: str, also: Callable[[str], bool] = lambda _path: False) -
     return (each.path for each in walk(folder, also) if each.problem is None)
 
 
-def walk(folder: str, also: Callable[[str], bool] = lambda _path: False) -> Iterator[Found]:
-    """The same, with the folders that could not be read."""
+def walk(
+    folder: str, also: Callable[[str], bool] = lambda _path: False, entered: Callable[[str], object] | None = None
+) -> Iterator[Found]:
+    """The same, with the folders that could not be read. `entered` is called with each folder that is looked into."""
     start = os.path.abspath(folder)
     holds_agents = not AGENT_FOLDERS.isdisjoint(start.split(os.sep))
     links = _Links(_boundary(start))
     stack = [_Folder(folder, _slashed(start), _ignores_above(start), holds_agents)]
     while stack:
         here = stack.pop()
+        if entered is not None:
+            entered(here.absolute)
         try:
             with os.scandir(here.shown) as scan:
                 entries = sorted(scan, key=lambda entry: entry.name)

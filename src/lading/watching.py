@@ -73,7 +73,12 @@ def _is_folder(stamp: Stamp) -> bool:
     return stamp[1] == -1
 
 
-def surroundings(paths: Iterable[str], bases: Iterable[str]) -> set[str]:
+def is_known_file(stamp: Stamp | None) -> bool:
+    """Whether a stamp is that of a file, or of none: a change of it is worth a word."""
+    return stamp is None or not _is_folder(stamp)
+
+
+def folders_around(paths: Iterable[str], bases: Iterable[str]) -> set[str]:
     """The folders in which something must happen for any of `paths` to change: their own, and those above them
     up to one of the bases; where there is none yet, the nearest one that exists."""
     tops = tuple(base.rstrip(os.sep) + os.sep for base in bases)
@@ -117,17 +122,22 @@ class Events:
                 raise UsageError(f"cannot watch {len(folders)} folders: {error}") from None
         self._folders = folders
 
-    def wait(self) -> frozenset[str] | None:
-        """The paths at which something happened, once it is quiet again; None when there is no more to come."""
+    def wait(self, *, briefly: bool = False) -> frozenset[str] | None:
+        """The paths at which something happened, once it is quiet again; None when there is no more to come.
+
+        `briefly` also returns when nothing happens: to look at the disk, but not while somebody is writing.
+        """
         assert self._notify is not None, "there is nothing to wait for before `attend`"
         while True:
-            events = self._notify.watch(BURST, QUIET, _PATIENCE, self._stop)
+            events = self._notify.watch(BURST, QUIET, QUIET if briefly else _PATIENCE, self._stop)
             if events == "signal":
                 raise KeyboardInterrupt
             if events == "stop":
                 return None
             if not isinstance(events, str):
                 return frozenset(path for _, path in events)
+            if briefly:
+                return frozenset()
 
     def close(self) -> None:
         if self._notify is not None:
@@ -198,19 +208,20 @@ class Watch(Generic[C]):
         return self
 
     def __next__(self) -> Loaded[C]:
-        touched: frozenset[str] | None = frozenset()
-        while touched is not None and not self._stop.is_set():
+        if self._stop.is_set():
+            raise StopIteration
+        loaded = self._reload(Look()) if self._known is None else None
+        was_reloaded = True  # since then, or before the folders were listened to, something may have happened
+        while loaded is None:
+            touched = self._events.wait(briefly=was_reloaded)
+            if touched is None:
+                self._events.close()
+                raise StopIteration
             look = Look()
             # Two edits within one tick of the clock leave the same stamp; the event still tells.
-            if self._known is None or look.changed(self._known) or not touched.isdisjoint(self._known):
-                loaded = self._reload(look)
-                touched = frozenset()
-                if loaded is not None:
-                    return loaded
-            else:
-                touched = self._events.wait()
-        self._events.close()
-        raise StopIteration
+            was_reloaded = bool(look.changed(self._known or {}) or touched.intersection(self._known or ()))
+            loaded = self._reload(look) if was_reloaded else None
+        return loaded
 
     def __enter__(self) -> Watch[C]:
         return self
@@ -232,7 +243,7 @@ class Watch(Generic[C]):
         except LoadError as problem:
             self._report(problem)
         self._known = known_stamps(files.seen(), look.stamps) | near
-        self._events.attend(surroundings(self._known, [os.path.dirname(self._path)]))
+        self._events.attend(folders_around(self._known, [os.path.dirname(self._path)]))
         now = self.current
         if self.problem is not None or now is None:
             return None

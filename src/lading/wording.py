@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import string
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any
 
 from lading.codes import Code
@@ -65,14 +66,20 @@ def type_name(value: object) -> str:
 class Redactor:
     """Knows which values of a load came from the environment, and how the author wrote them."""
 
-    def __init__(self, documents: Iterable[Document] = (), sources: Iterable[Source] = ()) -> None:
+    def __init__(
+        self,
+        documents: Iterable[Document] = (),
+        sources: Iterable[Source] = (),
+        texts: Iterable[tuple[str, str]] = (),
+    ) -> None:
         self.values: dict[tuple[type, object], str] = {}
         self.texts: dict[str, str] = {}
         self.keys: dict[str, str] = {}
         for document in documents:
             self._learn(document)
         for source in sources:
-            self._learn_texts(source)
+            self._learn_texts(source.secrets)
+        self._learn_texts(texts)
 
     def _learn(self, document: Document) -> None:
         """Which keys and values a variable went into, and how the author wrote them."""
@@ -83,26 +90,53 @@ class Redactor:
             if isinstance(value, str | int | float) and not isinstance(value, bool):
                 self.values[type(value), value] = touch.written
 
-    def _learn_texts(self, source: Source) -> None:
-        """The values themselves, wherever they may turn up in a sentence."""
-        for name, value in source.secrets:
+    def _learn_texts(self, secrets: Iterable[tuple[str, str]]) -> None:
+        """The values themselves, by name, wherever they may turn up in a sentence."""
+        for name, value in secrets:
             for line in (value, *value.splitlines()):
                 if len(line.strip()) >= _SHORTEST_SECRET:
                     self.texts[line.strip()] = f"${{{name}}}"
 
     def text(self, text: str) -> str:
-        """Text without any value of a variable in it."""
-        for secret, shown in self.texts.items():
-            if secret in text:
-                text = text.replace(secret, shown)
-        return text
+        """Text without any value of a variable in it.
+
+        Of several values that begin at one place, the longest counts. The time does not grow with the number of
+        variables: a file may have thousands of them, and as many findings.
+        """
+        if not self.texts:
+            return text
+        lengths = self._lengths
+        parts: list[str] = []
+        start = position = 0
+        while position < len(text):
+            for length in lengths.get(text[position : position + _SHORTEST_SECRET], ()):
+                shown = self.texts.get(text[position : position + length])
+                if shown is not None:
+                    parts += (text[start:position], shown)
+                    start = position = position + length
+                    break
+            else:
+                position += 1
+        return "".join((*parts, text[start:]))
+
+    @cached_property
+    def _lengths(self) -> dict[str, list[int]]:
+        """How long the values are that begin with these letters, the longest first."""
+        lengths: dict[str, set[int]] = {}
+        for secret in self.texts:
+            lengths.setdefault(secret[:_SHORTEST_SECRET], set()).add(len(secret))
+        return {beginning: sorted(found, reverse=True) for beginning, found in lengths.items()}
 
     def value(self, value: object) -> str | None:
         """How to show a value that came from the environment, None if it did not."""
         known = self.values.get((type(value), value)) if isinstance(value, str | int | float) else None
-        if known is None and isinstance(value, str) and len(value) >= _SHORTEST_SECRET:
+        if known is None and isinstance(value, str) and len(value) >= _SHORTEST_SECRET and value in self._all_texts:
             return next((shown for secret, shown in self.texts.items() if value in secret), None)
         return known
+
+    @cached_property
+    def _all_texts(self) -> str:
+        return "\0".join(self.texts)
 
     def path(self, path: Path) -> Path:
         """A path whose keys are shown as the author wrote them."""

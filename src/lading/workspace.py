@@ -227,10 +227,36 @@ def check_paths(
     if kind is not None:
         kind_named(kind)
     projects = Projects()
+    checker = Checker(request, kind, projects)
+    return report_of(
+        paths,
+        request,
+        projects,
+        lambda candidates: _checked(candidates, checker, jobs),
+        selection=selection,
+        progress=progress,
+    )
+
+
+#: What is kept of each file to look at, in order.
+Checking = Callable[[Sequence[Candidate]], Iterable[Checked | None]]
+
+
+def report_of(
+    paths: Sequence[str],
+    request: Request,
+    projects: Projects,
+    check: Checking,
+    *,
+    selection: Selection = EVERYTHING,
+    progress: Progress | None = None,
+    entered: Callable[[str], object] | None = None,
+) -> Report:
+    """The report on what is at and below `paths`, with `check` for each file. `entered` is told of each folder."""
     gathered = _Gathered(projects, selection)
-    candidates = list(_to_check(paths, projects, gathered))
+    candidates = list(_to_check(paths, projects, gathered, entered))
     guessed: list[Checked] = []
-    for number, checked in enumerate(_checked(candidates, Checker(request, kind, projects), jobs)):
+    for number, checked in enumerate(check(candidates)):
         if progress is not None:
             progress(number, len(candidates))
         if checked is not None and checked.guessed:
@@ -263,7 +289,9 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _to_check(paths: Sequence[str], projects: Projects, gathered: _Gathered) -> Iterator[Candidate]:
+def _to_check(
+    paths: Sequence[str], projects: Projects, gathered: _Gathered, entered: Callable[[str], object] | None
+) -> Iterator[Candidate]:
     """Each file to look at, those the caller named first; and what keeps the walk from others."""
     folders = [path for path in dict.fromkeys(paths) if os.path.isdir(path)]
     for path in dict.fromkeys(paths):
@@ -272,7 +300,7 @@ def _to_check(paths: Sequence[str], projects: Projects, gathered: _Gathered) -> 
             yield Candidate(path, named=True)
     for folder in folders:
         projects.of(os.path.join(folder, "file"))
-        for found in walk(folder, lambda each: projects.of(each).kind_of(each) is not None):
+        for found in walk(folder, lambda each: projects.of(each).kind_of(each) is not None, entered):
             if found.problem is None:
                 yield Candidate(found.path)
             else:

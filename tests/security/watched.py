@@ -7,9 +7,11 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 import os
+import pkgutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +20,7 @@ from typing import Any
 import lading
 from lading.kinds.registry import kind_named, names
 from lading.loading import Request, load_path
+from lading.model import type_info
 
 EXECUTION = (
     "os.system",
@@ -38,11 +41,17 @@ EXECUTION = (
 
 
 def warm_up() -> None:
-    """Import everything a load needs, so that only what *files* cause is seen afterwards."""
+    """Import everything a load needs, so that only what *files* cause is seen afterwards.
+
+    Much of lading is imported when it is first needed; here all of it is, and every model is looked at once.
+    """
+    for module in pkgutil.walk_packages(lading.__path__, "lading."):
+        if module.name not in ("lading.__main__", "lading.syntax.yaml.fallback"):
+            importlib.import_module(module.name)
+    for module in ("yaml.cyaml", "jsonschema_rs", "rtoml", "difflib", "unicodedata", "base64", "hashlib"):
+        importlib.import_module(module)
     for name in names():
-        kind_named(name)
-    for module in ("json", "toml", "yaml"):
-        __import__(f"lading.syntax.{module}")
+        type_info(kind_named(name).model)
 
 
 class Watch:
@@ -62,6 +71,9 @@ class Watch:
 def load_job(job: dict[str, Any]) -> list[str]:
     """Load a file and give the codes of what was found."""
     os.chdir(job["cwd"])
+    if "content" in job:
+        with open(job["file"], "w") as file:
+            file.write(job["content"])
     request = Request(env=job.get("env", {}), options=job.get("options", {}))
     outcome = load_path(job["file"], kind_named(job["kind"]), request)
     loaded = outcome.loaded()
@@ -142,7 +154,7 @@ def opens(jobs: list[dict[str, Any]]) -> list[Any]:
             said = load_job(job)
         finally:
             watch.on = False
-        result.append({"said": said, "opened": sorted(set(watch.led))})
+        result.append({"said": said, "opened": sorted(set(watch.led)), "cwd": job["cwd"]})
     return result
 
 

@@ -144,6 +144,7 @@ def _check(commands: Commands) -> None:
     check.add_argument("--strict", action="store_true", help="fail on warnings, too")
     _codes(check, "--select", "report these codes only")
     _codes(check, "--ignore", "do not report these codes")
+    check.add_argument("--watch", action="store_true", help="go on checking whenever a file changes (lading[watch])")
     check.add_argument("--statistics", action="store_true", help="count findings by code instead of showing them")
 
 

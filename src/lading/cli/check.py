@@ -17,6 +17,10 @@ from lading.workspace import SETTINGS, Report, check_paths
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
+    if options.watch:
+        from lading.cli.watching import run_watch
+
+        return run_watch(options, output, selection_of(options))
     check = _checking(options, output)
     fixed: int | None = None
     if options.fix:
@@ -44,7 +48,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
 
 def _checking(options: argparse.Namespace, output: Output) -> Callable[[], Report]:
     """A check as the command line asks for it, to be made once or more."""
-    selection = Selection(_codes(options.select) or None, _codes(options.ignore))
+    selection = selection_of(options)
     request = request_of(options)
 
     def check() -> Report:
@@ -62,6 +66,11 @@ def _checking(options: argparse.Namespace, output: Output) -> Callable[[], Repor
             progress.clear()
 
     return check
+
+
+def selection_of(options: argparse.Namespace) -> Selection:
+    """The codes the command line wants to see. Raises `UsageError`."""
+    return Selection(_codes(options.select) or None, _codes(options.ignore))
 
 
 def _write(report: Report, options: argparse.Namespace, output: Output, fixed: int | None) -> None:

@@ -110,9 +110,9 @@ class _Teller:
         }
 
     def setting_to_dict(self, each: Setting) -> dict[str, Any]:
-        place = {"file": None, "line": None, "column": None}
+        place: dict[str, Any] = {"file": None, "line": None, "column": None}
         if each.span is not None:
-            place = {"file": each.span.source.name, "line": each.span.line, "column": each.span.column}  # type: ignore[dict-item]
+            place = {"file": each.span.source.name, "line": each.span.line, "column": each.span.column}
         return {
             **place,
             "path": each.path,

@@ -59,10 +59,14 @@ class Output:
         except NotWritten as error:
             raise UsageError(f"cannot write {path}: {error}") from None
 
-    def note(self, text: str) -> None:
-        """Write a word about the run itself."""
+    def flush(self) -> None:
+        """Let whoever reads along see what was written so far."""
         if sys.stdout is not None:
             sys.stdout.flush()
+
+    def note(self, text: str) -> None:
+        """Write a word about the run itself."""
+        self.flush()
         if sys.stderr is not None:
             _write(sys.stderr, text + "\n")
             sys.stderr.flush()

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import msgspec
 
 from lading.diagnostics import Also, Fact, Shown
-from lading.environment import Substituted, structure_changes, substitute
+from lading.environment import Substituted, fragments, structure_changes, substitute, without_blanks
 from lading.path import Path
 from lading.source import Source, Span
 from lading.syntax import yaml
@@ -41,7 +41,7 @@ class Located(msgspec.Struct, frozen=True):
 class Document:
     """A source, parsed. `value` is plain data that nobody may change; `locate` gives spans."""
 
-    __slots__ = ("_touches", "format", "merge", "source", "substituted_text", "value", "window")
+    __slots__ = ("_touches", "escaped", "format", "merge", "source", "substituted_text", "value", "window")
 
     def __init__(
         self,
@@ -59,6 +59,8 @@ class Document:
         self.window = window or _window(source.text)
         self.substituted_text = substituted
         self.merge = merge
+        #: name and parts of the values of variables that cut through the structure of the text
+        self.escaped: tuple[tuple[str, str], ...] = ()
         self._touches: tuple[Touch, ...] | None = None
 
     def parsed_text(self) -> str:
@@ -111,7 +113,8 @@ class Document:
             return
         pieces = [piece for piece in self.substituted_text.pieces if piece.name is not None]
         names: dict[tuple[Path, bool, Range], list[str]] = {}
-        scalars = yaml.scalars_at(self.parsed_text(), [piece.became for piece in pieces])
+        text = self.parsed_text()
+        scalars = yaml.scalars_at(text, [without_blanks(text, *piece.became) for piece in pieces])
         for piece, scalar in zip(pieces, scalars, strict=True):
             if isinstance(scalar, yaml.Touched) and piece.name is not None:
                 names.setdefault((scalar.path, scalar.is_key, scalar.range), []).append(piece.name)
@@ -133,10 +136,10 @@ class Document:
         return f"Document({self.source.name!r}, {self.format})"
 
     def __getstate__(self) -> tuple[Any, ...]:
-        return self.source, self.format, self.value, self.window, self.substituted_text, self.merge
+        return self.source, self.format, self.value, self.window, self.substituted_text, self.merge, self.escaped
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self.source, self.format, self.value, self.window, self.substituted_text, self.merge = state
+        self.source, self.format, self.value, self.window, self.substituted_text, self.merge, self.escaped = state
         self._touches = None
 
 
@@ -163,9 +166,10 @@ def parse(
         except SyntaxProblem as problem:
             return None, [_as_fact(each, document.written_span(*each.range)) for each in problem.problems]
         text, document.substituted_text = replaced.text, replaced
-        source.secrets = replaced.secrets()
         facts += [_as_fact(each, document.written_span(*each.range)) for each in replaced.irregularities]
-        changes = structure_changes(replaced)
+        changes = list(structure_changes(replaced))
+        document.escaped = _escaped(replaced, {str(each.values["name"]) for each in changes})
+        source.secrets = (*replaced.secrets(), *document.escaped)
         facts += [_as_fact(each, document.written_span(*each.range)) for each in changes]
     try:
         parsed = _load(format, text, merge=merge)
@@ -174,6 +178,11 @@ def parse(
     document.value = parsed.value
     facts += [_as_fact(each, document.span(*each.range), document) for each in parsed.irregularities]
     return document, facts
+
+
+def _escaped(replaced: Substituted, names: set[str]) -> tuple[tuple[str, str], ...]:
+    """Name and parts of the values that did not stay inside one scalar: nobody can tell where they ended up."""
+    return tuple((name, part) for name, value in replaced.secrets() if name in names for part in fragments(value))
 
 
 def _as_fact(each: Irregularity, span: Span, document: Document | None = None) -> Fact:

@@ -95,7 +95,7 @@ def test_no_link_leads_out(here: Path, directive: str) -> None:
 
 
 def in_memory(files: dict[str, str], **env: str) -> tuple[Outcome, list[str]]:
-    memory = MemoryFiles(files, cwd="/work")
+    memory = MemoryFiles(files, cwd="/project")
     return load_path("main.yaml", SERVER, Request(env=env), memory), memory.opened
 
 
@@ -104,7 +104,7 @@ def test_a_file_is_read_once_however_often_it_is_included() -> None:
     tools = "".join(f"  - {{$include: t.yaml, override: {{tool: {{name: t{number}}}}}}}\n" for number in range(50))
     files = {"main.yaml": f"server: {{name: a}}\ntools:\n{tools}", "library/t.yaml": TOOL % "t"}
     outcome, opened = in_memory(files)
-    assert opened == ["/work/main.yaml", "/work/library/t.yaml"]
+    assert opened == ["/project/main.yaml", "/project/library/t.yaml"]
     names = [tool.tool.name for tool in outcome.config.baseline.tools]
     assert names == [f"t{number}" for number in range(50)]
 

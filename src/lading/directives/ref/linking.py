@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -26,6 +26,7 @@ REF = "$ref"
 #: A chain of references that only lead on is followed this far to find the draft at its end.
 _MAX_CHAIN = 64
 _YAML = (".yaml", ".yml")
+_RUN_TIME_REFS = frozenset({"$dynamicRef", "$recursiveRef"})
 _NAMES = frozenset({"$id", "id", "$anchor", "$schema"})
 
 
@@ -82,6 +83,8 @@ class Linker:
                 found += check_patterns(schema, path)
             if not _NAMES.isdisjoint(schema):
                 renamed.append(path)
+            if not _RUN_TIME_REFS.isdisjoint(schema):
+                facts += _remote_names(part, path, schema)
             if REF in schema:
                 alone = part.draft.ref_stands_alone or len(schema) == 1
                 links.append(Link(path, self._target(part, path, schema[REF], facts), alone, in_place))
@@ -245,6 +248,15 @@ def _spelling(reference: str, instead: str, origin: Origin) -> Fact:
     remedy = Remedy(f"write `{spelled}`", (Change(ROOT, spelled, origin=origin),))
     values: dict[str, object] = {"reference": Shown(reference), "instead": Shown(spelled)}
     return Fact("schema-ref-spelling", values=values, origin=origin, remedy=remedy)
+
+
+def _remote_names(part: Part, path: Path, schema: dict[str, Any]) -> Iterator[Fact]:
+    """Names that only a validator at run time looks up: it must not have to leave the document for them."""
+    for word in sorted(_RUN_TIME_REFS):
+        reference = schema.get(word)
+        if isinstance(reference, str) and not reference.startswith("#"):
+            origin = Origin(part.document, (*part.path, *path, word))
+            yield _fact("schema-ref-remote", origin, reference=Shown(reference))
 
 
 def _placed(each: Fact, part: Part) -> Fact:

@@ -43,8 +43,8 @@ def ids_are_unique(outcomes: Sequence[Outcome]) -> Iterator[tuple[Outcome, Fact]
 
 def _duplicate(name: str, outcome: Outcome, first: Outcome) -> Fact:
     also = (Also("first used here", origin=_origin(first)),)
-    values = {"file": outcome.sources[0].name, "first": first.sources[0].name}
-    return fact("duplicate-id", ("id",), also=also, id=Shown(name), **values)  # type: ignore[arg-type]
+    files = outcome.sources[0].name, first.sources[0].name
+    return fact("duplicate-id", ("id",), also=also, id=Shown(name), file=files[0], first=files[1])
 
 
 def _order(outcome: Outcome) -> tuple[str, ...]:

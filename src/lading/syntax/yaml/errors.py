@@ -66,7 +66,7 @@ def _block_error(block: str, start: int) -> Irregularity | None:
 def _describe(error: Exception, text: str, shift: int) -> Irregularity:
     """A parser's exception as an irregularity: libyaml's own words, our place."""
     if isinstance(error, ReaderError):
-        offset = shift + _reader_offset(error, text)
+        offset = shift + reader_offset(error, text)
         character = error.character if isinstance(error.character, int) else ord(error.character)
         return Irregularity("control-character", (offset, offset + 1), values={"character": f"U+{character:04X}"})
     assert isinstance(error, MarkedYAMLError)
@@ -81,7 +81,7 @@ def _describe(error: Exception, text: str, shift: int) -> Irregularity:
     return Irregularity("yaml-syntax", (offset + shift, min(offset + 1, len(text)) + shift), values=values, also=also)
 
 
-def _reader_offset(error: ReaderError, text: str) -> int:
+def reader_offset(error: ReaderError, text: str) -> int:
     """Where the reader stopped, in code points; libyaml counts bytes there."""
     position = int(error.position)
     return len(text.encode()[:position].decode(errors="ignore")) if ENGINE == "libyaml" else position

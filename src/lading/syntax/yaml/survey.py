@@ -9,10 +9,12 @@ from typing import Any
 import msgspec
 from yaml.error import MarkedYAMLError
 from yaml.events import AliasEvent, MappingStartEvent, ScalarEvent, SequenceStartEvent
+from yaml.reader import ReaderError
 
 from lading.path import ROOT, Path
-from lading.syntax.engine import Irregularity, Range
+from lading.syntax.engine import MAX_DEPTH, Irregularity, Range
 from lading.syntax.yaml.compose import Alias, Collection, Node, compose, range_of, value_of
+from lading.syntax.yaml.errors import reader_offset
 from lading.syntax.yaml.events import Frame, content_range, events_with_frames, key_name, scalar_value
 from lading.syntax.yaml.scalars import INFINITY, is_too_long, key_text, known_tag, resolve_tagged
 
@@ -84,6 +86,7 @@ def scalars_at(text: str, ranges: list[Range]) -> list[Touched | bool | None]:
     None if nothing of the document is there (a comment, white space).
 
     A text that does not parse is looked at up to its error; a range the error stands in cuts through structure.
+    One that nests too deep is looked at so far: nobody will load it.
     """
     result: list[Touched | bool | None] = [None] * len(ranges)
     if not ranges:
@@ -92,17 +95,27 @@ def scalars_at(text: str, ranges: list[Range]) -> list[Touched | bool | None]:
         for event, frames, is_key in events_with_frames(text):
             if event.__class__ not in _NODES:
                 continue
+            if len(frames) > MAX_DEPTH:
+                break
             if is_key and event.__class__ is ScalarEvent:
                 frames[-1].key = key_name(event, text, content_range(event, text))
             start, end = event.start_mark.index, event.end_mark.index
             for number in _touched_by(start, end, ranges):
                 result[number] = _judged(event, frames, is_key, ranges[number])
-    except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
+    except (MarkedYAMLError, ReaderError) as error:
+        offset = _offset(error, text)
         for number, (low, high) in enumerate(ranges):
-            if mark is not None and low <= mark.index <= high:
+            if low <= offset <= high:
                 result[number] = False
     return result
+
+
+def _offset(error: MarkedYAMLError | ReaderError, text: str) -> int:
+    """Where a parser gave up."""
+    if isinstance(error, ReaderError):
+        return reader_offset(error, text)
+    mark = error.problem_mark or error.context_mark
+    return len(text) if mark is None else mark.index
 
 
 _NODES = frozenset({ScalarEvent, AliasEvent, MappingStartEvent, SequenceStartEvent})

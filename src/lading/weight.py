@@ -1,0 +1,39 @@
+"""How much a value would be if it were written out.
+
+What comes through directives is shared: in memory a file that is included a thousand times is there once. Whoever
+walks, writes or hashes the value meets it a thousand times, and a dozen small files that include each other can stand
+for more than any machine holds. So growth is bounded before anybody walks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+#: How many nodes composing may add to what the files themselves hold.
+MAX_ADDED = 1_000_000
+#: Text counts too: this many characters weigh as much as one node.
+CHARACTERS_PER_NODE = 64
+
+
+def weight(value: Any) -> int:
+    """The nodes of plain data, each counted as often as it is used; long texts weigh more.
+
+    Each container is looked at once, however often it is used.
+    """
+    known: dict[int, int] = {}
+    stack: list[Any] = [value]
+    while stack:
+        node = stack[-1]
+        if id(node) in known:
+            stack.pop()
+            continue
+        children = node.values() if isinstance(node, dict) else node if isinstance(node, list) else (node,)
+        inner = [child for child in children if isinstance(child, dict | list)]
+        missing = [child for child in inner if id(child) not in known]
+        if missing:
+            stack.extend(missing)
+            continue
+        texts = sum(len(child) for child in children if isinstance(child, str)) // CHARACTERS_PER_NODE
+        known[id(node)] = 1 + len(children) - len(inner) + texts + sum(known[id(child)] for child in inner)
+        stack.pop()
+    return known[id(value)]

@@ -1,0 +1,175 @@
+"""Symbolic links: inside they are followed, outside never, and nobody wins a race against the check."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from lading.files import FileProblem, Files, PathPolicy
+from lading.kinds.registry import kind_named
+from lading.loading import Request, load_path
+
+from . import world
+from .world import CANARY
+
+INSIDE = PathPolicy(parents="inside")
+SWAPS = 10_000
+SECONDS = 15
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    root = tmp_path / "project"
+    (root / "real").mkdir(parents=True)
+    (root / ".git").mkdir()
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside" / "a.txt").write_text(CANARY)
+    (tmp_path / "project-beside").mkdir()
+    (tmp_path / "project-beside" / "a.txt").write_text(CANARY)
+    (root / "real" / "a.txt").write_text("fine")
+    return root
+
+
+def refer(root: Path, reference: str) -> str:
+    """The text of the file, or the code of what keeps it from being read."""
+    try:
+        return Files(cwd=str(root)).refer(reference, (str(root),), (str(root),), INSIDE).source.text
+    except FileProblem as problem:
+        return problem.code
+
+
+@pytest.mark.parametrize(
+    ("links", "reference", "outcome"),
+    [
+        ({"l": "real/a.txt"}, "l", "fine"),
+        ({"l": "real"}, "l/a.txt", "fine"),
+        ({"l": "real"}, "l/../real/a.txt", "fine"),
+        ({"a": "b", "b": "c", "c": "real/a.txt"}, "a", "fine"),
+        ({"real/up": ".."}, "real/up/real/a.txt", "fine"),
+        ({"l": "../outside/a.txt"}, "l", "reference-escapes"),
+        ({"l": "../outside"}, "l/a.txt", "reference-escapes"),
+        ({"l": ".."}, "l/outside/a.txt", "reference-escapes"),
+        ({"l": "real", "real/m": "../../outside"}, "l/m/a.txt", "reference-escapes"),
+        ({"a": "b", "b": "c", "c": "../outside/a.txt"}, "a", "reference-escapes"),
+        ({"l": "../project-beside/a.txt"}, "l", "reference-escapes"),
+        ({"l": "/"}, "l/etc/passwd", "reference-escapes"),
+        ({"l": "/etc"}, "l/passwd", "reference-escapes"),
+        ({"l": "/proc/self/cwd"}, "l/outside/a.txt", "reference-escapes"),
+        ({"l": "/proc/self/fd/0"}, "l", "reference-escapes"),
+        ({"l": "l"}, "l", "file-link-loop"),
+        ({"a": "b", "b": "a"}, "a", "file-link-loop"),
+        ({"l": "l/x"}, "l", "file-link-loop"),
+        ({"real/l": "../real/l"}, "real/l/a.txt", "file-link-loop"),
+        ({"l": "nowhere"}, "l", "file-missing"),
+        ({"l": "real/a.txt/x"}, "l", "file-missing"),
+        ({"l": "real"}, "l", "file-is-directory"),
+        ({f"l{n}": f"l{n + 1}" for n in range(60)} | {"l60": "real/a.txt"}, "l0", "file-link-loop"),
+        ({f"l{n}": f"l{n + 1}" for n in range(30)} | {"l30": "real/a.txt"}, "l0", "fine"),
+    ],
+)  # fmt: skip
+def test_a_link(project: Path, links: dict[str, str], reference: str, outcome: str) -> None:
+    for name, target in links.items():
+        (project / name).symlink_to(target)
+    started = time.thread_time()
+    assert refer(project, reference) == outcome
+    assert time.thread_time() - started < 1
+
+
+def test_the_root_may_be_a_link_itself(project: Path, tmp_path: Path) -> None:
+    (tmp_path / "alias").symlink_to("project")
+    assert refer(tmp_path / "alias", "real/a.txt") == "fine"
+
+
+def test_a_tree_of_links_costs_no_more_than_their_number(project: Path) -> None:
+    """Each link names the next folder twice: followed by name, that is 2ⁿ steps."""
+    (project / "d0").mkdir()
+    (project / "d0" / "a.txt").write_text("fine")
+    for number in range(1, 30):
+        (project / f"d{number}").symlink_to(f"d{number - 1}/../d{number - 1}")
+    started = time.thread_time()
+    assert refer(project, "d29/a.txt") in ("file-link-loop", "fine")
+    assert time.thread_time() - started < 1
+
+
+# --------------------------------------------------------------------------------------------------- races
+
+
+@pytest.fixture
+def _eager() -> Iterator[None]:
+    """Threads take turns as often as Python lets them."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+def swap(here: Path, kept: list[Path], until: Callable[[], bool]) -> int:
+    """Put each of two things in the place of `here` in turn; how often it was done."""
+    done = 0
+    while done < SWAPS and not until():
+        new = kept[done % len(kept)]
+        os.rename(here, kept[(done + 1) % len(kept)])
+        os.rename(new, here)
+        done += 1
+    return done
+
+
+def race(here: Path, other: Path, attempt: Callable[[], str], parked: Path) -> tuple[int, set[str]]:
+    """Swap `here` and `other` in one thread while another looks; how often, and all that was seen."""
+    seen: set[str] = set()
+    swaps: list[int] = []
+    deadline = time.monotonic() + SECONDS
+    thread = threading.Thread(
+        target=lambda: swaps.append(swap(here, [other, parked], lambda: time.monotonic() > deadline))
+    )
+    thread.start()
+    while thread.is_alive():
+        seen.add(attempt())
+    thread.join()
+    return swaps[0], seen
+
+
+@pytest.mark.usefixtures("_eager")
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_nothing_escapes_while_it_is_swapped(project: Path, tmp_path: Path, what: str) -> None:
+    """A file, or the folder it lies in, is replaced by a link to the outside and back, again and again."""
+    (project / "target").mkdir()
+    (project / "target" / "a.txt").write_text("fine")
+    here = project / "target" / ("a.txt" if what == "file" else "")
+    evil = tmp_path / "evil"
+    evil.symlink_to(tmp_path / "outside" / ("a.txt" if what == "file" else ""))
+    descriptors = len(os.listdir("/proc/self/fd"))
+    swaps, seen = race(here, evil, lambda: refer(project, "target/a.txt"), tmp_path / "parked")
+    assert len(os.listdir("/proc/self/fd")) <= descriptors, "every descriptor is closed, whatever happens"
+    assert CANARY not in seen
+    assert seen <= {"fine", "reference-escapes", "file-missing"}, seen
+    assert swaps >= 500
+
+
+@pytest.mark.usefixtures("_eager")
+def test_nothing_escapes_from_a_whole_load(project: Path, tmp_path: Path) -> None:
+    """The same through the front door: an `$include` whose file is swapped."""
+    (project / "library").mkdir()
+    here = project / "library" / "tool.yaml"
+    tool = "tool: {name: t, description: '%s', inputSchema: {type: object}}\nresponse: {content: [{type: text, text: t}]}\n"
+    here.write_text(tool % "fine")
+    (tmp_path / "outside" / "tool.yaml").write_text(tool % CANARY)
+    (tmp_path / "evil").symlink_to(tmp_path / "outside" / "tool.yaml")
+    main = project / "main.yaml"
+    main.write_text("server: {name: a}\ntools: [{$include: tool.yaml}]\n")
+    request = Request(env={}, options={"library": str(project / "library")})
+
+    def attempt() -> str:
+        outcome = load_path(str(main), kind_named("server"), request)
+        world.no_bug(outcome.diagnostics)
+        return ",".join(each.code for each in outcome.errors) or outcome.config.baseline.tools[0].tool.description
+
+    swaps, seen = race(here, tmp_path / "evil", attempt, tmp_path / "parked")
+    assert seen <= {"fine", "reference-escapes", "include-not-found"}, seen
+    assert swaps >= 500
