@@ -77,6 +77,7 @@ LAYERS = [
         "source",
         "path",
         "_version",
+        "expressions",
     ]
 ]
 

@@ -17,23 +17,23 @@ from __future__ import annotations
 
 import bisect
 import os
-import re
 from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from lading.expressions import expression
 from lading.syntax import yaml
 from lading.syntax.engine import Irregularity, Range, SyntaxProblem
 
-_START = re.compile(r"\$[${]")
-_BRACES = re.compile(r"[{}]")
+_START = expression(r"\$[${]")
+_BRACES = expression(r"[{}]")
 #: Values made of these characters alone cannot end a scalar, start another or open a comment.
-_HARMLESS = re.compile(r"[A-Za-z0-9_./@+%~-]*")
+_HARMLESS = expression(r"[A-Za-z0-9_./@+%~-]*")
 #: What divides YAML into scalars.
-_STRUCTURE = re.compile(r"[\s\x00-\x20'\"{}\[\],:#&*!|>%@`?]+")
-_COMMENT = re.compile(r"(?:^|\s)#")
+_STRUCTURE = expression(r"[\s\x00-\x20'\"{}\[\],:#&*!|>%@`?]+")
+_COMMENT = expression(r"(?:^|\s)#")
 #: Names that a server's response templates use at run time; written with one `$` they are consumed here.
-_TEMPLATE = re.compile(r"(?:args|tool|resource|prompt|phase|request|connection|env|fn)\.")
+_TEMPLATE = expression(r"(?:args|tool|resource|prompt|phase|request|connection|env|fn)\.")
 
 
 #: Stands for a required variable that is not set, so that the field it was meant for can be told and left out.

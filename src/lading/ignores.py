@@ -12,6 +12,8 @@ from collections.abc import Iterable
 
 import msgspec
 
+from lading.expressions import expression
+
 _NEVER = "(?!)"
 _CLASSES = {
     "alnum": "0-9A-Za-z",
@@ -27,8 +29,8 @@ _CLASSES = {
     "upper": "A-Z",
     "xdigit": "0-9A-Fa-f",
 }
-_CLASS = re.compile(r"\[:(\w*):\]")
-_TRAILING_SPACES = re.compile(r"((?:\\.|[^\\ ]| +(?=[^ ]))*) *(\\?)", re.DOTALL)
+_CLASS = expression(r"\[:(\w*):\]")
+_TRAILING_SPACES = expression(r"((?:\\.|[^\\ ]| +(?=[^ ]))*) *(\\?)", re.DOTALL)
 
 
 class Pattern(msgspec.Struct, frozen=True):

@@ -7,11 +7,12 @@ is none.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
+from lading.expressions import expression
+
 #: Where camelCase starts a new word.
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_HUMP = expression(r"(?<=[a-z0-9])(?=[A-Z])")
 
 #: `difflib` ranks the candidates cheaply; only these few are then measured.
 _MEASURED = 5

@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 import re
 
+from lading.expressions import expression
+
 Path = tuple[str | int, ...]
 
 ROOT: Path = ()
 
-_NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$-]*")
-_STEP = re.compile(
+_NAME = expression(r"[A-Za-z_$][A-Za-z0-9_$-]*")
+_STEP = expression(
     r"""
       (?P<dot>\.)?(?P<name>[A-Za-z_$][A-Za-z0-9_$-]*)
     | \[(?P<index>\d+)\]

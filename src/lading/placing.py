@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from lading.codes import Code
 from lading.diagnostics import Also, Change, Diagnostic, Edit, Fact, Fix, Label, Part, Remedy
+from lading.expressions import expression
 from lading.nearest import nearest
 from lading.path import Path, pointer
 from lading.source import Source, Span
@@ -19,7 +20,7 @@ from lading.syntax.document import Document, Located
 from lading.tree import Origin, Story, Tree
 from lading.wording import Redactor, help_of, message_of, path_of
 
-_IGNORE = re.compile(r"(?:#|//|<!--)\s*lading:\s*ignore\[(?P<codes>[^\]]*)\]")
+_IGNORE = expression(r"(?:#|//|<!--)\s*lading:\s*ignore\[(?P<codes>[^\]]*)\]")
 
 
 class Placer:

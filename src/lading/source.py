@@ -7,11 +7,12 @@ columns. Everything else passes offsets around, counted in code points of the au
 from __future__ import annotations
 
 import bisect
-import re
 
 import msgspec
 
-_LINE_BREAK = re.compile(r"\r\n|\r|\n")
+from lading.expressions import expression
+
+_LINE_BREAK = expression(r"\r\n|\r|\n")
 
 
 class Source:

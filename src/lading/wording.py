@@ -15,6 +15,7 @@ from typing import Any
 
 from lading.codes import Code
 from lading.diagnostics import Shown
+from lading.expressions import expression
 from lading.path import Path, format_path
 from lading.source import Source
 from lading.syntax.document import Document
@@ -29,7 +30,7 @@ _SHORTEST_SECRET = 4
 #: Python refuses to write numbers of several thousand digits; nobody would read them. In bits.
 _LONGEST_NUMBER = 1000
 #: C0 and C1 controls, and the characters that reorder or hide text.
-UNSAFE = re.compile(
+UNSAFE = expression(
     "[\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     "\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
 )

@@ -12,8 +12,9 @@ import sys
 from collections.abc import Iterator
 
 from lading.syntax.engine import SyntaxProblem
-from lading.syntax.yaml import plain
+from lading.syntax.yaml import locating, plain, plain_places
 from lading.syntax.yaml.construct import construct
+from lading.tree import walk
 
 _GOOD = (
     *("word", "two words", "a, b", "https://example.test/a?b=c#d", "1.4.0", "-5", "+7", "0x1F", "0o17", "1e3", "1_000"),
@@ -166,13 +167,30 @@ def difference(written: str) -> str | None:
     return None if repr(expected) == repr((value, False, None)) else f"read {value!r}, the parser {expected!r}"
 
 
+def misplaced(written: str) -> str | None:
+    """How the two ways disagree about the place of any value of a plain text; None if they do not."""
+    value = plain.read(written)
+    if value is None:
+        return None
+    every = [path for path, _ in walk(value)]
+    wrong = []
+    for paths in ([path] for path in every):
+        found = plain_places.locate(written, paths)
+        if found is not None and found != locating.locate(written, paths):
+            wrong.append(f"{paths}: {found}, the parser {locating.locate(written, paths)}")
+    together = plain_places.locate(written, every)
+    if together is not None and together != locating.locate(written, every):
+        wrong.append("all paths together")
+    return "; ".join(wrong) or None
+
+
 def main(count: int, seed: int) -> int:
     source = random.Random(seed)
     read = 0
     for _ in range(count):
         written = text(source)
         read += plain.read(written) is not None
-        told = difference(written)
+        told = difference(written) or misplaced(written)
         if told is not None:
             print(f"{written!r}\n  {told}")
             return 1

@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
-from plain_texts import difference, text
+from plain_texts import difference, misplaced, text
 
 from lading.syntax.yaml import plain
 from lading.syntax.yaml.construct import construct
@@ -31,6 +31,7 @@ EXAMPLES = sorted(Path(__file__).parents[2].glob("examples/**/*.yaml"))
 def test_it_reads(written: str, value: object) -> None:
     assert plain.read(written) == value
     assert difference(written) is None
+    assert misplaced(written) is None
 
 
 @pytest.mark.parametrize(
@@ -76,12 +77,15 @@ def test_it_never_disagrees_with_the_parser(seed: int) -> None:
     source = random.Random(seed)
     texts = [text(source) for _ in range(60)]
     assert [told for told in map(difference, texts) if told] == []
+    assert [told for told in map(misplaced, texts) if told] == []
     assert any(plain.read(each) is not None for each in texts)
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_it_agrees_on_the_examples(path: Path) -> None:
-    assert difference(path.read_text(encoding="utf-8")) is None
+    written = path.read_text(encoding="utf-8")
+    assert difference(written) is None
+    assert misplaced(written) is None
 
 
 def test_what_is_remembered_is_not_shared() -> None:

@@ -7,7 +7,6 @@ are not replaced, and no `$include` or `$file` in the content is followed: it is
 
 from __future__ import annotations
 
-import base64
 import os
 from typing import Any
 
@@ -114,6 +113,8 @@ class _Loader:
         """What a file holds, by its extension; a hole, with findings, if it is not what it should be."""
         extension = _extension(source)
         if extension in BINARY:
+            import base64  # images are rare
+
             return _whole(source, base64.b64encode(source.data).decode("ascii"))
         try:
             require_text(source)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import codecs
 import struct
 from collections.abc import Iterator
-from hashlib import shake_128
 from itertools import count, islice
 
 _BLOCK = 4_096
@@ -25,6 +24,8 @@ _UNMAPPED = "\ufffe"
 
 def blocks(seed: int, purpose: str) -> Iterator[bytes]:
     """Endless random bytes, in blocks of equal size."""
+    from hashlib import shake_128  # slow to import, and checking a configuration draws nothing
+
     key = b"lading\0" + purpose.encode() + b"\0" + seed.to_bytes(8, "little")
     for number in count():
         yield shake_128(key + number.to_bytes(8, "little"), usedforsecurity=False).digest(_BLOCK)

@@ -6,12 +6,12 @@ environment of the one who loads, never from the configuration, and have no cap.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 import msgspec
 
 from lading.diagnostics import Fact, fact
+from lading.expressions import expression
 from lading.generators.sizes import parse_size
 
 #: The variable that sets each limit.
@@ -21,7 +21,7 @@ VARIABLES: Mapping[str, str] = {
     "max_batch_size": "THOUGHTJACK_MAX_BATCH_SIZE",
 }
 
-_NUMBER = re.compile(r"\+?([0-9]{1,30})")
+_NUMBER = expression(r"\+?([0-9]{1,30})")
 
 #: A limit is a 64-bit number in the format's first loader; larger ones are refused there too.
 _LARGEST = 2**64 - 1

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 
-_WRITTEN = re.compile(r"([0-9]{1,30})(?:[ \t]*(b|kb|mb|gb))?", re.IGNORECASE)
+from lading.expressions import expression
+
+_WRITTEN = expression(r"([0-9]{1,30})(?:[ \t]*(b|kb|mb|gb))?", re.IGNORECASE)
 _FACTORS = {"": 1, "b": 1, "kb": 2**10, "mb": 2**20, "gb": 2**30}
 
 _UNITS = ("KB", "MB", "GB", "TB", "PB", "EB")

@@ -11,6 +11,8 @@ from functools import lru_cache
 
 import msgspec
 
+from lading.expressions import expression
+
 _SERVERS = (
     r"/\.mcp\.json|/(?:\.vscode|\.cursor|\.copilot|\.github|\.roo|\.kiro/settings)/mcp\.json|/mcp-config\.json"
     r"|/claude_desktop_config\.json|/\.gemini/settings\.json|/gemini-extension\.json|/\.codex/config\.toml"
@@ -36,10 +38,11 @@ PLACES: tuple[tuple[str, str], ...] = (
     ("mcp", _SERVERS),
 )
 
+_ENDINGS = (".md", ".mdc", ".json", ".jsonc", ".toml")
 _NAMES = tuple(kind for kind, _ in PLACES)
-_ANY = re.compile("|".join(f"({pattern})\\Z" for _, pattern in PLACES))
+_ANY = expression("|".join(f"({pattern})\\Z" for _, pattern in PLACES))
 #: Notes that people keep beside agents and commands.
-NOTES = re.compile(
+NOTES = expression(
     r"(?:README|CHANGELOG|CONTRIBUTING|LICEN[CS]E|CLAUDE|AGENTS|GEMINI|INDEX|TODO)[^/]*\.md\Z", re.IGNORECASE
 )
 
@@ -47,6 +50,8 @@ NOTES = re.compile(
 @lru_cache(maxsize=1)  # every row of the registry asks about the same path
 def kind_of_path(path: str) -> str | None:
     """The kind of a file by its name and place alone."""
+    if not path.endswith(_ENDINGS):
+        return None
     match = _ANY.search(path)
     return None if match is None else _NAMES[_group(match)]
 
@@ -105,10 +110,10 @@ def _is_at(path: str, listed: str) -> bool:
 
 # ------------------------------------------------------------------------------------------------ headers
 
-_HEADER = re.compile(r"\ufeff?\s*---[ \t]*\r?\n(?P<header>.*?)^[ \t]*---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
-_KEYS = re.compile(r"^([A-Za-z_][\w-]*)[ \t]*:", re.MULTILINE)
-_AGENTS = re.compile(r"/(?:sub-?)?agents?/", re.IGNORECASE)
-_COMMANDS = re.compile(r"/(?:slash-)?commands?/", re.IGNORECASE)
+_HEADER = expression(r"\ufeff?\s*---[ \t]*\r?\n(?P<header>.*?)^[ \t]*---[ \t]*\r?$", re.DOTALL | re.MULTILINE)
+_KEYS = expression(r"^([A-Za-z_][\w-]*)[ \t]*:", re.MULTILINE)
+_AGENTS = expression(r"/(?:sub-?)?agents?/", re.IGNORECASE)
+_COMMANDS = expression(r"/(?:slash-)?commands?/", re.IGNORECASE)
 _OF_AGENT = frozenset({"tools", "model", "color", "permissionMode", "disallowedTools", "allowed-tools", "handoffs"})
 _OF_OPENCODE = frozenset({"mode", "permission", "temperature"})
 _OF_COMMAND = frozenset({"allowed-tools", "argument-hint", "model", "agent", "disable-model-invocation"})

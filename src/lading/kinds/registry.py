@@ -16,6 +16,7 @@ import msgspec
 
 from lading.codes import CORE_CODES, Code
 from lading.diagnostics import UsageError
+from lading.expressions import expression
 from lading.kinds.kind import Kind
 from lading.kinds.places import PLACES, kind_of_path
 from lading.nearest import nearest
@@ -34,7 +35,7 @@ class Recognition(msgspec.Struct, frozen=True):
 
 def _key(*names: str) -> re.Pattern[str]:
     """A line that starts with one of the keys, in YAML or JSON."""
-    return re.compile(rf"""^[ \t{{,]*["']?(?:{"|".join(names)})["']?[ \t]*:""", re.MULTILINE)
+    return expression(rf"""^[ \t{{,]*["']?(?:{"|".join(names)})["']?[ \t]*:""", re.MULTILINE)
 
 
 _SERVER = _key("server")
@@ -51,8 +52,8 @@ def _is_server(value: Any) -> bool:
     return any(key in value for key in ("tools", "resources", "prompts", "baseline", "phases"))
 
 
-_PROFILE = re.compile(r"/\.?defect/agents/(?:[^/]+\.md|[^/]+/config\.toml)\Z")
-_SETTINGS = re.compile(r"/(?:\.defect/config(?:\.local)?|(?:\.?config|xdg)/defect/config)\.toml\Z")
+_PROFILE = expression(r"/\.?defect/agents/(?:[^/]+\.md|[^/]+/config\.toml)\Z")
+_SETTINGS = expression(r"/(?:\.defect/config(?:\.local)?|(?:\.?config|xdg)/defect/config)\.toml\Z")
 
 
 def _is_profile(path: str) -> bool:
@@ -63,7 +64,7 @@ def _is_settings(path: str) -> bool:
     return bool(_SETTINGS.search(path))
 
 
-_FLOW = re.compile(r"""(?:^|[{,])\s*["']?flow["']?[ \t]*:""", re.MULTILINE)
+_FLOW = expression(r"""(?:^|[{,])\s*["']?flow["']?[ \t]*:""", re.MULTILINE)
 
 
 def _looks_like_blueprint(text: str) -> bool:

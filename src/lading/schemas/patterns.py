@@ -14,6 +14,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from lading.expressions import expression
+
 Verdict = Literal["fine", "broken", "python-only", "backtracks", "repeats"]
 
 #: A longer expression is not tried with Python's engine, whose compiler is slow.
@@ -53,7 +55,7 @@ def _python_reads(pattern: str) -> bool:
 
 # ---------------------------------------------------------------------------------------------------- risk
 
-_TOKEN = re.compile(
+_TOKEN = expression(
     r"""
       (?P<open>\((?:\?(?:[:=!]|<[=!]|<[^>=!]*>))?)
     | (?P<close>\))

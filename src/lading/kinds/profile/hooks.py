@@ -1,7 +1,6 @@
 """Hooks: what runs when something happens. Profiles and settings write them the same way."""
 
-from __future__ import annotations
-
+# Annotations are evaluated, not kept as text: msgspec would have to compile each of them when a model is first used.
 from typing import Annotated, Literal
 
 import msgspec

@@ -1,7 +1,6 @@
 """What a profile says, both variants alike: the folder's `config.toml` and the header of a single file."""
 
-from __future__ import annotations
-
+# Annotations are evaluated, not kept as text: msgspec would have to compile each of them when a model is first used.
 from typing import Annotated, Literal
 
 import msgspec

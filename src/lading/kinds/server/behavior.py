@@ -1,7 +1,6 @@
 """How a server behaves beyond its answers: the way it delivers them, and what else it does."""
 
-from __future__ import annotations
-
+# Annotations are evaluated, not kept as text: msgspec would have to compile each of them when a model is first used.
 from typing import Annotated, Any, Literal
 
 import msgspec

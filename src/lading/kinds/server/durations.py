@@ -6,14 +6,13 @@ unit     = "ms" | "s" | "m" | "h"
 
 from __future__ import annotations
 
-import re
-
+from lading.expressions import expression
 from lading.kinds.server.parts import LARGEST
 
 GRAMMAR = "a whole number and a unit: `500ms`, `30s`, `5m` or `1h`"
 DAY_MS = 24 * 60 * 60 * 1000
 
-_DURATION = re.compile(r"\s*\+?(?P<number>[0-9]{1,30})\s*(?P<unit>ms|s|m|h)\s*")
+_DURATION = expression(r"\s*\+?(?P<number>[0-9]{1,30})\s*(?P<unit>ms|s|m|h)\s*")
 _MILLISECONDS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
 
 

@@ -6,9 +6,9 @@ a whole component between slashes. A glob matches the whole text, and case count
 
 from __future__ import annotations
 
-import re
+from lading.expressions import expression
 
-_STARS = re.compile(r"\*{2,}")
+_STARS = expression(r"\*{2,}")
 
 
 def glob_problem(pattern: str) -> str | None:

@@ -1,7 +1,6 @@
 """What a scenario says about itself."""
 
-from __future__ import annotations
-
+# Annotations are evaluated, not kept as text: msgspec would have to compile each of them when a model is first used.
 from typing import Literal
 
 from lading.kinds.server.parts import Part

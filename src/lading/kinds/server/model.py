@@ -4,8 +4,7 @@
 form with `baseline` and `phases`. `ServerConfig` is the program's: the simple form is a baseline without phases.
 """
 
-from __future__ import annotations
-
+# Annotations are evaluated, not kept as text: msgspec would have to compile each of them when a model is first used.
 from typing import Any, Literal
 
 import msgspec

@@ -1,7 +1,6 @@
 """What a server answers: content, and the ways to choose it when a request comes."""
 
-from __future__ import annotations
-
+# Annotations are evaluated, not kept as text: msgspec would have to compile each of them when a model is first used.
 from typing import Any, Literal
 
 import msgspec

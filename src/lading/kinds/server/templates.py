@@ -6,13 +6,14 @@ run time is empty text there.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+
+from lading.expressions import expression
 
 FUNCTIONS = ("upper", "lower", "base64", "json", "len", "default", "truncate", "timestamp", "uuid")
 
-_START = re.compile(r"\$[${]")
-_CALL = re.compile(r"fn\.(?P<name>[^(}\s]*)")
+_START = expression(r"\$[${]")
+_CALL = expression(r"fn\.(?P<name>[^(}\s]*)")
 
 
 def template_problems(text: str) -> Iterator[tuple[str, str]]:

@@ -4,8 +4,7 @@ Field names are those of the file, camelCase. `null` is allowed exactly where th
 findings, in lower case.
 """
 
-from __future__ import annotations
-
+# Annotations are evaluated, not kept as text: msgspec would have to compile each of them when a model is first used.
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct

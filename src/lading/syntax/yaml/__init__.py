@@ -9,15 +9,17 @@ The parser is imported when a text needs it: that costs more than checking a sma
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from lading.syntax.engine import Parsed
+from lading.path import Path
+from lading.syntax.engine import Parsed, Place
 from lading.syntax.yaml.plain import read
+from lading.syntax.yaml.plain_places import locate as locate_plain
 
 if TYPE_CHECKING:
     from lading.syntax.yaml.construct import MAX_ALIAS_NODES
     from lading.syntax.yaml.events import ENGINE
-    from lading.syntax.yaml.locating import locate
     from lading.syntax.yaml.survey import Touched, scalars_at
 
 __all__ = ["ENGINE", "MAX_ALIAS_NODES", "Touched", "load", "locate", "scalars_at"]
@@ -26,7 +28,6 @@ _HOMES = {
     "ENGINE": "events",
     "MAX_ALIAS_NODES": "construct",
     "Touched": "survey",
-    "locate": "locating",
     "scalars_at": "survey",
 }
 
@@ -43,6 +44,17 @@ def load(text: str, *, merge: bool = False) -> Parsed:
     from lading.syntax.yaml.parsing import parse
 
     return parse(text, merge=merge)
+
+
+def locate(text: str, paths: Iterable[Path], *, merge: bool = False) -> dict[Path, Place]:
+    """The places of those `paths` that exist in the first document of `text`, found in one pass."""
+    wanted = list(paths)
+    found = locate_plain(text, wanted)
+    if found is not None:
+        return found
+    from lading.syntax.yaml import locating
+
+    return locating.locate(text, wanted, merge=merge)
 
 
 def __getattr__(name: str) -> Any:

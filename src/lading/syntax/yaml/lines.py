@@ -5,9 +5,10 @@ A value is a scalar or a flow collection that ends on its line. Everything else 
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
+from lading.expressions import expression
+from lading.syntax.engine import Range
 from lading.syntax.yaml.scalars import INFINITY, resolve_plain
 
 #: Beyond it, the parser watches over the depth of nesting. Each level of nesting needs a column.
@@ -21,16 +22,16 @@ _PLAIN = r"(?:[\w$/.+~(<=^;\\]|[^\x00-\x7f]|-(?=[\w.]))(?:[^ :#]++|:(?=[^ ])|(?<
 _QUOTED = r"\"[^\"\\]*+\"|'[^']*+'"
 _FLOW = r"[\[{].*[\]}]"
 
-_NOTHING = re.compile(r" *(?:#.*)?")
-_ENTRY = re.compile(
+_NOTHING = expression(r" *(?:#.*)?")
+_ENTRY = expression(
     rf"(?P<indent> {{0,{_MAX_INDENT}}})(?P<item>- )?"
     rf"(?:(?P<key>{_KEY}):(?= |$))?"
     rf" *(?:(?P<plain>{_PLAIN})|(?P<quoted>{_QUOTED})|(?P<flow>{_FLOW}))?"
     r"(?: *| +#.*)"
 )
-_FLOW_KEY = re.compile(rf"({_KEY}): +")
+_FLOW_KEY = expression(rf"({_KEY}): +")
 _FLOW_WORD = r"[\w$/.+~*-]"
-_FLOW_SCALAR = re.compile(
+_FLOW_SCALAR = expression(
     rf"(?:(?P<quoted>{_QUOTED})|(?P<plain>(?:[\w$/.+~]|-(?=\w))(?:{_FLOW_WORD}++| +(?={_FLOW_WORD}))*+)) *(?=[,\]}}])"
 )
 _MAX_FLOW_DEPTH = 16
@@ -46,14 +47,22 @@ class Doubt(Exception):
     """The parser should look at this text."""
 
 
-def entry_of(line: str) -> Entry | None:
+def taken_apart(line: str) -> Entry | None:
     """What a line says; None for one that says nothing. Raises `Doubt`."""
     if not line.isprintable():  # tabs, controls, line breaks beyond ASCII, byte order marks, lone surrogates
         raise Doubt
-    return None if _NOTHING.fullmatch(line) else _taken_apart(line)
+    return None if _NOTHING.fullmatch(line) else _entry(line)
 
 
-def _taken_apart(line: str) -> Entry:
+def ranges_of(line: str) -> tuple[Range | None, Range | None]:
+    """Where the key and the value of a line stand in it, for a line that `taken_apart` knows."""
+    match = _ENTRY.fullmatch(line)
+    assert match is not None
+    key = None if match["key"] is None else match.span("key")
+    return key, next((match.span(name) for name in ("plain", "quoted", "flow") if match[name] is not None), None)
+
+
+def _entry(line: str) -> Entry:
     match = _ENTRY.fullmatch(line) if len(line) <= _MAX_LINE else None
     if match is None:
         raise Doubt

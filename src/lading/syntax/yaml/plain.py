@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from lading.syntax.yaml.lines import OPEN, Doubt, Entry, entry_of
+from lading.syntax.yaml.lines import OPEN, Doubt, Entry, taken_apart
 
 _MAX_KEPT = 10_000
 _WORTH_KEEPING = 120
@@ -85,8 +85,13 @@ def _copy(value: Any) -> Any:
     return {key: _copy(each) if each.__class__ in _COLLECTIONS else each for key, each in value.items()}
 
 
+def entry_of(line: str) -> Entry | None:
+    """What a line says, None if nothing. Raises `Doubt`."""
+    return _KNOWN[line] if line in _KNOWN else _remembered(line)
+
+
 def _remembered(line: str) -> Entry | None:
-    entry = entry_of(line)
+    entry = taken_apart(line)
     if len(line) < _WORTH_KEEPING:
         if len(_KNOWN) >= _MAX_KEPT:
             _KNOWN.clear()

@@ -6,14 +6,15 @@
 from __future__ import annotations
 
 import json
-import re
+
+from lading.expressions import expression
 
 _SPECIALS: dict[str, object] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
     **dict.fromkeys(("true", "True", "TRUE"), True),
     **dict.fromkeys(("false", "False", "FALSE"), False),
 }
-_NUMBER = re.compile(
+_NUMBER = expression(
     r"(?P<decimal>[-+]?[0-9]+)"
     r"|(?P<octal>0o[0-7]+)"
     r"|(?P<hexadecimal>0x[0-9a-fA-F]+)"
