@@ -102,3 +102,21 @@ def test_spans_of_a_header_count_everything_before_it(tmp_path: Path) -> None:
     assert found.span is not None
     assert found.span.text() == "unknwon"
     assert (found.span.line, found.span.column) == (5, 1)
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("model: a\nmodel: b", "duplicate-key"),
+        ("model: !x a", "unknown-tag"),
+        ("metadata: {version: 1.1e9990}", "not-finite"),
+        ("metadata: {<<: {a: 1}}", "merge-key"),
+    ],
+)
+def test_a_header_that_had_to_be_mended_is_not_excused(line: str, code: str, tmp_path: Path) -> None:
+    """Where one entry is read by the rule of lines, the others are still looked at."""
+    skill = world.Sample("skill", ".claude/skills/s/SKILL.md", "")
+    outcome = load(skill, tmp_path, f"---\nname: s\ndescription: Use it: now\n{line}\n---\nText.\n")
+    assert {"header-not-yaml", code} <= world.codes(outcome), outcome.diagnostics
+    loaded = outcome.loaded()
+    assert loaded is None or loaded.digest

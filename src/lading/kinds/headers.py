@@ -19,7 +19,8 @@ from lading.files import FileProblem, require_text
 from lading.path import ROOT
 from lading.session import Session
 from lading.source import Source, Span
-from lading.syntax.document import Document, load_value, parse
+from lading.syntax import yaml
+from lading.syntax.document import Document, oddities, parse
 from lading.syntax.engine import Range
 from lading.syntax.frontmatter import PROFILE, Grammar, Header, NoHeader, body_after, split
 from lading.syntax.recovery import Mend, Recovered, recover
@@ -206,8 +207,8 @@ def _recovered(
     found = recover(source.text[header.start : header.end], style.known)
     if found is None:
         return None, facts
-    value = load_value("yaml", found.text)
-    effect = Effect("mend", value=json.dumps(value), format="yaml", window=(header.start, header.end))
+    parsed = yaml.load(found.text)
+    effect = Effect("mend", value=json.dumps(parsed.value), format="yaml", window=(header.start, header.end))
     if not (style.forgiving and found.forgiven):
         changes = tuple(_change(source, header, each, effect) for each in found.mends)
         remedy = Remedy("write it as YAML", changes)
@@ -219,11 +220,12 @@ def _recovered(
     document = Document(
         source,
         "yaml",
-        value,
+        parsed.value,
         window=(header.start, header.end),
         substituted=Substituted(found.text, tuple(_pieces(found))),
     )
-    return document, [_warning(source, header, each, effect) for each in found.mends]
+    odd = session.strict(oddities(document, parsed), "yaml")
+    return document, [*(_warning(source, header, each, effect) for each in found.mends), *odd]
 
 
 def _warning(source: Source, header: Header, mend: Mend, effect: Effect) -> Fact:

@@ -176,8 +176,12 @@ def parse(
     except SyntaxProblem as problem:
         return None, [*facts, *(_as_fact(each, document.span(*each.range), document) for each in problem.problems)]
     document.value = parsed.value
-    facts += [_as_fact(each, document.span(*each.range), document) for each in parsed.irregularities]
-    return document, facts
+    return document, [*facts, *oddities(document, parsed)]
+
+
+def oddities(document: Document, parsed: Parsed) -> list[Fact]:
+    """What was odd about the text of a document, at its places in the author's."""
+    return [_as_fact(each, document.span(*each.range), document) for each in parsed.irregularities]
 
 
 def _escaped(replaced: Substituted, names: set[str]) -> tuple[tuple[str, str], ...]:
