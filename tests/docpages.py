@@ -99,7 +99,7 @@ class Page:
             here[0].unlink()
         elif name == "mkdir":
             here[0].mkdir(parents=True)
-        else:
+        elif [name, *words] != ["pip", "install", "./examples/plugin"]:  # the test has done that
             raise ValueError(f"a page cannot run {name}")
         return ""
 
