@@ -1,7 +1,7 @@
 """Makes the generated pages and builds the site; a warning is an error.
 
-    python docs/build.py            pages and site
-    python docs/build.py --pages    only the pages
+python docs/build.py            pages and site
+python docs/build.py --pages    only the pages
 """
 
 from __future__ import annotations
@@ -36,7 +36,16 @@ def main() -> int:
     print(f"{make_pages()} pages made", flush=True)
     if "--pages" in sys.argv[1:]:
         return 0
-    site = [sys.executable, "-m", "mkdocs", "build", "--strict", "--clean", "--config-file", str(HERE.parent / "mkdocs.yml")]
+    site = [
+        sys.executable,
+        "-m",
+        "mkdocs",
+        "build",
+        "--strict",
+        "--clean",
+        "--config-file",
+        str(HERE.parent / "mkdocs.yml"),
+    ]
     return subprocess.run(site, check=False).returncode
 
 

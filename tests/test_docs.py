@@ -18,9 +18,7 @@ sys.path.insert(0, str(ROOT / "docs"))
 
 
 @pytest.mark.parametrize("path", list(pages()), ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_page(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
-) -> None:
+def test_page(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     if "$ pip install ./examples/plugin" in path.read_text(encoding="utf-8"):
         request.getfixturevalue("playbook_installed")
     settle(monkeypatch, tmp_path, environment())
@@ -82,6 +80,7 @@ def test_the_meanings_belong_to_fields() -> None:
     import tomllib
 
     from generate.kinds import structs_of
+
     from lading.inspection import type_info
     from lading.kinds.registry import kind_named
 

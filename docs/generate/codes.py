@@ -16,8 +16,9 @@ from functools import cache
 from pathlib import Path
 
 import msgspec
-from casefiles import Case, cases_in
 
+from casefiles import Case, cases_in
+from generate.wording import summary
 from lading.codes import CORE_CODES, Code
 from lading.diagnostics import Diagnostic
 from lading.fixes import repair
@@ -32,7 +33,9 @@ MENDS = HERE / "mends"
 _LONGEST = 60
 _STYLE = Style(width=88)
 _LANGUAGES = {"yaml": "yaml", "yml": "yaml", "json": "json", "toml": "toml", "md": "markdown", "mdc": "markdown"}
-_MEND = re.compile(r'^```[a-z]* (?P<role>wrong|right|settings)(?: (?P<name>\S+))?\n(?P<body>.*?)^```$', re.M | re.S)
+_MEND = re.compile(
+    r"^```[a-z]* (?P<role>wrong|right|settings)(?: (?P<name>\S+))?\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
+)
 
 
 class Example(msgspec.Struct, frozen=True):
@@ -72,7 +75,7 @@ def _index() -> str:
     known = all_codes()
     for name, kinds in owners().items():
         title = "Every kind" if not kinds else f"`{kinds[0]}`" if len(kinds) == 1 else "Several kinds"
-        groups[title].append(f"| [`{name}`]({name}.md) | {known[name].severity} | {_summary(known[name].message)} |")
+        groups[title].append(f"| [`{name}`]({name}.md) | {known[name].severity} | {summary(known[name].message)} |")
     lines = [
         "# Codes",
         "",
@@ -90,7 +93,7 @@ def _page(code: Code, example: Example | None) -> str:
     kinds = owners()[code.name]
     whose = ", ".join(f"[`{kind}`](../kinds/{kind}.md)" for kind in kinds) if kinds else "every kind"
     lines = [f"# {code.name}", "", f"**{code.severity.capitalize()}** · {whose}", "", code.about, ""]
-    lines += [f"> {_summary(code.message)}", ""]
+    lines += [f"> {summary(code.message)}", ""]
     if example is not None:
         lines += _shown_example(example)
     return "\n".join(lines).rstrip("\n") + "\n"
@@ -136,10 +139,6 @@ def _is_short(files: dict[str, str]) -> bool:
     return bool(files) and lines <= _LONGEST and longest <= 160
 
 
-def _summary(message: str) -> str:
-    return re.sub(r"`?\{(\w+)\}`?", lambda match: f"*{match[1]}*", message.splitlines()[0]).replace("|", "\\|")
-
-
 def _plural(number: int) -> str:
     return "one finding" if number == 1 else f"{number} findings"
 
@@ -173,7 +172,9 @@ def _example(code: str, case: Case) -> Example:
         mended = {each.source.name: each.text for each in repairs}
     others = len(diagnostics) - len(found)
     if mended and _still_found(code, case, mended) < len(found):
-        how = "`lading check --fix`" + ("" if all(each.fix and each.fix.safe for each in found) else " with `--unsafe-fixes`")
+        how = "`lading check --fix`" + (
+            "" if all(each.fix and each.fix.safe for each in found) else " with `--unsafe-fixes`"
+        )
         return Example(files, case.settings, tuple(texts), others, mended, f"{how} does it:")
     return Example(files, case.settings, tuple(texts), others)
 
@@ -209,7 +210,7 @@ def _examples_of_mends() -> dict[str, Example]:
 def mends() -> Iterator[tuple[str, str, str]]:
     """Kind, code and text of each example written for these pages."""
     for path in sorted(MENDS.glob("*.md")):
-        for part in re.split(r"^## ", path.read_text(encoding="utf-8"), flags=re.M)[1:]:
+        for part in re.split(r"^## ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
             code, _, text = part.partition("\n")
             yield path.stem, code.strip(), text
 
@@ -236,7 +237,7 @@ def _mend(code: str, kind: str, text: str) -> Example:
 
 def _findings(kind: str, files: dict[str, str], settings: dict[str, object]) -> list[tuple[str, str, str]]:
     """Code, severity and text of everything found in some files."""
-    case = Case(MENDS, kind, dict(files), {}, {key: value for key, value in settings.items()})
+    case = Case(MENDS, kind, dict(files), {}, dict(settings))
     with _written(case) as folder:
         diagnostics, _ = case.run()
         return [(each.code, each.severity, finding(each, _STYLE).replace(str(folder), "…")) for each in diagnostics]

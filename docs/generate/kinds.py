@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
-from generate.meanings import meaning_of
 from msgspec import inspect as types
 
+from generate.meanings import meaning_of
+from generate.wording import summary, table
 from lading.inspection import type_info
 from lading.kinds.kind import Kind
 from lading.kinds.registry import kind_named, names
@@ -35,7 +36,10 @@ def _about(kind: Kind) -> dict[str, str]:
 
 
 def _index() -> str:
-    rows = [f"| [`{name}`]({name}.md) | {kind_named(name).title} | {_about(kind_named(name))['known']} |" for name in names()]
+    rows = [
+        f"| [`{name}`]({name}.md) | {kind_named(name).title} | {_about(kind_named(name))['known']} |"
+        for name in names()
+    ]
     return "\n".join(
         [
             "# Kinds",
@@ -74,7 +78,16 @@ def _first_file(kind: Kind) -> list[str]:
     path = kind.example_path.replace("NAME", "demo")
     language = _LANGUAGES[Path(path).suffix]
     text = re.sub(r"\b(?:NAME|WORD)\b", "demo", kind.example).rstrip("\n")
-    return ["## A first file", "", f"`lading new {kind.name} demo` writes it:", "", f'````{language} title="{path}"', text, "````", ""]
+    return [
+        "## A first file",
+        "",
+        f"`lading new {kind.name} demo` writes it:",
+        "",
+        f'````{language} title="{path}"',
+        text,
+        "````",
+        "",
+    ]
 
 
 # ------------------------------------------------------------------------------------------------------ fields
@@ -113,22 +126,20 @@ def _fields(kind: Kind) -> list[str]:
         lines += [f"### {_title(struct)} {{ #{_anchor(struct)} }}", ""] if number else []
         description = _first_paragraph(struct.cls)
         lines += [description, ""] if description else []
-        lines += ["| field | type | default | meaning |", "|---|---|---|---|"]
-        if struct.tag_field is not None:
-            lines.append(f"| `{struct.tag_field}` | `{struct.tag}` | | says which it is |")
-        lines += [_row(kind, struct, field) for field in struct.fields]
-        lines.append("")
+        tag = [(f"`{struct.tag_field}`", f"`{struct.tag}`", "**required**", "says which it is")]
+        rows = [*(tag if struct.tag_field is not None else ()), *(_row(kind, struct, field) for field in struct.fields)]
+        lines += [*table(("field", "type", "default", "meaning"), rows), ""]
     return lines
 
 
-def _row(kind: Kind, struct: types.StructType, field: types.Field) -> str:
+def _row(kind: Kind, struct: types.StructType, field: types.Field) -> tuple[str, str, str, str]:
     default = "**required**" if field.required else _default(field)
     meaning = meaning_of(kind.name, struct.cls, field.name) or _meaning_by_type(field.type)
-    return f"| `{field.encode_name}` | {_cell(_type(field.type))} | {default} | {_cell(meaning)} |"
+    return f"`{field.encode_name}`", _cell(_type(field.type)), default, _cell(meaning)
 
 
 def _meaning_by_type(info: types.Type) -> str:
-    structs = [each for each in _structs_in(info)]
+    structs = list(_structs_in(info))
     return _first_paragraph(structs[0].cls).rstrip(".") if len(structs) == 1 else ""
 
 
@@ -209,7 +220,9 @@ def _options(kind: Kind) -> list[str]:
 
 
 def _strictness(kind: Kind) -> list[str]:
-    unknown = {"error": "an error", "warning": "a warning", "note": "a note"}.get(str(kind.shape.unknown), "let through")
+    unknown = {"error": "an error", "warning": "a warning", "note": "a note"}.get(
+        str(kind.shape.unknown), "let through"
+    )
     facts = [f"A key that is no field is {unknown}."]
     if kind.uses_environment:
         facts.append("`${NAME}` is replaced by environment variables before the file is parsed.")
@@ -221,11 +234,5 @@ def _strictness(kind: Kind) -> list[str]:
 def _codes(kind: Kind) -> list[str]:
     if not kind.codes:
         return []
-    links = [f"- [`{code.name}`](../codes/{code.name}.md): {_summary(code.message)}" for code in kind.codes]
+    links = [f"- [`{code.name}`](../codes/{code.name}.md): {summary(code.message)}" for code in kind.codes]
     return ["## Its own findings", "", *sorted(set(links)), ""]
-
-
-def _summary(message: str) -> str:
-    return re.sub(r"`?\{(\w+)\}`?", lambda match: f"*{match[1]}*", message.splitlines()[0])
-
-

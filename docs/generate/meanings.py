@@ -6,15 +6,42 @@ import ast
 import inspect
 import sys
 import tomllib
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+
+from lading.kinds.convention import CONVENTIONS
+from lading.kinds.convention.table import Field
 
 _FILE = Path(__file__).with_name("meanings.toml")
 
 
 def meaning_of(kind: str, cls: type, field: str) -> str:
     """What a field of a Struct means, in a few words; empty if nobody says."""
-    return written(kind).get(cls.__name__, {}).get(field) or _commented(cls).get(field, "")
+    return written(kind).get(cls.__name__, {}).get(field) or _commented(cls).get(field) or _of_convention(kind, field)
+
+
+def _of_convention(kind: str, name: str) -> str:
+    """What the table of a convention knows about a field."""
+    if name == "body":
+        return "the text below the header"
+    fields = [field for each in CONVENTIONS if each.kind == kind for field in each.fields]
+    return "; ".join(_facts(next((each for each in fields if each.name.replace("-", "_") == name), Field(name))))
+
+
+def _facts(field: Field) -> Iterator[str]:
+    if field.required == "error":
+        yield "**needed**: without it the file is passed over"
+    elif field.required:
+        yield "should be there"
+    if field.restricts:
+        yield "*restricts* what the agent may do, so a misspelling is an error"
+    if field.split is not None:
+        yield f"text is divided at `{field.split}`"
+    if field.refers is not None:
+        yield f"names {field.refers}s, which must exist"
+    if field.instead:
+        yield f"often written {', '.join(f'`{name}`' for name in field.instead)}, which nobody reads"
 
 
 @cache
