@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import sys
+import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from lading.kinds import registry
+
+PLUGIN = Path(__file__).parents[1] / "examples" / "plugin"
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 # The same examples on every machine, and no bound on time: a busy machine is no failure. Random input is the business
@@ -22,3 +28,24 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("the shared data (probes, suites, corpus) is not beside the repository")
     return SHARED
+
+
+@pytest.fixture
+def playbook_installed(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The package of examples/plugin as `pip install` would leave it: importable, with the entry points of its pyproject.toml."""
+    project = tomllib.loads((PLUGIN / "pyproject.toml").read_text())["project"]
+    site = tmp_path_factory.mktemp("site")
+    record = site / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
+    record.mkdir()
+    (record / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
+    points = "".join(
+        f"[{group}]\n" + "".join(f"{name} = {where}\n" for name, where in entries.items())
+        for group, entries in project["entry-points"].items()
+    )
+    (record / "entry_points.txt").write_text(points)
+    monkeypatch.syspath_prepend(str(PLUGIN / "src"))
+    monkeypatch.syspath_prepend(str(site))
+    monkeypatch.setattr(registry, "_plugins", {})
+    yield
+    for name in [name for name in sys.modules if name.partition(".")[0] == "lading_playbook"]:
+        del sys.modules[name]

@@ -1,92 +1,98 @@
-"""The documentation tells the truth: every console block is run and compared, every link leads somewhere.
-
-A page is played from top to bottom in a folder of its own that holds a copy of `examples/`. A block with a file name
-before it writes that file; in a console block, each `$ lading …` line is run and what it prints must be what the page
-shows. A last line `…` says that more follows. With LADING_UPDATE_DOCS=1 the pages are rewritten; the diff is reviewed
-like prose.
-"""
+"""What the documentation shows is what happens."""
 
 from __future__ import annotations
 
-import os
 import re
-import shlex
-import shutil
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from cli.consoles import environment, in_process, settle
+from cli.consoles import UPDATE, environment, settle
+from docpages import ROOT, Page, pages
+from lading.kinds.registry import all_codes, names
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
-PAGES = [page for page in PAGES if "reference" not in page.parts]
-UPDATE = bool(os.environ.get("LADING_UPDATE_DOCS"))
-
-_BLOCK = re.compile(
-    r"^(?:`(?P<name>[^`\n]+)`\n+)?```(?P<tag>[a-z0-9_-]*)\n(?P<body>.*?)(?<=\n)```[ \t]*$", re.MULTILINE | re.DOTALL
-)
-_LINK = re.compile(r"(?<!\!)\[[^\]]*\]\((?P<target>[^)#\s]+)(?:#[^)]*)?\)")
-MORE = "…\n"
+sys.path.insert(0, str(ROOT / "docs"))
 
 
-def played(body: str) -> str:
-    """A console block as it really goes."""
-    said: list[str] = []
-    shown = re.split(r"^(?=\$ )", body, flags=re.MULTILINE)
-    for part in shown:
-        if not part.startswith("$ "):
-            continue
-        command = part.partition("\n")[0][2:]
-        words = shlex.split(command)
-        assert words[0] == "lading", f"a page can only run lading, not {words[0]}"
-        _code, out, err = in_process(words[1:])
-        said.append(_cut(f"$ {command}\n{out}{err}", part))
-    return "".join(said)
-
-
-def _cut(said: str, shown: str) -> str:
-    """What was said, as far as the page shows it."""
-    if not shown.endswith(MORE):
-        return said
-    return "".join(said.splitlines(keepends=True)[: shown.count("\n") - 1]) + MORE
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_console_blocks(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copytree(ROOT / "examples", tmp_path / "examples", ignore=shutil.ignore_patterns("__pycache__"))
-    (tmp_path / ".git").mkdir()
-    settle(monkeypatch, tmp_path, environment(COLUMNS="100"))
-    text = page.read_text(encoding="utf-8")
-    pieces, done = [], 0
-    for match in _BLOCK.finditer(text):
-        if match["name"] is not None:
-            target = tmp_path / match["name"]
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(match["body"], encoding="utf-8")
-        elif match["tag"] == "console":
-            pieces += [text[done : match.start("body")], played(match["body"])]
-            done = match.end("body")
-    new = "".join([*pieces, text[done:]])
+@pytest.mark.parametrize("path", list(pages()), ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_page(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    if "$ pip install ./examples/plugin" in path.read_text(encoding="utf-8"):
+        request.getfixturevalue("playbook_installed")
+    settle(monkeypatch, tmp_path, environment())
+    page = Page(path, tmp_path)
+    played = page.play()
     if UPDATE:
-        page.write_text(new, encoding="utf-8")
+        path.write_text(played, encoding="utf-8")
         return
-    assert new == text
+    assert played == page.text
 
 
-def test_the_python_of_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    shutil.copytree(ROOT / "examples" / "server", tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
-    blocks = [match["body"] for match in _BLOCK.finditer((ROOT / "README.md").read_text()) if match["tag"] == "python"]
-    assert blocks
-    for block in blocks:
-        exec(compile(block, "README.md", "exec"), {})
+@pytest.mark.parametrize("path", list(pages()), ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_links_lead_somewhere(path: Path) -> None:
+    text = re.sub(r"^(`{3,}).*?^\1", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+        if not target.startswith("http"):
+            made = "reference/kinds/" in target or "reference/codes/" in target or target.endswith("commands.md")
+            made = made or target == "bench/RESULTS.md"  # `make bench` writes it
+            assert made or (path.parent / target).exists(), target
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_links_lead_somewhere(page: Path) -> None:
-    for match in _LINK.finditer(page.read_text(encoding="utf-8")):
-        target = match["target"]
-        if target.startswith(("http:", "https:", "mailto:")) or "reference/" in target:
-            continue  # the reference is generated; building the site checks those
-        assert (page.parent / target).exists(), target
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The generated pages. Making them runs every example in them."""
+    import build
+
+    target: Path = tmp_path_factory.mktemp("pages")
+    build.make_pages(target)
+    return target
+
+
+def test_every_kind_and_every_code_has_a_page(made: Path) -> None:
+    kinds = {path.stem for path in (made / "reference/kinds").glob("*.md")}
+    codes = {path.stem for path in (made / "reference/codes").glob("*.md")}
+    assert kinds == {*names(), "index"}
+    assert codes == {*all_codes(), "index"}
+
+
+def test_pages_are_made_the_same_every_time(made: Path, tmp_path: Path) -> None:
+    script = f"import sys; sys.path.insert(0, {str(ROOT / 'docs')!r}); import build; from pathlib import Path; "
+    subprocess.run(
+        [sys.executable, "-c", script + f"build.make_pages(Path({str(tmp_path)!r}))"],
+        check=True,
+        env=environment(PYTHONHASHSEED="7"),
+    )
+    for path in made.rglob("*.md"):
+        assert path.read_text() == (tmp_path / path.relative_to(made)).read_text()
+
+
+def test_links_between_generated_pages_lead_somewhere(made: Path) -> None:
+    for path in made.rglob("*.md"):
+        text = re.sub(r"^(`{3,}).*?^\1", "", path.read_text(), flags=re.MULTILINE | re.DOTALL)
+        for target in re.findall(r"\]\(([^)#\s]+)\)", text):
+            assert target.startswith("../../how-to/") or (path.parent / target).resolve().exists(), (path.name, target)
+
+
+def test_the_meanings_belong_to_fields() -> None:
+    """A field that is renamed takes its meaning with it."""
+    import tomllib
+
+    from generate.kinds import structs_of
+
+    from lading.inspection import type_info
+    from lading.kinds.registry import kind_named
+
+    fields: dict[tuple[str, str], set[str]] = {}
+    for name in names():
+        kind = kind_named(name)
+        options: Any = type_info(kind.options)
+        for struct in (*structs_of(kind), options):
+            of_kind = {field.name for field in struct.fields}
+            fields[name, struct.cls.__name__] = of_kind
+            fields.setdefault(("shared", struct.cls.__name__), set()).update(of_kind)
+    tables = tomllib.loads((ROOT / "docs/generate/meanings.toml").read_text())
+    for kind_name, classes in tables.items():
+        for cls, meanings in classes.items():
+            assert set(meanings) <= fields.get((kind_name, cls), set()), (kind_name, cls)

@@ -3,44 +3,23 @@
 from __future__ import annotations
 
 import re
-import sys
-import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import lading
 from casefiles import Case, cases_in, check_case
+from conftest import PLUGIN
 from lading import plugin
 from lading.cli import main
 from lading.kinds import registry
 from lading.schema_export import schema_for
 from test_schema_export import authored, validator
 
-PLUGIN = Path(__file__).parents[1] / "examples" / "plugin"
 CASES = list(cases_in(PLUGIN / "cases"))
 
 
-@pytest.fixture(autouse=True)
-def installed(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The package as `pip install` would leave it: importable, with the entry points of its pyproject.toml."""
-    project = tomllib.loads((PLUGIN / "pyproject.toml").read_text())["project"]
-    site = tmp_path_factory.mktemp("site")
-    record = site / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
-    record.mkdir()
-    (record / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
-    points = "".join(
-        f"[{group}]\n" + "".join(f"{name} = {where}\n" for name, where in entries.items())
-        for group, entries in project["entry-points"].items()
-    )
-    (record / "entry_points.txt").write_text(points)
-    monkeypatch.syspath_prepend(str(PLUGIN / "src"))
-    monkeypatch.syspath_prepend(str(site))
-    monkeypatch.setattr(registry, "_plugins", {})
-    yield
-    for name in [name for name in sys.modules if name.partition(".")[0] == "lading_playbook"]:
-        del sys.modules[name]
+pytestmark = pytest.mark.usefixtures("playbook_installed")
 
 
 def test_there_are_cases() -> None:

@@ -1,0 +1,243 @@
+"""A page per code: what it means, an example that really makes the finding, and the same file mended.
+
+Examples are run when the pages are made: one that does not make its finding, or is not mended, stops the build.
+They come from `mends/`, which was written for these pages, else from the cases of the tests.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+
+import msgspec
+
+from casefiles import Case, cases_in
+from generate.wording import summary
+from lading.codes import CORE_CODES, Code
+from lading.diagnostics import Diagnostic
+from lading.fixes import repair
+from lading.kinds.registry import all_codes, kind_named, names
+from lading.render.text import Style, finding
+
+HERE = Path(__file__).parents[1]
+CASES = HERE.parent / "tests" / "cases"
+MENDS = HERE / "mends"
+
+#: An example longer than this is no example any more: only the finding is shown.
+_LONGEST = 60
+_STYLE = Style(width=88)
+_LANGUAGES = {"yaml": "yaml", "yml": "yaml", "json": "json", "toml": "toml", "md": "markdown", "mdc": "markdown"}
+_MEND = re.compile(
+    r"^```[a-z]* (?P<role>wrong|right|settings)(?: (?P<name>\S+))?\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
+)
+
+
+class Example(msgspec.Struct, frozen=True):
+    """Files that make a finding, what lading says, and the files that make it no more."""
+
+    files: dict[str, str]
+    settings: dict[str, object]
+    findings: tuple[str, ...]
+    others: int  #: how many other findings there are
+    mended: dict[str, str] = {}
+    how: str = ""
+
+
+def pages() -> Iterator[tuple[str, str]]:
+    """The name and the text of each page."""
+    examples = {**_examples_of_cases(), **_examples_of_mends()}
+    for name, code in all_codes().items():
+        yield f"{name}.md", _page(code, examples.get(name))
+    yield "index.md", _index()
+
+
+def owners() -> dict[str, list[str]]:
+    """The kinds that bring each code; none for those of every kind."""
+    found: dict[str, list[str]] = {code.name: [] for code in CORE_CODES}
+    for name in names():
+        for code in kind_named(name).codes:
+            if code.name not in found or found[code.name]:
+                found.setdefault(code.name, []).append(name)
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------- pages
+
+
+def _index() -> str:
+    groups: dict[str, list[str]] = defaultdict(list)
+    known = all_codes()
+    for name, kinds in owners().items():
+        title = "Every kind" if not kinds else f"`{kinds[0]}`" if len(kinds) == 1 else "Several kinds"
+        groups[title].append(f"| [`{name}`]({name}.md) | {known[name].severity} | {summary(known[name].message)} |")
+    lines = [
+        "# Codes",
+        "",
+        "Every finding has a code. `lading rule CODE` tells the same as its page. Where a finding is meant as it is, a",
+        "comment `# lading: ignore[code]` on its line silences it there; one that silences nothing is a finding itself.",
+        "What keeps a configuration from existing cannot be silenced.",
+        "",
+    ]
+    for title, rows in groups.items():
+        lines += [f"## {title}", "", "| code | | says |", "|---|---|---|", *sorted(rows), ""]
+    return "\n".join(lines)
+
+
+def _page(code: Code, example: Example | None) -> str:
+    kinds = owners()[code.name]
+    whose = ", ".join(f"[`{kind}`](../kinds/{kind}.md)" for kind in kinds) if kinds else "every kind"
+    lines = [f"# {code.name}", "", f"**{code.severity.capitalize()}** · {whose}", "", code.about, ""]
+    lines += [f"> {summary(code.message)}", ""]
+    if example is not None:
+        lines += _shown_example(example)
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _shown_example(example: Example) -> list[str]:
+    lines = ["## Found in", ""] if _is_short(example.files) else ["## What it looks like", ""]
+    if _is_short(example.files):
+        for name, text in example.files.items():
+            lines += _block(name, text)
+        lines += _loaded_with(example)
+    lines += ["```text", "\n".join(each.rstrip("\n") + "\n" for each in example.findings).rstrip("\n"), "```", ""]
+    if example.others and _is_short(example.files):
+        lines += [f"*({_plural(example.others)} of other codes not shown)*", ""]
+    if example.mended:
+        lines += ["## Mended", "", *([example.how, ""] if example.how else [])]
+        for name, text in example.mended.items():
+            lines += _block(name, text)
+    return lines
+
+
+def _loaded_with(example: Example) -> list[str]:
+    told: list[str] = []
+    for key, value in example.settings.items():
+        if key == "env" and isinstance(value, dict) and value:
+            told.append(f"with {', '.join(f'`{name}={text}`' for name, text in value.items())} in the environment")
+        elif key == "options" and isinstance(value, dict) and value:
+            told.append(f"with the options {', '.join(f'`{name}={text!r}`' for name, text in value.items())}")
+        elif key == "embedded" and value:
+            told.append("from a string, with `embedded=True`")
+    return [f"Loaded {', '.join(told)}:", ""] if told else []
+
+
+def _block(name: str, text: str) -> list[str]:
+    language = _LANGUAGES.get(name.rpartition(".")[2], "text")
+    fence = "`" * max(3, 1 + max((len(each) for each in re.findall(r"`+", text)), default=0))
+    return [f'{fence}{language} title="{name}"', text.rstrip("\n"), fence, ""]
+
+
+def _is_short(files: dict[str, str]) -> bool:
+    lines = sum(text.count("\n") for text in files.values())
+    longest = max((len(line) for text in files.values() for line in text.splitlines()), default=0)
+    return bool(files) and lines <= _LONGEST and longest <= 160
+
+
+def _plural(number: int) -> str:
+    return "one finding" if number == 1 else f"{number} findings"
+
+
+# ---------------------------------------------------------------------------------------- examples from cases
+
+
+@cache
+def _examples_of_cases() -> dict[str, Example]:
+    """For each code the smallest case that shows it, one that can be mended by its fix before others."""
+    best: dict[str, tuple[tuple[int, ...], Case, Sequence[Diagnostic]]] = {}
+    for case in cases_in(CASES):
+        with _written(case):
+            diagnostics, _ = case.run()
+        texts = [text for text in case.files.values() if isinstance(text, str)]
+        size = sum(map(len, texts))
+        for each in diagnostics:
+            rank = (each.fix is None, len(texts) < len(case.files), len(diagnostics), size)
+            if each.code not in best or rank < best[each.code][0]:
+                best[each.code] = (rank, case, diagnostics)
+    return {code: _example(code, case) for code, (_, case, _) in best.items()}
+
+
+def _example(code: str, case: Case) -> Example:
+    with _written(case) as folder:
+        diagnostics, _ = case.run()
+        found = [each for each in diagnostics if each.code == code]
+        texts = [finding(each, _STYLE).replace(str(folder), "…") for each in found[:2]]
+        files = {name: text for name, text in case.files.items() if isinstance(text, str)}
+        repairs, _ = repair([each for each in found if each.fix is not None], unsafe=True)
+        mended = {each.source.name: each.text for each in repairs}
+    others = len(diagnostics) - len(found)
+    if mended and _still_found(code, case, mended) < len(found):
+        how = "`lading check --fix`" + (
+            "" if all(each.fix and each.fix.safe for each in found) else " with `--unsafe-fixes`"
+        )
+        return Example(files, case.settings, tuple(texts), others, mended, f"{how} does it:")
+    return Example(files, case.settings, tuple(texts), others)
+
+
+def _still_found(code: str, case: Case, mended: dict[str, str]) -> int:
+    changed = Case(case.path, case.kind, {**case.files, **mended}, case.links, case.settings)
+    with _written(changed):
+        diagnostics, _ = changed.run()
+    return sum(each.code == code for each in diagnostics)
+
+
+@contextmanager
+def _written(case: Case) -> Iterator[Path]:
+    """The files of a case in a folder of their own, which is the working directory meanwhile."""
+    before = os.getcwd()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name).resolve()
+        case.write(folder)
+        os.chdir(folder)
+        try:
+            yield folder
+        finally:
+            os.chdir(before)
+
+
+# ------------------------------------------------------------------------------- examples written for the pages
+
+
+def _examples_of_mends() -> dict[str, Example]:
+    return {code: _mend(code, kind, text) for kind, code, text in mends()}
+
+
+def mends() -> Iterator[tuple[str, str, str]]:
+    """Kind, code and text of each example written for these pages."""
+    for path in sorted(MENDS.glob("*.md")):
+        for part in re.split(r"^## ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+            code, _, text = part.partition("\n")
+            yield path.stem, code.strip(), text
+
+
+def _mend(code: str, kind: str, text: str) -> Example:
+    wrong: dict[str, str] = {}
+    right: dict[str, str] = {}
+    settings: dict[str, object] = {}
+    for match in _MEND.finditer(text):
+        if match["role"] == "settings":
+            settings = msgspec.json.decode(match["body"])
+        else:
+            (wrong if match["role"] == "wrong" else right)[match["name"]] = match["body"]
+    words = text.partition("```")[0].strip()
+    kind = str(settings.pop("kind", kind))
+    before = _findings(kind, wrong, settings)
+    after = _findings(kind, {**wrong, **right}, settings)
+    found = [each for each in before if each[0] == code]
+    assert found, f"the example of {code} does not show it, but {[each[0] for each in before]}"
+    assert not [each for each in after if each[0] == code], f"the mended example of {code} is not mended"
+    assert not [each for each in after if each[1] == "error"], f"the mended example of {code} has errors: {after}"
+    return Example(wrong, settings, tuple(each[2] for each in found[:2]), len(before) - len(found), right, words)
+
+
+def _findings(kind: str, files: dict[str, str], settings: dict[str, object]) -> list[tuple[str, str, str]]:
+    """Code, severity and text of everything found in some files."""
+    case = Case(MENDS, kind, dict(files), {}, dict(settings))
+    with _written(case) as folder:
+        diagnostics, _ = case.run()
+        return [(each.code, each.severity, finding(each, _STYLE).replace(str(folder), "…")) for each in diagnostics]

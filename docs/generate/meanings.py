@@ -1,0 +1,93 @@
+"""What fields mean: from the comments `#:` beside them, else from `meanings.toml`."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from lading.kinds.convention import CONVENTIONS
+from lading.kinds.convention.table import Field
+
+_FILE = Path(__file__).with_name("meanings.toml")
+
+
+def meaning_of(kind: str, cls: type, field: str) -> str:
+    """What a field of a Struct means, in a few words; empty if nobody says."""
+    return written(kind).get(cls.__name__, {}).get(field) or _commented(cls).get(field) or _of_convention(kind, field)
+
+
+def _of_convention(kind: str, name: str) -> str:
+    """What the table of a convention knows about a field."""
+    if name == "body":
+        return "the text below the header"
+    fields = [field for each in CONVENTIONS if each.kind == kind for field in each.fields]
+    return "; ".join(_facts(next((each for each in fields if each.name.replace("-", "_") == name), Field(name))))
+
+
+def _facts(field: Field) -> Iterator[str]:
+    if field.required == "error":
+        yield "**needed**: without it the file is passed over"
+    elif field.required:
+        yield "should be there"
+    if field.restricts:
+        yield "*restricts* what the agent may do, so a misspelling is an error"
+    if field.split is not None:
+        yield f"text is divided at `{field.split}`"
+    if field.refers is not None:
+        yield f"names {field.refers}s, which must exist"
+    if field.instead:
+        yield f"often written {', '.join(f'`{name}`' for name in field.instead)}, which nobody reads"
+
+
+@cache
+def written(kind: str) -> dict[str, dict[str, str]]:
+    """The meanings for one kind, by class and field; those under `shared` hold for every kind."""
+    tables = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    own: dict[str, dict[str, str]] = tables.get(kind, {})
+    shared: dict[str, dict[str, str]] = tables.get("shared", {})
+    return {name: {**shared.get(name, {}), **own.get(name, {})} for name in {*shared, *own}}
+
+
+@cache
+def _commented(cls: type) -> dict[str, str]:
+    """The `#:` comments of a class, its bases included, by the name of the field they stand at."""
+    comments: dict[str, str] = {}
+    for each in reversed(cls.__mro__):
+        if each.__module__.startswith("lading.") and each.__name__ in _classes(each.__module__):
+            comments |= _comments_in(each.__module__, each.__name__)
+    return comments
+
+
+@cache
+def _classes(module: str) -> dict[str, ast.ClassDef]:
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {node.name: node for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+
+
+def _comments_in(module: str, name: str) -> dict[str, str]:
+    lines = inspect.getsource(sys.modules[module]).splitlines()
+    found: dict[str, str] = {}
+    for node in _classes(module)[name].body:
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            beside = lines[node.end_lineno - 1] if node.end_lineno else ""
+            comment = _after(beside, "#: ") or " ".join(_above(lines, node.lineno - 2))
+            if comment:
+                found[node.target.id] = comment
+    return found
+
+
+def _above(lines: list[str], number: int) -> list[str]:
+    comments: list[str] = []
+    while lines[number].strip().startswith("#: "):
+        comments.insert(0, _after(lines[number], "#: "))
+        number -= 1
+    return comments
+
+
+def _after(line: str, mark: str) -> str:
+    return line.partition(mark)[2].strip()
