@@ -19,7 +19,7 @@ HOOKS: list[dict[str, Any]] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").r
 def test_hooks_call_the_command_rightly(hook: dict[str, Any]) -> None:
     command, *arguments = shlex.split(hook["entry"])
     assert command == "lading"
-    options = parser().parse_args([*arguments, *hook["args"]])
+    options = parser().parse_args([*arguments, *hook.get("args", [])])
     assert options.command == "check"
     assert options.fix == (hook["id"] == "lading-fix")
     assert hook["language"] == "python"
