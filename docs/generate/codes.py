@@ -79,8 +79,8 @@ def _index() -> str:
     lines = [
         "# Codes",
         "",
-        "Every finding has a code. `lading rule CODE` tells the same as its page. Where a finding is meant as it is, ",
-        "a comment `# lading: ignore[code]` on its line silences it there; one that silences nothing is a finding itself.",
+        "Every finding has a code. `lading rule CODE` tells the same as its page. Where a finding is meant as it is,",
+        "a comment `# lading: ignore[code]` on its line silences it; one that silences nothing is itself a finding.",
         "What keeps a configuration from existing cannot be silenced.",
         "",
     ]
