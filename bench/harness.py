@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 REPEATS = 7
-#: A side that takes longer than this is measured less often; the table says how often.
+#: A side that takes longer than this is measured less often: twice, or once if it takes very long. The table says so.
 PATIENCE_SECONDS = 8.0
+LAST_PATIENCE_SECONDS = 40.0
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def measure(row: Row, *, collect: bool = True, repeats: int = REPEATS) -> Result
     count = {"ours": 0, "theirs": 0}
     for _ in range(repeats):
         for name in ("ours", "theirs"):
-            if count[name] >= 2 and best[name] > PATIENCE_SECONDS:
+            if count[name] >= (1 if best[name] > LAST_PATIENCE_SECONDS else 2) and best[name] > PATIENCE_SECONDS:
                 continue
             work = getattr(row, name)
             clock = time.perf_counter if row.elsewhere else time.process_time

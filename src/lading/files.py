@@ -99,7 +99,7 @@ class Files:
         self._asked: dict[str, None] = {}
         # What loads share, once they are made by `again`.
         self._known: dict[str, Source] = {}
-        self._stamps: dict[str, Stamp] = {}
+        self._stamps: dict[str, os.stat_result] = {}
         self._referred: dict[tuple[Any, ...], Referred] = {}
         self._folders: dict[str, tuple[str, str]] = {}
 
@@ -116,7 +116,8 @@ class Files:
 
     def seen(self) -> Seen:
         """What this load depends on: a change of any of it may change the result."""
-        return Seen(tuple(self._asked), {path: self._stamps[path] for path in self._sources if path in self._stamps})
+        stamps = {path: _stamp(self._stamps[path]) for path in self._sources if path in self._stamps}
+        return Seen(tuple(self._asked), stamps)
 
     def note(self, source: Source) -> Source:
         """Count a source that another load read as one of this load."""
@@ -230,8 +231,8 @@ class Files:
     def _take(self, descriptor: int, real: str, name: str, max_bytes: int) -> Source:
         """Read a checked descriptor to the end and close it."""
         try:
-            self._stamps[real] = _stamp(os.fstat(descriptor))
-            data = _read_regular(descriptor, name, max_bytes)
+            status = self._stamps[real] = os.fstat(descriptor)
+            data = _read_regular(descriptor, status, name, max_bytes)
         except OSError as error:
             raise _problem(error, name) from None
         finally:
@@ -317,8 +318,7 @@ def _looks_absolute_elsewhere(reference: str) -> bool:
     return drive or reference.startswith("\\\\")
 
 
-def _read_regular(descriptor: int, name: str, max_bytes: int) -> bytes:
-    status = os.fstat(descriptor)
+def _read_regular(descriptor: int, status: os.stat_result, name: str, max_bytes: int) -> bytes:
     if stat.S_ISDIR(status.st_mode):
         raise FileProblem("file-is-directory", file=name)
     if not stat.S_ISREG(status.st_mode):

@@ -13,6 +13,24 @@ from typing import Any
 MAX_ADDED = 1_000_000
 #: Text counts too: this many characters weigh as much as one node.
 CHARACTERS_PER_NODE = 64
+_ATOMS: frozenset[type] = frozenset({str, int, float, bool, type(None)})
+
+
+def is_light(value: Any, written: int) -> bool:
+    """Whether a value made of files of `written` characters is surely light enough.
+
+    No text of it can be longer than the files, so counting nodes is enough, and quick for what is small.
+    """
+    left = (MAX_ADDED + written) // (1 + written // CHARACTERS_PER_NODE)
+    stack: list[Any] = [value]
+    while stack:
+        node = stack.pop()
+        children = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
+        left -= 1 + len(children)
+        if left < 0:
+            return False
+        stack += [each for each in children if each.__class__ not in _ATOMS]
+    return True
 
 
 def weight(value: Any) -> int:
