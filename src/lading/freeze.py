@@ -8,7 +8,8 @@ serialise like plain ones. It promises that nothing is changed by accident; it i
 
 from __future__ import annotations
 
-from typing import Any, Final, NoReturn
+from types import UnionType
+from typing import Annotated, Any, Final, Literal, NoReturn, Union, get_args, get_origin
 
 import msgspec
 from msgspec.structs import force_setattr
@@ -102,34 +103,68 @@ def thawed(value: Any) -> Any:
 
 def freeze(config: Any) -> Any:
     """A converted configuration with every mutable slot frozen, in place; returns it."""
-    if isinstance(config, msgspec.Struct):
-        _freeze_struct(config, {})
-        return config
-    return frozen(config)
+    return _freeze_part(config, {})
 
 
-def _freeze_struct(struct: Any, memo: dict[int, Any]) -> None:
-    for name in struct.__struct_fields__:
-        value = getattr(struct, name)
-        if value.__class__ in _ATOMS or value == ():
-            continue
-        new = _freeze_part(value, memo)
-        if new is not value:
-            force_setattr(struct, name, new)
+#: The fields of each Struct that can hold something mutable, with their defaults; None for what is no Struct.
+_FIELDS: dict[type, tuple[tuple[str, Any], ...] | None] = {}
+_NO_DEFAULT: Final = object()
 
 
 def _freeze_part(value: Any, memo: dict[int, Any]) -> Any:
-    if isinstance(value, msgspec.Struct):
-        _freeze_struct(value, memo)
+    kind = value.__class__
+    if kind not in _FIELDS:
+        _FIELDS[kind] = _fields_of(kind)
+    fields = _FIELDS[kind]
+    if fields is not None:
+        for name, default in fields:
+            part = getattr(value, name)
+            if part is default or part.__class__ in _ATOMS:
+                continue  # a default that could change would have been copied
+            new = _freeze_part(part, memo)
+            if new is not part:
+                force_setattr(value, name, new)
         return value
-    kind: Any = type(value)
     if kind is tuple:
         for each in value:
             if each.__class__ in _CONTAINERS:
-                return tuple(_freeze_part(item, memo) for item in value)
+                return tuple([_freeze_part(item, memo) for item in value])
             if each.__class__ not in _ATOMS:
                 _freeze_part(each, memo)
         return value
     if kind is dict and any(isinstance(each, msgspec.Struct | tuple) for each in value.values()):
         return FrozenDict({key: _freeze_part(each, memo) for key, each in value.items()})
     return frozen(value, memo)
+
+
+def _fields_of(cls: Any) -> tuple[tuple[str, Any], ...] | None:
+    if not issubclass(cls, msgspec.Struct):
+        return None
+    names, defaults = cls.__struct_fields__, cls.__struct_defaults__
+    pairs = zip(names, (*[_NO_DEFAULT] * (len(names) - len(defaults)), *defaults), strict=True)
+    types = _annotations(cls)
+    return tuple(pair for pair in pairs if _can_change(types.get(pair[0]), {cls}))
+
+
+def _annotations(cls: type) -> dict[str, Any]:
+    """The annotations of a class and those it inherits, as they stand: evaluating text would cost a cold start."""
+    return {
+        name: each for base in reversed(cls.__mro__) for name, each in vars(base).get("__annotations__", {}).items()
+    }
+
+
+def _can_change(annotation: Any, visited: set[type]) -> bool:
+    """Whether a value of this type can hold something mutable, at any depth. Of what is not understood, it can."""
+    if annotation in _ATOMS:
+        return False
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _can_change(inner[0], visited)
+    if origin in (Union, UnionType, tuple):
+        return any(each is not ... and _can_change(each, visited) for each in inner)
+    if isinstance(annotation, type) and issubclass(annotation, msgspec.Struct):
+        if annotation in visited:
+            return False
+        visited.add(annotation)
+        return any(_can_change(each, visited) for each in _annotations(annotation).values())
+    return origin is not Literal

@@ -159,7 +159,10 @@ def _problem(problem: FileProblem, reference: str, place: Origin, *, is_default:
 
 
 def _with_text(tree: Tree, document: Document, via: tuple[Via, ...]) -> Tree:
-    return attach(tree, _TEXT, Tree(document.value, Origins(Origin(document), via)))
+    text = Origins(Origin(document), via)
+    if "prompt" not in tree.value:
+        return attach(tree, _PROMPT, Tree({"text": document.value}, Origins(below={"text": text})))
+    return attach(tree, _TEXT, Tree(document.value, text))
 
 
 # -------------------------------------------------------------------------------------------------- hooks
