@@ -119,3 +119,26 @@ def test_shared_parts_stay_shared() -> None:
 
 def test_a_plain_configuration_can_be_frozen_too() -> None:
     assert type(freeze({"a": [1]})) is FrozenDict
+
+
+class Branch(msgspec.Struct, frozen=True):
+    """Holds its like, and something mutable."""
+
+    below: tuple["Branch", ...] = ()  # noqa: UP037 - evaluated, as in the models of the kinds
+    notes: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+def test_what_holds_its_like_is_frozen_to_the_ground() -> None:
+    tree = freeze(msgspec.convert({"below": [{"below": [{"notes": {"a": "b"}}]}]}, Branch))
+    assert isinstance(tree.below[0].below[0].notes, FrozenDict)
+    assert isinstance(tree.notes, FrozenDict)
+
+
+class Trunk(msgspec.Struct, frozen=True):
+    """Shares a default that holds something mutable."""
+
+    branch: Branch = Branch()
+
+
+def test_a_shared_default_is_frozen_too() -> None:
+    assert isinstance(freeze(msgspec.convert({}, Trunk)).branch.notes, FrozenDict)

@@ -120,7 +120,7 @@ def _freeze_part(value: Any, memo: dict[int, Any]) -> Any:
         for name, default in fields:
             part = getattr(value, name)
             if part is default or part.__class__ in _ATOMS:
-                continue  # a default that could change would have been copied
+                continue  # msgspec copies mutable defaults; those that are Structs are frozen already
             new = _freeze_part(part, memo)
             if new is not part:
                 force_setattr(value, name, new)
@@ -142,8 +142,11 @@ def _fields_of(cls: Any) -> tuple[tuple[str, Any], ...] | None:
         return None
     names, defaults = cls.__struct_fields__, cls.__struct_defaults__
     pairs = zip(names, (*[_NO_DEFAULT] * (len(names) - len(defaults)), *defaults), strict=True)
+    for default in defaults:
+        if isinstance(default, msgspec.Struct):
+            _freeze_part(default, {})  # every configuration shares it
     types = _annotations(cls)
-    return tuple(pair for pair in pairs if _can_change(types.get(pair[0]), {cls}))
+    return tuple(pair for pair in pairs if _can_change(types.get(pair[0]), set()))
 
 
 def _annotations(cls: type) -> dict[str, Any]:
