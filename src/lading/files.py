@@ -93,20 +93,23 @@ def _stamp(status: os.stat_result) -> Stamp:
 class Files:
     """Disk access of one load: everything is read at most once and remembered by its real path."""
 
+    __slots__ = ("_asked", "_folders", "_known", "_referred", "_sources", "_stamps", "cwd")
+
     def __init__(self, *, cwd: str | None = None) -> None:
         self.cwd = cwd if cwd is not None else os.getcwd()
         self._sources: dict[str, Source] = {}
         self._asked: dict[str, None] = {}
         # What loads share, once they are made by `again`.
         self._known: dict[str, Source] = {}
-        self._stamps: dict[str, os.stat_result] = {}
+        self._stamps: dict[str, Stamp] = {}
         self._referred: dict[tuple[Any, ...], Referred] = {}
         self._folders: dict[str, tuple[str, str]] = {}
 
     def again(self) -> Self:
         """The same files for another load: nothing is read twice, and `sources` starts empty."""
         other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__)
+        other.cwd, other._known, other._stamps = self.cwd, self._known, self._stamps
+        other._referred, other._folders = self._referred, self._folders
         other._sources, other._asked = {}, {}
         return other
 
@@ -116,8 +119,7 @@ class Files:
 
     def seen(self) -> Seen:
         """What this load depends on: a change of any of it may change the result."""
-        stamps = {path: _stamp(self._stamps[path]) for path in self._sources if path in self._stamps}
-        return Seen(tuple(self._asked), stamps)
+        return Seen(tuple(self._asked), {path: self._stamps[path] for path in self._sources if path in self._stamps})
 
     def note(self, source: Source) -> Source:
         """Count a source that another load read as one of this load."""
@@ -231,7 +233,8 @@ class Files:
     def _take(self, descriptor: int, real: str, name: str, max_bytes: int) -> Source:
         """Read a checked descriptor to the end and close it."""
         try:
-            status = self._stamps[real] = os.fstat(descriptor)
+            status = os.fstat(descriptor)
+            self._stamps[real] = _stamp(status)
             data = _read_regular(descriptor, status, name, max_bytes)
         except OSError as error:
             raise _problem(error, name) from None
@@ -251,7 +254,7 @@ def peek(path: str, *, max_bytes: int = MAX_BYTES) -> bytes | None:
     except (OSError, ValueError):
         return None
     try:
-        return _read_regular(descriptor, path, max_bytes)
+        return _read_regular(descriptor, os.fstat(descriptor), path, max_bytes)
     except (OSError, FileProblem):
         return None
     finally:
@@ -477,6 +480,11 @@ class MemoryFiles(Files):
             for path, data in contents.items()
         }
         self.opened: list[str] = []
+
+    def again(self) -> Self:
+        other = super().again()
+        other.contents, other.opened = self.contents, self.opened
+        return other
 
     def read(self, path: str, *, max_bytes: int = MAX_BYTES) -> Source:
         real = posixpath.normpath(posixpath.join(self.cwd, path))

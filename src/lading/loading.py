@@ -23,7 +23,7 @@ from lading.kinds.suspicious import invisible
 from lading.loaded import Loaded
 from lading.model import build
 from lading.nearest import nearest
-from lading.placing import Placer, apply_ignores
+from lading.placing import IGNORE_MARK, Placer, apply_ignores
 from lading.session import Session, Shared, format_of
 from lading.source import Source, Span
 from lading.syntax.document import Document
@@ -102,7 +102,8 @@ def load_path(
         files = shared.files
     else:
         files = shared.files.again()
-    absolute = os.path.normpath(os.path.join(files.cwd, path))
+    full = os.path.join(files.cwd, path)
+    absolute = os.path.normpath(full)
     kind = kind.variant(absolute.replace(os.sep, "/")) if kind.variant is not None else kind
     options, limits, facts = _set_up(kind, request, shared)
     root = request.project or shared.project_root(absolute)
@@ -120,7 +121,7 @@ def load_path(
         embedded=request.embedded,
     )
     try:
-        source = files.read(path, max_bytes=limits.max_file_bytes)
+        source = files.read(full, max_bytes=limits.max_file_bytes)
     except FileProblem as problem:
         values = {**problem.values, "variable": limits.file_bytes_variable}
         return _report(session, None, [*facts, Fact(problem.code, values=values)], str(values.get("file", path)))
@@ -239,7 +240,10 @@ def check_tree(tree: Tree, session: Session, facts: list[Fact], source: Source) 
 
 def _invisible(session: Session, root: Source) -> Iterator[Fact]:
     """Characters nobody sees, in any text of the load: whoever reviews it does not read what a model reads."""
-    for source in dict.fromkeys((root, *session.files.sources())):
+    sources = session.files.sources()
+    for source in sources if root in sources else (root, *sources):
+        if source.text.isascii():
+            continue
         for each in islice(invisible(source.text), _MOST_INVISIBLE):
             fact = Fact("invisible-character", values={"character": each.what}, span=Span(source, *each.range))
             judged = session.kind.severity(fact)
@@ -290,8 +294,8 @@ def _report(
     # What keeps the configuration from existing cannot be silenced.
     kept = [each for each in placed if each.severity == "error"] if config is None else []
     rest = [each for each in placed if each not in kept] if kept else placed
-    sources_read = (document.source for document in documents)
-    diagnostics = apply_ignores(rest, sources_read, lambda: {**all_codes(), **session.codes})
+    ignoring = [document.source for document in documents if IGNORE_MARK in document.source.text]
+    diagnostics = apply_ignores(rest, ignoring, lambda: {**all_codes(), **session.codes}) if ignoring else rest
     if kept:
         diagnostics = sorted([*kept, *diagnostics], key=Diagnostic.sort_key)
     if tree is None or any(each.severity == "error" for each in diagnostics):

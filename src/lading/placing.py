@@ -20,6 +20,8 @@ from lading.syntax.document import Document, Located
 from lading.tree import Origin, Story, Tree
 from lading.wording import Redactor, help_of, message_of, path_of
 
+#: Texts without it ignore nothing, and need not be searched.
+IGNORE_MARK = "lading:"
 _IGNORE = expression(r"(?:#|//|<!--)\s*lading:\s*ignore\[(?P<codes>[^\]]*)\]")
 
 
@@ -193,8 +195,6 @@ def apply_ignores(
     comment that silences nothing."""
     result = list(diagnostics)
     for source in sources:
-        if "lading:" not in source.text:
-            continue
         for match in _IGNORE.finditer(source.text):
             line = source.position(match.start())[0]
             start = match.start("codes")
@@ -225,4 +225,4 @@ def _unused(name: str, span: Span, codes: Mapping[str, Code]) -> Diagnostic:
     )
 
 
-__all__ = ["Placer", "apply_ignores", "deduplicated"]
+__all__ = ["IGNORE_MARK", "Placer", "apply_ignores", "deduplicated"]

@@ -65,6 +65,22 @@ class Shared:
 class Session:
     """What the stages of one load share."""
 
+    __slots__ = (
+        "_documents",
+        "base",
+        "codes",
+        "embedded",
+        "env",
+        "files",
+        "kind",
+        "limits",
+        "options",
+        "path",
+        "root",
+        "roots",
+        "shared",
+    )
+
     def __init__(
         self,
         kind: Kind,
@@ -154,7 +170,7 @@ class Session:
 
     def strict(self, facts: list[Fact], format: Format) -> list[Fact]:  # noqa: A002
         """Facts about a text with the severities of the kind."""
-        judged = (self.kind.severity(each, format) for each in facts)
+        judged = [self.kind.severity(each, format) for each in facts]
         return [each for each in judged if each is not None]
 
     def refer(self, reference: str, policy: PathPolicy, *, bases: tuple[str, ...], roots: tuple[str, ...]) -> Referred:

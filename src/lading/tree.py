@@ -91,6 +91,8 @@ class Origins(msgspec.Struct, eq=False, gc=False):
     def story(self, path: Path) -> Story:
         """The story of the value at `path`. The node it is asked of must know its own origin."""
         assert self.here is not None
+        if not path:
+            return Story(self.here, self.via, self.replaced, self.merged)
         node: Origins | None = self
         origin, depth, via = self.here, 0, self.via
         for number, step in enumerate(path, 1):
@@ -116,7 +118,7 @@ class Origins(msgspec.Struct, eq=False, gc=False):
         if not path:
             return node
         below = dict(self.below)
-        below[path[0]] = below.get(path[0], Origins()).put(path[1:], node)
+        below[path[0]] = node if len(path) == 1 else below.get(path[0], Origins()).put(path[1:], node)
         return self.changed(below=below)
 
     def brought(self, how: str) -> Iterator[Path]:
@@ -169,7 +171,7 @@ class Tree(msgspec.Struct, frozen=True, gc=False):
 def get(value: Any, path: Path, default: Any = None) -> Any:
     """The part of a plain value at `path`, or `default`."""
     for step in path:
-        if isinstance(value, dict):
+        if value.__class__ is dict or isinstance(value, dict):
             if step not in value:
                 return default
         elif not isinstance(value, list) or not isinstance(step, int) or step >= len(value):

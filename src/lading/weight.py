@@ -25,10 +25,12 @@ def is_light(value: Any, written: int) -> bool:
     stack: list[Any] = [value]
     while stack:
         node = stack.pop()
-        children = node.values() if isinstance(node, dict) else node if isinstance(node, list) else ()
-        left -= 1 + len(children)
+        if not isinstance(node, dict | list):
+            continue
+        left -= 1 + len(node)
         if left < 0:
             return False
+        children = node.values() if isinstance(node, dict) else node
         stack += [each for each in children if each.__class__ not in _ATOMS]
     return True
 

@@ -157,6 +157,6 @@ def _closing(text: str, start: int, fence: str, grammar: Grammar) -> Range | Non
 def _body(text: str, start: int, grammar: Grammar) -> Range:
     if not grammar.trims_body:
         return start, len(text)
-    body = text[start:]
-    start += len(body) - len(body.lstrip(_SPACE))
-    return start, start + len(body.strip(_SPACE))
+    body = text[start:].lstrip(_SPACE)
+    start = len(text) - len(body)
+    return start, start + len(body.rstrip(_SPACE))

@@ -31,7 +31,7 @@ def texts_say_something(config: Any, _session: Session) -> Iterator[Fact]:
 
 
 def request_limit_is_complete(config: Any, _session: Session) -> Iterator[Fact]:
-    yield from limit_facts(config, ())
+    return limit_facts(config, ())
 
 
 def limit_facts(table: Any, path: Path) -> Iterator[Fact]:
@@ -49,7 +49,7 @@ def limit_facts(table: Any, path: Path) -> Iterator[Fact]:
 
 
 def sampling_is_plausible(config: Any, _session: Session) -> Iterator[Fact]:
-    yield from sampling_facts(get(config, ("sampling",)), ("sampling",))
+    return sampling_facts(get(config, ("sampling",)), ("sampling",))
 
 
 def sampling_facts(table: Any, path: Path) -> Iterator[Fact]:
@@ -78,4 +78,4 @@ def allowed_tools_can_match(config: Any, _session: Session) -> Iterator[Fact]:
 
 
 def hooks_can_run(config: Any, _session: Session) -> Iterator[Fact]:
-    yield from hook_checks.check(config)
+    return hook_checks.check(config)

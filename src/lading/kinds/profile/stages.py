@@ -25,6 +25,7 @@ PROMPT_POLICY = PathPolicy(absolute="refuse", parents="inside")
 
 _NOT_TEXT = (bool, int, float)
 _TEXT_FIELDS: tuple[Path, ...] = (("description",), ("model",), ("default", "model"))
+_ALLOW: Path = ("tools", "allow")
 _PROMPT: Path = ("prompt",)
 _TEXT: Path = ("prompt", "text")
 
@@ -66,10 +67,10 @@ def _unquoted(value: Any) -> Iterator[Path]:
     for path in _TEXT_FIELDS:
         if path[0] in value and isinstance(get(value, path), _NOT_TEXT):
             yield path
-    allow = get(value, ("tools", "allow"))
+    allow = get(value, _ALLOW)
     for number, entry in enumerate(allow if isinstance(allow, list) else ()):
         if isinstance(entry, _NOT_TEXT):
-            yield "tools", "allow", number
+            yield *_ALLOW, number
 
 
 def fold_model(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:

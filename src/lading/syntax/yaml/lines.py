@@ -18,7 +18,7 @@ _MAX_LINE = 4_000
 
 # These say what ends a part; that the line holds nothing but printable characters is looked at first.
 _KEY = r"(?:[^\W\d]|\$)[\w$./-]{0,99}+|\"[\w$./ -]{1,99}\"|'[\w$./ -]{1,99}'"
-_PLAIN = r"(?:[\w$/.+~(<=^;\\]|[^\x00-\x7f]|-(?=[\w.]))(?:[^ :#]++|:(?=[^ ])|(?<! )#| +(?=[^ #]))*+"
+_PLAIN = r"(?:[\w$/.+~(<=^;\\]|[^\x00-\x7f]|-(?=[\w.]))(?:[^:#]++|:(?=[^ ])|(?<! )#)*+"
 _QUOTED = r"\"[^\"\\]*+\"|'[^']*+'"
 _FLOW = r"[\[{].*[\]}]"
 
@@ -27,7 +27,7 @@ _ENTRY = expression(
     rf"(?P<indent> {{0,{_MAX_INDENT}}})(?P<item>- )?"
     rf"(?:(?P<key>{_KEY}):(?= |$))?"
     rf" *(?:(?P<plain>{_PLAIN})|(?P<quoted>{_QUOTED})|(?P<flow>{_FLOW}))?"
-    r"(?: *| +#.*)"
+    r"(?: *| +#.*|(?<= )#.*)"  # a plain value takes the blanks behind it, too
 )
 _FLOW_KEY = expression(rf"({_KEY}): +")
 _FLOW_WORD = r"[\w$/.+~*-]"
@@ -59,7 +59,9 @@ def ranges_of(line: str) -> tuple[Range | None, Range | None]:
     match = _ENTRY.fullmatch(line)
     assert match is not None
     key = None if match["key"] is None else match.span("key")
-    return key, next((match.span(name) for name in ("plain", "quoted", "flow") if match[name] is not None), None)
+    if match["plain"] is not None:
+        return key, (match.start("plain"), match.start("plain") + len(match["plain"].rstrip(" ")))
+    return key, next((match.span(name) for name in ("quoted", "flow") if match[name] is not None), None)
 
 
 def _entry(line: str) -> Entry:
@@ -68,7 +70,7 @@ def _entry(line: str) -> Entry:
         raise Doubt
     indent, item, key, plain, quoted, flow = match.groups()
     if plain is not None:
-        value = _scalar(plain)
+        value = _scalar(plain.rstrip(" "))
     elif quoted is not None:
         value = quoted[1:-1]
     else:
