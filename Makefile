@@ -65,4 +65,4 @@ pins: $(VENV)/.ready
 	  $(PY) -m pip freeze --exclude-editable) > constraints.txt
 
 clean:
-	rm -rf .venv .venv-second bench/.venv bench/data site .mypy_cache .ruff_cache .pytest_cache .coverage*
+	rm -rf .venv .venv-second bench/.venv-* bench/data site .mypy_cache .ruff_cache .pytest_cache .coverage*

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 REPEATS = 7
-#: A side that takes longer than this is measured less often: twice, or once if it takes very long. The table says so.
-PATIENCE_SECONDS = 8.0
-LAST_PATIENCE_SECONDS = 40.0
+#: What is short is measured more often, because its minimum takes longer to show: up to so often, for so long.
+MOST_REPEATS = 30
+ENOUGH_SECONDS = 12.0
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,6 @@ class Result:
     row: Row
     ours: float
     theirs: float
-    repeats: tuple[int, int]
 
     @property
     def ratio(self) -> float:
@@ -56,27 +55,24 @@ class Result:
     def holds(self) -> bool:
         return self.ratio >= self.row.bound if self.row.sense == "faster" else self.ratio <= self.row.bound
 
-    def line(self, repeats: int = REPEATS) -> str:
+    def line(self) -> str:
         sign = "≥" if self.row.sense == "faster" else "≤"
-        few = "" if min(self.repeats) >= repeats else f" ({min(self.repeats)} repeats)"
         mark = "yes" if self.holds else "**no**"
         bound = f"{sign} {self.row.bound:g} ×"
-        return f"| {self.row.work} | {self.row.against}{few} | {bound} | **{self.ratio:.2f} ×** | {mark} |"
+        return f"| {self.row.work} | {self.row.against} | {bound} | **{self.ratio:.2f} ×** | {mark} |"
 
 
 def measure(row: Row, *, collect: bool = True, repeats: int = REPEATS) -> Result:
-    """Run both sides in turn. With `collect` False the garbage collector is off on both sides."""
-    best = {"ours": float("inf"), "theirs": float("inf")}
-    count = {"ours": 0, "theirs": 0}
-    for _ in range(repeats):
-        for name in ("ours", "theirs"):
-            if count[name] >= (1 if best[name] > LAST_PATIENCE_SECONDS else 2) and best[name] > PATIENCE_SECONDS:
-                continue
-            work = getattr(row, name)
-            clock = time.perf_counter if row.elsewhere else time.process_time
-            best[name] = min(best[name], work() if row.counts else timed(work, collect=collect, clock=clock))
-            count[name] += 1
-    return Result(row, best["ours"], best["theirs"], (count["ours"], count["theirs"]))
+    """Run both sides in turn, at least `repeats` times. With `collect` False the garbage collector is off on both."""
+    ours, theirs = float("inf"), float("inf")
+    clock = time.perf_counter if row.elsewhere else time.process_time
+    started = time.monotonic()
+    for number in range(MOST_REPEATS):
+        if number >= repeats and time.monotonic() - started > ENOUGH_SECONDS:
+            break
+        ours = min(ours, row.ours() if row.counts else timed(row.ours, collect=collect, clock=clock))
+        theirs = min(theirs, row.theirs() if row.counts else timed(row.theirs, collect=collect, clock=clock))
+    return Result(row, ours, theirs)
 
 
 def timed(work: Callable[[], object], *, collect: bool, clock: Callable[[], float] = time.process_time) -> float:
@@ -86,8 +82,10 @@ def timed(work: Callable[[], object], *, collect: bool, clock: Callable[[], floa
         gc.disable()
     try:
         started = clock()
-        work()
-        return clock() - started
+        result = work()
+        elapsed = clock() - started
+        del result  # giving it back is not part of making it
+        return elapsed
     finally:
         gc.enable()
 
@@ -98,11 +96,21 @@ def peak_growth(code: str) -> int:
     `code` is in two parts, divided by a line `# ---`: what to import and prepare, and what to measure.
     """
     setup, work = code.split("# ---\n")
-    script = f"import resource\n{setup}\nbefore = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n{work}\n"
-    script += "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)"
-    output = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout
-    unit = 1 if sys.platform == "darwin" else 1024
-    return int(output) * unit
+    script = f"from harness import peak_memory\n{setup}\nbefore = peak_memory()\n{work}\nprint(peak_memory() - before)"
+    command = [sys.executable, "-c", script]
+    folder = Path(__file__).parent
+    return int(subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder).stdout)
+
+
+def peak_memory() -> int:
+    """The most bytes this process ever had in memory.
+
+    Linux hands `ru_maxrss` down from the process that started this one, so it is asked elsewhere.
+    """
+    status = Path("/proc/self/status")
+    if status.exists():
+        return int(status.read_text().partition("VmHWM:")[2].split()[0]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def processor_time(command: list[str], folder: Path) -> float:

@@ -1,8 +1,8 @@
 """`make bench`: lading against its peers, in an environment of its own.
 
-    python bench/run.py [--quick]
+    python bench/run.py [--quick] [--save FILE]
 
-Makes `bench/.venv` with the peers, installs lading there as its users would, and runs `table.py` in it. Fails if a
+Makes an environment with the peers, installs lading there as its users would, and runs `table.py` in it. Fails if a
 bound of the table is missed.
 """
 
@@ -14,7 +14,7 @@ import venv
 from pathlib import Path
 
 HERE = Path(__file__).parent
-ENVIRONMENT = HERE / ".venv"
+ENVIRONMENT = HERE / f".venv-{sys.version_info.major}.{sys.version_info.minor}"
 PYTHON = ENVIRONMENT / ("Scripts" if sys.platform == "win32" else "bin") / "python"
 PEERS = ["PyYAML", "jsonschema", "omegaconf", "ruamel.yaml", "python-frontmatter"]
 

@@ -16,7 +16,7 @@ import commands
 import profiles
 import servers
 import toolpacks
-from harness import REPEATS, Result, Row, measure
+from harness import MOST_REPEATS, REPEATS, Result, Row, measure
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "RESULTS.md"
@@ -41,7 +41,7 @@ def measured(rows: list[Row], *, collect: bool, repeats: int) -> Iterator[Result
     """Each row as it is measured, told on the way."""
     for row in rows:
         result = measure(row, collect=collect, repeats=repeats)
-        print(result.line(repeats), flush=True)
+        print(result.line(), flush=True)
         yield result
 
 
@@ -70,8 +70,8 @@ PAGE = """\
 # Results
 
 Made by `make bench`; do not edit. One interleaved run on one machine: the *ratios* can be compared from run to run,
-times cannot. Minimum of {repeats} repeats, fewer where a side is very slow (said in its row). Peers do the nearest
-they do; lading does the whole job: read, compose, check, freeze, exact places available afterwards.
+times cannot. Minimum of at least {repeats} repeats, of up to {most} where they are short. Peers do the nearest they do;
+lading does the whole job: read, compose, check, freeze, exact places available afterwards.
 
 {machine}; {versions}.
 
@@ -91,14 +91,16 @@ they do; lading does the whole job: read, compose, check, freeze, exact places a
 """
 
 
-def table(results: list[Result], repeats: int) -> str:
-    return "\n".join([HEAD, *(result.line(repeats) for result in results)])
+def table(results: list[Result]) -> str:
+    return "\n".join([HEAD, *(result.line() for result in results)])
 
 
 def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--quick", action="store_true", help="less data, 3 repeats, nothing saved")
-    quick = arguments.parse_args().quick
+    arguments.add_argument("--save", type=Path, default=RESULTS, help="where to save the table")
+    given = arguments.parse_args()
+    quick = given.quick
     repeats = 3 if quick else REPEATS
     with tempfile.TemporaryDirectory() as folder:
         rows = all_rows(Path(folder), quick=quick)
@@ -111,14 +113,15 @@ def main() -> int:
     if not quick:
         page = PAGE.format(
             repeats=repeats,
+            most=MOST_REPEATS,
             machine=machine(),
             versions=versions(),
-            usual=table(usual, repeats),
-            without=table(without, repeats),
+            usual=table(usual),
+            without=table(without),
             streams=streams,
         )
-        RESULTS.write_text(page, encoding="utf-8")
-        print(f"saved as {RESULTS.relative_to(HERE.parent)}")
+        given.save.write_text(page, encoding="utf-8")
+        print(f"saved as {given.save}")
     missed = [result for result in usual if not result.holds]
     for result in missed:
         print(f"missed: {result.row.work}, against {result.row.against}: {result.ratio:.2f}", file=sys.stderr)
