@@ -28,7 +28,7 @@ from lading.session import Session, Shared, format_of
 from lading.source import Source, Span
 from lading.syntax.document import Document
 from lading.tree import HOLE, Tree, graft
-from lading.weight import MAX_ADDED, is_light, weight
+from lading.weight import MAX_ADDED, outweighs
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -254,10 +254,7 @@ def _invisible(session: Session, root: Source) -> Iterator[Fact]:
 def _grew_too_large(tree: Tree, session: Session) -> bool:
     """Whether composing made much more of the files than they hold; a file alone is as large as it is."""
     sources = session.files.sources()
-    if len(sources) < 2:
-        return False
-    written = sum(len(source.data) for source in sources)
-    return not is_light(tree.value, written) and weight(tree.value) > MAX_ADDED + written
+    return len(sources) > 1 and outweighs(tree.value, MAX_ADDED + sum(len(source.data) for source in sources))
 
 
 def place_more(outcome: Outcome, facts: Sequence[Fact]) -> list[Diagnostic]:

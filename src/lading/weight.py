@@ -13,26 +13,34 @@ from typing import Any
 MAX_ADDED = 1_000_000
 #: Text counts too: this many characters weigh as much as one node.
 CHARACTERS_PER_NODE = 64
-_ATOMS: frozenset[type] = frozenset({str, int, float, bool, type(None)})
+#: What is lighter than this is walked as it is; only beyond it, parts that are used often are worth recognising.
+_LIGHT = 200_000
+_ATOMS: frozenset[type] = frozenset({int, float, bool, type(None)})
 
 
-def is_light(value: Any, written: int) -> bool:
-    """Whether a value made of files of `written` characters is surely light enough.
+def outweighs(value: Any, allowed: int) -> bool:
+    """Whether a value is heavier than `allowed`."""
+    if not isinstance(value, dict | list):
+        return False
+    # The quick walk rounds each text down and so may miss up to half of the weight.
+    return not _is_lighter(value, min(allowed // 2, _LIGHT)) and weight(value) > allowed
 
-    No text of it can be longer than the files, so counting nodes is enough, and quick for what is small.
-    """
-    left = (MAX_ADDED + written) // (1 + written // CHARACTERS_PER_NODE)
+
+def _is_lighter(value: Any, limit: int) -> bool:
+    """A quick walk that ends at the limit."""
+    left = limit
     stack: list[Any] = [value]
-    while stack:
+    while stack and left > 0:
         node = stack.pop()
-        if not isinstance(node, dict | list):
-            continue
         left -= 1 + len(node)
-        if left < 0:
-            return False
-        children = node.values() if isinstance(node, dict) else node
-        stack += [each for each in children if each.__class__ not in _ATOMS]
-    return True
+        for child in node.values() if isinstance(node, dict) else node:
+            kind = child.__class__
+            if kind is str:
+                if len(child) >= CHARACTERS_PER_NODE:
+                    left -= len(child) // CHARACTERS_PER_NODE
+            elif kind not in _ATOMS and isinstance(child, dict | list):
+                stack.append(child)
+    return left > 0
 
 
 def weight(value: Any) -> int:

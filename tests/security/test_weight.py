@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading.weight import CHARACTERS_PER_NODE, weight
+from lading.weight import CHARACTERS_PER_NODE, outweighs, weight
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -41,8 +41,17 @@ def test_text_counts(length: int, extra: int) -> None:
     assert CHARACTERS_PER_NODE == 64
 
 
+LONG_TEXTS = st.lists(st.integers(0, 200).map("x".__mul__), max_size=20)
+
+
+@given(st.lists(VALUES) | st.dictionaries(st.text(max_size=3), VALUES | LONG_TEXTS), st.integers(0, 60))
+def test_the_quick_look_agrees_with_the_scales(value: Any, allowed: int) -> None:
+    assert outweighs(value, allowed) is (weight(value) > allowed)
+
+
 def test_growth_without_bound_takes_no_time() -> None:
     value: Any = [1]
     for _ in range(200):
         value = [value] * 10
     assert weight(value) > 10**200
+    assert outweighs(value, 10**6)
