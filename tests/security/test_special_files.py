@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -144,12 +145,37 @@ def test_a_file_that_shrinks_or_goes_while_it_is_read() -> None:
         writer.join()
 
 
-def test_an_unreadable_file(tmp_path: Path) -> None:
-    (tmp_path / "main.yaml").write_text("server: {name: a}")
-    (tmp_path / "main.yaml").chmod(0)
-    if os.geteuid() == 0:
-        pytest.skip("root may read everything")
-    assert codes("main.yaml") == ["file-unreadable"]
+@pytest.fixture
+def _somebody() -> Iterator[None]:
+    """Not root, who may read everything."""
+    if os.geteuid():
+        yield
+        return
+    os.seteuid(65534)
+    yield
+    os.seteuid(0)
+
+
+def test_an_unreadable_file_or_folder(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        monkeypatch.chdir(folder)
+        Path(folder).chmod(0o755)
+        Path("main.yaml").write_text("server: {name: a}")
+        Path("shut").mkdir()
+        Path("shut/main.yaml").write_text("server: {name: a}")
+        Path("main.yaml").chmod(0)
+        Path("shut").chmod(0)
+        request.getfixturevalue("_somebody")
+        assert codes("main.yaml") == ["file-unreadable"]
+        assert codes("shut/main.yaml") == ["file-unreadable"]
+        assert {each.code for each in lading.check(["."], env={}).diagnostics} == {
+            "file-unreadable",
+            "folder-unreadable",
+        }
+        if os.getuid() == 0:
+            os.seteuid(0)
+        Path("shut").chmod(0o700)
+        monkeypatch.chdir("/")
 
 
 @pytest.mark.parametrize("name", ["pyproject.toml", "lading.toml", ".gitignore", ".git/info/exclude"])
