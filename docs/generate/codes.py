@@ -1,7 +1,8 @@
 """A page per code: what it means, an example that really makes the finding, and the same file mended.
 
 Examples are run when the pages are made: one that does not make its finding, or is not mended, stops the build.
-They come from `mends/`, which was written for these pages, else from the cases of the tests.
+They come from `mends/`, which was written for these pages, else from the cases of the tests. In `mends/`, a block
+`wrong` or `right` is a file, or with `@NAME` what replaces the line `HERE` in the block `base NAME`.
 """
 
 from __future__ import annotations
@@ -34,8 +35,13 @@ _LONGEST = 60
 _STYLE = Style(width=88)
 _LANGUAGES = {"yaml": "yaml", "yml": "yaml", "json": "json", "toml": "toml", "md": "markdown", "mdc": "markdown"}
 _MEND = re.compile(
-    r"^```[a-z]* (?P<role>wrong|right|settings)(?: (?P<name>\S+))?\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL
+    r"^(?P<fence>`{3,})[a-z]* (?P<role>wrong|right|settings|base)(?: (?P<name>\S+))?(?: (?P<file>\S+))?\n"
+    r"(?P<body>.*?)^(?P=fence)$",
+    re.MULTILINE | re.DOTALL,
 )
+
+#: Name → the name and the text of a file in which one line is left open.
+Bases = dict[str, tuple[str, str]]
 
 
 class Example(msgspec.Struct, frozen=True):
@@ -51,8 +57,10 @@ class Example(msgspec.Struct, frozen=True):
 
 def pages() -> Iterator[tuple[str, str]]:
     """The name and the text of each page."""
-    examples = {**_examples_of_cases(), **_examples_of_mends()}
-    for name, code in all_codes().items():
+    written, codes = _examples_of_mends(), all_codes()
+    assert written.keys() <= codes.keys(), f"examples for codes that are no more: {written.keys() - codes.keys()}"
+    examples = {**_examples_of_cases(), **written}
+    for name, code in codes.items():
         yield f"{name}.md", _page(code, examples.get(name))
     yield "index.md", _index()
 
@@ -204,18 +212,31 @@ def _written(case: Case) -> Iterator[Path]:
 
 
 def _examples_of_mends() -> dict[str, Example]:
-    return {code: _mend(code, kind, text) for kind, code, text in mends()}
+    return {code: _mend(code, kind, text, bases) for kind, code, text, bases in mends()}
 
 
-def mends() -> Iterator[tuple[str, str, str]]:
-    """Kind, code and text of each example written for these pages."""
+def mends() -> Iterator[tuple[str, str, str, Bases]]:
+    """Kind, code, text and bases of each example written for these pages."""
     for path in sorted(MENDS.glob("*.md")):
-        for part in re.split(r"^## ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)[1:]:
+        head, *parts = re.split(r"^## ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+        bases = {match["name"]: (match["file"], match["body"]) for match in _MEND.finditer(head)}
+        for part in parts:
             code, _, text = part.partition("\n")
-            yield path.stem, code.strip(), text
+            yield path.stem, code.strip(), text, bases
 
 
-def _mend(code: str, kind: str, text: str) -> Example:
+def _filled(name: str, body: str, bases: Bases) -> tuple[str, str]:
+    """The name and the text of a file, put into its base if it has one."""
+    if not name.startswith("@"):
+        return name, body
+    file, base = bases[name[1:]]
+    indent = re.search(r"^( *)HERE\n", base, flags=re.MULTILINE)
+    assert indent is not None, f"the base {name} has no line HERE"
+    lines = "".join(f"{indent[1]}{line}" if line.strip() else line for line in body.splitlines(keepends=True))
+    return file, base.replace(indent[0], lines, 1)
+
+
+def _mend(code: str, kind: str, text: str, bases: Bases) -> Example:
     wrong: dict[str, str] = {}
     right: dict[str, str] = {}
     settings: dict[str, object] = {}
@@ -223,7 +244,8 @@ def _mend(code: str, kind: str, text: str) -> Example:
         if match["role"] == "settings":
             settings = msgspec.json.decode(match["body"])
         else:
-            (wrong if match["role"] == "wrong" else right)[match["name"]] = match["body"]
+            name, body = _filled(match["name"], match["body"], bases)
+            (wrong if match["role"] == "wrong" else right)[name] = body
     words = text.partition("```")[0].strip()
     kind = str(settings.pop("kind", kind))
     before = _findings(kind, wrong, settings)
