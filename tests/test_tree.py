@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from functools import reduce
 from typing import Any
 
 import pytest
@@ -123,6 +124,18 @@ def test_a_merge_deeper_than_the_limit_replaces() -> None:
     assert "x" not in str(result)
 
 
+@pytest.mark.parametrize(("depth", "merged"), [(63, True), (64, False)])
+def test_the_limit_is_exact(depth: int, merged: bool) -> None:
+    base: Any = {"x": 1}
+    over: Any = {"y": 2}
+    for _ in range(depth):
+        base, over = {"a": base}, {"a": over}
+    result = merge(tree(base), tree(over)).value
+    for _ in range(depth):
+        result = result["a"]
+    assert result == ({"x": 1, "y": 2} if merged else {"y": 2})
+
+
 def test_an_override_does_not_come_through_the_include() -> None:
     directive = Origin(Document(Source.of_text("main", ""), "yaml", {}), ("$include",))
     included = tree({"a": 1, "b": 2})
@@ -168,6 +181,8 @@ def test_put_and_remove() -> None:
     assert origin_of(changed, ("a", "c", "d")) == ("base", ("a", "b"))
     assert remove(changed, ("a", "c")).value == {"a": {"b": 1}}
     assert put(tree({"l": [1, 2]}), ("l", 1), 3).value == {"l": [1, 3]}
+    assert ways(changed, ("a", "c", "d")) == ["normalised"]
+    assert ways(put(tree({"a": 1}), ("a",), 2, how=""), ("a",)) == []
 
 
 def test_find_gives_the_outermost_in_document_order() -> None:
@@ -195,6 +210,22 @@ def test_origins_pickle_and_drop() -> None:
     assert origins.drop(("b",)) is origins
 
 
+def test_drop_takes_one_part_and_leaves_the_rest() -> None:
+    one, two = Origins(None, (Via("one"),)), Origins(None, (Via("two"),))
+    origins = tree({}).origins.put(("a", "b", "c"), one).put(("a", "b", "d"), two).put(("a", "e"), one)
+    left = origins.drop(("a", "b", "c"))
+    assert left.below["a"].below["b"].below == {"d": two}
+    assert left.below["a"].below["e"] is one
+    assert origins.below["a"].below["b"].below == {"c": one, "d": two}
+
+
+def test_what_was_brought_in_one_way() -> None:
+    origins = tree({}).origins.put(("a",), Origins(None, (Via("x"), Via("y")))).put(("b", 0), Origins(None, (Via("y"),)))
+    assert sorted(origins.brought("x")) == [("a",)]
+    assert sorted(origins.brought("y")) == [("a",), ("b", 0)]
+    assert list(origins.brought("z")) == []
+
+
 def layered(value: Any, name: str) -> Tree:
     plain = tree(value, name)
     return Tree(plain.value, plain.origins.changed(via=(Via(f"{name} layer"),)))
@@ -217,6 +248,33 @@ def test_every_value_of_a_merge_knows_what_brought_its_own_side() -> None:
     assert ways(result, ("l", 0)) == ["user layer"]
     assert ways(result, ("l", 1)) == ["project layer"]
     assert ways(result, ("new", "k")) == ["project layer"]
+
+
+LISTS_APPEND = st.booleans().map(lambda yes: "append" if yes else "merge")
+
+
+@given(st.lists(MAPS, min_size=1, max_size=4), LISTS_APPEND, st.booleans())
+def test_every_leaf_came_with_the_layer_that_wrote_it(layers: list[Any], how: Any, from_the_right: bool) -> None:
+    trees = [layered(value, f"layer {number}") for number, value in enumerate(layers)]
+
+    def laid(base: Tree, over: Tree) -> Tree:
+        return merge(base, over, lambda _path, low, _high: how if isinstance(low, list) else "merge")
+
+    result = reduce(lambda over, base: laid(base, over), reversed(trees)) if from_the_right else reduce(laid, trees)
+    for path, value in walk(result.value):
+        if not isinstance(value, dict | list):
+            assert ways(result, path) == [f"{origin_of(result, path)[0]} layer"]
+
+
+def test_select_in_a_list_that_was_not_composed() -> None:
+    result = select(tree({"l": [1, 2, 3]}), ("l",), [2])
+    assert (result.value, origin_of(result, ("l",))) == ({"l": [3]}, ("base", ("l",)))
+    assert origin_of(result, ("l", 0)) == ("base", ("l", 2))
+
+
+def test_select_keeps_what_the_list_replaced() -> None:
+    result = select(merge(tree({"l": [1]}), tree({"l": [2, 3]}, "over")), ("l",), [0])
+    assert [each.document.source.name for each in result.story(("l",)).replaced] == ["base"]
 
 
 def test_select_keeps_the_origins_of_what_stays() -> None:
