@@ -55,7 +55,7 @@ def test_equal_sources_are_one_again(project: Path) -> None:
 
 
 def test_only_sources_with_findings_travel(monkeypatch: pytest.MonkeyPatch) -> None:
-    source = Source("a", b"x" * 1000, path="/a")
+    source = Source.of_bytes("a", b"x" * 1000, path="/a")
     result = Checked("a", "a", "crew", True, (Diagnostic("c", "error", "m", span=Span(source, 0, 1)),) * 50)
     departures, arrivals = parallel._Departures(), parallel._Arrivals()
     first, second = departures.pack([result]), departures.pack([result])

@@ -254,14 +254,14 @@ def test_one_bad_fix_does_not_hold_up_the_others() -> None:
 
 
 def test_the_same_fix_of_two_loads_is_one() -> None:
-    one, two = (Source("a", b"a: 1\n", path="/p/a") for _ in range(2))
+    one, two = (Source.of_bytes("a", b"a: 1\n", path="/p/a") for _ in range(2))
     repairs, refused = repair([finding(fix_of(each, "yaml", rename("a", to="b"))) for each in (one, two)])
     assert [each.text for each in repairs] == ["b: 1\n"]
     assert (len(repairs[0].mended), refused) == (2, ())
 
 
 def test_two_states_of_one_file_are_not_mixed() -> None:
-    one, two = Source("a", b"a: 1\n", path="/p/a"), Source("a", b"a: 11\n", path="/p/a")
+    one, two = Source.of_bytes("a", b"a: 1\n", path="/p/a"), Source.of_bytes("a", b"a: 11\n", path="/p/a")
     fixes = [fix_of(one, "yaml", rename("a", to="b")), fix_of(two, "yaml", replace("a", to=2))]
     _, refused = repair(map(finding, fixes))
     assert [each.reason for each in refused] == ["unstable"]
@@ -389,7 +389,7 @@ def test_nearly_every_simple_change_is_possible(value: dict[str, Any], data: Any
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 @pytest.mark.parametrize("text", ["a: 1\nb: 2\n", "a: 1", "x: 0\r\na: 1\r\n", "\ufeffa: 1\nb: '\u2028'\n"])
 def test_git_applies_the_diff(tmp_path: FilePath, text: str) -> None:
-    source = Source("a.yaml", text.encode())
+    source = Source.of_bytes("a.yaml", text.encode())
     repairs, _ = repair([finding(fix_of(source, "yaml", rename("a", to="c")))])
     (tmp_path / "a.yaml").write_bytes(text.encode())
     patch = diff(repairs[0]).encode()
@@ -411,7 +411,7 @@ def test_the_diff_is_a_unified_one() -> None:
 def written(path: FilePath, data: bytes = b"a: 1\r\n") -> Source:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
-    return Source(path.name, data, path=str(path))
+    return Source.of_bytes(path.name, data, path=str(path))
 
 
 def test_a_file_is_replaced_and_keeps_its_mode(tmp_path: FilePath) -> None:
@@ -458,7 +458,7 @@ def test_a_link_out_of_the_project_is_not_followed(tmp_path: FilePath) -> None:
 def test_a_link_inside_the_project_is_kept(tmp_path: FilePath) -> None:
     source = written(tmp_path / "real" / "a.yaml")
     (tmp_path / "link.yaml").symlink_to("real/a.yaml")
-    rewrite(Source("link.yaml", source.data, path=str(tmp_path / "link.yaml")), "b: 1\n", [str(tmp_path)])
+    rewrite(Source.of_bytes("link.yaml", source.data, path=str(tmp_path / "link.yaml")), "b: 1\n", [str(tmp_path)])
     assert (tmp_path / "link.yaml").is_symlink()
     assert (tmp_path / "real" / "a.yaml").read_text() == "b: 1\n"
 

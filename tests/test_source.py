@@ -44,7 +44,7 @@ def test_line_separators_that_are_no_breaks() -> None:
 
 
 def test_a_source_pickles() -> None:
-    source = Source("a", b"x: 1\n", path="/a")
+    source = Source.of_bytes("a", b"x: 1\n", path="/a")
     copy = pickle.loads(pickle.dumps(source))
     assert (copy.name, copy.text, copy.path, copy.sha256) == ("a", "x: 1\n", "/a", source.sha256)
     assert repr(copy) == "Source('a')"

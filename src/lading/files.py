@@ -286,9 +286,9 @@ def decoded(name: str, data: bytes, path: str | None) -> Source:
     A directive that wants text asks `require_text`; one that wants bytes does not care.
     """
     try:
-        return Source(name, data, path=path)
+        return Source.of_bytes(name, data, path)
     except UnicodeDecodeError:
-        return Source(name, data, path=path, text="")
+        return Source(name, data, "", path)
 
 
 def require_text(source: Source) -> Source:

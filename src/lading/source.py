@@ -15,29 +15,31 @@ from lading.expressions import expression
 _LINE_BREAK = expression(r"\r\n|\r|\n")
 
 
-class Source:
+class Source(msgspec.Struct, eq=False, gc=False):
     """A text with a name, read once.
 
     `name` is what people are shown; `path` is where it was read from, None for strings. The text keeps a
     leading byte order mark, so that offsets count what the author's editor counts.
     """
 
-    __slots__ = ("_digest", "_starts", "data", "name", "path", "secrets", "text")
+    name: str
+    data: bytes
+    text: str
+    path: str | None = None
+    #: values of environment variables that went into the text before it was parsed, by name
+    secrets: tuple[tuple[str, str], ...] = ()
+    _starts: list[int] | None = None
+    _digest: str | None = None
 
-    def __init__(self, name: str, data: bytes, *, path: str | None = None, text: str | None = None) -> None:
-        self.name = name
-        self.path = path
-        self.data = data
-        self.text = data.decode("utf-8") if text is None else text
-        #: values of environment variables that went into the text before it was parsed, by name
-        self.secrets: tuple[tuple[str, str], ...] = ()
-        self._starts: list[int] | None = None
-        self._digest: str | None = None
+    @classmethod
+    def of_bytes(cls, name: str, data: bytes, path: str | None = None) -> Source:
+        """A source for the content of a file. Raises `UnicodeDecodeError`."""
+        return cls(name, data, data.decode("utf-8"), path)
 
     @classmethod
     def of_text(cls, name: str, text: str) -> Source:
         """A source for a text that never was a file."""
-        return cls(name, text.encode("utf-8", "surrogatepass"), text=text)
+        return cls(name, text.encode("utf-8", "surrogatepass"), text)
 
     @property
     def sha256(self) -> str:
@@ -71,13 +73,8 @@ class Source:
     def __repr__(self) -> str:
         return f"Source({self.name!r})"
 
-    def __getstate__(self) -> tuple[str, bytes, str | None, str]:
-        return self.name, self.data, self.path, self.text
-
-    def __setstate__(self, state: tuple[str, bytes, str | None, str]) -> None:
-        self.name, self.data, self.path, self.text = state
-        self.secrets = ()
-        self._starts = self._digest = None
+    def __reduce__(self) -> tuple[object, ...]:
+        return Source, (self.name, self.data, self.text, self.path)
 
 
 class Span(msgspec.Struct, frozen=True, gc=False):

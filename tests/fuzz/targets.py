@@ -85,7 +85,8 @@ def header(text: str, _rng: random.Random) -> None:
         if isinstance(found, frontmatter.NoHeader):
             assert 0 <= found.range[0] <= found.range[1] <= len(text)
         else:
-            assert 0 <= found.start <= found.end <= found.body_start <= found.body_end <= len(text)
+            body = frontmatter.body_after(text, found.end, grammar)
+            assert 0 <= found.start <= found.end <= body[0] <= body[1] <= len(text)
 
 
 # --------------------------------------------------------------------------------------------------- kinds

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading.syntax.frontmatter import AGENT_MD, PROFILE, Grammar, Header, NoHeader, split
+from lading.syntax.frontmatter import AGENT_MD, PROFILE, Grammar, Header, NoHeader, body_after, split
 
 ROWS = json.loads((Path(__file__).parents[1] / "data" / "frontmatter_split.json").read_text(encoding="utf-8"))
 
@@ -21,7 +21,7 @@ def parts(text: str, grammar: Grammar) -> dict[str, str] | None:
     return {
         "kind": header.format,
         "header": text[header.start : header.end],
-        "body": text[header.body_start : header.body_end],
+        "body": text[slice(*body_after(text, header.end, grammar))],
     }
 
 
@@ -79,7 +79,8 @@ def test_no_header_says_why(grammar: Grammar, text: str, reason: str, place: tup
 def test_the_parts_lie_in_order_inside_the_text(text: str, grammar: Grammar) -> None:
     header = split(text, grammar)
     if isinstance(header, Header):
-        assert 0 < header.start <= header.end < header.body_start <= header.body_end <= len(text)
+        body = body_after(text, header.end, grammar)
+        assert 0 < header.start <= header.end < body[0] <= body[1] <= len(text)
         assert text[header.start - 1] == "\n"
     else:
         assert 0 <= header.range[0] <= header.range[1] <= len(text)
@@ -90,4 +91,4 @@ def test_an_exact_body_is_exact(body: str) -> None:
     text = f"---\na: 1\n---\n{body}"
     header = split(text, AGENT_MD)
     assert isinstance(header, Header)
-    assert text[header.body_start : header.body_end] == body
+    assert text[slice(*body_after(text, header.end, AGENT_MD))] == body

@@ -222,7 +222,7 @@ def _recovered(
         "yaml",
         parsed.value,
         window=(header.start, header.end),
-        substituted=Substituted(found.text, tuple(_pieces(found))),
+        substituted_text=Substituted(found.text, tuple(_pieces(found))),
     )
     odd = session.strict(oddities(document, parsed), "yaml")
     return document, [*(_warning(source, header, each, effect) for each in found.mends), *odd]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -38,30 +38,26 @@ class Located(msgspec.Struct, frozen=True):
     key: Span | None = None
 
 
-class Document:
+#: Stands for the whole source, but for its byte order mark.
+_ALL: Final[Range] = (0, -1)
+
+
+class Document(msgspec.Struct, eq=False, gc=False):
     """A source, parsed. `value` is plain data that nobody may change; `locate` gives spans."""
 
-    __slots__ = ("_touches", "escaped", "format", "merge", "source", "substituted_text", "value", "window")
+    source: Source
+    format: Format
+    value: Any
+    window: Range = _ALL  #: the part of the source that was parsed
+    merge: bool = False
+    substituted_text: Substituted | None = None
+    #: name and parts of the values of variables that cut through the structure of the text
+    escaped: tuple[tuple[str, str], ...] = ()
+    _touches: tuple[Touch, ...] | None = None
 
-    def __init__(
-        self,
-        source: Source,
-        format: Format,  # noqa: A002 - the word everybody uses
-        value: object,
-        *,
-        window: Range | None = None,
-        substituted: Substituted | None = None,
-        merge: bool = False,
-    ) -> None:
-        self.source = source
-        self.format = format
-        self.value = value
-        self.window = window or _window(source.text)
-        self.substituted_text = substituted
-        self.merge = merge
-        #: name and parts of the values of variables that cut through the structure of the text
-        self.escaped: tuple[tuple[str, str], ...] = ()
-        self._touches: tuple[Touch, ...] | None = None
+    def __post_init__(self) -> None:
+        if self.window is _ALL:
+            self.window = _window(self.source.text)
 
     def parsed_text(self) -> str:
         """The text the engine saw: the window of the source, with variables replaced."""
@@ -135,13 +131,6 @@ class Document:
     def __repr__(self) -> str:
         return f"Document({self.source.name!r}, {self.format})"
 
-    def __getstate__(self) -> tuple[Any, ...]:
-        return self.source, self.format, self.value, self.window, self.substituted_text, self.merge, self.escaped
-
-    def __setstate__(self, state: tuple[Any, ...]) -> None:
-        self.source, self.format, self.value, self.window, self.substituted_text, self.merge, self.escaped = state
-        self._touches = None
-
 
 def parse(
     source: Source,
@@ -156,7 +145,7 @@ def parse(
     `window` limits parsing to a part of the source, such as a header. With `env`, variables are replaced
     first. The document is None when the text has no value; the findings then say why.
     """
-    document = Document(source, format, None, window=window, merge=merge)
+    document = Document(source, format, None, _ALL if window is None else window, merge)
     low, high = document.window
     text = source.text[low:high]
     facts: list[Fact] = []

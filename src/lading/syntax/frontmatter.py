@@ -23,13 +23,11 @@ _REST_OF_LINE = re.compile(r"[^\r\n]*\r?")
 
 
 class Header(msgspec.Struct, frozen=True):
-    """A header was found: it is `text[start:end]`, the body `text[body_start:body_end]`."""
+    """A header was found: it is `text[start:end]`. Where the body is, `body_after` says."""
 
     format: Format
     start: int
     end: int
-    body_start: int
-    body_end: int
 
 
 class NoHeader(msgspec.Struct, frozen=True):
@@ -105,12 +103,11 @@ def split(text: str, grammar: Grammar) -> Header | NoHeader:
     closing = _closing(text, start, fence, grammar)
     if closing is None:
         return NoHeader("never-closed", opening)
-    body = _body(text, closing[1], grammar)
-    return Header(grammar.fences[fence], start, closing[0], *body)
+    return Header(grammar.fences[fence], start, closing)
 
 
 def body_after(text: str, end: int, grammar: Grammar) -> Range:
-    """Where the body stands in a text whose header is known to end at `end`: nothing is looked for twice."""
+    """Where the body stands in a text whose header ends at `end`."""
     if not grammar.closes_with_line:
         return _body(text, _after_line_break(text, end + 3), grammar)
     line_feed = text.find("\n", end)
@@ -139,17 +136,17 @@ def _after_line_break(text: str, offset: int) -> int:
     return offset + 1 if text.startswith("\n", offset) else offset
 
 
-def _closing(text: str, start: int, fence: str, grammar: Grammar) -> Range | None:
-    """The closing fence: where its line starts, and where the rest of the text does."""
+def _closing(text: str, start: int, fence: str, grammar: Grammar) -> int | None:
+    """Where the line of the closing fence starts."""
     while (found := text.find(fence, start)) >= 0:
         start = text.rfind("\n", start, found) + 1 or start
         line_feed = text.find("\n", found)
         end = len(text) if line_feed < 0 else line_feed + 1
         if grammar.closes_with_line:
             if text[start:end].strip(_SPACE) == fence:
-                return start, end
+                return start
         elif found == start:
-            return start, _after_line_break(text, start + len(fence))
+            return start
         start = end
     return None
 

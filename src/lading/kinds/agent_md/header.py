@@ -21,7 +21,7 @@ from lading.nearest import nearest
 from lading.path import ROOT, Path
 from lading.source import Source, Span
 from lading.syntax.document import Document, parse
-from lading.syntax.frontmatter import AGENT_MD, Header, NoHeader, split
+from lading.syntax.frontmatter import AGENT_MD, Header, NoHeader, body_after, split
 from lading.tree import HOLE, Origin, Origins, Tree
 
 #: How strictly a header is read, beside what its codes say themselves.
@@ -96,11 +96,11 @@ def _hint(found: NoHeader, text: str) -> str:
 
 def _fence(source: Source, header: Header) -> Iterator[Fact]:
     """A closing fence that shares its line with the prompt."""
-    after = source.text[header.end + 3 : header.body_start]
-    if after or header.body_start >= len(source.text):
+    body = body_after(source.text, header.end, AGENT_MD)[0]
+    if body > header.end + 3 or body >= len(source.text):
         return
-    end = header.body_start + len(source.line(source.position(header.body_start)[0])) - 3
-    rest = Span(source, header.body_start, max(end, header.body_start))
+    end = body + len(source.line(source.position(body)[0])) - 3
+    rest = Span(source, body, max(end, body))
     yield Fact("fence-not-alone", values={"rest": Shown(rest.text())}, span=rest)
 
 
@@ -164,7 +164,7 @@ def body_of(source: Source) -> Document:
     """The text behind the header, as a document of its own."""
     header = split(source.text, AGENT_MD)
     assert isinstance(header, Header)
-    window = (header.body_start, header.body_end)
+    window = body_after(source.text, header.end, AGENT_MD)
     return Document(source, "text", source.text[slice(*window)], window=window)
 
 

@@ -38,6 +38,6 @@ def read_with_comments(source: Source, session: Session) -> tuple[Document | Non
         value = load_value("json", text)
     except SyntaxProblem:
         return session.parse(
-            Source(source.name, source.data, path=source.path, text=source.text[:start] + text), "json"
+            Source(source.name, source.data, source.text[:start] + text, source.path), "json"
         )
-    return session.adopt(Document(source, "json", value, substituted=Substituted(text))), []
+    return session.adopt(Document(source, "json", value, substituted_text=Substituted(text))), []

@@ -14,9 +14,9 @@ from lading.syntax.document import Document
 STYLE = HeaderStyle("single-file profile", known=AgentProfile.__struct_fields__)
 
 
-def given_path(source: Source, session: Session) -> str:
-    """The path a source was asked for by: it names the profile, even where it is a link to another file."""
-    return os.path.join(session.files.cwd, source.name).replace(os.sep, "/")
+def given_path(session: Session) -> str:
+    """The path a profile was asked for by: it names the profile, even where it is a link to another file."""
+    return session.path.replace(os.sep, "/")
 
 
 def variant_of(source: Source) -> Variant:

@@ -40,7 +40,7 @@ def members(outcomes: Sequence[Outcome]) -> list[Member]:
         if not outcome.sources or outcome.session is None:
             continue
         source = outcome.sources[0]
-        path = given_path(source, outcome.session)
+        path = given_path(outcome.session)
         folder, _, name = path.rpartition("/")
         if name.endswith(".toml"):
             folder, _, name = folder.rpartition("/")

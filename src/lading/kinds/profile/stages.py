@@ -35,7 +35,7 @@ def layer_of(source: Source, session: Session) -> Layer | None:
     given: Layer | None = session.options.layer
     if given is not None or source.path is None:
         return given
-    return layer_by_path(given_path(source, session))
+    return layer_by_path(given_path(session))
 
 
 def keep_text(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
