@@ -30,7 +30,7 @@ def all_rows(folder: Path, *, quick: bool) -> list[Row]:
     for place in places:
         place.mkdir()
     return [
-        *toolpacks.rows(places[0]),
+        *toolpacks.rows(places[0], count=500 if quick else 2000),
         *profiles.rows(places[1]),
         *servers.rows(places[2], tools=100 if quick else 1000),
         *commands.rows(places[3], files=500 if quick else 5000),

@@ -188,27 +188,27 @@ def lading(folder: Path) -> ToolpackLoader:
     return loader
 
 
-def rows(folder: Path) -> list[Row]:
-    """The comparisons, over packs written to `folder`. The seed's way is so slow that a tenth of them must do."""
-    many, few = folder / "many", folder / "few"
-    paths, sample = write(many, COUNT), write(few, COUNT // 10)
-    assert len(lading(many / "packs").list()) == COUNT
+def rows(folder: Path, *, count: int = COUNT) -> list[Row]:
+    """The comparisons, over packs written to `folder`."""
+    paths = write(folder / "many", count)
+    packs = folder / "many" / "packs"
+    assert len(lading(packs).list()) == count
     return [
         Row(
-            f"load {COUNT:,} toolpacks: read, resolved, checked, frozen",
+            f"load {count:,} toolpacks: read, resolved, checked, frozen",
             "CSafeLoader, parsing them and nothing else",
             1.3,
             "faster",
-            lambda: lading(many / "packs"),
+            lambda: lading(packs),
             lambda: parse_only(paths),
         ),
         Row(
-            f"load {COUNT // 10:,} toolpacks",
+            f"load {count:,} toolpacks that share their schemas",
             "safe_load + jsonschema.check_schema, each schema file resolved once",
             20,
             "faster",
-            lambda: lading(few / "packs"),
-            lambda: SeedStyle().load(sample),
+            lambda: lading(packs),
+            lambda: SeedStyle().load(paths),
         ),
     ]
 
