@@ -293,7 +293,7 @@ _SHAPE = (
         "error",
         "missing required field `{field}` in {owner}",
         "The field must be there. The place shown is where it would belong.",
-        "add `{field}:` with {expected}",
+        "add `{field}` with {expected}",
     ),
     Code(
         "unknown-field",

@@ -356,7 +356,7 @@ def describe(kind: types.Type) -> str:
         return "a number" if _range(kind) == "a number" else f"a number {_range(kind)}"
     if isinstance(kind, types.BoolType):
         return "`true` or `false`"
-    return "any value" if isinstance(kind, types.AnyType) else "another value"
+    return "a value" if isinstance(kind, types.AnyType) else "another value"
 
 
 def _range(kind: types.IntType | types.FloatType) -> str:
