@@ -8,6 +8,8 @@ import pytest
 
 import lading
 from lading import checking
+from lading.loading import Request
+from lading.workspace import check_paths
 
 SERVER = "server: {name: x}\ntools: []\n"
 TOOL = "tool: {name: t, description: d, inputSchema: {type: object}}\nresponse: {content: [{type: text, text: hi}]}\n"
@@ -36,6 +38,15 @@ def test_files_read_by_others_are_listed_with_who_uses_them() -> None:
     assert report.files[0].digest
     assert report.ok
     assert report.warnings == report.notes == ()
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_digests_are_made_where_somebody_wants_them(jobs: int) -> None:
+    write({f"{number}.yaml": SERVER.replace("name: x", f"name: x{number}") for number in range(3)})
+    alone = [lading.load(f"{number}.yaml", env={}).digest for number in range(3)]
+    for wanted in (True, False):
+        report = check_paths(["."], Request(env={}), jobs=jobs, digests=wanted)
+        assert [each.digest for each in report.files] == (alone if wanted else [None] * 3)
 
 
 def test_a_finding_in_a_shared_file_is_told_once() -> None:

@@ -69,9 +69,16 @@ class Checker:
     """Checks files, a chunk at a time. The files of a chunk share what they read and parse."""
 
     def __init__(
-        self, request: Request, kind: str | None, projects: Projects | None = None, *, again: bool = False
+        self,
+        request: Request,
+        kind: str | None,
+        projects: Projects | None = None,
+        *,
+        again: bool = False,
+        digests: bool = True,
     ) -> None:
         self.again = again  #: keep what is needed to know when a file must be checked again
+        self.digests = digests  #: whether somebody wants to know the digests, which take time to make
         self.request = request
         self.kind = kind
         self.projects = projects or Projects()
@@ -99,7 +106,7 @@ class Checker:
             chosen = found
         try:
             outcome = load_path(path, kind_named(chosen), project.applied(self.request), shared=shared)
-            kept = _kept(path, outcome, guessed=isinstance(chosen, Guess))
+            kept = _kept(path, outcome, guessed=isinstance(chosen, Guess), digest=self.digests)
             if self.again and outcome.session is not None:
                 return msgspec.structs.replace(kept, seen=outcome.session.files.seen())
             return kept
@@ -138,9 +145,9 @@ def offer_of(outcome: Outcome) -> Offer | None:
     return Offer(outcome.kind.name, (source.path or source.name).replace(os.sep, "/"), names)
 
 
-def _kept(path: str, outcome: Outcome, *, guessed: bool) -> Checked:
+def _kept(path: str, outcome: Outcome, *, guessed: bool, digest: bool) -> Checked:
     name = display_name(path)
-    loaded = outcome.loaded()
+    loaded = outcome.loaded() if digest else None
     return Checked(
         path,
         name,

@@ -38,7 +38,7 @@ def by_processes(chunks: Iterator[Chunk], checker: Checker, jobs: int) -> Iterat
     arrivals = _Arrivals()
     waiting: deque[Chunk] = deque()
     futures: deque[Future[bytes]] = deque()
-    with ProcessPoolExecutor(jobs, _context(), _start, (checker.request, checker.kind)) as pool:
+    with ProcessPoolExecutor(jobs, _context(), _start, (checker.request, checker.kind, checker.digests)) as pool:
         try:
             for chunk in chain(chunks, repeat(())):
                 if chunk:
@@ -69,11 +69,11 @@ def _context() -> multiprocessing.context.BaseContext:
 _job: tuple[Checker, _Departures]
 
 
-def _start(request: Request, kind: str | None) -> None:
+def _start(request: Request, kind: str | None, digests: bool) -> None:
     """Prepare a process. An interrupt is the business of the one that started it."""
     global _job  # a process has one job, and this is how a pool hands it over
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _job = Checker(request, kind), _Departures()
+    _job = Checker(request, kind, digests=digests), _Departures()
 
 
 def _work(chunk: Chunk) -> bytes:

@@ -218,16 +218,18 @@ def check_paths(
     selection: Selection = EVERYTHING,
     progress: Progress | None = None,
     jobs: int = 1,
+    digests: bool = True,
 ) -> Report:
     """Check what is at and below `paths`, and the settings of the projects it belongs to.
 
+    Without `digests`, the files of the report have none: they are made of all that a file holds, and take time.
     `jobs` processes do the work, as many as are worth it if it is 0; the report is the same, whatever the number.
     Raises `UsageError` for an unknown kind.
     """
     if kind is not None:
         kind_named(kind)
     projects = Projects()
-    checker = Checker(request, kind, projects)
+    checker = Checker(request, kind, projects, digests=digests)
     return report_of(
         paths,
         request,

@@ -61,6 +61,7 @@ def _checking(options: argparse.Namespace, output: Output) -> Callable[[], Repor
                 selection=selection,
                 progress=progress,
                 jobs=options.jobs,
+                digests=options.output_format == "json",
             )
         finally:
             progress.clear()

@@ -15,9 +15,10 @@ from collections.abc import Iterator
 
 import msgspec
 
+from lading.expressions import expression
 from lading.syntax.engine import Range
 
-_INVISIBLE = re.compile(
+_INVISIBLE = expression(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0"
     "\ufff9-\ufffb\U000e0000-\U000e007f\U000e0100-\U000e01ef]+"
 )
@@ -125,11 +126,11 @@ _SECRETS: tuple[tuple[str, str], ...] = (
     ("a key of SendGrid", r"\bSG\.([A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43})\b"),
     ("a private key", r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----\s+([A-Za-z0-9+/=]{40,})"),
 )
-_ANY_SECRET = re.compile("|".join(pattern for _, pattern in _SECRETS))
-_BEGINNINGS = re.compile(
+_ANY_SECRET = expression("|".join(pattern for _, pattern in _SECRETS))
+_BEGINNINGS = expression(
     r"AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|xox|sk-|AIza|k_live_|npm_|pypi-|hf_|SG\.|PRIVATE KEY"
 )
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = expression(
     r"example|placeholder|your|dummy|sample|fake|test|redacted|x{4,}|0{4,}|1234|abcd", re.IGNORECASE
 )
 #: Bits for each character, below which a text is made up rather than random.
