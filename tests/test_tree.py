@@ -220,7 +220,9 @@ def test_drop_takes_one_part_and_leaves_the_rest() -> None:
 
 
 def test_what_was_brought_in_one_way() -> None:
-    origins = tree({}).origins.put(("a",), Origins(None, (Via("x"), Via("y")))).put(("b", 0), Origins(None, (Via("y"),)))
+    origins = (
+        tree({}).origins.put(("a",), Origins(None, (Via("x"), Via("y")))).put(("b", 0), Origins(None, (Via("y"),)))
+    )
     assert sorted(origins.brought("x")) == [("a",)]
     assert sorted(origins.brought("y")) == [("a",), ("b", 0)]
     assert list(origins.brought("z")) == []

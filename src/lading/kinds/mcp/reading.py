@@ -37,7 +37,5 @@ def read_with_comments(source: Source, session: Session) -> tuple[Document | Non
     try:
         value = load_value("json", text)
     except SyntaxProblem:
-        return session.parse(
-            Source(source.name, source.data, source.text[:start] + text, source.path), "json"
-        )
+        return session.parse(Source(source.name, source.data, source.text[:start] + text, source.path), "json")
     return session.adopt(Document(source, "json", value, substituted_text=Substituted(text))), []
