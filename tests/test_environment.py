@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading.environment import structure_changes, substitute
+from lading.environment import of_process, structure_changes, substitute
 from lading.syntax.engine import SyntaxProblem
 
 ENV = {"HOST": "db.local", "EMPTY": "", "N": "5", "REF": "${OTHER}", "A:B": "colon", " SP ": "blank", "BAD": "\udcff"}
@@ -130,3 +132,73 @@ def test_text_without_variables_is_left_alone(text: str) -> None:
 def test_a_value_that_changes_the_structure(text: str, value: str, *, warns: bool) -> None:
     found = list(structure_changes(substitute(text, {"V": value})))
     assert [each.code for each in found] == (["env-changes-structure"] if warns else [])
+
+
+@pytest.mark.parametrize(
+    ("written", "values"),
+    [
+        ("${X}", {"name": "X", "template": None}),
+        ("${X:?}", {"name": "X", "why": None}),
+        ("${X:?give it}", {"name": "X", "why": "give it"}),
+        ("${A:b}", {"name": "A:b"}),
+    ],
+)
+def test_a_finding_says_which_variable(written: str, values: dict[str, object]) -> None:
+    assert substitute(written, {"A:b": "1"}).irregularities[0].values == values
+
+
+def test_each_piece_says_what_became_of_it() -> None:
+    pieces = substitute("${A} ${B:-x} ${C:?} ${D} $$", {"A": "1"}).pieces
+    assert [(each.name, each.from_environment, each.failed) for each in pieces] == [
+        ("A", True, False),
+        ("B", False, False),
+        ("C", False, True),
+        ("D", False, False),
+        (None, False, False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("written", "env", "offset", "back"),
+    [
+        pytest.param("k: ${NOPE}", {}, 2, (3, 10), id="right before it"),
+        pytest.param("k: ${NOPE}", {}, 3, (3, 10), id="at it"),
+        pytest.param("${X}${NOPE}", {"X": "ab"}, 2, (4, 11), id="behind another"),
+        pytest.param("k: x ${NOPE}", {}, 2, (2, 2), id="text between"),
+        pytest.param("k:X${NOPE}", {}, 2, (2, 2), id="a letter between"),
+        pytest.param("k:\t${NOPE}", {}, 2, (2, 2), id="a tab is no blank"),
+        pytest.param("k: ${X}", {"X": "v"}, 2, (2, 2), id="one that is still there"),
+        pytest.param("k: ${X} ${NOPE}", {"X": " "}, 2, (2, 2), id="one of blanks before it"),
+    ],
+)
+def test_an_empty_stretch_before_what_vanished(
+    written: str, env: dict[str, str], offset: int, back: tuple[int, int]
+) -> None:
+    assert substitute(written, env).to_written(offset, offset) == back
+
+
+@pytest.mark.parametrize(
+    ("written", "value", "warns"),
+    [
+        pytest.param("a: 1\n${X}\n", "# new", True, id="makes a comment"),
+        pytest.param("a: 1 # old\n${X}\n", "# new", True, id="the line before has one"),
+        pytest.param("a: 1 #\n${X}\n", "# new", True, id="the line before ends with one"),
+        pytest.param("a: 1\nb: 2 # old\n${X}\n", "# new", True, id="a line in between has one"),
+        pytest.param("a: 1\n# ${X}\n", "# new", False, id="stands in a comment"),
+        pytest.param("a: 1\n#${X}\n", "# new", False, id="stands in a comment at the margin"),
+        pytest.param("a: 1\nb: 2 # ${X}\n", "# new", False, id="stands in a comment behind a value"),
+        pytest.param("a: 1\n${X}\n", "\n  \n", False, id="only blank lines"),
+    ],
+)
+def test_a_value_that_makes_a_comment(written: str, value: str, warns: bool) -> None:
+    found = [each.code for each in structure_changes(substitute(written, {"X": value}))]
+    assert found == (["env-changes-structure"] if warns else [])
+
+
+@pytest.mark.skipif(not os.supports_bytes_environ, reason="names and values are text on this system")
+def test_the_environment_of_the_process_need_not_be_text() -> None:
+    os.environb[b"LADING_\xff"] = b"\xfe"
+    try:
+        assert of_process()["LADING_\udcff"] == "\udcfe"
+    finally:
+        del os.environb[b"LADING_\xff"]

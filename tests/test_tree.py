@@ -14,7 +14,24 @@ from hypothesis import strategies as st
 from lading.path import Path
 from lading.source import Source
 from lading.syntax.document import Document
-from lading.tree import HOLE, Hole, Origin, Origins, Tree, Via, find, get, graft, merge, move, put, remove, select, walk
+from lading.tree import (
+    HOLE,
+    Hole,
+    Origin,
+    Origins,
+    Tree,
+    Via,
+    attach,
+    find,
+    get,
+    graft,
+    merge,
+    move,
+    put,
+    remove,
+    select,
+    walk,
+)
 
 SCALARS = st.none() | st.booleans() | st.integers(-5, 5) | st.sampled_from(["", "a", "b"])
 KEYS = st.sampled_from("abcd")
@@ -185,6 +202,61 @@ def test_put_and_remove() -> None:
     assert ways(put(tree({"a": 1}), ("a",), 2, how=""), ("a",)) == []
 
 
+def test_what_is_put_stands_where_the_old_value_stood() -> None:
+    changed = put(tree({"a": {"b": 1}, "l": [{"c": 1}]}), ("a", "b"), 2)
+    assert origin_of(changed, ("a", "b")) == ("base", ("a", "b"))
+    assert put(changed, ("l", 0, "d"), 3).value == {"a": {"b": 2}, "l": [{"c": 1, "d": 3}]}
+    assert "b" not in remove(changed, ("a", "b")).origins.below["a"].below
+
+
+def test_every_operation_keeps_the_way_back() -> None:
+    moved = move(tree({"tools": [1, 2], "keep": {"x": 0}}), ("tools",), ("baseline", "tools"))
+    over = tree({"keep": {"x": 1}, "baseline": {"tools": [3]}}, "over")
+    for changed in (
+        put(moved, ("keep", "x"), 1),
+        remove(moved, ("keep", "x")),
+        attach(moved, ("new",), tree(1)),
+        select(moved, ("baseline", "tools"), [0]),
+        graft(moved, {("keep",): tree(1)}),
+        merge(moved, over),
+        merge(moved, over, lambda path, _base, _over: "append" if path[-1:] == ("tools",) else "merge"),
+        merge(moved, tree(1)),
+    ):
+        assert changed.authored(("baseline", "tools", 0)) == ("tools", 0)
+    whole = merge(tree([1]), tree([2]), lambda _path, _base, _over: "append")
+    assert (whole.value, whole.moves) == ([1, 2], ())
+
+
+def test_a_strategy_is_asked_with_both_values() -> None:
+    asked: list[tuple[Path, Any, Any]] = []
+
+    def strategy(path: Path, base: Any, over: Any) -> Any:
+        asked.append((path, base, over))
+        return "merge"
+
+    merge(tree({"a": 1}), tree({"a": 2}), strategy)
+    assert asked == [((), {"a": 1}, {"a": 2}), (("a",), 1, 2)]
+
+
+def test_walk_gives_parents_first_in_document_order() -> None:
+    assert list(walk({"a": [1, {"b": 2}, 3], "c": 4}, ("x",))) == [
+        (("x",), {"a": [1, {"b": 2}, 3], "c": 4}),
+        (("x", "a"), [1, {"b": 2}, 3]),
+        (("x", "a", 0), 1),
+        (("x", "a", 1), {"b": 2}),
+        (("x", "a", 1, "b"), 2),
+        (("x", "a", 2), 3),
+        (("x", "c"), 4),
+    ]
+
+
+def test_attach_makes_the_way() -> None:
+    result = attach(tree({"a": 1}), ("b", "c"), tree(2, "other"))
+    assert result.value == {"a": 1, "b": {"c": 2}}
+    assert origin_of(result, ("b", "c")) == ("other", ())
+    assert origin_of(result, ("a",)) == ("base", ("a",))
+
+
 def test_find_gives_the_outermost_in_document_order() -> None:
     value = {"b": [{"$x": {"$x": 1}}, 2], "a": {"c": {"$x": 2}}}
     assert find(value, "$x") == [("b", 0), ("a", "c")]
@@ -230,11 +302,18 @@ def test_what_was_brought_in_one_way() -> None:
 
 def layered(value: Any, name: str) -> Tree:
     plain = tree(value, name)
-    return Tree(plain.value, plain.origins.changed(via=(Via(f"{name} layer"),)))
+    return Tree(plain.value, plain.origins.changed(via=(Via(f"{name} layer"), Via(f"{name} file"))))
 
 
 def ways(result: Tree, path: Path) -> list[str]:
-    return [via.how for via in result.story(path).via]
+    """What brought a value, without the second step of each layer, which must always follow the first."""
+    steps = [via.how for via in result.story(path).via]
+    layers, files = (
+        [each for each in steps if not each.endswith(" file")],
+        [each for each in steps if each.endswith(" file")],
+    )
+    assert not files or [each.replace(" file", " layer") for each in files] == layers
+    return layers
 
 
 def test_every_value_of_a_merge_knows_what_brought_its_own_side() -> None:
@@ -272,6 +351,8 @@ def test_select_in_a_list_that_was_not_composed() -> None:
     result = select(tree({"l": [1, 2, 3]}), ("l",), [2])
     assert (result.value, origin_of(result, ("l",))) == ({"l": [3]}, ("base", ("l",)))
     assert origin_of(result, ("l", 0)) == ("base", ("l", 2))
+    deep = select(tree({"a": {"l": [1, 2]}}), ("a", "l"), [1])
+    assert (deep.value, origin_of(deep, ("a", "l", 0))) == ({"a": {"l": [2]}}, ("base", ("a", "l", 1)))
 
 
 def test_select_keeps_what_the_list_replaced() -> None:

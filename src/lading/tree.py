@@ -284,7 +284,7 @@ def _selected(tree: Tree, path: Path, below: dict[str | int, Origins]) -> Origin
     node: Origins | None = tree.origins
     for step in path:
         node = node.below.get(step) if node is not None else None
-    return Origins(tree.story(path).origin, below=below) if node is None else node.changed(below=below)
+    return Origins(below=below) if node is None else node.changed(below=below)
 
 
 def _set(value: Any, path: Path, new: Any) -> Any:

@@ -55,3 +55,7 @@ def test_growth_without_bound_takes_no_time() -> None:
         value = [value] * 10
     assert weight(value) > 10**200
     assert outweighs(value, 10**6)
+
+
+def test_what_holds_nothing_is_light() -> None:
+    assert not outweighs("x" * 1000, 0)

@@ -149,6 +149,25 @@ def test_depth_is_bounded_exactly() -> None:
 
 
 @pytest.mark.parametrize(
+    "before", ['[],{"a":"]"},' * 100, "1" * 5000 + ",", '"\\u0041\\"[",'], ids=["closed ones", "digits", "a string"]
+)
+def test_the_bracket_that_is_too_much(before: str) -> None:
+    assert load("[" + before + nested(MAX_DEPTH - 1) + "]").value
+    start = len(before) + MAX_DEPTH
+    (problem,) = problems("[" + before + nested(MAX_DEPTH) + "]")
+    assert (problem.code, problem.range) == ("nesting-too-deep", (start, start + 1))
+
+
+def test_half_a_pair_among_many_brackets() -> None:
+    text = '["\ud800", "\\ud801", ' + "[], " * MAX_DEPTH + '"\\udc00"]'
+    found = problems(text)
+    assert [each.code for each in found] == ["lone-surrogate"] * 3
+    assert [text[slice(*each.range)] for each in found] == ["\ud800", "\\ud801", "\\udc00"]
+    reverse = '["\\udc00", "\ud800"]'
+    assert [reverse[slice(*each.range)] for each in problems(reverse)] == ["\\udc00", "\ud800"]
+
+
+@pytest.mark.parametrize(
     ("text", "code"),
     [
         pytest.param("[" * 10**6, "nesting-too-deep", id="lists"),

@@ -6,6 +6,7 @@ import math
 import threading
 import time
 import tomllib
+from collections.abc import Callable
 
 import pytest
 import rtoml
@@ -282,10 +283,31 @@ def test_depth_is_bounded_at_once_even_on_a_small_stack(text: str) -> None:
         ),
     ],
 )
-def test_depth_is_bounded_exactly(deep: object) -> None:
+@pytest.mark.parametrize("before", ["", "z = [" + "[1.5], " * 40 + "]\n"], ids=["alone", "among much that is not deep"])
+def test_depth_is_bounded_exactly(deep: object, before: str) -> None:
     assert callable(deep)
-    assert load(deep(DEPTH)).value
-    assert problems(deep(DEPTH + 1))[0].code == "nesting-too-deep"
+    assert load(before + deep(DEPTH)).value
+    assert problems(before + deep(DEPTH + 1))[0].code == "nesting-too-deep"
+
+
+@pytest.mark.parametrize(
+    ("deep", "place"),
+    [
+        (lambda parts: "[[a]]\n[a." + ".".join("b" * parts) + "]\n", DEPTH - 3),
+        (lambda parts: "[[a]]\n[[a.b]]\n[a.b." + ".".join("c" * parts) + "]\n", DEPTH - 5),
+        (lambda parts: "[t]\n" + ".".join("k" * (parts + 1)) + " = 1\n", DEPTH - 2),
+        (lambda parts: "x = {y = 1}\n" + ".".join("k" * (parts + 1)) + " = 1\n", DEPTH - 1),
+        (lambda parts: "x = [1, {y.z = [2]}, " + "[" * parts + "]" * parts + "]\n", DEPTH - 2),
+    ],
+    ids=["in a list of tables", "in a list in a list", "below a table", "after an inline table", "in a list"],
+)
+def test_what_was_opened_before_counts(deep: Callable[[int], str], place: int) -> None:
+    before = "z = [" + "[1.5], " * 40 + "]\n"
+    assert load(before + deep(place)).value
+    text = before + deep(place + 1)
+    problem = problems(text)[0]
+    assert problem.code == "nesting-too-deep"
+    assert text[slice(*problem.range)] in {"b", "c", "k", "["}
 
 
 def test_many_dots_and_brackets_are_not_deep() -> None:

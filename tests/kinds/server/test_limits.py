@@ -20,7 +20,7 @@ def test_without_variables_the_defaults_count() -> None:
 @pytest.mark.parametrize("name", LIMITS)
 def test_no_variable_lifts_a_limit_over_its_cap(name: str) -> None:
     limit = LIMITS[name]
-    for written in (str(limit.cap), str(limit.cap + 1), "99999999999"):
+    for written in (str(limit.cap), str(limit.cap + 1), "99999999999", "18446744073709551615"):
         limits, facts = limits_of({limit.variable: written})
         assert (getattr(limits, name), facts) == (limit.cap, [])
 
