@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,6 +19,7 @@ from lading.files import (
     Seen,
     check_reference,
     display_name,
+    peek,
     require_text,
     stamp_of,
 )
@@ -44,6 +47,7 @@ def world(tmp_path: Path) -> Path:
     (root / "chain.txt").symlink_to("chain2.txt")
     (root / "chain2.txt").symlink_to("escape.txt")
     (root / "loop.txt").symlink_to("loop.txt")
+    (root / "deep-absolute.txt").symlink_to(root / "sub" / "b.txt")
     (root / "inner").symlink_to("sub")
     (root / "broken.txt").symlink_to("nowhere")
     return tmp_path
@@ -65,6 +69,9 @@ def refer(world: Path, reference: str, policy: PathPolicy = STRICT) -> Source:
         ("up.txt", "a"),
         ("absolute.txt", "a"),
         ("inner/b.txt", "b"),
+        ("deep-absolute.txt", "b"),
+        ("a.txt/", "a"),
+        ("a.txt/.", "a"),
     ],
 )
 def test_inside(world: Path, reference: str, text: str, monkeypatch: pytest.MonkeyPatch, *, descriptors: bool) -> None:
@@ -295,3 +302,194 @@ def test_a_stamp_tells_another_content_and_another_file(world: Path) -> None:
     folder = stamp_of(str(world))
     (world / "new").write_text("")
     assert stamp_of(str(world)) == folder
+
+
+# ------------------------------------------------------------------------------------------- exact words and bounds
+
+
+def problem(run: Callable[[], object]) -> tuple[str, dict[str, object]]:
+    with pytest.raises(FileProblem) as caught:
+        run()
+    assert caught.value.args == (caught.value.code, caught.value.values)
+    return caught.value.code, caught.value.values
+
+
+@pytest.mark.parametrize("descriptors", [True, False], ids=["by descriptor", "by name"])
+@pytest.mark.parametrize(
+    ("reference", "code", "values"),
+    [
+        ("", "reference-empty", {}),
+        ("a\0b", "reference-nul", {"reference": "a\0b"}),
+        ("/etc/x", "reference-absolute", {"reference": "/etc/x"}),
+        ("C:/x", "reference-absolute", {"reference": "C:/x"}),
+        ("sub/../a.txt", "reference-parent", {"reference": "sub/../a.txt"}),
+        ("escape.txt", "reference-escapes", {"reference": "escape.txt"}),
+        ("escape-absolute.txt", "reference-escapes", {"reference": "escape-absolute.txt"}),
+        ("nope.txt", "file-missing", {"file": "nope.txt"}),
+        ("a.txt/b", "file-missing", {"file": "a.txt/b"}),
+        ("sub", "file-is-directory", {"file": "sub"}),
+        ("loop.txt", "file-link-loop", {"file": "loop.txt"}),
+        ("n" * 300, "file-unreadable", {"file": "n" * 300, "reason": os.strerror(errno.ENAMETOOLONG)}),
+    ],
+    ids=lambda value: value[:20] if isinstance(value, str) else "",
+)
+def test_a_problem_says_what_was_asked_for(
+    world: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    reference: str,
+    code: str,
+    values: dict[str, object],
+    *,
+    descriptors: bool,
+) -> None:
+    monkeypatch.setattr(module, "HAS_DESCRIPTORS", descriptors)
+    assert problem(lambda: refer(world, reference)) == (code, values)
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "values"),
+    [
+        (OSError(errno.ENOENT, "x"), "file-missing", {}),
+        (OSError(errno.ENOTDIR, "x"), "file-missing", {}),
+        (OSError(errno.EISDIR, "x"), "file-is-directory", {}),
+        (OSError(errno.ELOOP, "x"), "file-link-loop", {}),
+        (OSError(errno.ENXIO, "x"), "file-not-regular", {}),
+        (OSError(errno.ENODEV, "x"), "file-not-regular", {}),
+        (OSError(errno.EACCES, "no entry"), "file-unreadable", {"reason": "no entry"}),
+        (OSError("bare"), "file-unreadable", {"reason": "bare"}),
+        (ValueError("embedded null byte"), "file-unreadable", {"reason": "embedded null byte"}),
+    ],
+    ids=lambda value: str(value),
+)
+def test_what_a_system_refuses_in_our_words(error: Exception, code: str, values: dict[str, object]) -> None:
+    made = module._problem(error, "name")
+    assert (made.code, made.values) == (code, {"file": "name", **values})
+
+
+@pytest.mark.parametrize(
+    ("reference", "refused"),
+    [("C:/", True), ("c:\\x", True), ("\\\\host", True), ("C:", False), ("C:X", False), ("1:/", False)],
+)
+def test_drives_and_shares(reference: str, refused: bool) -> None:
+    if refused:
+        assert problem(lambda: check_reference(reference, STRICT)) == ("reference-absolute", {"reference": reference})
+    else:
+        check_reference(reference, STRICT)
+
+
+@pytest.mark.parametrize("descriptors", [True, False], ids=["by descriptor", "by name"])
+@pytest.mark.parametrize("name", ["root", "rooX", "root ", "."])
+def test_the_name_of_a_root_does_not_matter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, *, descriptors: bool
+) -> None:
+    monkeypatch.setattr(module, "HAS_DESCRIPTORS", descriptors)
+    root = tmp_path / name
+    (root / "sub X" / "deep ").mkdir(parents=True)
+    (root / "sub X" / "deep " / "a").write_text("a")
+    (root / "link").symlink_to(root / "sub X" / "deep " / "a")
+    beside = tmp_path.parent / f"{tmp_path.name}-beside"
+    beside.mkdir()
+    (beside / "a").write_text("secret")
+    files = Files(cwd=str(tmp_path))
+    absolute = PathPolicy(absolute="outside", parents="inside", max_bytes=5)
+    for reference in ("sub X/deep /a", "link", str(root / "link")):
+        found = files.refer(reference, (str(root),), (str(root),), absolute)
+        assert (found.source.text, found.outside) == ("a", False)
+    code, _ = problem(lambda: files.refer(f"../{beside.name}/a", (str(root),), (str(root),), absolute))
+    assert code == "reference-escapes"
+    too_large = problem(lambda: files.refer(str(beside / "a"), (str(root),), (str(root),), absolute))
+    assert too_large[0] == "file-too-large"
+
+
+@pytest.mark.parametrize(("links", "followed"), [(40, True), (41, False)])
+def test_as_many_links_as_a_system_would_follow(tmp_path: Path, links: int, followed: bool) -> None:
+    (tmp_path / "0").write_text("end")
+    for number in range(links):
+        (tmp_path / str(number + 1)).symlink_to(str(number))
+    run = lambda: Files().refer(str(links), (str(tmp_path),), (str(tmp_path),), STRICT).source.text  # noqa: E731
+    assert run() == "end" if followed else problem(run)[0] == "file-link-loop"
+
+
+def test_dots_on_the_way_are_no_folders(world: Path) -> None:
+    assert refer(world, "sub/./../a.txt", INSIDE).text == "a"
+    assert refer(world, "sub/deep/.././b.txt", INSIDE).text == "b"
+
+
+def test_up_from_a_root_deep_inside_another(world: Path) -> None:
+    deep = world / "allowed" / "sub" / "deep" / "own"
+    deep.mkdir()
+    roots = (str(deep), str(world / "allowed"))
+    assert Files().refer("../../b.txt", (str(deep),), roots, INSIDE).source.text == "b"
+
+
+def test_a_folder_in_the_first_base_does_not_hide_a_file_in_the_second(world: Path) -> None:
+    root = world / "allowed"
+    (root / "sub" / "a.txt").mkdir()
+    bases = (str(root / "sub"), str(root))
+    assert Files().refer("a.txt", bases, (str(root),), STRICT).source.text == "a"
+
+
+def test_what_was_found_once_is_not_looked_for_again(world: Path) -> None:
+    root = str(world / "allowed")
+    files = Files(cwd=str(world))
+    first = files.refer("sub/b.txt", (root,), (root,), STRICT)
+    assert first.source.name == "allowed/sub/b.txt"
+    assert files.seen().asked == (str(world / "allowed" / "sub" / "b.txt"),)
+    (world / "allowed" / "sub" / "b.txt").unlink()
+    assert files.again().refer("sub/b.txt", (root,), (root,), STRICT) is first
+
+
+def test_a_source_that_another_load_read_may_be_too_large_for_this_one(world: Path) -> None:
+    files = Files(cwd=str(world / "outside"))
+    assert files.read("secret").text == "secret"
+    assert files.again().read("secret", max_bytes=6).text == "secret"
+    values = {"file": "secret", "size": 6, "limit": 5}
+    assert problem(lambda: files.again().read("secret", max_bytes=5)) == ("file-too-large", values)
+
+
+def test_names_below(world: Path) -> None:
+    root = world / "allowed"
+    for link in [each for each in root.iterdir() if each.is_symlink()]:
+        link.unlink()
+    (root / "sub" / "deep" / "c.txt").write_text("c")
+    (root / "sub" / "a.txt").write_text("c")
+    files = Files()
+    everything = ["a.txt", "sub/a.txt", "sub/b.txt", "sub/deep/c.txt"]
+    assert files.names_below(str(root)) == everything
+    for most in range(5):
+        assert files.names_below(str(root), most=most) == everything[:most]
+
+
+def test_peek(world: Path) -> None:
+    path = str(world / "outside" / "secret")
+    assert peek(path) == b"secret"
+    assert peek(path, max_bytes=6) == b"secret"
+    assert peek(path, max_bytes=5) is None
+    assert peek(str(world)) is None
+    assert peek(path + "\0") is None
+
+
+def test_files_in_memory_know_their_folders() -> None:
+    files = MemoryFiles({"a/b.txt": "b", "/r/a/c/d.txt": b"d", "e.txt": "e"}, cwd="/r")
+    assert [files.is_folder(each) for each in ("a", "a/", "/r/a/c", ".", "e.txt", "/r/a/b", "no")] == [True] * 4 + [
+        False
+    ] * 3
+    assert files.names_below("a") == ["b.txt", "c/d.txt"]
+    assert files.names_below("/r", most=2) == ["a/b.txt", "a/c/d.txt"]
+    assert files.again().read("e.txt").text == "e"
+    assert problem(lambda: files.read("a")) == ("file-is-directory", {"file": "a"})
+    assert problem(lambda: files.read("no")) == ("file-missing", {"file": "no"})
+    assert problem(lambda: files.read("a/b.txt", max_bytes=0)) == (
+        "file-too-large",
+        {"file": "a/b.txt", "size": 1, "limit": 0},
+    )
+    outside = problem(lambda: files.refer("../x", ("a/c",), ("/r/a/c",), INSIDE))
+    assert outside == ("reference-escapes", {"reference": "../x"})
+    named = files.refer("c/d.txt", ("a",), ("/r/a",), STRICT).source
+    assert (named.name, named.path, named.text) == ("a/c/d.txt", "/r/a/c/d.txt", "d")
+    policy = PathPolicy(absolute="outside")
+    assert [files.refer(each, ("a",), ("/r/a",), policy).outside for each in ("/r/a/b.txt", "/r/e.txt")] == [
+        False,
+        True,
+    ]
+    assert files.opened == ["/r/e.txt", "/r/a/c/d.txt", "/r/a/b.txt"]

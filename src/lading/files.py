@@ -382,7 +382,7 @@ class _Walk:
         if len(self.stack) == 1:
             above = posixpath.dirname(self.stack[0][1])
             self.start(above)  # raises unless another root contains it
-            self.down([part for part in posixpath.relpath(above, self.stack[0][1]).split("/") if part != "."])
+            self.down(posixpath.relpath(above, self.stack[0][1]).split("/"))
             return
         os.close(self.stack.pop()[0])
 
@@ -440,8 +440,7 @@ def _open_below(base: str, reference: str, roots: tuple[str, ...]) -> tuple[int,
     try:
         real = os.path.realpath(base)
         walk.start(real)
-        inner = posixpath.relpath(real, walk.stack[0][1])
-        walk.down([] if inner == "." else inner.split("/"))
+        walk.down(posixpath.relpath(real, walk.stack[0][1]).split("/"))
         descriptor = walk.down(reference.split("/"))
         if descriptor is None:
             raise FileProblem("file-is-directory", file=reference)
