@@ -7,13 +7,14 @@ PIP := -m pip install --quiet --disable-pip-version-check --constraint constrain
 SECOND := $(shell for each in python3.13 python3.12 "$$HOME"/.pyenv/versions/3.13*/bin/python "$$HOME"/.pyenv/versions/3.12*/bin/python; do \
 	"$$each" -c 'import sys, venv; sys.exit(sys.version_info < (3, 12))' >/dev/null 2>&1 && { echo "$$each"; break; }; done)
 
-.PHONY: help demo test lint types unit unit-second cases conformance bench fuzz docs pins clean
+.PHONY: help demo test lint types unit unit-second cases conformance bench fuzz mutants docs pins clean
 
 help:
 	@echo "make demo    install and show one clean and one broken configuration"
 	@echo "make test    demo, every test, types and lints"
 	@echo "make bench   compare with peers; writes bench/RESULTS.md"
 	@echo "make fuzz    a minute of random input for each target"
+	@echo "make mutants try small wrong changes against the tests of the parts everything rests on"
 	@echo "make docs    build the documentation"
 
 $(VENV)/.ready: pyproject.toml constraints.txt
@@ -53,6 +54,13 @@ conformance: $(VENV)/.ready
 bench: $(VENV)/.ready
 	$(PY) bench/run.py
 
+# mutmut 3 does not yet run with pytest 9, so it has an environment of its own.
+mutants:
+	$(PYTHON) -m venv .venv-mutants
+	.venv-mutants/bin/python -m pip install --quiet --disable-pip-version-check mutmut "pytest<9" hypothesis jsonschema .
+	.venv-mutants/bin/mutmut run
+	.venv-mutants/bin/mutmut results
+
 fuzz: $(VENV)/.ready
 	$(PY) tests/fuzz/run.py --seconds 60
 
@@ -65,4 +73,4 @@ pins: $(VENV)/.ready
 	  $(PY) -m pip freeze --exclude-editable) > constraints.txt
 
 clean:
-	rm -rf .venv .venv-second bench/.venv-* bench/data site .mypy_cache .ruff_cache .pytest_cache .coverage*
+	rm -rf .venv .venv-second .venv-mutants mutants bench/.venv-* bench/data site .mypy_cache .ruff_cache .pytest_cache .coverage*
