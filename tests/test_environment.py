@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading.environment import of_process, structure_changes, substitute
-from lading.syntax.engine import SyntaxProblem
+from lading.environment import fragments, of_process, structure_changes, substitute
+from lading.syntax.engine import Irregularity, SyntaxProblem
 
 ENV = {"HOST": "db.local", "EMPTY": "", "N": "5", "REF": "${OTHER}", "A:B": "colon", " SP ": "blank", "BAD": "\udcff"}
 
@@ -202,3 +202,40 @@ def test_the_environment_of_the_process_need_not_be_text() -> None:
         assert of_process()["LADING_\udcff"] == "\udcfe"
     finally:
         del os.environb[b"LADING_\xff"]
+
+
+@pytest.mark.parametrize(
+    ("became", "written"),
+    [
+        ((0, 1), (0, 1)),
+        ((1, 2), (1, 5)),
+        ((2, 3), (1, 5)),
+        ((1, 3), (1, 5)),
+        ((0, 2), (0, 5)),
+        ((2, 4), (1, 6)),
+        ((3, 4), (5, 6)),
+        ((4, 5), (6, 10)),
+        ((5, 6), (10, 11)),
+        ((0, 6), (0, 11)),
+        ((3, 3), (5, 5)),
+    ],
+)
+def test_the_way_back(became: tuple[int, int], written: tuple[int, int]) -> None:
+    result = substitute("a${X}b${Y}c", {"X": "12", "Y": "3"})
+    assert result.text == "a12b3c"
+    assert result.to_written(*became) == written
+
+
+def test_what_came_from_the_environment_is_secret_and_nothing_else() -> None:
+    result = substitute("${A} ${B:-b} ${A} $$ ${C}", {"A": "1", "C": "2"})
+    assert result.secrets() == (("A", "1"), ("C", "2"))
+    assert list(fragments("a: 'b' # c")) == ["a", "b", "c"]
+
+
+def test_a_default_is_the_authors_own() -> None:
+    assert list(structure_changes(substitute("a: ${V:-[1, 2]}", {}))) == []
+
+
+def test_a_change_of_structure_names_the_variable_and_its_place() -> None:
+    found = list(structure_changes(substitute("a: ok\nb: ${V}", {"V": "x: y"})))
+    assert found == [Irregularity("env-changes-structure", (9, 13), values={"name": "V"})]

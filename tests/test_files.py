@@ -307,9 +307,9 @@ def test_a_stamp_tells_another_content_and_another_file(world: Path) -> None:
 # ------------------------------------------------------------------------------------------- exact words and bounds
 
 
-def problem(run: Callable[[], object]) -> tuple[str, dict[str, object]]:
+def problem(run: Callable[..., object], *arguments: object) -> tuple[str, dict[str, object]]:
     with pytest.raises(FileProblem) as caught:
-        run()
+        run(*arguments)
     assert caught.value.args == (caught.value.code, caught.value.values)
     return caught.value.code, caught.value.values
 
@@ -493,3 +493,119 @@ def test_files_in_memory_know_their_folders() -> None:
         True,
     ]
     assert files.opened == ["/r/e.txt", "/r/a/c/d.txt", "/r/a/b.txt"]
+
+
+def test_what_the_caller_names_is_shown_as_named(world: Path) -> None:
+    files = Files(cwd=str(world))
+    assert files.read("allowed/a.txt").name == "allowed/a.txt"
+    for named in ("allowed/a.txt/", "allowed/a.txt/."):
+        assert Files(cwd=str(world)).read(named).text == "a"
+    for named, shown in (
+        ("allowed/sub", "allowed/sub"),
+        ("allowed/sub/", "allowed/sub"),
+        ("allowed/sub/..", "allowed"),
+    ):
+        assert problem(files.read, named) == ("file-is-directory", {"file": shown})
+    assert problem(lambda: files.read("allowed/nope")) == ("file-missing", {"file": "allowed/nope"})
+    for named in ("a\0b", "a\0b/c"):
+        code, values = problem(files.read, named)
+        assert (code, values["file"]) == ("file-unreadable", named)
+        assert "null" in str(values["reason"])
+
+
+def test_what_the_caller_names_twice_is_read_once(world: Path) -> None:
+    files = Files(cwd=str(world / "allowed"))
+    first = files.read("a.txt")
+    before = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
+    assert files.read("absolute.txt") is first
+    assert not before or len(os.listdir("/proc/self/fd")) == before
+    values = {"file": "absolute.txt", "size": 1, "limit": 0}
+    assert problem(lambda: files.read("absolute.txt", max_bytes=0)) == ("file-too-large", values)
+    (world / "allowed" / "a.txt").unlink()
+    assert files.again().read("a.txt") is first
+
+
+def test_a_disk_that_fails(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_arguments: object) -> bytes:
+        raise OSError(errno.EIO, "the disk failed")
+
+    closed: list[int] = []
+    monkeypatch.setattr(module.os, "read", fail)
+    monkeypatch.setattr(module.os, "close", closed.append)
+    code, values = problem(lambda: Files(cwd=str(world)).read("allowed/a.txt"))
+    monkeypatch.undo()
+    assert (code, values) == ("file-unreadable", {"file": "allowed/a.txt", "reason": "the disk failed"})
+    assert len(closed) == 1
+    os.close(closed[0])
+
+
+@pytest.mark.parametrize(
+    ("limit", "outcome"), [(4, b"abcd"), (3, ("file-too-large", {"file": "n", "size": 4, "limit": 3}))]
+)
+def test_a_file_that_says_it_is_empty(monkeypatch: pytest.MonkeyPatch, limit: int, outcome: object) -> None:
+    parts = iter([b"ab", b"cd", b""])
+    monkeypatch.setattr(module.os, "read", lambda _descriptor, _count: next(parts))
+    status = os.stat_result((0o100644, 1, 1, 1, 0, 0, 0, 0, 0, 0))
+    run = lambda: module._read_regular(-1, status, "n", limit)  # noqa: E731
+    assert (run() if isinstance(outcome, bytes) else problem(run)) == outcome
+
+
+def test_sizes_and_kinds_of_files_in_words(world: Path) -> None:
+    files = Files(cwd=str(world / "outside"))
+    assert problem(lambda: files.read("secret", max_bytes=5)) == (
+        "file-too-large",
+        {"file": "secret", "size": 6, "limit": 5},
+    )
+    os.mkfifo(world / "outside" / "pipe")
+    assert problem(lambda: files.read("pipe")) == ("file-not-regular", {"file": "pipe"})
+
+
+def test_bytes_that_are_no_text(world: Path) -> None:
+    path = world / "allowed" / "binary"
+    path.write_bytes(b"ab\xff")
+    source = Files(cwd=str(world)).read("allowed/binary")
+    assert (source.name, source.data, source.text, source.path) == ("allowed/binary", b"ab\xff", "", str(path))
+    values = {"file": "allowed/binary", "offset": 2, "byte": "0xFF"}
+    assert problem(lambda: require_text(source)) == ("not-utf8", values)
+    empty = Source.of_text("empty", "")
+    assert require_text(empty) is empty
+
+
+def test_files_in_memory_by_any_name() -> None:
+    files = MemoryFiles({"rX/a": "a", "r /b": "b"})
+    for root, name in (("rX", "a"), ("r ", "b"), ("/rX", "a")):
+        assert files.refer(name, (root,), (root,), STRICT).source.text == name
+        assert files.is_folder(root)
+        assert files.names_below(root) == [name]
+        assert (
+            files.refer(
+                f"/{root.strip('/')}/{name}", (root,), (f"/{root.strip('/')}",), PathPolicy(absolute="outside")
+            ).outside
+            is False
+        )
+    assert problem(lambda: files.refer("no", ("rX",), ("rX",), STRICT)) == ("file-missing", {"file": "no"})
+    assert files.read("rX/a", max_bytes=1).text == "a"
+    fresh = MemoryFiles({"/x/large": "12345"})
+    small = PathPolicy(absolute="outside", max_bytes=4)
+    assert problem(lambda: fresh.refer("/x/large", ("/y",), ("/y",), small))[0] == "file-too-large"
+    assert MemoryFiles({"/x/large": "12345"}).read("/x/large", max_bytes=5).text == "12345"
+
+
+def test_programs_and_folders(world: Path) -> None:
+    files = Files(cwd=str(world))
+    program = world / "outside" / "run-me"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert files.finds_program("run-me", str(world / "outside"))
+    assert not files.finds_program("run-me", str(world / "allowed"))
+    assert files.is_folder(str(world / "allowed"))
+    assert not files.is_folder(str(program))
+    assert files.seen().asked == (str(world / "allowed"), str(program))
+
+
+def test_names_are_relative_to_any_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "ends with a blank "
+    folder.mkdir()
+    assert display_name(str(folder / "a"), str(folder)) == "a"
+    monkeypatch.chdir(folder)
+    assert display_name("a") == "a"

@@ -182,6 +182,8 @@ def test_graft_of_many_parts_at_once() -> None:
     assert result.value == {"l": ["x", 0, "y"]}
     assert [origin_of(result, ("l", number))[0] for number in range(3)] == ["x", "base", "y"]
     assert graft(result, {}) is result
+    again = graft(result, {("l", 1): tree("z", "z")})
+    assert [origin_of(again, ("l", number))[0] for number in range(3)] == ["x", "z", "y"]
 
 
 def test_move_takes_the_origin_along_and_remembers_the_way_back() -> None:
@@ -218,13 +220,15 @@ def test_every_operation_keeps_the_way_back() -> None:
         attach(moved, ("new",), tree(1)),
         select(moved, ("baseline", "tools"), [0]),
         graft(moved, {("keep",): tree(1)}),
+        graft(moved, {(): tree(1)}),
         merge(moved, over),
         merge(moved, over, lambda path, _base, _over: "append" if path[-1:] == ("tools",) else "merge"),
         merge(moved, tree(1)),
     ):
         assert changed.authored(("baseline", "tools", 0)) == ("tools", 0)
-    whole = merge(tree([1]), tree([2]), lambda _path, _base, _over: "append")
-    assert (whole.value, whole.moves) == ([1, 2], ())
+    listed = Tree([1], moved.origins, moved.moves)
+    whole = merge(listed, tree([2]), lambda _path, _base, _over: "append")
+    assert (whole.value, whole.moves) == ([1, 2], moved.moves)
 
 
 def test_a_strategy_is_asked_with_both_values() -> None:
@@ -261,6 +265,7 @@ def test_find_gives_the_outermost_in_document_order() -> None:
     value = {"b": [{"$x": {"$x": 1}}, 2], "a": {"c": {"$x": 2}}}
     assert find(value, "$x") == [("b", 0), ("a", "c")]
     assert find({"$x": 1}, "$x") == [()]
+    assert find([{"$x": 1}, [], {"$x": 2}], "$x") == [(0,), (2,)]
 
 
 def test_get_of_what_is_not_there() -> None:

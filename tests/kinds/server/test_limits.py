@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from lading.diagnostics import Fact
+from lading.generators import format_size
 from lading.kinds.server.limits import LIMITS, ServerLimits, limits_of
 
 pytestmark = pytest.mark.requirement("F-007a")
@@ -42,3 +44,17 @@ def test_sizes_may_have_units() -> None:
     env = {"THOUGHTJACK_MAX_CONFIG_SIZE": "2mb", "THOUGHTJACK_MAX_PAYLOAD_BYTES": "1gb"}
     limits, facts = limits_of(env)
     assert (limits.max_file_bytes, limits.generators.max_payload_bytes, facts) == (2 * 2**20, 2**30, [])
+
+
+@pytest.mark.parametrize(
+    ("variable", "default"),
+    [("THOUGHTJACK_MAX_TOOLS", "1000"), ("THOUGHTJACK_MAX_CONFIG_SIZE", format_size(10 * 1024 * 1024))],
+)
+def test_a_warning_says_what_counts_instead(variable: str, default: str) -> None:
+    _, facts = limits_of({variable: "much"})
+    assert facts == [Fact("limit-unreadable", values={"variable": variable, "default": default}, part="nowhere")]
+
+
+def test_a_warning_about_generators_has_no_place_either() -> None:
+    _, facts = limits_of({"THOUGHTJACK_MAX_PAYLOAD_BYTES": "much"})
+    assert [(each.values["variable"], each.part) for each in facts] == [("THOUGHTJACK_MAX_PAYLOAD_BYTES", "nowhere")]
