@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import lading
-from lading.kinds.registry import all_codes
+from lading.codes import CORE_CODES, Code
+from lading.kinds.registry import all_codes, kind_named, names
 
 ROOT = Path(lading.__file__).parent
 
@@ -231,3 +232,11 @@ def test_every_code_is_documented_and_shown_in_a_case() -> None:
     for name, code in all_codes().items():
         assert len(code.about) > 20, name
         assert not code.message.endswith("."), name
+
+
+def test_a_code_means_one_thing() -> None:
+    """Reports, SARIF and the pages know a code by its name alone."""
+    meanings: dict[str, set[Code]] = {}
+    for code in (*CORE_CODES, *(code for name in names() for code in kind_named(name).codes)):
+        meanings.setdefault(code.name, set()).add(code)
+    assert {name for name, codes in meanings.items() if len(codes) > 1} == set()

@@ -6,7 +6,7 @@ from lading.codes import Code
 
 CODES: tuple[Code, ...] = (
     Code(
-        "header-missing",
+        "frontmatter-missing",
         "error",
         "no frontmatter delimiter `---` in {file}",
         "An agent file starts with a header: a line `---`, YAML, and another `---` at the start of a line. What "

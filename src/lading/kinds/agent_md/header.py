@@ -49,7 +49,7 @@ def read_header(source: Source) -> tuple[Document | None, list[Fact]]:
     header = split(source.text, AGENT_MD)
     if isinstance(header, NoHeader):
         values: dict[str, object] = {"file": source.name, "hint": _hint(header, source.text)}
-        return None, [Fact("header-missing", values=values, span=Span(source, *header.range))]
+        return None, [Fact("frontmatter-missing", values=values, span=Span(source, *header.range))]
     document, found = parse(source, "yaml", window=(header.start, header.end))
     facts = [*map(_judged, found), *_fence(source, header)]
     if document is None:

@@ -121,7 +121,7 @@ _NAMES = (
         "did you mean `{nearest}`?",
     ),
     Code(
-        "unknown-reference",
+        "unknown-name",
         "warning",
         "`{name}` is not the name of any of the `{where}`",
         "A runner, a context or a subprocess is named that the blueprint does not have.",

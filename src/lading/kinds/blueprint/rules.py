@@ -153,7 +153,7 @@ def other_names_exist(config: Any, _session: Session) -> Iterator[Fact]:
     for key, path, name in _other_names(config):
         known = names_in(config, key)
         if known.lack(name):
-            yield _unknown("unknown-reference", path, name, known, key)
+            yield _unknown("unknown-name", path, name, known, key)
 
 
 def _other_names(config: Any) -> Iterator[tuple[str, Path, Any]]:
