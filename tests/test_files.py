@@ -44,6 +44,7 @@ def world(tmp_path: Path) -> Path:
     (root / "escape.txt").symlink_to("../outside/secret")
     (root / "escape-absolute.txt").symlink_to(tmp_path / "outside" / "secret")
     (root / "escape-dir").symlink_to("../outside")
+    (root / "escape-through.txt").symlink_to(root / "escape-dir" / "secret")
     (root / "chain.txt").symlink_to("chain2.txt")
     (root / "chain2.txt").symlink_to("escape.txt")
     (root / "loop.txt").symlink_to("loop.txt")
@@ -325,6 +326,7 @@ def problem(run: Callable[..., object], *arguments: object) -> tuple[str, dict[s
         ("sub/../a.txt", "reference-parent", {"reference": "sub/../a.txt"}),
         ("escape.txt", "reference-escapes", {"reference": "escape.txt"}),
         ("escape-absolute.txt", "reference-escapes", {"reference": "escape-absolute.txt"}),
+        ("escape-through.txt", "reference-escapes", {"reference": "escape-through.txt"}),
         ("nope.txt", "file-missing", {"file": "nope.txt"}),
         ("a.txt/b", "file-missing", {"file": "a.txt/b"}),
         ("sub", "file-is-directory", {"file": "sub"}),
@@ -395,6 +397,8 @@ def test_the_name_of_a_root_does_not_matter(
     for reference in ("sub X/deep /a", "link", str(root / "link")):
         found = files.refer(reference, (str(root),), (str(root),), absolute)
         assert (found.source.text, found.outside) == ("a", False)
+        assert found.source.path == os.path.realpath(root / "sub X" / "deep " / "a")
+    assert files.refer("a", (str(root / "sub X" / "deep "),), (str(root),), STRICT).source.text == "a"
     code, _ = problem(lambda: files.refer(f"../{beside.name}/a", (str(root),), (str(root),), absolute))
     assert code == "reference-escapes"
     too_large = problem(lambda: files.refer(str(beside / "a"), (str(root),), (str(root),), absolute))

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lading.freeze import FrozenDict
 from lading.path import Path
 from lading.source import Source
 from lading.syntax.document import Document
@@ -272,6 +273,10 @@ def test_get_of_what_is_not_there() -> None:
     assert get({"a": [1]}, ("a", 3), "no") == "no"
     assert get({"a": [1]}, ("a", 0, "x"), "no") == "no"
     assert get({"a": 1}, ("b",), "no") == "no"
+    assert get({"a": [1]}, ("a", 1), "no") == "no"
+    assert get([1], ("x",), "no") == "no"
+    assert get("text", (0,), "no") == "no"
+    assert get(FrozenDict({"a": FrozenDict({"b": 1})}), ("a", "b")) == 1
 
 
 def test_there_is_one_hole() -> None:
@@ -350,6 +355,24 @@ def test_every_leaf_came_with_the_layer_that_wrote_it(layers: list[Any], how: An
     for path, value in walk(result.value):
         if not isinstance(value, dict | list):
             assert ways(result, path) == [f"{origin_of(result, path)[0]} layer"]
+
+
+def test_layers_of_different_length() -> None:
+    def brought(value: Any, *steps: str) -> Tree:
+        return Tree(value, tree(value, steps[0]).origins.changed(via=tuple(map(Via, steps))))
+
+    user, project = brought({"a": 1}, "u"), brought({"n": {"x": 1}}, "p1", "p2", "p3")
+    result = merge(merge(user, project), brought({"n": {"y": 2}}, "l"))
+    assert [via.how for via in result.story(("n", "x")).via] == ["p1", "p2", "p3"]
+    assert [via.how for via in result.story(("n", "y")).via] == ["l"]
+
+
+def test_the_story_of_the_whole() -> None:
+    whole = merge(layered({"a": 1}, "user"), tree({"b": 2}, "over"))
+    assert [via.how for via in whole.story(()).via] == ["user layer", "user file"]
+    assert [each.document.source.name for each in whole.story(()).merged] == ["over"]
+    replaced = merge(tree([1]), tree([2], "over"))
+    assert [each.document.source.name for each in replaced.story(()).replaced] == ["base"]
 
 
 def test_select_in_a_list_that_was_not_composed() -> None:

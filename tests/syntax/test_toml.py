@@ -276,6 +276,7 @@ def test_depth_is_bounded_at_once_even_on_a_small_stack(text: str) -> None:
         pytest.param(lambda depth: "a = " + "[" * (depth - 1) + "]" * (depth - 1), id="lists"),
         pytest.param(lambda depth: "a = " + "{a = " * (depth - 1) + "1" + "}" * (depth - 1), id="inline tables"),
         pytest.param(lambda depth: ".".join("a" * depth) + " = 1", id="a dotted key"),
+        pytest.param(lambda depth: " . ".join("a" * depth) + " = 1", id="a dotted key with blanks"),
         pytest.param(lambda depth: "[" + ".".join("a" * (depth - 1)) + "]", id="a header"),
         pytest.param(lambda depth: "[[" + ".".join("a" * (depth - 2)) + "]]\na = 1", id="a header of a list"),
         pytest.param(
@@ -308,6 +309,11 @@ def test_what_was_opened_before_counts(deep: Callable[[int], str], place: int) -
     problem = problems(text)[0]
     assert problem.code == "nesting-too-deep"
     assert text[slice(*problem.range)] in {"b", "c", "k", "["}
+
+
+def test_half_a_pair_among_many_brackets() -> None:
+    text = "a = [" + "[1.5], " * 100 + "]\n\udc80 = 1\n"
+    assert "nesting-too-deep" not in {each.code for each in problems(text)}
 
 
 def test_many_dots_and_brackets_are_not_deep() -> None:

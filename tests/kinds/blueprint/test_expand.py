@@ -130,7 +130,11 @@ def test_every_error_is_told_and_nothing_half_expanded_returned(folder: Path) ->
     (folder / "bad.md").write_text("no header")
     with pytest.raises(LoadError) as caught:
         expand([{"$file": "a"}, {"$agent_md": "bad.md"}, {"$file": "prompts/raw.md"}, {"$file": "b"}], folder)
-    assert sorted(error.code for error in caught.value.errors) == ["file-missing", "file-missing", "frontmatter-missing"]
+    assert sorted(error.code for error in caught.value.errors) == [
+        "file-missing",
+        "file-missing",
+        "frontmatter-missing",
+    ]
 
 
 def test_the_value_given_is_not_changed(folder: Path) -> None:
