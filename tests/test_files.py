@@ -388,6 +388,7 @@ def test_the_name_of_a_root_does_not_matter(
     root = tmp_path / name
     (root / "sub X" / "deep ").mkdir(parents=True)
     (root / "sub X" / "deep " / "a").write_text("a")
+    (root / "sub X" / "b").write_text("b")
     (root / "link").symlink_to(root / "sub X" / "deep " / "a")
     beside = tmp_path.parent / f"{tmp_path.name}-beside"
     beside.mkdir()
@@ -399,6 +400,9 @@ def test_the_name_of_a_root_does_not_matter(
         assert (found.source.text, found.outside) == ("a", False)
         assert found.source.path == os.path.realpath(root / "sub X" / "deep " / "a")
     assert files.refer("a", (str(root / "sub X" / "deep "),), (str(root),), STRICT).source.text == "a"
+    assert files.refer("sub X/b", (str(root),), (str(root),), STRICT).source.path == os.path.realpath(
+        root / "sub X" / "b"
+    )
     code, _ = problem(lambda: files.refer(f"../{beside.name}/a", (str(root),), (str(root),), absolute))
     assert code == "reference-escapes"
     too_large = problem(lambda: files.refer(str(beside / "a"), (str(root),), (str(root),), absolute))

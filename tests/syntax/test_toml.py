@@ -277,6 +277,9 @@ def test_depth_is_bounded_at_once_even_on_a_small_stack(text: str) -> None:
         pytest.param(lambda depth: "a = " + "{a = " * (depth - 1) + "1" + "}" * (depth - 1), id="inline tables"),
         pytest.param(lambda depth: ".".join("a" * depth) + " = 1", id="a dotted key"),
         pytest.param(lambda depth: " . ".join("a" * depth) + " = 1", id="a dotted key with blanks"),
+        pytest.param(
+            lambda depth: " . ".join("a" * 39) + " = {" + " . ".join("a" * (depth - 39)) + " = 1}", id="two of them"
+        ),
         pytest.param(lambda depth: "[" + ".".join("a" * (depth - 1)) + "]", id="a header"),
         pytest.param(lambda depth: "[[" + ".".join("a" * (depth - 2)) + "]]\na = 1", id="a header of a list"),
         pytest.param(
