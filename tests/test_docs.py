@@ -36,7 +36,6 @@ def test_links_lead_somewhere(path: Path) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
         if not target.startswith("http"):
             made = "reference/kinds/" in target or "reference/codes/" in target or target.endswith("commands.md")
-            made = made or target == "bench/RESULTS.md"  # `make bench` writes it
             assert made or (path.parent / target).exists(), target
 
 
