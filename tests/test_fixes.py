@@ -7,7 +7,6 @@ import os
 import shutil
 import stat
 import subprocess
-import time
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -16,6 +15,7 @@ import rtoml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from clock import promised
 from lading.cli.fixing import roots_of
 from lading.diagnostics import Change, Diagnostic, Edit, Effect, Fix
 from lading.editing import edit_at, edit_of_span
@@ -293,10 +293,9 @@ def test_a_thousand_fixes_take_no_time() -> None:
     paths = [path for path, _ in walk(document.value) if path]
     located = document.locate(paths)
     edits = [edit_at(document, path, located[path], Change(path, f"{path[-1]}_", "key")) for path in paths]
-    before = time.perf_counter()
-    repairs, refused = repair(finding(Fix("f", (edit,))) for edit in edits if edit is not None)
+    with promised(1):
+        repairs, refused = repair(finding(Fix("f", (edit,))) for edit in edits if edit is not None)
     assert (len(repairs[0].mended), refused) == (4000, ())
-    assert time.perf_counter() - before < 10
 
 
 # -------------------------------------------------------------------------------------------------- laws

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
+from clock import promised
 from lading.nearest import distance, nearest
 
 KNOWN = ("nested_json", "batch_notifications", "garbage", "max_depth", "depth", "name")
@@ -37,9 +36,8 @@ def test_nothing_known() -> None:
 
 
 def test_very_long_names_cost_nothing() -> None:
-    start = time.process_time()
-    assert nearest("x" * 1_000_000, KNOWN) is None
-    assert time.process_time() - start < 1
+    with promised(0.1):
+        assert nearest("x" * 1_000_000, KNOWN) is None
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import jsonschema
@@ -10,6 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from clock import promised
 from lading import schemas
 from lading.schemas.patterns import judge
 from lading.tree import HOLE, get
@@ -141,9 +141,8 @@ def test_depth_is_bounded_before_anything_recurses() -> None:
     schema: Any = {}
     for _ in range(100_000):
         schema = {"not": schema}
-    start = time.process_time()
-    assert [each.code for each in schemas.check(schema, default_draft="2020-12")] == ["schema-too-deep"]
-    assert time.process_time() - start < 1
+    with promised(1):
+        assert [each.code for each in schemas.check(schema, default_draft="2020-12")] == ["schema-too-deep"]
     while isinstance(schema, dict) and schema:  # taken apart from outside, since freeing it recurses too
         schema = schema.pop("not", None)
 
@@ -153,10 +152,9 @@ def test_nested_mistakes_are_found_in_time_that_does_not_explode(levels: int) ->
     schema: Any = {"type": "strng"}
     for _ in range(levels):
         schema = {"items": schema, "anyOf": [{"dependencies": {"a": {"type": 5}}}]}
-    start = time.process_time()
-    facts = schemas.check(schema, default_draft="draft-07")
+    with promised(1):
+        facts = schemas.check(schema, default_draft="draft-07")
     assert len(facts) == levels + 1
-    assert time.process_time() - start < 1
 
 
 @pytest.mark.parametrize(

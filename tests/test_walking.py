@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from clock import promised
 from lading.ignores import parse_ignores
 from lading.walking import walk, walk_files
 
@@ -144,9 +144,8 @@ def test_git_agrees_on_anything(tmp_path: Path, patterns: str, paths: list[str])
 
 def test_a_pattern_full_of_stars_takes_no_time() -> None:
     patterns = "\n".join(["*a" * 40 + "b", "**/a/" * 40 + "b", "*?" * 40 + "b"])
-    before = time.perf_counter()
-    assert not is_ignored(patterns, "/".join(["a" * 200] * 30))
-    assert time.perf_counter() - before < 1
+    with promised(0.1):
+        assert not is_ignored(patterns, "/".join(["a" * 200] * 30))
 
 
 # ------------------------------------------------------------------------------------------------ the walk

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from clock import SLACK, Clock
 from lading.syntax.yaml.construct import MAX_ALIAS_NODES
 
 from . import world
-from .world import SLACK, Clock, Sample, load
+from .world import Sample, load
 
 
 def laughs(width: int, levels: int, opening: str = "[", closing: str = "]", first: str = "x") -> str:

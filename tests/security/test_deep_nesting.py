@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from clock import SLACK, Clock
 from lading.loading import Outcome
 
 from . import world
-from .world import SLACK, Clock, Sample, in_small_thread, load
+from .world import Sample, in_small_thread, load
 
 DEPTHS = [10, 100, 1_000, 10_000, 100_000, 1_000_000]
 #: What a load may take, in time of its own.

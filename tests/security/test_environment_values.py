@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 
 import lading
+from clock import SLACK, Clock
 from lading.environment import substitute
 from lading.loading import Outcome
 from lading.render import json as json_render
 from lading.render import text as text_render
 
 from . import world
-from .world import SLACK, Clock, load
+from .world import load
 
 MARK = "s3cr3tmark"
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from clock import SLACK, Clock
 from lading.kinds.registry import kind_named
 from lading.loading import Outcome, Request, load_path
 
 from . import world
-from .world import SLACK, Clock
 
 TOOL = "tool: {name: %s, description: d, inputSchema: {type: object, default: %s}}\nresponse: {content: [{type: text, text: t}]}\n"
 

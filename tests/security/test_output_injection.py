@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 import lading
+from clock import SLACK, Clock
 from lading.render import text as text_render
 
 from . import world
-from .world import SLACK, Clock
 
 EVIL = [
     "\x1b[2J\x1b[1;1H",

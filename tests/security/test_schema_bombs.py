@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from clock import SLACK, Clock
 from lading.loading import Outcome
 
 from . import world
-from .world import SLACK, Clock, load
+from .world import load
 
 #: Each is exponential, or worse than quadratic, in some engine.
 PATTERNS = [

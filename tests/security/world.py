@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +19,6 @@ from lading.loading import Outcome, Request, load_path
 
 T = TypeVar("T")
 
-#: What is promised for an idle machine may take this much longer on a busy one, with coverage measured.
-SLACK = 5
 SMALL_STACK = 512 * 1024
 CANARY = "c4n4ry-outside-the-walls"
 HERE = Path(__file__).parent
@@ -160,17 +157,6 @@ def in_small_thread(run: Callable[[], T]) -> T:
     if failure:
         raise failure[0]
     return result[0]
-
-
-class Clock:
-    """Time of this thread's own work: what others do on the machine does not count."""
-
-    def __enter__(self) -> Clock:
-        self.start = time.thread_time()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.seconds = time.thread_time() - self.start
 
 
 def run_python(script: str, *arguments: str, cwd: Path | None = None, **more: Any) -> subprocess.CompletedProcess[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import time
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import lading
+from clock import promised
 from kinds.toolpack.making import pack, write
 from lading.kinds.toolpack.kind import KIND
 from lading.loading import Outcome, Request, load_path
@@ -221,10 +221,9 @@ def inline_tower(levels: int) -> dict[str, Any]:
     ],
 )
 def test_what_could_run_for_ever_is_a_finding_at_once(tmp_path: Path, schema: Any, codes: set[str]) -> None:
-    start = time.process_time()
-    found = outcome(tmp_path, schema)
+    with promised(1):
+        found = outcome(tmp_path, schema)
     assert {each.code for each in found.diagnostics} == codes
-    assert time.process_time() - start < 1
 
 
 def test_an_alias_bomb_in_a_schema_ends(tmp_path: Path) -> None:
