@@ -197,7 +197,7 @@ def test_depth_is_cheap_to_find_even_on_a_small_stack(text: str, code: str | Non
     finally:
         threading.stack_size(before)
     assert outcome == [code]
-    assert clock.seconds < 0.2 * SLACK
+    assert clock.seconds < 1 * SLACK
 
 
 def test_places() -> None:
