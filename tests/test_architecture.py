@@ -70,6 +70,7 @@ LAYERS = [
         "layers",
         "walking",
         "files",
+        "sandbox",
         "writing",
         "layers",
         "ignores",

@@ -15,9 +15,10 @@ import tiny
 from lading import parallel, workspace
 from lading.checking import Checked
 from lading.diagnostics import Diagnostic, UsageError
-from lading.files import FileProblem, Files
+from lading.files import Files
 from lading.loading import Request
 from lading.render import json as render_json
+from lading.sandbox import FileProblem
 from lading.source import Source, Span
 from lading.workspace import WORTH_IT, check_paths
 

@@ -10,19 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from lading import files as module
-from lading.files import (
-    FileProblem,
-    Files,
-    MemoryFiles,
-    PathPolicy,
-    Seen,
-    check_reference,
-    display_name,
-    peek,
-    require_text,
-    stamp_of,
-)
+from lading import sandbox
+from lading.files import Files, MemoryFiles, Seen, decoded, display_name, peek, require_text, stamp_of
+from lading.sandbox import FileProblem, PathPolicy, check_reference, read_regular, refusal
 from lading.source import Source
 
 STRICT = PathPolicy()
@@ -76,7 +66,7 @@ def refer(world: Path, reference: str, policy: PathPolicy = STRICT) -> Source:
     ],
 )
 def test_inside(world: Path, reference: str, text: str, monkeypatch: pytest.MonkeyPatch, *, descriptors: bool) -> None:
-    monkeypatch.setattr(module, "HAS_DESCRIPTORS", descriptors)
+    monkeypatch.setattr(sandbox, "HAS_DESCRIPTORS", descriptors)
     assert refer(world, reference).text == text
 
 
@@ -106,7 +96,7 @@ def test_inside(world: Path, reference: str, text: str, monkeypatch: pytest.Monk
     ],
 )
 def test_refused(world: Path, reference: str, code: str, monkeypatch: pytest.MonkeyPatch, *, descriptors: bool) -> None:
-    monkeypatch.setattr(module, "HAS_DESCRIPTORS", descriptors)
+    monkeypatch.setattr(sandbox, "HAS_DESCRIPTORS", descriptors)
     with pytest.raises(FileProblem) as caught:
         refer(world, reference)
     assert caught.value.code == code
@@ -214,11 +204,11 @@ def test_an_unreadable_file(world: Path) -> None:
 
 
 def test_text_that_is_no_utf8_names_the_byte() -> None:
-    source = module.decoded("x", b"ok\xff", None)
+    source = decoded("x", b"ok\xff", None)
     with pytest.raises(FileProblem) as caught:
         require_text(source)
     assert (caught.value.values["offset"], caught.value.values["byte"]) == (2, "0xFF")
-    assert require_text(module.decoded("x", b"", None)).text == ""
+    assert require_text(decoded("x", b"", None)).text == ""
 
 
 def test_names_are_relative_to_the_working_directory() -> None:
@@ -344,7 +334,7 @@ def test_a_problem_says_what_was_asked_for(
     *,
     descriptors: bool,
 ) -> None:
-    monkeypatch.setattr(module, "HAS_DESCRIPTORS", descriptors)
+    monkeypatch.setattr(sandbox, "HAS_DESCRIPTORS", descriptors)
     assert problem(lambda: refer(world, reference)) == (code, values)
 
 
@@ -364,7 +354,7 @@ def test_a_problem_says_what_was_asked_for(
     ids=lambda value: str(value),
 )
 def test_what_a_system_refuses_in_our_words(error: Exception, code: str, values: dict[str, object]) -> None:
-    made = module._problem(error, "name")
+    made = refusal(error, "name")
     assert (made.code, made.values) == (code, {"file": "name", **values})
 
 
@@ -384,7 +374,7 @@ def test_drives_and_shares(reference: str, refused: bool) -> None:
 def test_the_name_of_a_root_does_not_matter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, *, descriptors: bool
 ) -> None:
-    monkeypatch.setattr(module, "HAS_DESCRIPTORS", descriptors)
+    monkeypatch.setattr(sandbox, "HAS_DESCRIPTORS", descriptors)
     root = tmp_path / name
     (root / "sub X" / "deep ").mkdir(parents=True)
     (root / "sub X" / "deep " / "a").write_text("a")
@@ -453,6 +443,12 @@ def test_a_source_that_another_load_read_may_be_too_large_for_this_one(world: Pa
     assert files.again().read("secret", max_bytes=6).text == "secret"
     values = {"file": "secret", "size": 6, "limit": 5}
     assert problem(lambda: files.again().read("secret", max_bytes=5)) == ("file-too-large", values)
+    where = str(world / "outside")
+    referred = lambda: files.again().refer("secret", (where,), (where,), PathPolicy(max_bytes=5))  # noqa: E731
+    assert problem(referred) == ("file-too-large", values)
+    memory = MemoryFiles({"/outside/secret": "secret"}, cwd="/outside")
+    memory.read("secret")
+    assert problem(lambda: memory.again().read("secret", max_bytes=5)) == ("file-too-large", values)
 
 
 def test_names_below(world: Path) -> None:
@@ -538,8 +534,8 @@ def test_a_disk_that_fails(world: Path, monkeypatch: pytest.MonkeyPatch) -> None
         raise OSError(errno.EIO, "the disk failed")
 
     closed: list[int] = []
-    monkeypatch.setattr(module.os, "read", fail)
-    monkeypatch.setattr(module.os, "close", closed.append)
+    monkeypatch.setattr(sandbox.os, "read", fail)
+    monkeypatch.setattr(sandbox.os, "close", closed.append)
     code, values = problem(lambda: Files(cwd=str(world)).read("allowed/a.txt"))
     monkeypatch.undo()
     assert (code, values) == ("file-unreadable", {"file": "allowed/a.txt", "reason": "the disk failed"})
@@ -552,9 +548,9 @@ def test_a_disk_that_fails(world: Path, monkeypatch: pytest.MonkeyPatch) -> None
 )
 def test_a_file_that_says_it_is_empty(monkeypatch: pytest.MonkeyPatch, limit: int, outcome: object) -> None:
     parts = iter([b"ab", b"cd", b""])
-    monkeypatch.setattr(module.os, "read", lambda _descriptor, _count: next(parts))
+    monkeypatch.setattr(sandbox.os, "read", lambda _descriptor, _count: next(parts))
     status = os.stat_result((0o100644, 1, 1, 1, 0, 0, 0, 0, 0, 0))
-    run = lambda: module._read_regular(-1, status, "n", limit)  # noqa: E731
+    run = lambda: read_regular(-1, status, "n", limit)  # noqa: E731
     assert (run() if isinstance(outcome, bytes) else problem(run)) == outcome
 
 

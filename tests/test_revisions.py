@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lading.files import FileProblem
 from lading.revisions import NoRevision, Revision
+from lading.sandbox import FileProblem
 
 GIT = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
 

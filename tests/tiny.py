@@ -13,11 +13,11 @@ import pytest
 
 from lading.diagnostics import Fact
 from lading.directives import include as including
-from lading.files import PathPolicy
 from lading.kinds import registry
 from lading.kinds.kind import Kind
 from lading.kinds.registry import Recognition
 from lading.model import Shape
+from lading.sandbox import PathPolicy
 from lading.schema_fragments import accept
 from lading.session import Session
 from lading.tree import Tree

@@ -13,12 +13,13 @@ import msgspec
 
 from lading.codes import CORE_CODES
 from lading.diagnostics import Diagnostic, Severity, UsageError
-from lading.files import MAX_BYTES, FileProblem, Files, Seen, display_name, require_text
+from lading.files import Files, Seen, display_name, require_text
 from lading.kinds.kind import Offer
 from lading.kinds.places import kind_of_header
 from lading.kinds.registry import kind_named, recognise_content, recognise_path, recognise_text
 from lading.loading import Outcome, Request, load_path
 from lading.project import Project, Projects
+from lading.sandbox import MAX_BYTES, FileProblem
 from lading.session import Shared
 from lading.source import Source
 from lading.surroundings import Surroundings, surroundings_of

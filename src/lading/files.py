@@ -1,57 +1,36 @@
-"""The only module that touches the disk.
+"""The files of a load, each read once.
 
-Every reference a document makes goes through `Files.refer` with the path policy of its kind. The way to the
-target is walked component by component from the descriptor of an allowed root; links are followed only to
-targets inside the roots, and the file is read from the very descriptor that was checked, so nothing can be
-swapped in between. Only regular files are read, and their size is known before their content is.
+What the caller names is read wherever it is (`Files.read`); every reference a document makes goes through
+`Files.refer` with the path policy of its kind, and is opened by `sandbox`.
 
 `MemoryFiles` is the same thing over a mapping, for strings and tests.
 """
 
 from __future__ import annotations
 
-import errno
 import os
 import posixpath
 import stat
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import msgspec
 
+from lading.sandbox import (
+    FLAGS,
+    MAX_BYTES,
+    FileProblem,
+    PathPolicy,
+    check_reference,
+    open_inside,
+    open_named,
+    read_regular,
+    refusal,
+)
 from lading.source import Source
 
-#: The most that is read from one file, unless the kind says otherwise.
-MAX_BYTES = 10 * 1024 * 1024
 #: What tells a file from what it was before, without reading it: its inode, size and times.
 Stamp = tuple[int, int, int, int]
-
-_MAX_LINKS = 40
-#: Opening must never wait, never become a program's that is started meanwhile, never take over a terminal.
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOCTTY", 0)
-_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
-_DIRECTORY = getattr(os, "O_DIRECTORY", 0)
-#: Without `dir_fd` (Windows), components are resolved by name and compared with the roots: a weaker check,
-#: because the file could be swapped between checking and reading.
-HAS_DESCRIPTORS = os.open in os.supports_dir_fd and bool(_NOFOLLOW)
-
-
-class FileProblem(Exception):
-    """A file cannot be had: a code and the values its sentence uses."""
-
-    def __init__(self, code: str, **values: object) -> None:
-        self.code, self.values = code, values
-        super().__init__(code, values)
-
-
-class PathPolicy(msgspec.Struct, frozen=True):
-    """Which references a kind's directive may make. Data, so that the table in the docs is the code."""
-
-    #: what to do with an absolute path: refuse it, or read it (`outside`: with a warning if it leaves the roots)
-    absolute: Literal["refuse", "outside"] = "refuse"
-    #: what to do with a `..` component
-    parents: Literal["refuse", "inside"] = "refuse"
-    max_bytes: int = MAX_BYTES
 
 
 class Referred(msgspec.Struct, frozen=True):
@@ -158,14 +137,14 @@ class Files:
         try:
             real, name = self._named(full)
         except ValueError as error:
-            raise _problem(error, display_name(full, self.cwd)) from None
+            raise refusal(error, display_name(full, self.cwd)) from None
         known = self._known.get(real)
         if known is not None:
             return self.note(_small_enough(known, name, max_bytes))
         try:
-            descriptor, real = _open_named(real, full)
+            descriptor, real = open_named(real, full)
         except (OSError, ValueError) as error:
-            raise _problem(error, name) from None
+            raise refusal(error, name) from None
         known = self._known.get(real)
         if known is not None:
             os.close(descriptor)
@@ -222,12 +201,11 @@ class Files:
         return Referred(self.read(reference, max_bytes=policy.max_bytes), outside=True)
 
     def _inside(self, base: str, reference: str, roots: tuple[str, ...], policy: PathPolicy) -> Source:
-        opened = _open_below if HAS_DESCRIPTORS else _open_checked
-        descriptor, real = opened(base, reference, roots)
+        descriptor, real = open_inside(base, reference, roots)
         known = self._known.get(real)
         if known is not None:
             os.close(descriptor)
-            return self.note(known)
+            return self.note(_small_enough(known, known.name, policy.max_bytes))
         return self._take(descriptor, real, display_name(real, os.path.realpath(self.cwd)), policy.max_bytes)
 
     def _take(self, descriptor: int, real: str, name: str, max_bytes: int) -> Source:
@@ -235,9 +213,9 @@ class Files:
         try:
             status = os.fstat(descriptor)
             self._stamps[real] = _stamp(status)
-            data = _read_regular(descriptor, status, name, max_bytes)
+            data = read_regular(descriptor, status, name, max_bytes)
         except OSError as error:
-            raise _problem(error, name) from None
+            raise refusal(error, name) from None
         finally:
             os.close(descriptor)
         self._known[real] = decoded(name, data, real)
@@ -250,27 +228,15 @@ def peek(path: str, *, max_bytes: int = MAX_BYTES) -> bytes | None:
     What lies in its place may be anything: a pipe, a device, a file without end.
     """
     try:
-        descriptor = os.open(path, _FLAGS)
+        descriptor = os.open(path, FLAGS)
     except (OSError, ValueError):
         return None
     try:
-        return _read_regular(descriptor, os.fstat(descriptor), path, max_bytes)
+        return read_regular(descriptor, os.fstat(descriptor), path, max_bytes)
     except (OSError, FileProblem):
         return None
     finally:
         os.close(descriptor)
-
-
-def _open_named(real: str, full: str) -> tuple[int, str]:
-    """A descriptor of a file whose folder has no links, and its real path. Its own name may still be a link."""
-    if _NOFOLLOW and not full.endswith(("/", "/.", "/..")):
-        try:
-            return os.open(real, _FLAGS | _NOFOLLOW), real
-        except OSError as error:
-            if error.errno not in (errno.ELOOP, errno.EMLINK):
-                raise
-    real = os.path.realpath(full)
-    return os.open(real, _FLAGS), real
 
 
 def _small_enough(source: Source, name: str, max_bytes: int) -> Source:
@@ -300,173 +266,6 @@ def require_text(source: Source) -> Source:
             byte = f"0x{source.data[error.start]:02X}"
             raise FileProblem("not-utf8", file=source.name, offset=error.start, byte=byte) from None
     return source
-
-
-def check_reference(reference: str, policy: PathPolicy) -> None:
-    """What can be said about a reference without looking at the disk. Raises `FileProblem`."""
-    if not reference:
-        raise FileProblem("reference-empty")
-    if "\0" in reference:
-        raise FileProblem("reference-nul", reference=reference)
-    absolute = os.path.isabs(reference) or _looks_absolute_elsewhere(reference)
-    if absolute and (policy.absolute == "refuse" or not os.path.isabs(reference)):
-        raise FileProblem("reference-absolute", reference=reference)
-    if policy.parents == "refuse" and ".." in reference.replace("\\", "/").split("/"):
-        raise FileProblem("reference-parent", reference=reference)
-
-
-def _looks_absolute_elsewhere(reference: str) -> bool:
-    """A Windows drive or share: refused everywhere, so that a file means the same on every system."""
-    drive = len(reference) > 2 and reference[0].isalpha() and reference[1] == ":" and reference[2] in "\\/"
-    return drive or reference.startswith("\\\\")
-
-
-def _read_regular(descriptor: int, status: os.stat_result, name: str, max_bytes: int) -> bytes:
-    if stat.S_ISDIR(status.st_mode):
-        raise FileProblem("file-is-directory", file=name)
-    if not stat.S_ISREG(status.st_mode):
-        raise FileProblem("file-not-regular", file=name)
-    if status.st_size > max_bytes:
-        raise FileProblem("file-too-large", file=name, size=status.st_size, limit=max_bytes)
-    # One byte more than allowed tells a file that grew, or a special one that says it is empty.
-    data = os.read(descriptor, status.st_size + 1)
-    if len(data) == status.st_size > 0:
-        return data
-    while True:
-        if len(data) > max_bytes:
-            raise FileProblem("file-too-large", file=name, size=len(data), limit=max_bytes)
-        more = os.read(descriptor, 65536)
-        if not more:
-            return data
-        data += more
-
-
-def _problem(error: Exception, name: str) -> FileProblem:
-    """An operating system's refusal in our words."""
-    number = getattr(error, "errno", None)
-    if number in (errno.ENOENT, errno.ENOTDIR):
-        return FileProblem("file-missing", file=name)
-    if number == errno.EISDIR:
-        return FileProblem("file-is-directory", file=name)
-    if number == errno.ELOOP:
-        return FileProblem("file-link-loop", file=name)
-    if number in (errno.ENXIO, errno.ENODEV):
-        return FileProblem("file-not-regular", file=name)
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return FileProblem("file-unreadable", file=name, reason=reason)
-
-
-class _Walk:
-    """The way from a root to a target: the open directories from the root down and what is still to be walked."""
-
-    def __init__(self, roots: tuple[str, ...], reference: str) -> None:
-        self.roots = [os.path.realpath(root) for root in roots]
-        self.reference = reference
-        self.stack: list[tuple[int, str]] = []
-        self.links = 0
-
-    def start(self, real: str) -> None:
-        """Begin at the root that contains `real`, and walk down to it."""
-        self.close()
-        root = next((each for each in self.roots if real == each or real.startswith(each.rstrip("/") + "/")), None)
-        if root is None:
-            raise FileProblem("reference-escapes", reference=self.reference)
-        self.stack.append((os.open(root, _FLAGS | _DIRECTORY), root))
-
-    def close(self) -> None:
-        for descriptor, _ in self.stack:
-            os.close(descriptor)
-        self.stack.clear()
-
-    def up(self) -> None:
-        if len(self.stack) == 1:
-            above = posixpath.dirname(self.stack[0][1])
-            self.start(above)  # raises unless another root contains it
-            self.down(posixpath.relpath(above, self.stack[0][1]).split("/"))
-            return
-        os.close(self.stack.pop()[0])
-
-    def down(self, parts: list[str]) -> int | None:
-        """Walk `parts`; the descriptor of the last one if it is no directory, else None."""
-        pending = list(reversed(parts))
-        while pending:
-            part = pending.pop()
-            if part in ("", "."):
-                continue
-            if part == "..":
-                self.up()
-                continue
-            parent, where = self.stack[-1]
-            try:
-                descriptor = os.open(part, _FLAGS | _NOFOLLOW, dir_fd=parent)
-            except OSError as error:
-                if error.errno not in (errno.ELOOP, errno.EMLINK):
-                    raise
-                self.follow(part, pending)
-                continue
-            if stat.S_ISDIR(os.fstat(descriptor).st_mode):
-                self.stack.append((descriptor, f"{where.rstrip('/')}/{part}"))
-            elif any(each not in ("", ".") for each in pending):
-                os.close(descriptor)
-                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-            else:
-                self.stack.append((descriptor, f"{where.rstrip('/')}/{part}"))
-                return descriptor
-        return None
-
-    def follow(self, part: str, pending: list[str]) -> None:
-        """Put the target of a link in front of what is still to be walked."""
-        self.links += 1
-        if self.links > _MAX_LINKS:
-            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-        parent, _ = self.stack[-1]
-        try:
-            target = os.readlink(part, dir_fd=parent)
-        except OSError as error:
-            if error.errno != errno.EINVAL:
-                raise
-            pending.append(part)  # it was a link a moment ago; look again
-            return
-        steps = target.split("/")
-        if target.startswith("/"):
-            self.start(posixpath.normpath(target))
-            steps = posixpath.relpath(posixpath.normpath(target), self.stack[0][1]).split("/")
-        pending.extend(reversed(steps))
-
-
-def _open_below(base: str, reference: str, roots: tuple[str, ...]) -> tuple[int, str]:
-    """A descriptor of the target and its real path. Raises `FileProblem`, never opens anything outside."""
-    walk = _Walk(roots, reference)
-    try:
-        real = os.path.realpath(base)
-        walk.start(real)
-        walk.down(posixpath.relpath(real, walk.stack[0][1]).split("/"))
-        descriptor = walk.down(reference.split("/"))
-        if descriptor is None:
-            raise FileProblem("file-is-directory", file=reference)
-        _, path = walk.stack.pop()
-        return descriptor, path
-    except OSError as error:
-        raise _problem(error, reference) from None
-    finally:
-        walk.close()
-
-
-def _open_checked(base: str, reference: str, roots: tuple[str, ...]) -> tuple[int, str]:
-    """The weaker check for systems without descriptors of directories."""
-    real = os.path.realpath(os.path.join(base, reference))
-    inside = any(
-        os.path.normcase(real).startswith(os.path.normcase(os.path.realpath(root)).rstrip(os.sep) + os.sep)
-        for root in roots
-    )
-    if not inside:
-        raise FileProblem("reference-escapes", reference=reference)
-    if os.path.isdir(real):
-        raise FileProblem("file-is-directory", file=reference)
-    try:
-        return os.open(real, _FLAGS), real
-    except OSError as error:
-        raise _problem(error, reference) from None
 
 
 class MemoryFiles(Files):
@@ -510,7 +309,7 @@ class MemoryFiles(Files):
 
     def _content(self, real: str, name: str, max_bytes: int, shown: str | None = None) -> Source:
         if real in self._known:
-            return self.note(self._known[real])
+            return self.note(_small_enough(self._known[real], name, max_bytes))
         if real not in self.contents:
             folder = any(path.startswith(real + "/") for path in self.contents)
             raise FileProblem("file-is-directory" if folder else "file-missing", file=shown or name)

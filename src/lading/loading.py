@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from lading.diagnostics import Diagnostic, Fact, UsageError
-from lading.files import FileProblem, Files
+from lading.files import Files
 from lading.freeze import freeze
 from lading.kinds.kind import Kind, Limits
 from lading.kinds.registry import all_codes
@@ -24,6 +24,7 @@ from lading.loaded import Loaded
 from lading.model import build
 from lading.nearest import nearest
 from lading.placing import IGNORE_MARK, Placer, apply_ignores
+from lading.sandbox import FileProblem
 from lading.session import Session, Shared, format_of
 from lading.source import Source, Span
 from lading.syntax.document import Document

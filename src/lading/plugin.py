@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from lading.codes import Code
 from lading.diagnostics import Also, Change, Fact, Remedy, Shown, fact
-from lading.files import FileProblem, PathPolicy
 from lading.kinds.kind import YAML_ONLY, Kind, Limits, NoOptions
 from lading.model import Shape
 from lading.nearest import nearest
 from lading.path import ROOT, Path
+from lading.sandbox import FileProblem, PathPolicy
 from lading.schema_fragments import accept
 from lading.session import Session
 from lading.tree import HOLE, Tree, get, graft, merge, move, put, remove

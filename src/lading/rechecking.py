@@ -15,9 +15,10 @@ import msgspec
 
 from lading.checking import CHUNK, Candidate, Checked, Checker
 from lading.diagnostics import Diagnostic
-from lading.files import FileProblem, Files, Seen, display_name
+from lading.files import Files, Seen, display_name
 from lading.loading import Request
 from lading.project import EVERYTHING, Project, Projects, Selection, settings_files
+from lading.sandbox import FileProblem
 from lading.surroundings import MANIFESTS
 from lading.watching import Events, Look, Stamps, folders_around, is_known_file, known_stamps
 from lading.workspace import Progress, Report, report_of

@@ -11,8 +11,9 @@ from typing import Any
 
 from lading.codes import CORE_CODES, Code
 from lading.diagnostics import Fact
-from lading.files import FileProblem, Files, PathPolicy, Referred, peek, require_text
+from lading.files import Files, Referred, peek, require_text
 from lading.kinds.kind import Kind, Limits
+from lading.sandbox import FileProblem, PathPolicy
 from lading.source import Source, Span
 from lading.syntax.document import Document, Format, parse
 

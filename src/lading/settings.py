@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from lading.diagnostics import Change, Diagnostic, Fact, Label, LoadError, Remedy
-from lading.files import FileProblem, Files
+from lading.files import Files
 from lading.kinds.kind import Kind
 from lading.kinds.profile.hooks import Layer
 from lading.kinds.settings import hook_layers, mcp, trust
@@ -28,6 +28,7 @@ from lading.loaded import Explanation, Loaded
 from lading.loading import Outcome, check_tree
 from lading.model import build
 from lading.path import Path, parse_path
+from lading.sandbox import FileProblem
 from lading.session import Session
 from lading.source import Source, Span
 from lading.syntax.document import Document

@@ -9,8 +9,9 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from lading.files import FileProblem, Files, require_text
+from lading.files import Files, require_text
 from lading.kinds.places import Plugin, component_of, plugin_of
+from lading.sandbox import FileProblem
 from lading.session import Shared
 from lading.syntax.document import load_value
 from lading.syntax.engine import SyntaxProblem

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from lading.files import FileProblem, Files, PathPolicy
+from lading.files import Files
 from lading.kinds.registry import kind_named
 from lading.loading import Request, load_path
+from lading.sandbox import FileProblem, PathPolicy
 
 from . import world
 from .world import CANARY

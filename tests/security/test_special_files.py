@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 import lading
-from lading.files import FileProblem, Files
+from lading.files import Files
+from lading.sandbox import FileProblem
 
 from . import world
 from .world import run_python

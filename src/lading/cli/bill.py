@@ -10,7 +10,8 @@ from lading.cli.main import FOUND, OK
 from lading.cli.output import Output
 from lading.cli.request import loaded_of, outcome_of
 from lading.diagnostics import UsageError
-from lading.files import FileProblem, Files
+from lading.files import Files
+from lading.sandbox import FileProblem
 from lading.wording import visible
 
 

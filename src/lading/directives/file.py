@@ -15,8 +15,9 @@ import msgspec
 from lading.codes import Code
 from lading.diagnostics import Fact, Part, Shown
 from lading.directives.scanning import find_directives
-from lading.files import FileProblem, PathPolicy, display_name, require_text
+from lading.files import display_name, require_text
 from lading.path import ROOT, Path
+from lading.sandbox import FileProblem, PathPolicy
 from lading.session import Session
 from lading.source import Source, Span
 from lading.syntax.document import Document, Format, parse

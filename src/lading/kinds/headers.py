@@ -15,8 +15,9 @@ import msgspec
 from lading.codes import Code
 from lading.diagnostics import Change, Effect, Fact, Remedy
 from lading.environment import Piece, Substituted
-from lading.files import FileProblem, require_text
+from lading.files import require_text
 from lading.path import ROOT
+from lading.sandbox import FileProblem
 from lading.session import Session
 from lading.source import Source, Span
 from lading.syntax import yaml

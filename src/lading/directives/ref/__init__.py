@@ -18,8 +18,8 @@ from lading.directives.ref.inlining import finish, rooted
 from lading.directives.ref.known import Known
 from lading.directives.ref.linking import REF, Linker, Place
 from lading.directives.ref.parts import Part, components, findings
-from lading.files import PathPolicy
 from lading.path import ROOT, Path
+from lading.sandbox import PathPolicy
 from lading.session import Session
 from lading.source import Source
 from lading.tree import HOLE, Tree, get, graft

@@ -11,9 +11,9 @@ import msgspec
 
 from lading.diagnostics import Also, Change, Fact, Remedy, Shown
 from lading.directives.ref.parts import Link, Part
-from lading.files import FileProblem, PathPolicy
 from lading.nearest import nearest
 from lading.path import ROOT, Path, pointer
+from lading.sandbox import FileProblem, PathPolicy
 from lading.schemas import Draft, check_patterns, check_shape, children, draft_named, written_draft
 from lading.schemas.pointing import anchors, enclosing, has_scheme, point, resources, split
 from lading.schemas.positions import IN_PLACE

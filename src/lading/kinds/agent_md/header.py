@@ -15,10 +15,11 @@ import blake3
 import msgspec
 
 from lading.diagnostics import Fact, Severity, Shown
-from lading.files import FileProblem, require_text
+from lading.files import require_text
 from lading.kinds.agent_md.model import LINT_LEVELS
 from lading.nearest import nearest
 from lading.path import ROOT, Path
+from lading.sandbox import FileProblem
 from lading.source import Source, Span
 from lading.syntax.document import Document, parse
 from lading.syntax.frontmatter import AGENT_MD, Header, NoHeader, body_after, split

@@ -15,11 +15,12 @@ from typing import Any
 import msgspec
 
 from lading.diagnostics import Also, Fact, Part, Shown
-from lading.files import FileProblem, PathPolicy, require_text
+from lading.files import require_text
 from lading.kinds.agent_md.header import agent_tree, read_header
 from lading.kinds.blueprint.slots import is_free_form
 from lading.nearest import distance
 from lading.path import ROOT, Path
+from lading.sandbox import FileProblem, PathPolicy
 from lading.session import Session
 from lading.source import Source
 from lading.syntax.document import Document

@@ -6,7 +6,8 @@ import re
 
 from lading.diagnostics import Fact
 from lading.environment import Substituted
-from lading.files import FileProblem, require_text
+from lading.files import require_text
+from lading.sandbox import FileProblem
 from lading.session import Session
 from lading.source import Source, Span
 from lading.syntax.document import Document, load_value

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from lading.diagnostics import Also, Change, Fact, Remedy, Shown
-from lading.files import FileProblem, PathPolicy, require_text
+from lading.files import require_text
 from lading.kinds.profile import hook_checks
 from lading.kinds.profile.codes import PROMPT_REASONS
 from lading.kinds.profile.hooks import Layer
 from lading.kinds.profile.presenting import layer_by_path
 from lading.kinds.profile.reading import body_of, given_path, variant_of
 from lading.path import ROOT, Path
+from lading.sandbox import FileProblem, PathPolicy
 from lading.session import Session
 from lading.source import Source
 from lading.syntax.document import Document

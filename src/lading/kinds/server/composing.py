@@ -17,11 +17,11 @@ from lading.directives import file as filing
 from lading.directives import generate as generating
 from lading.directives import include as including
 from lading.directives.scanning import find_directives
-from lading.files import PathPolicy
 from lading.kinds.server.items import FREE_FORM, Place, implicit_includes
 from lading.kinds.server.limits import LIMITS, MAX_DATA_BYTES, MAX_DEPTH, ServerLimits
 from lading.kinds.server.rewriting import Rewrite, rewritten
 from lading.path import ROOT, Path
+from lading.sandbox import PathPolicy
 from lading.session import Session
 from lading.tree import Tree, get, move
 
