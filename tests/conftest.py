@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -23,11 +25,23 @@ settings.register_profile(
 settings.load_profile("lading")
 
 
+ABSENT = "the shared data (probes, suites, corpus) is not beside the repository"
+
+
 @pytest.fixture
 def shared() -> Path:
     if not SHARED.is_dir():
-        pytest.skip("the shared data (probes, suites, corpus) is not beside the repository")
+        pytest.skip(ABSENT)
     return SHARED
+
+
+def shared_probes(*kinds: str) -> list[Any]:
+    """Parameters from the probes whose files belong to another project; without them, one that says why it is skipped."""
+    file = SHARED / "conformance" / "profile.jsonl"
+    if not file.exists():
+        return [pytest.param(None, marks=pytest.mark.skip(reason=ABSENT), id="absent")]
+    probes = [json.loads(line) for line in file.read_text().splitlines()]
+    return [pytest.param(each, id=str(each["id"])) for each in probes if each["kind"] in kinds]
 
 
 @pytest.fixture

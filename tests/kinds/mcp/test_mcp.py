@@ -9,15 +9,12 @@ from typing import Any
 import pytest
 
 import lading
-from conftest import SHARED
+from conftest import shared_probes
 from lading.kinds.mcp.dialects import DIALECTS
 from lading.kinds.mcp.reading import without_comments
 from lading.kinds.registry import kind_named
 from lading.layers import find_places
 from lading.settings import find_settings
-
-FILE = SHARED / "conformance" / "profile.jsonl"
-PROBES = [json.loads(line) for line in FILE.read_text().splitlines()] if FILE.exists() else []
 
 
 def write(folder: Path, files: dict[str, str]) -> None:
@@ -27,9 +24,7 @@ def write(folder: Path, files: dict[str, str]) -> None:
 
 
 @pytest.mark.requirement("MC-01", "MC-02")
-@pytest.mark.parametrize(
-    "probe", [each for each in PROBES if each["kind"] == "mcp_json"], ids=lambda each: str(each["id"])
-)
+@pytest.mark.parametrize("probe", shared_probes("mcp_json"))
 def test_probe(probe: dict[str, Any], tmp_path: Path) -> None:
     """The settings and the file alone come to the same."""
     for folder in (".git", ".defect"):

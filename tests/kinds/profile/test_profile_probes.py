@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from conftest import SHARED
+from conftest import shared_probes
 from lading.layers import find_places
 from lading.profiles import find_profiles
 from lading.settings import find_settings
 
-FILE = SHARED / "conformance" / "profile.jsonl"
-PROBES = [json.loads(line) for line in FILE.read_text().splitlines()] if FILE.exists() else []
 #: Sentences that we say another way: the place names the file, and each key at fault has a finding of its own.
 SAID_OTHERWISE = {"invalid .mcp.json"}
 
@@ -28,13 +25,11 @@ def write(files: dict[str, Any], folder: Path) -> None:
 
 def test_the_probes_are_there(shared: Path) -> None:
     assert (shared / "conformance" / "profile.jsonl").exists()
-    assert {probe["kind"] for probe in PROBES} >= {"profiles", "loader"}
+    assert len(shared_probes("profiles", "loader")) >= 90
 
 
 @pytest.mark.requirement("PR-01", "PR-16", "ST-01")
-@pytest.mark.parametrize(
-    "probe", [each for each in PROBES if each["kind"] in ("profiles", "loader")], ids=lambda probe: str(probe["id"])
-)
+@pytest.mark.parametrize("probe", shared_probes("profiles", "loader"))
 def test_probe(probe: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(probe["files"], tmp_path)
     repository = tmp_path / ("proj" if probe["kind"] == "profiles" else "repo")

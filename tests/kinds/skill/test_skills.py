@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import lading
-from conftest import SHARED
+from conftest import shared_probes
 from lading.kinds.skill.kind import STRICT, variant_of
 from lading.layers import find_places
 from lading.skills import discover_skills, find_skills
-
-FILE = SHARED / "conformance" / "profile.jsonl"
-PROBES = [json.loads(line) for line in FILE.read_text().splitlines()] if FILE.exists() else []
 
 
 def write(folder: Path, files: dict[str, str]) -> None:
@@ -25,9 +21,7 @@ def write(folder: Path, files: dict[str, str]) -> None:
 
 
 @pytest.mark.requirement("SK-01", "SK-02", "SK-03", "SK-04", "SK-05", "SK-06", "SK-07")
-@pytest.mark.parametrize(
-    "probe", [each for each in PROBES if each["kind"] == "skills"], ids=lambda each: str(each["id"])
-)
+@pytest.mark.parametrize("probe", shared_probes("skills"))
 def test_probe(probe: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "proj" / ".git").mkdir(parents=True)
     write(tmp_path, probe["files"])
