@@ -1,0 +1,56 @@
+"""A PyYAML that was built without libyaml: slower, and a syntax error in other words; everything else is the same."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from casefiles import cases_in
+
+TESTS = Path(__file__).parents[1]
+CODE = re.compile(r"^\S.*?: (?:error|warning|note)\[([a-z0-9-]+)\]", re.MULTILINE)
+
+#: Loads each case in a folder of its own and prints its codes and its result.
+SCRIPT = """
+import sys
+sys.modules["yaml.cyaml"] = None
+import json, os
+from pathlib import Path
+from casefiles import cases_in
+from lading.syntax.yaml import ENGINE
+assert ENGINE == "PyYAML", ENGINE
+home = Path.cwd()
+outcomes = {}
+for case in cases_in(Path(sys.argv[1])):
+    here = home / str(len(outcomes))
+    here.mkdir()
+    case.write(here)
+    os.chdir(here)
+    diagnostics, result = case.run()
+    codes = [each.code for each in diagnostics]
+    outcomes[str(case.path)] = [codes, json.loads(json.dumps(result).replace(str(here), "<cwd>"))]
+print(json.dumps(outcomes))
+"""
+
+
+def test_the_same_codes_and_the_same_results(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT, str(TESTS / "cases")],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(TESTS)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    outcomes = json.loads(done.stdout)
+    for case in cases_in(TESTS / "cases"):
+        codes, result = outcomes.pop(str(case.path))
+        assert codes == CODE.findall(case.findings), case.path
+        if case.has_result:
+            assert result == case.result, case.path
+    assert not outcomes
