@@ -3,9 +3,10 @@
 A page is read from top to bottom in a folder of its own. A block with a name, either `` `name` `` on the line before it
 or `title="name"` behind its language, is written to a file of that name. A `console` block is a session: each line
 `$ command` is run, and what follows it must be what it prints, standard output before standard error. Beside `lading`
-there are `cat`, `cp`, `mkdir`, `mv`, `rm` and `echo $?`. A `python` block of a page that says `<!-- run: python -->` is run
+there are `cat`, `cp`, `mkdir`, `mv`, `rm`, `git init` and `echo $?`. A `python` block of a page that says `<!-- run: python -->` is run
 by Python, and a `pycon` block is a doctest; both see what the blocks before them defined. `<!-- with: folder -->` puts a
-copy of a folder of the repository there first.
+copy of a folder of the repository there first; without it, the page of an example
+is played among the example's own files.
 
 With LADING_UPDATE_CASES=1 the sessions are rewritten; the diff is reviewed like code.
 """
@@ -23,7 +24,8 @@ from typing import Any
 from cli.consoles import Runner, in_process
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+EXAMPLES = sorted((ROOT / "examples").glob("*/README.md"))
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *EXAMPLES]
 #: Made from the code, whose examples are run when they are made; or parts of such pages.
 GENERATED = ("reference/kinds/", "reference/codes/", "reference/commands.md", "mends/")
 
@@ -50,6 +52,8 @@ class Page:
         self.namespace: dict[str, Any] = {"__name__": path.stem}
         self.code = 0
         self.runs_python = path.name == "README.md" or "<!-- run: python -->" in self.text
+        if path in EXAMPLES and "<!-- with:" not in self.text:
+            shutil.copytree(path.parent, folder, dirs_exist_ok=True)
         (folder / ".git").mkdir()
         for name in re.findall(r"<!-- with: (\S+) -->", self.text):
             shutil.copytree(ROOT / name, folder / name)
@@ -99,6 +103,8 @@ class Page:
             here[0].unlink()
         elif name == "mkdir":
             here[0].mkdir(parents=True)
+        elif [name, *words[:1]] == ["git", "init"]:
+            (here[-1] / ".git").mkdir()
         elif [name, *words] != ["pip", "install", "./examples/plugin"]:  # the test has done that
             raise ValueError(f"a page cannot run {name}")
         return ""
