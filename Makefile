@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-# Tests also run on a second Python, the first of these that works; the longest properties need no second run.
+# Tests also run on a second Python, the first of these that works; tests marked `long` need no second run.
 SECOND := $(shell for each in python3.13 python3.12 "$$HOME"/.pyenv/versions/3.13*/bin/python "$$HOME"/.pyenv/versions/3.12*/bin/python; do \
 	"$$each" -c 'import sys, venv; sys.exit(sys.version_info < (3, 12))' >/dev/null 2>&1 && { echo "$$each"; break; }; done)
 
@@ -17,12 +17,16 @@ help:
 	@echo "make mutants try small wrong changes against the tests of the parts everything rests on"
 	@echo "make docs    build the documentation"
 
-$(VENV)/.ready: pyproject.toml constraints.txt
+$(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
+	$(PY) $(PIP) --editable .
+	@touch $@
+
+$(VENV)/.ready: $(VENV)/.installed
 	$(PY) $(PIP) --editable ".[dev]"
 	@touch $@
 
-demo: $(VENV)/.ready
+demo: $(VENV)/.installed
 	@$(PY) examples/demo.py
 
 test: demo lint types unit unit-second
@@ -45,7 +49,7 @@ ifeq ($(SECOND),)
 	@echo "no second Python (3.12 or 3.13) here: its run is skipped"
 else
 	@test -e .venv-second/.ready || { "$(SECOND)" -m venv .venv-second && .venv-second/bin/python $(PIP) --editable ".[dev]" && touch .venv-second/.ready; }
-	COVERAGE_CORE=sysmon .venv-second/bin/python -m pytest -q -n 2 -p no:cacheprovider $(COVERED) -k "not promises and not damaged and not anything"
+	COVERAGE_CORE=sysmon .venv-second/bin/python -m pytest -q -n 2 -p no:cacheprovider $(COVERED) -m "not long"
 endif
 
 cases: $(VENV)/.ready

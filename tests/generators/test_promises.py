@@ -82,6 +82,7 @@ def test_every_type_is_tried() -> None:
     assert tuple(NODES) == registered()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", NODES)
 def test_G05_promises(kind: str) -> None:
     """1,000 random parameter sets: the size, the form and the sameness of what is made."""

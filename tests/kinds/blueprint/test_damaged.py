@@ -60,6 +60,7 @@ def damaged(draw: st.DrawFn) -> Any:
     return value
 
 
+@pytest.mark.long
 @pytest.mark.requirement("BP-17")
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(damaged())

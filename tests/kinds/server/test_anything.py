@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -42,6 +43,7 @@ def replaced(value: Any, path: Path, new: Any) -> Any:
     return {key: replaced(each, path[1:], new) if key == path[0] else each for key, each in value.items()}
 
 
+@pytest.mark.long
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(PLACES), ANYTHING, st.booleans())
 def test_a_good_configuration_with_one_part_replaced(place: tuple[Any, Path], new: Any, embedded: bool) -> None:
