@@ -1,18 +1,4 @@
-"""`lading explain`: the whole story of one value.
-
-```text
-tools[1].tool.description = "Echo, with care"
-
- 1. library/base.yaml:3:16: plain
-    |
-  3 |   description: plain
-    |                ----- replaced
- 2. library/echo.yaml:3:23: counts
-    …
-came through
-    server.yaml:4:15 included from here
-```
-"""
+"""`lading explain`: the whole story of one value: where the one that counts stands, what it replaced, how it came there."""
 
 from __future__ import annotations
 
