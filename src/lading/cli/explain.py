@@ -1,4 +1,4 @@
-"""`lading explain`: the whole story of one value: where the one that counts stands, what it replaced, how it came there."""
+"""`lading explain`: the whole story of one value: where it stands, what it replaced, how it came there."""
 
 from __future__ import annotations
 
