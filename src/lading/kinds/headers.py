@@ -205,6 +205,9 @@ def _recovered(
     source: Source, session: Session, style: HeaderStyle, header: Header, facts: list[Fact]
 ) -> tuple[Document | None, list[Fact]]:
     """The document by the rule of lines, with a warning for each entry; or the errors, with the fix."""
+    first = next((number for number, each in enumerate(facts) if each.code == "yaml-syntax"), None)
+    if first is None:
+        return None, facts  # it is YAML, only more of it than is taken: lines would make text of its structure
     found = recover(source.text[header.start : header.end], style.known)
     if found is None:
         return None, facts
@@ -213,7 +216,6 @@ def _recovered(
     if not (style.forgiving and found.forgiven):
         changes = tuple(_change(source, header, each, effect) for each in found.mends)
         remedy = Remedy("write it as YAML", changes)
-        first = next((number for number, each in enumerate(facts) if each.code == "yaml-syntax"), 0)
         return None, [
             msgspec.structs.replace(each, remedy=remedy) if number == first else each
             for number, each in enumerate(facts)
