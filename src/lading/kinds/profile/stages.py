@@ -9,7 +9,7 @@ from typing import Any
 from lading.diagnostics import Also, Change, Fact, Remedy, Shown
 from lading.files import require_text
 from lading.kinds.profile import hook_checks
-from lading.kinds.profile.codes import PROMPT_REASONS
+from lading.kinds.profile.codes import REFUSED_PROMPTS, UNUSABLE_PROMPTS
 from lading.kinds.profile.hooks import Layer
 from lading.kinds.profile.presenting import layer_by_path
 from lading.kinds.profile.reading import body_of, given_path, variant_of
@@ -154,10 +154,10 @@ def _problem(problem: FileProblem, reference: str, place: Origin, *, is_default:
     if problem.code == "file-missing":
         code = "prompt-missing" if is_default else "prompt-file-missing"
         return Fact(code, values=values, origin=place)
-    reason = PROMPT_REASONS.get(problem.code)
-    if reason is None:
-        return Fact(problem.code, values=values, origin=place)
-    return Fact("prompt-file-refused", values={**values, "reason": reason}, origin=place)
+    if problem.code in REFUSED_PROMPTS:
+        return Fact("prompt-file-refused", values={**values, "reason": REFUSED_PROMPTS[problem.code]}, origin=place)
+    reason = UNUSABLE_PROMPTS[problem.code].format_map(problem.values)
+    return Fact("prompt-file-unusable", values={**values, "reason": reason}, origin=place)
 
 
 def _with_text(tree: Tree, document: Document, via: tuple[Via, ...]) -> Tree:
