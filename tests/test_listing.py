@@ -8,6 +8,7 @@ import pytest
 
 from lading.listing import list_all
 from lading.loading import Request
+from lading.workspace import check_paths
 
 AGENT = "---\ndescription: {}\n---\nYou work.\n"
 
@@ -49,6 +50,27 @@ def test_layers_and_what_they_shadow(request_here: Request, tmp_path: Path) -> N
         ("both", "user", ".defect/agents/both.md", False, "/xdg/defect/agents/both.md"),
         ("yours", "user", None, False, "/xdg/defect/agents/yours.md"),
     ]
+
+
+@pytest.mark.requirement("PR-15")
+def test_a_link_is_an_agent_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    agents = tmp_path / ".defect/agents"
+    agents.mkdir(parents=True)
+    (tmp_path / ".git").mkdir()
+    (agents / "real.md").write_text(AGENT.format("one file, two names"))
+    (agents / "alias.md").symlink_to("real.md")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/config.toml").write_text('description = "a folder"\nprompt = { text = "x" }\n')
+    (agents / "linked").symlink_to("../../other")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub/.defect").symlink_to("../.defect")
+    monkeypatch.chdir(tmp_path)
+    request = Request(env={}, shared=True)
+    assert [row.item.name for row in list_all(["."], request) if row.item] == ["alias", "linked", "real"]
+    files = {each.path: each.used_by for each in check_paths(["."], request).files}
+    assert files == dict.fromkeys(
+        (".defect/agents/alias.md", ".defect/agents/linked/config.toml", ".defect/agents/real.md"), ()
+    )
 
 
 def test_local_leaves_the_user_out(request_here: Request) -> None:

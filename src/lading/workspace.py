@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from lading.checking import CHUNK, Candidate, Checked, Checker, Guess, bug, finding, offer_of, recognised
+from lading.checking import CHUNK, Candidate, Checked, Checker, Guess, bug, finding, identity_of, offer_of, recognised
 from lading.diagnostics import Diagnostic, Fact, LoadError, UsageError
 from lading.files import Files, display_name
 from lading.kinds.kind import Kind, Offer
@@ -150,15 +150,19 @@ def load_all(
     place = place or Disk()
     shared = Shared(place.files())
     candidates = list(_candidates(paths, projects, place))
+    known: set[Hashable] = set()
     for number, (path, is_argument) in enumerate(candidates):
         if progress is not None:
             progress(number, len(candidates))
-        found = _load(path, wanted, request, projects.of(path), shared)
-        if found.outcome is not None or is_argument or _is_bug(found.problem):
+        found = _load(path, wanted, request, projects.of(path), shared, known)
+        if found is not None and (found.outcome is not None or is_argument or _is_bug(found.problem)):
             yield found
 
 
-def _load(path: str, wanted: Kind | None, request: Request, project: Project, shared: Shared) -> Found:
+def _load(
+    path: str, wanted: Kind | None, request: Request, project: Project, shared: Shared, known: set[Hashable]
+) -> Found | None:
+    """A file and its load; None if it is `known` by another path."""
     chosen: Any = wanted.name if wanted else recognised(path, shared.files.again(), project, surroundings_of(shared))
     if isinstance(chosen, Diagnostic):
         return Found(path, project, problem=chosen)
@@ -166,6 +170,10 @@ def _load(path: str, wanted: Kind | None, request: Request, project: Project, sh
         return Found(path, project, problem=finding("unrecognised", display_name(path)))
     try:
         kind = wanted or kind_named(chosen)
+        same = identity_of(kind, path)
+        if same in known:
+            return None
+        known.add(same)
         outcome = load_path(path, kind, project.applied(request), shared=shared)
         return Found(path, project, outcome, guessed=isinstance(chosen, Guess))
     except UsageError:
@@ -194,16 +202,16 @@ def _is_bug(problem: Diagnostic | None) -> bool:
 
 
 def _candidates(paths: Sequence[str], projects: Projects, place: Place) -> Iterator[tuple[str, bool]]:
-    """Each file to look at once, and whether the caller named it."""
+    """Each path to look at once, and whether the caller named it."""
     seen: set[str] = set()
     for path in paths:
         is_folder = place.is_folder(path)
         projects.of(os.path.join(path, "file") if is_folder else path)
         walked = place.walk(path, lambda each: projects.of(each).kind_of(each) is not None)
         for each in walked if is_folder else [path]:
-            real = os.path.realpath(each)
-            if real not in seen:
-                seen.add(real)
+            absolute = os.path.abspath(each)
+            if absolute not in seen:
+                seen.add(absolute)
                 yield each, not is_folder
 
 
@@ -316,7 +324,7 @@ class _Gathered:
         self.projects = projects
         self.selection = selection
         self.checked: dict[str, Checked] = {}
-        self.reals: set[str] = set()
+        self.reals: set[Hashable] = set()
         self.used: dict[str, list[str]] = {}
         self.findings: dict[tuple[object, ...], Diagnostic] = {}
         self.failed: set[str] = set()
@@ -378,7 +386,7 @@ class _Gathered:
             for place in () if request.options.get("local") else kind.elsewhere(request.env):
                 for path in walk_files(place.folder):
                     in_layer = kind.layer(os.path.abspath(path), request.env) == place.layer
-                    if in_layer and os.path.realpath(path) not in self.reals:
+                    if in_layer and identity_of(kind, path) not in self.reals:
                         outcome = load_path(path, kind, request, shared=shared)
                         yield (kind.name, kind.set_key(outcome)), outcome
 

@@ -192,6 +192,9 @@ class Kind(msgspec.Struct, frozen=True):
     sensitive: tuple[Sensitive, ...] = USUALLY_SENSITIVE
     #: the names of the layers, lowest first: of two items with one name, that of the higher layer counts
     layers: tuple[str, ...] = ()
+    #: what tells a file from others, by its path, where that is not the file that links lead to: a name that comes
+    #: from the path makes two of one file
+    identity: Callable[[str], str] | None = None
     #: the layer of a file, by its absolute path
     layer: Callable[[str, Mapping[str, str]], str | None] = in_no_layer
     #: the same file together with the other layers it is merged with; None where it is not one of them

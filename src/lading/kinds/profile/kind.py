@@ -67,6 +67,7 @@ KIND = Kind(
     listing=presenting.listing,
     sensitive=presenting.SENSITIVE,
     layers=("user", "project"),
+    identity=presenting.identity,
     layer=presenting.layer,
     elsewhere=presenting.elsewhere,
 )

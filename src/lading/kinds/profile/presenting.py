@@ -32,6 +32,15 @@ def layer_by_path(path: str) -> Layer | None:
     return next((name for pattern, name in _LAYERS if pattern.search(shown)), None)
 
 
+def identity(path: str) -> str:
+    """A profile is an entry of its `agents` folder: a link there is an agent of its own, whatever it leads to."""
+    folder, name = os.path.split(os.path.abspath(path))
+    if name.endswith(".toml"):
+        folder, inner = os.path.split(folder)
+        name = os.path.join(inner, name)
+    return os.path.join(os.path.realpath(folder), name)
+
+
 def layer(path: str, _env: Mapping[str, str]) -> str | None:
     return layer_by_path(path)
 
