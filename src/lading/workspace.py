@@ -13,14 +13,15 @@ from lading.checking import CHUNK, Candidate, Checked, Checker, Guess, bug, find
 from lading.diagnostics import Diagnostic, Fact, LoadError, UsageError
 from lading.files import Files, display_name
 from lading.kinds.kind import Kind, Offer
-from lading.kinds.registry import kind_named
-from lading.loading import Outcome, Request, load_path, place_more
+from lading.kinds.registry import folders_of_kinds, kind_named
+from lading.layers import PROJECT_FOLDER, repository_root
+from lading.loading import Outcome, Request, load_path, place_alone, place_more
 from lading.placing import deduplicated
 from lading.project import EVERYTHING, Project, Projects, Selection
 from lading.project import KIND as SETTINGS_KIND
 from lading.session import Shared
 from lading.surroundings import Surroundings, surroundings_of
-from lading.walking import walk, walk_files
+from lading.walking import is_ignored, walk, walk_files
 
 #: The kind of the files that hold settings, as reports name it.
 SETTINGS = SETTINGS_KIND.name
@@ -245,6 +246,7 @@ def check_paths(
         lambda candidates: _checked(candidates, checker, jobs),
         selection=selection,
         progress=progress,
+        kind=kind,
     )
 
 
@@ -260,6 +262,7 @@ def report_of(
     *,
     selection: Selection = EVERYTHING,
     progress: Progress | None = None,
+    kind: str | None = None,
     entered: Callable[[str], object] | None = None,
 ) -> Report:
     """The report on what is at and below `paths`, with `check` for each file. `entered` is told of each folder."""
@@ -276,6 +279,7 @@ def report_of(
     for checked in guessed:  # another load that read the file knew better
         if checked.name not in gathered.used:
             gathered.add(checked)
+    gathered.look_beside(kind)
     gathered.look_together(request)
     return gathered.report()
 
@@ -310,11 +314,14 @@ def _to_check(
             yield Candidate(path, named=True)
     for folder in folders:
         projects.of(os.path.join(folder, "file"))
-        for found in walk(folder, lambda each: projects.of(each).kind_of(each) is not None, entered):
+        for found in walk(folder, lambda each: projects.of(each).kind_of(each) is not None, gathered.entering(entered)):
             if found.problem is None:
                 yield Candidate(found.path)
-            else:
+            elif os.path.abspath(found.path) not in gathered.entered:  # of those, more is said later
                 gathered.unreadable(found.path, found.problem, named=found.path == folder)
+        layer = os.path.join(os.path.abspath(folder), PROJECT_FOLDER)
+        if repository_root(os.path.dirname(layer)) == os.path.dirname(layer) and not is_ignored(layer):
+            gathered.entering(None)(layer + "/")  # the walk does not come to a file in its place, or a link elsewhere
 
 
 class _Gathered:
@@ -328,6 +335,8 @@ class _Gathered:
         self.used: dict[str, list[str]] = {}
         self.findings: dict[tuple[object, ...], Diagnostic] = {}
         self.failed: set[str] = set()
+        self.folders: dict[tuple[str, str], str] = {}  #: those for files of one kind, by kind and real path
+        self.entered: set[str] = set()  #: which of them the walk looked into
 
     def add(self, checked: Checked) -> None:
         if checked.name in self.checked or checked.real in self.reals:
@@ -351,6 +360,30 @@ class _Gathered:
         values = {"folder": name, "reason": problem}
         told = finding("folder-unreadable", name, values, severity="error" if named else None)
         self.tell(os.path.join(folder, "file"), name, [told])
+
+    def entering(self, entered: Callable[[str], object] | None) -> Callable[[str], object]:
+        """What to do with each folder that is looked into: remember those that are for files of one kind."""
+
+        def enter(folder: str) -> None:
+            if entered is not None:
+                entered(folder)
+            for kind, each in folders_of_kinds(folder):
+                self.folders.setdefault((kind, os.path.realpath(each)), each)
+                if folder.startswith(each):
+                    self.entered.add(each)
+
+        return enter
+
+    def look_beside(self, wanted: str | None) -> None:
+        """What folders for files of one kind tell that no file does."""
+        for (name, _), folder in self.folders.items():
+            if name != (wanted or name) or (folder not in self.entered and is_ignored(folder)):
+                continue
+            kind = kind_named(name)
+            for path, fact in kind.beside(folder):
+                if path == folder or not is_ignored(path):
+                    shown = display_name(path)
+                    self.tell(path, shown, [place_alone(fact, kind, shown)])
 
     def look_together(self, request: Request) -> None:
         """Load those files again that share a key with others of their kind, for the rules about sets of files."""

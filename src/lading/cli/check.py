@@ -153,7 +153,7 @@ def _hidden(report: Report) -> list[str]:
     }
     silent = [each.path for each in report.files if each.kind is not None and not each.ok and each.path not in told]
     # What is wrong with a file that has several names is told under one of them.
-    files = {os.path.realpath(name) for name in told} if silent else set()
+    files = {os.path.realpath(name) for name in told if name} if silent else set()
     return [path for path in silent if os.path.realpath(path) not in files]
 
 

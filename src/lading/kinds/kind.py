@@ -138,6 +138,10 @@ def in_no_layer(_path: str, _env: Mapping[str, str]) -> str | None:
     return None
 
 
+def nothing_beside(_folder: str) -> Iterable[tuple[str, Fact]]:
+    return ()
+
+
 def nowhere_else(_env: Mapping[str, str]) -> Iterable[Elsewhere]:
     return ()
 
@@ -197,6 +201,8 @@ class Kind(msgspec.Struct, frozen=True):
     identity: Callable[[str], str] | None = None
     #: the layer of a file, by its absolute path
     layer: Callable[[str, Mapping[str, str]], str | None] = in_no_layer
+    #: what a folder of such files tells that none of the files does, each fact with its path; the folder may be missing
+    beside: Callable[[str], Iterable[tuple[str, Fact]]] = nothing_beside
     #: the same file together with the other layers it is merged with; None where it is not one of them
     stack: Callable[[str, Request], Outcome | None] | None = None
     #: folders outside the project that take part, by the environment

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -30,6 +30,8 @@ class Recognition(msgspec.Struct, frozen=True):
     by_path: Callable[[str], bool] | None = None
     by_text: Callable[[str], bool] | None = None  #: a cheap look, before anything is parsed
     by_content: Callable[[Any], bool] | None = None
+    #: the folder of such files that a folder (absolute, with `/` at its end) is or holds, without that `/`
+    by_folder: Callable[[str], str | None] | None = None
     convention: bool = False  #: of another agent tool; a project may leave these alone
 
 
@@ -58,6 +60,12 @@ _SETTINGS = expression(r"/(?:\.defect/config(?:\.local)?|(?:\.?config|xdg)/defec
 
 def _is_profile(path: str) -> bool:
     return bool(_PROFILE.search(path))
+
+
+def _agents_folder(entered: str) -> str | None:
+    if entered.endswith("/.defect/"):
+        return entered + "agents"
+    return entered.rstrip("/") if entered.endswith(("/.defect/agents/", "/defect/agents/")) else None
 
 
 def _is_settings(path: str) -> bool:
@@ -98,7 +106,7 @@ def _conventions() -> tuple[Recognition, ...]:
 
 BUILT_IN: tuple[Recognition, ...] = (
     Recognition("toolpack", "lading.kinds.toolpack", by_path=lambda path: path.endswith((".tool.yaml", ".tool.yml"))),
-    Recognition("profile", "lading.kinds.profile", by_path=_is_profile),
+    Recognition("profile", "lading.kinds.profile", by_path=_is_profile, by_folder=_agents_folder),
     Recognition("settings", "lading.kinds.settings", by_path=_is_settings),
     *_conventions(),
     Recognition("server", "lading.kinds.server", by_text=_looks_like_server, by_content=_is_server),
@@ -106,6 +114,7 @@ BUILT_IN: tuple[Recognition, ...] = (
     Recognition("agent_md", "lading.kinds.agent_md"),
 )
 
+_WITH_FOLDERS = tuple(each for each in BUILT_IN if each.by_folder is not None)
 _plugins: dict[str, Kind] = {}
 
 
@@ -155,6 +164,14 @@ def recognise_path(path: str, *, conventions: bool = True) -> str | None:
     """The kind of a file by its name and place alone."""
     rows = (each for each in BUILT_IN if each.by_path is not None and (conventions or not each.convention))
     return next((each.kind for each in rows if each.by_path is not None and each.by_path(path)), None)
+
+
+def folders_of_kinds(entered: str) -> Iterator[tuple[str, str]]:
+    """The folders of files of one kind that a folder is or holds, each with its kind."""
+    for each in _WITH_FOLDERS:
+        folder = each.by_folder(entered) if each.by_folder is not None else None
+        if folder is not None:
+            yield each.kind, folder
 
 
 def recognise_text(text: str) -> str | None:

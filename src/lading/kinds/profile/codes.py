@@ -243,7 +243,7 @@ _SETS = (
     Code(
         "profile-link-outside",
         "warning",
-        "the profile is a link to a file outside the repository",
+        "the profile is read through a link from outside the repository",
         "Its content is not part of the project: it differs from machine to machine.",
         "copy the file into the project",
     ),
