@@ -148,7 +148,8 @@ def offer_of(outcome: Outcome) -> Offer | None:
 
 def identity_of(kind: Kind, path: str) -> Hashable:
     """Equal for two paths of one file: the file that links lead to, or what the kind says."""
-    return os.path.realpath(path) if kind.identity is None else (kind.name, kind.identity(path))
+    own = kind if kind.variant is None else kind.variant(os.path.abspath(path).replace(os.sep, "/"))
+    return os.path.realpath(path) if own.identity is None else (own.name, own.identity(path))
 
 
 def _kept(path: str, outcome: Outcome, *, guessed: bool, digest: bool) -> Checked:

@@ -108,7 +108,7 @@ def _shadowed(rows: Iterable[Listed], kinds: dict[str, Kind]) -> list[Listed]:
     for row in rows:
         key = _name(row)
         winner = best.get(key) if key is not None else None
-        if winner is not None and _height(row, kinds) < _height(winner, kinds):
+        if winner is not None and 0 <= _height(row, kinds) < _height(winner, kinds):  # what is in no layer just is
             row = msgspec.structs.replace(row, shadowed_by=winner.file)
         result.append(row)
     return sorted(result, key=lambda row: row.file)

@@ -62,10 +62,16 @@ def _is_profile(path: str) -> bool:
     return bool(_PROFILE.search(path))
 
 
-def _agents_folder(entered: str) -> str | None:
-    if entered.endswith("/.defect/"):
-        return entered + "agents"
-    return entered.rstrip("/") if entered.endswith(("/.defect/agents/", "/defect/agents/")) else None
+def _folder_of_layer(name: str) -> Callable[[str], str | None]:
+    """Finds the folder of that name in a layer, entered itself or with its layer."""
+    endings = (f"/.defect/{name}/", f"/defect/{name}/")
+
+    def find(entered: str) -> str | None:
+        if entered.endswith("/.defect/"):
+            return entered + name
+        return entered.rstrip("/") if entered.endswith(endings) else None
+
+    return find
 
 
 def _is_settings(path: str) -> bool:
@@ -98,7 +104,11 @@ def _conventions() -> tuple[Recognition, ...]:
     """One row for each sort of file of other agent tools."""
     return tuple(
         Recognition(
-            kind, _OWN_PACKAGE.get(kind, "lading.kinds.convention"), by_path=_at_its_place(kind), convention=True
+            kind,
+            _OWN_PACKAGE.get(kind, "lading.kinds.convention"),
+            by_path=_at_its_place(kind),
+            by_folder=_folder_of_layer("skills") if kind == "skill" else None,
+            convention=True,
         )
         for kind, _ in PLACES
     )
@@ -106,7 +116,7 @@ def _conventions() -> tuple[Recognition, ...]:
 
 BUILT_IN: tuple[Recognition, ...] = (
     Recognition("toolpack", "lading.kinds.toolpack", by_path=lambda path: path.endswith((".tool.yaml", ".tool.yml"))),
-    Recognition("profile", "lading.kinds.profile", by_path=_is_profile, by_folder=_agents_folder),
+    Recognition("profile", "lading.kinds.profile", by_path=_is_profile, by_folder=_folder_of_layer("agents")),
     Recognition("settings", "lading.kinds.settings", by_path=_is_settings),
     *_conventions(),
     Recognition("server", "lading.kinds.server", by_text=_looks_like_server, by_content=_is_server),

@@ -42,15 +42,25 @@ def keep_text(convention: Convention, tree: Tree, _session: Session) -> tuple[Tr
         return tree, facts
     for field in convention.fields:
         value = tree.value.get(field.name)
-        if field.type is str and isinstance(value, bool | int | float):
-            path = (field.name,)
-            written = document.text(path) or ""
-            text = written if re.fullmatch(r"[\w.+:-]+", written) else str(value)
-            values: dict[str, object] = {"found": Shown(value, as_found=True), "text": Shown(text)}
-            remedy = Remedy("put quotes around it", (Change(path, text),))
-            facts.append(Fact("number-as-text", path, values, remedy=remedy))
-            tree = put(tree, path, text, how="")
+        if field.type is str and is_unquoted(value):
+            tree, found = kept_as_written(tree, (field.name,), value)
+            facts.append(found)
     return tree, facts
+
+
+def is_unquoted(value: Any) -> bool:
+    """Whether a value in the place of text is one that only lacks quotes."""
+    return isinstance(value, bool | int | float)
+
+
+def kept_as_written(tree: Tree, path: Path, value: Any) -> tuple[Tree, Fact]:
+    """The tree with a scalar as the text it is written as, and the word about it."""
+    origin = tree.story(path).origin
+    written = origin.document.text(origin.path) or ""
+    text = written if re.fullmatch(r"[\w.+:-]+", written) else str(value)
+    values: dict[str, object] = {"found": Shown(value, as_found=True), "text": Shown(text)}
+    remedy = Remedy("put quotes around it", (Change(path, text, origin=origin),))
+    return put(tree, path, text, how=""), Fact("number-as-text", values=values, origin=origin, remedy=remedy)
 
 
 #: A comment that touches its sign: most likely text.

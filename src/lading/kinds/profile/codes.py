@@ -251,7 +251,7 @@ _SETS = (
         "layer-unreadable",
         "error",
         "cannot list the folder: {reason}",
-        "A folder of a layer that does not exist is fine. One that cannot be read may hide profiles.",
+        "A folder of a layer that does not exist is fine. One that cannot be read may hide what counts.",
         "check that it is a folder, and its permissions",
     ),
     Code(
@@ -273,5 +273,7 @@ OVERLOOKED = {
 _SHARED = ("invalid-glob", "request-", "sampling-")
 
 CODES: tuple[Code, ...] = (*HEADER_CODES, *_FIELDS, *_HOOKS, *_SETS)
+#: What is found in every layer.
+LAYER_CODES: tuple[Code, ...] = tuple(code for code in _SETS if code.name in ("layer-unreadable", "variable-ignored"))
 #: What the settings find, too.
 HOOK_CODES: tuple[Code, ...] = (*_HOOKS, *(code for code in _FIELDS if code.name.startswith(_SHARED)))

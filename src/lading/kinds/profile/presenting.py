@@ -10,7 +10,7 @@ from typing import Any
 from lading.kinds.kind import Elsewhere, Item, Sensitive
 from lading.kinds.profile.hooks import Layer
 from lading.kinds.profile.model import READ_ONLY
-from lading.layers import find_places
+from lading.layers import entry_in_layer, find_places
 
 _NAME = re.compile(r"(?:.*/)?(?:(?P<folder>[^/]+)/config\.toml|(?P<file>[^/]+)\.md)\Z")
 _LAYERS: tuple[tuple[re.Pattern[str], Layer], ...] = (
@@ -34,11 +34,7 @@ def layer_by_path(path: str) -> Layer | None:
 
 def identity(path: str) -> str:
     """A profile is an entry of its `agents` folder: a link there is an agent of its own, whatever it leads to."""
-    folder, name = os.path.split(os.path.abspath(path))
-    if name.endswith(".toml"):
-        folder, inner = os.path.split(folder)
-        name = os.path.join(inner, name)
-    return os.path.join(os.path.realpath(folder), name)
+    return entry_in_layer(path, depth=2 if path.endswith(".toml") else 1)
 
 
 def layer(path: str, _env: Mapping[str, str]) -> str | None:
