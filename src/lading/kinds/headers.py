@@ -8,6 +8,7 @@ the character that breaks it, and a fix. Everywhere else it stays an error, with
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection
 
 import msgspec
@@ -157,6 +158,16 @@ def body_of(header: Document, grammar: Grammar = PROFILE) -> Document:
     return Document(header.source, "text", text[slice(*window)], window=window)
 
 
+def is_unquoted(value: object) -> bool:
+    """Whether a value in the place of text only lacks quotes."""
+    return isinstance(value, bool | int | float)
+
+
+def is_finite(value: object) -> bool:
+    """Whether nothing is wrong with an unquoted value but its quotes: `.inf` is an error already."""
+    return not isinstance(value, float) or math.isfinite(value)
+
+
 #: The window of a header that is not there.
 _NOWHERE = (0, 0)
 
@@ -253,4 +264,13 @@ def _pieces(found: Recovered) -> list[Piece]:
     return pieces
 
 
-__all__ = ["HEADER_CODES", "RECOVERY_CODES", "HeaderStyle", "body_of", "has_header", "read_header"]
+__all__ = [
+    "HEADER_CODES",
+    "RECOVERY_CODES",
+    "HeaderStyle",
+    "body_of",
+    "has_header",
+    "is_finite",
+    "is_unquoted",
+    "read_header",
+]

@@ -10,7 +10,7 @@ from typing import Any
 from lading.diagnostics import Change, Fact, Remedy, Shown
 from lading.kinds.convention.table import Convention, Field
 from lading.kinds.convention.words import divided, is_pattern, references
-from lading.kinds.headers import body_of
+from lading.kinds.headers import body_of, is_finite, is_unquoted
 from lading.kinds.suspicious import mixed_scripts, secrets
 from lading.nearest import nearest
 from lading.path import ROOT, Path
@@ -44,23 +44,19 @@ def keep_text(convention: Convention, tree: Tree, _session: Session) -> tuple[Tr
         value = tree.value.get(field.name)
         if field.type is str and is_unquoted(value):
             tree, found = kept_as_written(tree, (field.name,), value)
-            facts.append(found)
+            facts += found
     return tree, facts
 
 
-def is_unquoted(value: Any) -> bool:
-    """Whether a value in the place of text is one that only lacks quotes."""
-    return isinstance(value, bool | int | float)
-
-
-def kept_as_written(tree: Tree, path: Path, value: Any) -> tuple[Tree, Fact]:
-    """The tree with a scalar as the text it is written as, and the word about it."""
+def kept_as_written(tree: Tree, path: Path, value: Any) -> tuple[Tree, list[Fact]]:
+    """The tree with a scalar as the text it is written as, and the word about it, if none is said already."""
     origin = tree.story(path).origin
     written = origin.document.text(origin.path) or ""
     text = written if re.fullmatch(r"[\w.+:-]+", written) else str(value)
     values: dict[str, object] = {"found": Shown(value, as_found=True), "text": Shown(text)}
     remedy = Remedy("put quotes around it", (Change(path, text, origin=origin),))
-    return put(tree, path, text, how=""), Fact("number-as-text", values=values, origin=origin, remedy=remedy)
+    told = [Fact("number-as-text", values=values, origin=origin, remedy=remedy)] if is_finite(value) else []
+    return put(tree, path, text, how=""), told
 
 
 #: A comment that touches its sign: most likely text.

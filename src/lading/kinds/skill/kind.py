@@ -16,9 +16,9 @@ from lading.kinds.convention import skills as tables
 from lading.kinds.convention.codes import CODES as CONVENTION_CODES
 from lading.kinds.convention.kind import hide_body, kind_of
 from lading.kinds.convention.references import names_in
-from lading.kinds.convention.stages import BODY, is_unquoted, keep_text, kept_as_written, look_for_suspicious
+from lading.kinds.convention.stages import BODY, keep_text, kept_as_written, look_for_suspicious
 from lading.kinds.convention.table import Convention, Field
-from lading.kinds.headers import HeaderStyle, body_of, read_header
+from lading.kinds.headers import HeaderStyle, body_of, is_unquoted, read_header
 from lading.kinds.kind import Item, Kind
 from lading.kinds.profile.codes import GLOB_REASONS, LAYER_CODES
 from lading.kinds.profile.globs import problem_of
@@ -105,7 +105,7 @@ def _keep_entries(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
         for number, entry in enumerate(entries if isinstance(entries, list) else ()):
             if is_unquoted(entry):
                 tree, found = kept_as_written(tree, (*field, number), entry)
-                facts.append(found)
+                facts += found
     return tree, facts
 
 
