@@ -78,5 +78,23 @@ def test_local_leaves_the_user_out(request_here: Request) -> None:
     assert {row.layer for row in list_all(["."], local)} == {"project"}
 
 
+@pytest.mark.requirement("PR-17")
+def test_in_a_folder_of_the_project_its_layer_counts(request_here: Request, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("sub").mkdir()
+    Path(".defect/skills/sk").mkdir(parents=True)
+    Path(".defect/skills/sk/SKILL.md").write_text("---\nname: sk\ndescription: x\n---\nx\n")
+    expected = {
+        (row.item.name if row.item else "", row.layer, bool(row.shadowed_by)) for row in list_all(["."], request_here)
+    }
+    assert ("both", "user", True) in expected
+    assert ("sk", "project", False) in expected
+    named = list_all([".defect/agents/both.md"], request_here)
+    monkeypatch.chdir("sub")
+    rows = list_all(["."], request_here)
+    assert {(row.item.name if row.item else "", row.layer, bool(row.shadowed_by)) for row in rows} == expected
+    assert len(rows) == len(expected)
+    assert "mine" not in {row.item.name for row in named if row.item}
+
+
 def test_one_kind_alone(request_here: Request) -> None:
     assert {row.kind for row in list_all([".defect/agents/both.md"], request_here, kind="profile")} == {"profile"}

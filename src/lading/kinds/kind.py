@@ -142,6 +142,10 @@ def nothing_beside(_folder: str) -> Iterable[tuple[str, Fact]]:
     return ()
 
 
+def nowhere_above(_folder: str) -> Iterable[Elsewhere]:
+    return ()
+
+
 def nowhere_else(_env: Mapping[str, str]) -> Iterable[Elsewhere]:
     return ()
 
@@ -205,6 +209,8 @@ class Kind(msgspec.Struct, frozen=True):
     beside: Callable[[str], Iterable[tuple[str, Fact]]] = nothing_beside
     #: the same file together with the other layers it is merged with; None where it is not one of them
     stack: Callable[[str, Request], Outcome | None] | None = None
+    #: the folder of such files in the layer that a folder belongs to, though it may lie above it
+    above: Callable[[str], Iterable[Elsewhere]] = nowhere_above
     #: folders outside the project that take part, by the environment
     elsewhere: Callable[[Mapping[str, str]], Iterable[Elsewhere]] = nowhere_else
 

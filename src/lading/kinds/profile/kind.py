@@ -70,5 +70,6 @@ KIND = Kind(
     identity=presenting.identity,
     layer=presenting.layer,
     beside=folder.beside,
+    above=presenting.above,
     elsewhere=presenting.elsewhere,
 )

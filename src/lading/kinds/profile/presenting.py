@@ -41,6 +41,13 @@ def layer(path: str, _env: Mapping[str, str]) -> str | None:
     return layer_by_path(path)
 
 
+def above(folder: str) -> Iterator[Elsewhere]:
+    """The agents of the project that a folder belongs to."""
+    project = find_places(folder, env={}).project
+    if project is not None:
+        yield Elsewhere(os.path.join(project, "agents"), "project")
+
+
 def elsewhere(env: Mapping[str, str]) -> Iterator[Elsewhere]:
     """The user's own agents."""
     user = find_places(env=env).user

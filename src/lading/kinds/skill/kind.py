@@ -215,5 +215,10 @@ def variant_of(path: str) -> Kind:
 
 _OPEN = _tolerant(tables.OPEN)
 KIND = msgspec.structs.replace(
-    _OPEN, variant=variant_of, layer=layers.layer, beside=layers.beside, elsewhere=layers.elsewhere
+    _OPEN,
+    variant=variant_of,
+    layer=layers.layer,
+    beside=layers.beside,
+    above=layers.above,
+    elsewhere=layers.elsewhere,
 )

@@ -29,6 +29,13 @@ def identity(path: str) -> str:
     return entry_in_layer(path, depth=2)
 
 
+def above(folder: str) -> Iterator[Elsewhere]:
+    """The skills of the project that a folder belongs to."""
+    project = find_places(folder, env={}).project
+    if project is not None:
+        yield Elsewhere(os.path.join(project, SKILLS), "project")
+
+
 def elsewhere(env: Mapping[str, str]) -> Iterator[Elsewhere]:
     """The user's own skills."""
     user = find_places(env=env).user
