@@ -8,6 +8,7 @@ import pytest
 
 from lading.listing import list_all
 from lading.loading import Request
+from lading.workspace import check_paths
 
 AGENT = "---\ndescription: {}\n---\nYou work.\n"
 
@@ -51,9 +52,48 @@ def test_layers_and_what_they_shadow(request_here: Request, tmp_path: Path) -> N
     ]
 
 
+@pytest.mark.requirement("PR-15")
+def test_a_link_is_an_agent_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    agents = tmp_path / ".defect/agents"
+    agents.mkdir(parents=True)
+    (tmp_path / ".git").mkdir()
+    (agents / "real.md").write_text(AGENT.format("one file, two names"))
+    (agents / "alias.md").symlink_to("real.md")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/config.toml").write_text('description = "a folder"\nprompt = { text = "x" }\n')
+    (agents / "linked").symlink_to("../../other")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub/.defect").symlink_to("../.defect")
+    monkeypatch.chdir(tmp_path)
+    request = Request(env={}, shared=True)
+    assert [row.item.name for row in list_all(["."], request) if row.item] == ["alias", "linked", "real"]
+    files = {each.path: each.used_by for each in check_paths(["."], request).files}
+    assert files == dict.fromkeys(
+        (".defect/agents/alias.md", ".defect/agents/linked/config.toml", ".defect/agents/real.md"), ()
+    )
+
+
 def test_local_leaves_the_user_out(request_here: Request) -> None:
     local = Request(env=request_here.env, options={"local": True}, shared=True)
     assert {row.layer for row in list_all(["."], local)} == {"project"}
+
+
+@pytest.mark.requirement("PR-17")
+def test_in_a_folder_of_the_project_its_layer_counts(request_here: Request, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("sub").mkdir()
+    Path(".defect/skills/sk").mkdir(parents=True)
+    Path(".defect/skills/sk/SKILL.md").write_text("---\nname: sk\ndescription: x\n---\nx\n")
+    expected = {
+        (row.item.name if row.item else "", row.layer, bool(row.shadowed_by)) for row in list_all(["."], request_here)
+    }
+    assert ("both", "user", True) in expected
+    assert ("sk", "project", False) in expected
+    named = list_all([".defect/agents/both.md"], request_here)
+    monkeypatch.chdir("sub")
+    rows = list_all(["."], request_here)
+    assert {(row.item.name if row.item else "", row.layer, bool(row.shadowed_by)) for row in rows} == expected
+    assert len(rows) == len(expected)
+    assert "mine" not in {row.item.name for row in named if row.item}
 
 
 def test_one_kind_alone(request_here: Request) -> None:

@@ -328,6 +328,16 @@ def test_what_belongs_together_is_looked_at_anew(project: Path) -> None:
     assert any("duplicate" in each.code for each in turn.new)
 
 
+@pytest.mark.requirement("PR-18")
+def test_what_a_folder_of_profiles_tells_is_looked_at_anew(project: Path) -> None:
+    (project / ".defect/agents").mkdir(parents=True)
+    checking = Checking()
+    loud = project / ".defect/agents/loud.MD"
+    assert [each.code for each in checking.next(lambda: loud.write_text("x")).new] == ["profile-overlooked"]
+    assert [each.code for each in checking.next(loud.unlink).gone] == ["profile-overlooked"]
+    checking.close()
+
+
 def test_one_file_is_watched_where_it_stands(project: Path) -> None:
     checking = Checking("server.yaml")
     gone = checking.next((project / "server.yaml").unlink)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 import lading
 from lading import checking
+from lading.layers import find_places
 from lading.loading import Request
+from lading.profiles import find_profiles
+from lading.render.text import Style, summary
 from lading.workspace import check_paths
 
 SERVER = "server: {name: x}\ntools: []\n"
@@ -92,3 +96,78 @@ def test_a_bug_in_lading_does_not_hide_the_other_files(monkeypatch: pytest.Monke
     report = lading.check(["."], env={})
     assert [each.code for each in report.errors] == ["internal-error", "wrong-type"]
     assert "ZeroDivisionError: boom" in report.errors[0].message
+
+
+# -------------------------------------------------------------------------------------- folders of profiles
+
+AGENT = "---\ndescription: works\n---\nYou work.\n"
+
+
+@pytest.fixture
+def agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "project/.defect/agents"
+    folder.mkdir(parents=True)
+    (tmp_path / "project/.git").mkdir()
+    monkeypatch.chdir(tmp_path / "project")
+    return folder
+
+
+def told(*paths: str, kind: str | None = None, jobs: int = 1) -> list[str]:
+    report = check_paths(paths or ["."], Request(env={}, shared=True), kind=kind, jobs=jobs)
+    return [f"{each.name.removeprefix('.defect/')}: {each.code}" for each in report.diagnostics]
+
+
+@pytest.mark.requirement("PR-16", "PR-18", "PR-20")
+def test_what_an_agents_folder_holds_beside_profiles(agents: Path, tmp_path: Path) -> None:
+    (tmp_path / "outside.md").write_text(AGENT)
+    (agents / "good.md").write_text(AGENT)
+    (agents / "linked.md").symlink_to("../../../outside.md")
+    (agents / "loud.MD").write_text(AGENT)
+    (agents / "long.markdown").write_text(AGENT)
+    (agents / "no-config").mkdir()
+    (agents / "no-config/system.md").write_text("You work.")
+    (agents / "odd-config/config.toml").mkdir(parents=True)
+    os.mkfifo(agents / "pipe.md")
+    expected = [
+        "agents/linked.md: profile-link-outside",
+        "agents/long.markdown: profile-overlooked",
+        "agents/loud.MD: profile-overlooked",
+        "agents/no-config: profile-overlooked",
+        "agents/odd-config: profile-overlooked",
+        "agents/pipe.md: file-not-regular",
+    ]
+    assert told() == told(".", ".defect/agents") == told(jobs=2) == expected
+    assert not [each for each in told(kind="toolpack") if "profile-" in each]
+    assert told(".defect/agents/good.md") == []
+    found = find_profiles(find_places(".", env={})).diagnostics
+    assert [f"{each.name.removeprefix('.defect/')}: {each.code}" for each in found] == expected
+    Path(".gitignore").write_text("*.MD\n*.markdown\n")
+    assert told() == [each for each in expected if "long" not in each and "loud" not in each]
+    Path(".gitignore").write_text("agents/\n")
+    assert told() == []
+    assert told(".defect/agents") == expected
+
+
+@pytest.mark.requirement("PR-16")
+@pytest.mark.parametrize("name", [".defect", ".defect/agents"])
+def test_a_file_in_the_place_of_a_layer(name: str, agents: Path) -> None:
+    agents.rmdir()
+    if name == ".defect":
+        agents.parent.rmdir()
+    Path(name).write_text("a file")
+    report = check_paths(["."], Request(env={}, shared=True))
+    assert [str(each) for each in report.errors] == [
+        ".defect/agents: error[layer-unreadable] cannot list the folder: Not a directory"
+    ]
+    assert summary(report, Style()) == "1 error in 1 of 1 file\n"
+
+
+@pytest.mark.requirement("PR-20")
+def test_a_link_in_the_place_of_the_agents_folder(agents: Path, tmp_path: Path) -> None:
+    agents.rmdir()
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "outside/a.md").write_text(AGENT)
+    agents.symlink_to("../../outside")
+    assert told() == ["agents/a.md: profile-link-outside"]
+    found = find_profiles(find_places(".", env={})).diagnostics
+    assert [each.code for each in found] == ["profile-link-outside"]

@@ -14,7 +14,7 @@ import msgspec
 from lading.codes import CORE_CODES
 from lading.diagnostics import Diagnostic, Severity, UsageError
 from lading.files import Files, Seen, display_name, require_text
-from lading.kinds.kind import Offer
+from lading.kinds.kind import Kind, Offer
 from lading.kinds.places import kind_of_header
 from lading.kinds.registry import kind_named, recognise_content, recognise_path, recognise_text
 from lading.loading import Outcome, Request, load_path
@@ -52,7 +52,7 @@ class Checked(msgspec.Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...] = ()
     digest: str | None = None
     reads: tuple[str, ...] = ()  #: the names of the other files its load read
-    real: str | None = None  #: the file itself, whatever links led to it
+    real: Hashable = None  #: the file itself, whatever links led to it, see `identity_of`
     key: Hashable = None  #: what it shares with the files of its kind that it must be seen together with
     offer: Offer | None = None  #: how others may refer to it
     refers: bool = False  #: whether it refers to others
@@ -146,6 +146,12 @@ def offer_of(outcome: Outcome) -> Offer | None:
     return Offer(outcome.kind.name, (source.path or source.name).replace(os.sep, "/"), names)
 
 
+def identity_of(kind: Kind, path: str) -> Hashable:
+    """Equal for two paths of one file: the file that links lead to, or what the kind says."""
+    own = kind if kind.variant is None else kind.variant(os.path.abspath(path).replace(os.sep, "/"))
+    return os.path.realpath(path) if own.identity is None else (own.name, own.identity(path))
+
+
 def _kept(path: str, outcome: Outcome, *, guessed: bool, digest: bool) -> Checked:
     name = display_name(path)
     loaded = outcome.loaded() if digest else None
@@ -156,8 +162,8 @@ def _kept(path: str, outcome: Outcome, *, guessed: bool, digest: bool) -> Checke
         not outcome.blocked,
         outcome.diagnostics,
         None if loaded is None else loaded.digest,
-        tuple(source.name for source in outcome.sources if source.name != name),
-        os.path.realpath(path),
+        tuple(source.name for source in outcome.sources[1:] if source.name != name),
+        identity_of(outcome.kind, path),
         outcome.kind.set_key(outcome) if outcome.kind.set_rules else None,
         offer_of(outcome),
         bool(outcome.kind.cross_rules) and outcome.kind.refers(outcome),

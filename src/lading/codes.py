@@ -255,7 +255,7 @@ _TEXT = (
         "warning",
         "`<<` is not applied: it is an ordinary key here",
         "Merge keys are not part of YAML 1.2.",
-        "write the entries out, or compose with a directive of this kind of file",
+        "write the entries out, or use a directive if this kind of file has one",
     ),
     Code(
         "non-string-key",

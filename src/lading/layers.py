@@ -13,6 +13,8 @@ from collections.abc import Mapping
 
 import msgspec
 
+from lading.diagnostics import Fact
+
 USER_FOLDER = "defect"
 PROJECT_FOLDER = ".defect"
 StrPath = str | os.PathLike[str]
@@ -69,6 +71,17 @@ def _absolute(name: str, env: Mapping[str, str], ignored: list[str]) -> str | No
     if value:
         ignored.append(name)
     return None
+
+
+def entry_in_layer(path: str, depth: int) -> str:
+    """A path whose last `depth` parts are kept as they are, and all before them without links."""
+    parts = os.path.abspath(path).rsplit(os.sep, depth)
+    return os.path.join(os.path.realpath(parts[0] or os.sep), *parts[1:])
+
+
+def unreadable(error: OSError) -> Fact:
+    """The finding that a folder of a layer is there and cannot be listed."""
+    return Fact("layer-unreadable", values={"reason": error.strerror or str(error)})
 
 
 def repository_root(folder: str) -> str | None:

@@ -31,10 +31,13 @@ class Listed(msgspec.Struct, frozen=True):
 
 
 def list_all(paths: Sequence[str], request: Request, *, kind: str | None = None) -> list[Listed]:
-    """Everything that the files below `paths`, and those of the user, offer; sorted by file and place."""
+    """Everything that the files below `paths`, and those of the user, offer; sorted by file and place.
+
+    In a folder inside a project, what the layer of the project offers counts as well.
+    """
     rows: list[Listed] = []
     layered: dict[str, Kind] = {}
-    for found in settled((*load_all(paths, request, kind=kind), *_elsewhere(request, kind))):
+    for found in settled((*load_all(paths, request, kind=kind), *_elsewhere(paths, request, kind))):
         if found.outcome is not None:
             layered[found.outcome.kind.name] = found.outcome.kind
         rows += _rows(found, request)
@@ -62,15 +65,23 @@ def list_portable(paths: Sequence[str], request: Request, *, kind: str | None = 
     return sorted(agents, key=lambda each: each.file)
 
 
-def _elsewhere(request: Request, kind: str | None) -> Iterator[Found]:
-    """What the user's own layers hold."""
-    if request.options.get("local"):
-        return
+def _elsewhere(paths: Sequence[str], request: Request, kind: str | None) -> Iterator[Found]:
+    """What the layers hold that the paths do not cover: the user's own, and the project's."""
+    folders = [os.path.realpath(path) for path in paths if os.path.isdir(path)]
     for name in names() if kind is None else (kind,):
         chosen = kind_named(name)
-        for place in chosen.elsewhere(request.env):
+        above = dict.fromkeys(place for folder in folders for place in chosen.above(folder))
+        places = [place for place in above if not _covered(place.folder, folders)]
+        if not request.options.get("local"):
+            places += chosen.elsewhere(request.env)
+        for place in places:
             files = [path for path in walk_files(place.folder) if _layer(chosen, path, request) == place.layer]
             yield from load_all(files, request, kind=name)
+
+
+def _covered(folder: str, folders: Sequence[str]) -> bool:
+    """Whether a folder is one of some others, or below it."""
+    return any(f"{folder}{os.sep}".startswith(os.path.join(each, "")) for each in folders)
 
 
 def _layer(kind: Kind, path: str, request: Request) -> str | None:
@@ -108,7 +119,7 @@ def _shadowed(rows: Iterable[Listed], kinds: dict[str, Kind]) -> list[Listed]:
     for row in rows:
         key = _name(row)
         winner = best.get(key) if key is not None else None
-        if winner is not None and _height(row, kinds) < _height(winner, kinds):
+        if winner is not None and 0 <= _height(row, kinds) < _height(winner, kinds):  # what is in no layer just is
             row = msgspec.structs.replace(row, shadowed_by=winner.file)
         result.append(row)
     return sorted(result, key=lambda row: row.file)

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from lading.codes import CORE_CODES
 from lading.diagnostics import Diagnostic, Fact, UsageError
 from lading.files import Files
 from lading.freeze import freeze
@@ -263,6 +264,12 @@ def place_more(outcome: Outcome, facts: Sequence[Fact]) -> list[Diagnostic]:
     assert outcome.session is not None
     file = outcome.sources[0].name if outcome.sources else None
     return Placer(outcome.tree, outcome.documents, outcome.session.codes, file=file).place(facts)
+
+
+def place_alone(fact: Fact, kind: Kind, file: str | None = None) -> Diagnostic:
+    """A finding of a kind that is about no load: a folder, or the environment."""
+    codes = {code.name: code for code in (*CORE_CODES, *kind.codes)}
+    return Placer(None, (), codes, file=file).place([fact])[0]
 
 
 def _is_error(each: Fact, session: Session) -> bool:

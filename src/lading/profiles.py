@@ -12,30 +12,24 @@ from typing import Any, Literal
 
 import msgspec
 
-from lading.codes import CORE_CODES
 from lading.diagnostics import Diagnostic, Fact, LoadError
 from lading.files import display_name
 from lading.freeze import EMPTY, FrozenDict
-from lading.kinds.profile.codes import CODES, OVERLOOKED
+from lading.kinds.profile.folder import AGENTS, look_into
 from lading.kinds.profile.hooks import Hook, Hooks
 from lading.kinds.profile.kind import KIND
 from lading.kinds.profile.model import AgentProfile, RequestLimit, Sampling, Variant, request_limit
 from lading.layers import Places, StrPath, find_places
 from lading.loaded import Loaded
-from lading.loading import Outcome, Request, load_path
-from lading.placing import Placer, deduplicated
+from lading.loading import Outcome, Request, load_path, place_alone
+from lading.placing import deduplicated
 from lading.session import Shared
 from lading.source import Source
 from lading.workspace import set_findings
 
-AGENTS = "agents"
-CONFIG = "config.toml"
 ProfileLayer = Literal["user", "project"]
 
-_CODES = {code.name: code for code in (*CORE_CODES, *CODES)}
 _NO_HOOKS = Hooks()
-#: Endings that people write for `.md`.
-_NEARLY_MARKDOWN = frozenset({".markdown", ".mdown", ".mkd", ".mdx", ".md"})
 
 
 class Profile(msgspec.Struct, frozen=True, gc=False):
@@ -149,7 +143,7 @@ def find_profiles(places: Places) -> Discovery:
     """Every profile below the folders of the layers, checked. Never raises on bad files."""
     found: list[FoundProfile] = []
     diagnostics: list[Diagnostic] = [
-        _finding(Fact("variable-ignored", values={"name": name}), None) for name in places.ignored
+        place_alone(Fact("variable-ignored", values={"name": name}), KIND) for name in places.ignored
     ]
     folders: list[tuple[ProfileLayer, str | None]] = [("user", places.user), ("project", places.project)]
     for layer, folder in folders:
@@ -163,76 +157,16 @@ def find_profiles(places: Places) -> Discovery:
     return Discovery(places, tuple(found), tuple(deduplicated(diagnostics)))
 
 
-# ----------------------------------------------------------------------------------------------- scanning
-
-
-class _Candidate(msgspec.Struct, frozen=True):
-    """An entry of an `agents` folder that is a profile."""
-
-    name: str
-    variant: Variant
-    file: str
-    is_link: bool
-
-
 def _scan(folder: str, layer: ProfileLayer, places: Places) -> tuple[list[FoundProfile], list[Diagnostic]]:
     """The profiles of one layer, by name, and what its folder alone tells."""
-    try:
-        with os.scandir(folder) as scan:
-            entries = sorted(scan, key=lambda entry: entry.name)
-    except FileNotFoundError:
-        return [], []
-    except OSError as error:
-        reason = error.strerror or str(error)
-        return [], [_finding(Fact("layer-unreadable", values={"reason": reason}), display_name(folder))]
     shared = Shared()
     request = Request(env={}, options={"layer": layer}, project=places.root if layer == "project" else folder)
+    agents = look_into(folder, places.root if layer == "project" else None)
     found: list[FoundProfile] = []
-    findings: list[Diagnostic] = []
-    for entry in entries:
-        candidate = _candidate(entry)
-        if isinstance(candidate, str):
-            reason = OVERLOOKED[candidate]
-            findings.append(_finding(Fact("profile-overlooked", values={"reason": reason}), display_name(entry.path)))
-        elif candidate is not None:
-            outcome = load_path(candidate.file, KIND, request, shared=shared)
-            found.append(FoundProfile(candidate.name, layer, candidate.variant, candidate.file, outcome))
-            if candidate.is_link and layer == "project" and _leaves(candidate.file, places.root):
-                findings.append(_finding(Fact("profile-link-outside"), display_name(candidate.file)))
-    return sorted(found, key=lambda each: each.name), findings
-
-
-def _candidate(entry: os.DirEntry[str]) -> _Candidate | str | None:
-    """The profile an entry is; None if it is none; a word if somebody may have meant it to be one."""
-    stem, extension = os.path.splitext(entry.name)
-    is_folder = _is_folder(entry)
-    if not entry.name.isascii() and any("\udc80" <= letter <= "\udcff" for letter in entry.name):
-        return "encoding" if is_folder or extension == ".md" else None
-    if is_folder:
-        config = os.path.join(entry.path, CONFIG)
-        if os.path.isfile(config):
-            return _Candidate(entry.name, "folder", config, entry.is_symlink() or os.path.islink(config))
-        return _almost_a_profile(entry.path, config)
-    if extension == ".md":
-        return _Candidate(stem, "file", entry.path, entry.is_symlink())
-    return "extension" if extension.lower() in _NEARLY_MARKDOWN else None
-
-
-def _almost_a_profile(folder: str, config: str) -> str | None:
-    if os.path.lexists(config):
-        return "not-a-file"
-    return "no-config" if os.path.exists(os.path.join(folder, "system.md")) else None
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False
-
-
-def _leaves(path: str, root: str | None) -> bool:
-    return root is not None and not os.path.realpath(path).startswith(root.rstrip(os.sep) + os.sep)
+    for each in agents.entries:
+        outcome = load_path(each.file, KIND, request, shared=shared)
+        found.append(FoundProfile(each.name, layer, each.variant, each.file, outcome))
+    return found, [place_alone(fact, KIND, display_name(path)) for path, fact in agents.facts]
 
 
 # ----------------------------------------------------------------------------------------------- together
@@ -245,10 +179,6 @@ def _shadowed(found: Iterable[FoundProfile]) -> Iterator[FoundProfile]:
     for each in found:
         winner = of_project.get(each.name) if each.layer == "user" else None
         yield each if winner is None else msgspec.structs.replace(each, shadowed_by=winner)
-
-
-def _finding(fact: Fact, file: str | None) -> Diagnostic:
-    return Placer(None, (), _CODES, file=file).place([fact])[0]
 
 
 def _profile(found: FoundProfile, config: AgentProfile) -> Profile:

@@ -102,6 +102,7 @@ class _Recheck:
             lambda candidates: self._check(candidates, look, touched, projects),
             selection=self.selection,
             progress=progress,
+            kind=self.kind,
             entered=self._entered.add,
         )
         before, self._report = self._report, report

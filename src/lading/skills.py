@@ -12,14 +12,15 @@ from typing import Literal
 
 import msgspec
 
-from lading.diagnostics import Diagnostic, LoadError
-from lading.files import Files
+from lading.diagnostics import Diagnostic, Fact, LoadError
+from lading.files import Files, display_name
 from lading.kinds.skill.kind import STRICT
+from lading.kinds.skill.layers import SKILLS, look_into
 from lading.kinds.skill.model import Skill
 from lading.layers import Places, StrPath, find_places
-from lading.loading import Outcome, Request, load_path
+from lading.loading import Outcome, Request, load_path, place_alone
+from lading.placing import deduplicated
 
-SKILLS, FILE = "skills", "SKILL.md"
 SkillLayer = Literal["user", "project"]
 
 
@@ -33,14 +34,25 @@ class FoundSkill(msgspec.Struct, frozen=True):
     shadowed_by: str | None = None  #: the file that counts instead
 
 
+class SkillDiscovery(msgspec.Struct, frozen=True):
+    """Every skill of every layer, the user's first, and every finding."""
+
+    found: tuple[FoundSkill, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        return tuple(each for each in self.diagnostics if each.severity == "error")
+
+
 class Skills(Mapping[str, Skill]):
     """The skills that count, by name, in order of their names."""
 
-    def __init__(self, found: tuple[FoundSkill, ...], diagnostics: tuple[Diagnostic, ...]) -> None:
-        winners = sorted((each for each in found if each.shadowed_by is None), key=lambda each: each.name)
+    def __init__(self, discovery: SkillDiscovery) -> None:
+        winners = sorted((each for each in discovery.found if each.shadowed_by is None), key=lambda each: each.name)
         self._skills: dict[str, Skill] = {each.name: each.outcome.config for each in winners}
-        self.found = found
-        self.warnings = diagnostics
+        self.found = discovery.found
+        self.warnings = discovery.diagnostics
 
     def __getitem__(self, name: str) -> Skill:
         return self._skills[name]
@@ -64,34 +76,29 @@ def discover_skills(
 
     Raises `LoadError` with every error of every skill.
     """
-    found = find_skills(find_places(cwd, local=local, xdg_config_home=xdg_config_home, home=home, env=env))
-    diagnostics = tuple(each for skill in found for each in skill.outcome.diagnostics)
-    if any(each.severity == "error" for each in diagnostics):
-        raise LoadError(diagnostics)
-    return Skills(found, diagnostics)
+    discovery = find_skills(find_places(cwd, local=local, xdg_config_home=xdg_config_home, home=home, env=env))
+    if discovery.errors:
+        raise LoadError(discovery.diagnostics)
+    return Skills(discovery)
 
 
-def find_skills(places: Places) -> tuple[FoundSkill, ...]:
-    """Every skill of every layer, checked, the user's first. Never raises on bad files."""
-    project = list(_in_layer("project", places.project, places))
+def find_skills(places: Places) -> SkillDiscovery:
+    """Every skill of every layer, checked. Never raises on bad files."""
+    diagnostics = [place_alone(Fact("variable-ignored", values={"name": name}), STRICT) for name in places.ignored]
+    user, of_user = _in_layer("user", places.user, places)
+    project, of_project = _in_layer("project", places.project, places)
     theirs = {each.name: each.file for each in project}
-    user = [
-        msgspec.structs.replace(each, shadowed_by=theirs.get(each.name))
-        for each in _in_layer("user", places.user, places)
-    ]
-    return (*user, *project)
+    found = (*(msgspec.structs.replace(each, shadowed_by=theirs.get(each.name)) for each in user), *project)
+    diagnostics += [*of_user, *of_project, *(each for skill in found for each in skill.outcome.diagnostics)]
+    return SkillDiscovery(found, tuple(deduplicated(diagnostics)))
 
 
-def _in_layer(layer: SkillLayer, folder: str | None, places: Places) -> Iterator[FoundSkill]:
+def _in_layer(layer: SkillLayer, folder: str | None, places: Places) -> tuple[list[FoundSkill], list[Diagnostic]]:
+    """The skills of one layer, by name, and what its folder alone tells."""
     if folder is None:
-        return
+        return [], []
     base = os.path.join(folder, SKILLS)
-    try:
-        names = sorted(os.listdir(base))
-    except OSError:
-        return  # a layer without skills
+    files, facts = look_into(base)
     request = Request(env={}, project=places.root if layer == "project" else folder)
-    for name in names:
-        file = os.path.join(base, name, FILE)
-        if os.path.isfile(file):
-            yield FoundSkill(name, layer, file, load_path(file, STRICT, request, Files()))
+    found = [FoundSkill(name, layer, file, load_path(file, STRICT, request, Files())) for name, file in files]
+    return found, [place_alone(fact, STRICT, display_name(base)) for fact in facts]

@@ -17,7 +17,7 @@ import msgspec
 from lading.files import peek
 from lading.ignores import Patterns, glob_expression, parse_ignores
 
-__all__ = ["EXTENSIONS", "Found", "enters", "glob_expression", "walk", "walk_files"]
+__all__ = ["EXTENSIONS", "Found", "enters", "glob_expression", "is_ignored", "walk", "walk_files"]
 
 #: Hidden folders that hold agents; other hidden folders are not entered.
 AGENT_FOLDERS = frozenset(
@@ -120,6 +120,13 @@ def enters(name: str) -> bool:
     return name not in SKIPPED_FOLDERS and (not name.startswith(".") or name in AGENT_FOLDERS)
 
 
+def is_ignored(path: str) -> bool:
+    """Whether a walk that came to the folder of a path would pass over it."""
+    ignores = _ignores_above(os.path.abspath(path))
+    is_folder = os.path.isdir(path) and not os.path.islink(path)
+    return ignores is not None and ignores.ignore(os.path.abspath(path), os.path.basename(path), is_folder=is_folder)
+
+
 def _is_folder(entry: os.DirEntry[str]) -> bool:
     try:
         return entry.is_dir()
@@ -131,8 +138,9 @@ def _is_wanted(here: _Folder, entry: os.DirEntry[str], ignores: _Ignores | None,
     path = here.absolute + entry.name
     if not (entry.name.lower().endswith(EXTENSIONS) or also(path)):
         return False
-    # A link that leads nowhere is a file that is missing, not one that never was.
-    if not (entry.is_symlink() or entry.is_file(follow_symlinks=False)):
+    # A link that leads nowhere is a file that is missing, not one that never was. Where agents live, neither is a pipe
+    # or a device: somebody put it in the place of an agent.
+    if not (here.holds_agents or entry.is_symlink() or entry.is_file(follow_symlinks=False)):
         return False
     return ignores is None or not ignores.ignore(path, entry.name, is_folder=False)
 

@@ -9,18 +9,19 @@ from typing import Any, Protocol
 
 import msgspec
 
-from lading.checking import CHUNK, Candidate, Checked, Checker, Guess, bug, finding, offer_of, recognised
+from lading.checking import CHUNK, Candidate, Checked, Checker, Guess, bug, finding, identity_of, offer_of, recognised
 from lading.diagnostics import Diagnostic, Fact, LoadError, UsageError
 from lading.files import Files, display_name
 from lading.kinds.kind import Kind, Offer
-from lading.kinds.registry import kind_named
-from lading.loading import Outcome, Request, load_path, place_more
+from lading.kinds.registry import folders_of_kinds, kind_named
+from lading.layers import PROJECT_FOLDER, repository_root
+from lading.loading import Outcome, Request, load_path, place_alone, place_more
 from lading.placing import deduplicated
 from lading.project import EVERYTHING, Project, Projects, Selection
 from lading.project import KIND as SETTINGS_KIND
 from lading.session import Shared
 from lading.surroundings import Surroundings, surroundings_of
-from lading.walking import walk, walk_files
+from lading.walking import is_ignored, walk, walk_files
 
 #: The kind of the files that hold settings, as reports name it.
 SETTINGS = SETTINGS_KIND.name
@@ -150,15 +151,19 @@ def load_all(
     place = place or Disk()
     shared = Shared(place.files())
     candidates = list(_candidates(paths, projects, place))
+    known: set[Hashable] = set()
     for number, (path, is_argument) in enumerate(candidates):
         if progress is not None:
             progress(number, len(candidates))
-        found = _load(path, wanted, request, projects.of(path), shared)
-        if found.outcome is not None or is_argument or _is_bug(found.problem):
+        found = _load(path, wanted, request, projects.of(path), shared, known)
+        if found is not None and (found.outcome is not None or is_argument or _is_bug(found.problem)):
             yield found
 
 
-def _load(path: str, wanted: Kind | None, request: Request, project: Project, shared: Shared) -> Found:
+def _load(
+    path: str, wanted: Kind | None, request: Request, project: Project, shared: Shared, known: set[Hashable]
+) -> Found | None:
+    """A file and its load; None if it is `known` by another path."""
     chosen: Any = wanted.name if wanted else recognised(path, shared.files.again(), project, surroundings_of(shared))
     if isinstance(chosen, Diagnostic):
         return Found(path, project, problem=chosen)
@@ -166,6 +171,10 @@ def _load(path: str, wanted: Kind | None, request: Request, project: Project, sh
         return Found(path, project, problem=finding("unrecognised", display_name(path)))
     try:
         kind = wanted or kind_named(chosen)
+        same = identity_of(kind, path)
+        if same in known:
+            return None
+        known.add(same)
         outcome = load_path(path, kind, project.applied(request), shared=shared)
         return Found(path, project, outcome, guessed=isinstance(chosen, Guess))
     except UsageError:
@@ -194,16 +203,16 @@ def _is_bug(problem: Diagnostic | None) -> bool:
 
 
 def _candidates(paths: Sequence[str], projects: Projects, place: Place) -> Iterator[tuple[str, bool]]:
-    """Each file to look at once, and whether the caller named it."""
+    """Each path to look at once, and whether the caller named it."""
     seen: set[str] = set()
     for path in paths:
         is_folder = place.is_folder(path)
         projects.of(os.path.join(path, "file") if is_folder else path)
         walked = place.walk(path, lambda each: projects.of(each).kind_of(each) is not None)
         for each in walked if is_folder else [path]:
-            real = os.path.realpath(each)
-            if real not in seen:
-                seen.add(real)
+            absolute = os.path.abspath(each)
+            if absolute not in seen:
+                seen.add(absolute)
                 yield each, not is_folder
 
 
@@ -237,6 +246,7 @@ def check_paths(
         lambda candidates: _checked(candidates, checker, jobs),
         selection=selection,
         progress=progress,
+        kind=kind,
     )
 
 
@@ -252,6 +262,7 @@ def report_of(
     *,
     selection: Selection = EVERYTHING,
     progress: Progress | None = None,
+    kind: str | None = None,
     entered: Callable[[str], object] | None = None,
 ) -> Report:
     """The report on what is at and below `paths`, with `check` for each file. `entered` is told of each folder."""
@@ -268,6 +279,7 @@ def report_of(
     for checked in guessed:  # another load that read the file knew better
         if checked.name not in gathered.used:
             gathered.add(checked)
+    gathered.look_beside(kind)
     gathered.look_together(request)
     return gathered.report()
 
@@ -302,11 +314,14 @@ def _to_check(
             yield Candidate(path, named=True)
     for folder in folders:
         projects.of(os.path.join(folder, "file"))
-        for found in walk(folder, lambda each: projects.of(each).kind_of(each) is not None, entered):
+        for found in walk(folder, lambda each: projects.of(each).kind_of(each) is not None, gathered.entering(entered)):
             if found.problem is None:
                 yield Candidate(found.path)
-            else:
+            elif os.path.abspath(found.path) not in gathered.entered:  # of those, more is said later
                 gathered.unreadable(found.path, found.problem, named=found.path == folder)
+        layer = os.path.join(os.path.abspath(folder), PROJECT_FOLDER)
+        if repository_root(os.path.dirname(layer)) == os.path.dirname(layer) and not is_ignored(layer):
+            gathered.entering(None)(layer + "/")  # the walk does not come to a file in its place, or a link elsewhere
 
 
 class _Gathered:
@@ -316,10 +331,12 @@ class _Gathered:
         self.projects = projects
         self.selection = selection
         self.checked: dict[str, Checked] = {}
-        self.reals: set[str] = set()
+        self.reals: set[Hashable] = set()
         self.used: dict[str, list[str]] = {}
         self.findings: dict[tuple[object, ...], Diagnostic] = {}
         self.failed: set[str] = set()
+        self.folders: dict[tuple[str, str], str] = {}  #: those for files of one kind, by kind and real path
+        self.entered: set[str] = set()  #: which of them the walk looked into
 
     def add(self, checked: Checked) -> None:
         if checked.name in self.checked or checked.real in self.reals:
@@ -343,6 +360,30 @@ class _Gathered:
         values = {"folder": name, "reason": problem}
         told = finding("folder-unreadable", name, values, severity="error" if named else None)
         self.tell(os.path.join(folder, "file"), name, [told])
+
+    def entering(self, entered: Callable[[str], object] | None) -> Callable[[str], object]:
+        """What to do with each folder that is looked into: remember those that are for files of one kind."""
+
+        def enter(folder: str) -> None:
+            if entered is not None:
+                entered(folder)
+            for kind, each in folders_of_kinds(folder):
+                self.folders.setdefault((kind, os.path.realpath(each)), each)
+                if folder.startswith(each):
+                    self.entered.add(each)
+
+        return enter
+
+    def look_beside(self, wanted: str | None) -> None:
+        """What folders for files of one kind tell that no file does."""
+        for (name, _), folder in self.folders.items():
+            if name != (wanted or name) or (folder not in self.entered and is_ignored(folder)):
+                continue
+            kind = kind_named(name)
+            for path, fact in kind.beside(folder):
+                if path == folder or not is_ignored(path):
+                    shown = display_name(path)
+                    self.tell(path, shown, [place_alone(fact, kind, shown)])
 
     def look_together(self, request: Request) -> None:
         """Load those files again that share a key with others of their kind, for the rules about sets of files."""
@@ -378,7 +419,7 @@ class _Gathered:
             for place in () if request.options.get("local") else kind.elsewhere(request.env):
                 for path in walk_files(place.folder):
                     in_layer = kind.layer(os.path.abspath(path), request.env) == place.layer
-                    if in_layer and os.path.realpath(path) not in self.reals:
+                    if in_layer and identity_of(kind, path) not in self.reals:
                         outcome = load_path(path, kind, request, shared=shared)
                         yield (kind.name, kind.set_key(outcome)), outcome
 

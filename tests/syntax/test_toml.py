@@ -143,6 +143,7 @@ ERRORS = [
     ("// «x»", ("this is not a comment in TOML", "start comments with `#`")),
     ("a = «//» x", ("this is not a comment in TOML", "start comments with `#`")),
     ("a = «“x”»", ("strings stand in straight quotes", "write `\"` or `'` instead")),
+    ("«\ufeffa» = 1", ("a byte order mark stands here", "remove it")),
     ("a = «\ufeff1»", ("a byte order mark stands here", "remove it")),
     ('a = "x" «y»', LINE_GOES_ON),
     ("a = 1 «=» 2", LINE_GOES_ON),

@@ -151,7 +151,10 @@ def _hidden(report: Report) -> list[str]:
     told = {each.name for each in report.errors} | {
         label.span.source.name for each in report.errors for label in each.related if label.span is not None
     }
-    return [each.path for each in report.files if each.kind is not None and not each.ok and each.path not in told]
+    silent = [each.path for each in report.files if each.kind is not None and not each.ok and each.path not in told]
+    # What is wrong with a file that has several names is told under one of them.
+    files = {os.path.realpath(name) for name in told if name} if silent else set()
+    return [path for path in silent if os.path.realpath(path) not in files]
 
 
 def _exit_code(report: Report, *, strict: bool) -> int:

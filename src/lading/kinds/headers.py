@@ -8,6 +8,7 @@ the character that breaks it, and a fix. Everywhere else it stays an error, with
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection
 
 import msgspec
@@ -157,6 +158,16 @@ def body_of(header: Document, grammar: Grammar = PROFILE) -> Document:
     return Document(header.source, "text", text[slice(*window)], window=window)
 
 
+def is_unquoted(value: object) -> bool:
+    """Whether a value in the place of text only lacks quotes."""
+    return isinstance(value, bool | int | float)
+
+
+def is_finite(value: object) -> bool:
+    """Whether nothing is wrong with an unquoted value but its quotes: `.inf` is an error already."""
+    return not isinstance(value, float) or math.isfinite(value)
+
+
 #: The window of a header that is not there.
 _NOWHERE = (0, 0)
 
@@ -205,6 +216,9 @@ def _recovered(
     source: Source, session: Session, style: HeaderStyle, header: Header, facts: list[Fact]
 ) -> tuple[Document | None, list[Fact]]:
     """The document by the rule of lines, with a warning for each entry; or the errors, with the fix."""
+    first = next((number for number, each in enumerate(facts) if each.code == "yaml-syntax"), None)
+    if first is None:
+        return None, facts  # it is YAML, only more of it than is taken: lines would make text of its structure
     found = recover(source.text[header.start : header.end], style.known)
     if found is None:
         return None, facts
@@ -213,7 +227,6 @@ def _recovered(
     if not (style.forgiving and found.forgiven):
         changes = tuple(_change(source, header, each, effect) for each in found.mends)
         remedy = Remedy("write it as YAML", changes)
-        first = next((number for number, each in enumerate(facts) if each.code == "yaml-syntax"), 0)
         return None, [
             msgspec.structs.replace(each, remedy=remedy) if number == first else each
             for number, each in enumerate(facts)
@@ -251,4 +264,13 @@ def _pieces(found: Recovered) -> list[Piece]:
     return pieces
 
 
-__all__ = ["HEADER_CODES", "RECOVERY_CODES", "HeaderStyle", "body_of", "has_header", "read_header"]
+__all__ = [
+    "HEADER_CODES",
+    "RECOVERY_CODES",
+    "HeaderStyle",
+    "body_of",
+    "has_header",
+    "is_finite",
+    "is_unquoted",
+    "read_header",
+]

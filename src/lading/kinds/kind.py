@@ -138,6 +138,14 @@ def in_no_layer(_path: str, _env: Mapping[str, str]) -> str | None:
     return None
 
 
+def nothing_beside(_folder: str) -> Iterable[tuple[str, Fact]]:
+    return ()
+
+
+def nowhere_above(_folder: str) -> Iterable[Elsewhere]:
+    return ()
+
+
 def nowhere_else(_env: Mapping[str, str]) -> Iterable[Elsewhere]:
     return ()
 
@@ -192,10 +200,17 @@ class Kind(msgspec.Struct, frozen=True):
     sensitive: tuple[Sensitive, ...] = USUALLY_SENSITIVE
     #: the names of the layers, lowest first: of two items with one name, that of the higher layer counts
     layers: tuple[str, ...] = ()
+    #: what tells a file from others, by its path, where that is not the file that links lead to: a name that comes
+    #: from the path makes two of one file
+    identity: Callable[[str], str] | None = None
     #: the layer of a file, by its absolute path
     layer: Callable[[str, Mapping[str, str]], str | None] = in_no_layer
+    #: what a folder of such files tells that none of the files does, each fact with its path; the folder may be missing
+    beside: Callable[[str], Iterable[tuple[str, Fact]]] = nothing_beside
     #: the same file together with the other layers it is merged with; None where it is not one of them
     stack: Callable[[str, Request], Outcome | None] | None = None
+    #: the folder of such files in the layer that a folder belongs to, though it may lie above it
+    above: Callable[[str], Iterable[Elsewhere]] = nowhere_above
     #: folders outside the project that take part, by the environment
     elsewhere: Callable[[Mapping[str, str]], Iterable[Elsewhere]] = nowhere_else
 

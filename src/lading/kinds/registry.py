@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -30,6 +30,8 @@ class Recognition(msgspec.Struct, frozen=True):
     by_path: Callable[[str], bool] | None = None
     by_text: Callable[[str], bool] | None = None  #: a cheap look, before anything is parsed
     by_content: Callable[[Any], bool] | None = None
+    #: the folder of such files that a folder (absolute, with `/` at its end) is or holds, without that `/`
+    by_folder: Callable[[str], str | None] | None = None
     convention: bool = False  #: of another agent tool; a project may leave these alone
 
 
@@ -58,6 +60,18 @@ _SETTINGS = expression(r"/(?:\.defect/config(?:\.local)?|(?:\.?config|xdg)/defec
 
 def _is_profile(path: str) -> bool:
     return bool(_PROFILE.search(path))
+
+
+def _folder_of_layer(name: str) -> Callable[[str], str | None]:
+    """Finds the folder of that name in a layer, entered itself or with its layer."""
+    endings = (f"/.defect/{name}/", f"/defect/{name}/")
+
+    def find(entered: str) -> str | None:
+        if entered.endswith("/.defect/"):
+            return entered + name
+        return entered.rstrip("/") if entered.endswith(endings) else None
+
+    return find
 
 
 def _is_settings(path: str) -> bool:
@@ -90,7 +104,11 @@ def _conventions() -> tuple[Recognition, ...]:
     """One row for each sort of file of other agent tools."""
     return tuple(
         Recognition(
-            kind, _OWN_PACKAGE.get(kind, "lading.kinds.convention"), by_path=_at_its_place(kind), convention=True
+            kind,
+            _OWN_PACKAGE.get(kind, "lading.kinds.convention"),
+            by_path=_at_its_place(kind),
+            by_folder=_folder_of_layer("skills") if kind == "skill" else None,
+            convention=True,
         )
         for kind, _ in PLACES
     )
@@ -98,7 +116,7 @@ def _conventions() -> tuple[Recognition, ...]:
 
 BUILT_IN: tuple[Recognition, ...] = (
     Recognition("toolpack", "lading.kinds.toolpack", by_path=lambda path: path.endswith((".tool.yaml", ".tool.yml"))),
-    Recognition("profile", "lading.kinds.profile", by_path=_is_profile),
+    Recognition("profile", "lading.kinds.profile", by_path=_is_profile, by_folder=_folder_of_layer("agents")),
     Recognition("settings", "lading.kinds.settings", by_path=_is_settings),
     *_conventions(),
     Recognition("server", "lading.kinds.server", by_text=_looks_like_server, by_content=_is_server),
@@ -106,6 +124,7 @@ BUILT_IN: tuple[Recognition, ...] = (
     Recognition("agent_md", "lading.kinds.agent_md"),
 )
 
+_WITH_FOLDERS = tuple(each for each in BUILT_IN if each.by_folder is not None)
 _plugins: dict[str, Kind] = {}
 
 
@@ -155,6 +174,14 @@ def recognise_path(path: str, *, conventions: bool = True) -> str | None:
     """The kind of a file by its name and place alone."""
     rows = (each for each in BUILT_IN if each.by_path is not None and (conventions or not each.convention))
     return next((each.kind for each in rows if each.by_path is not None and each.by_path(path)), None)
+
+
+def folders_of_kinds(entered: str) -> Iterator[tuple[str, str]]:
+    """The folders of files of one kind that a folder is or holds, each with its kind."""
+    for each in _WITH_FOLDERS:
+        folder = each.by_folder(entered) if each.by_folder is not None else None
+        if folder is not None:
+            yield each.kind, folder
 
 
 def recognise_text(text: str) -> str | None:

@@ -153,11 +153,12 @@ def summary(report: Report, style: Style, *, quiet: bool = False) -> str:
     notes = 0 if quiet else len(report.notes)
     counts = [(errors, "error"), (warnings, "warning"), (notes, "note")]
     found = ", ".join(style.paint(word, _plural(number, word)) for number, word in counts if number)
-    total = _plural(len(report.files), "file")
     if not found:
-        return f"{total} checked, nothing found\n"
-    bad = len({each.name for each in report.diagnostics if not quiet or each.severity == "error"})
-    return f"{found} in {bad} of {total}\n"
+        return f"{_plural(len(report.files), 'file')} checked, nothing found\n"
+    bad = {each.name for each in report.diagnostics if not quiet or each.severity == "error"}
+    # What no check can look into, such as a folder that cannot be read, is told but is no file of the report.
+    total = bad | {each.path for each in report.files}
+    return f"{found} in {len(bad)} of {_plural(len(total), 'file')}\n"
 
 
 def _plural(number: int, word: str) -> str:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +13,9 @@ import pytest
 
 from lading.layers import find_places
 from lading.profiles import find_profiles
+from lading.sandbox import MAX_BYTES
 
+NUL = "\0"
 DATA = json.loads((Path(__file__).parents[2] / "data" / "resolve_path.json").read_text())
 #: The original reads these; we do not, each for a reason that requirements/profile.toml gives.
 STRICTER = {
@@ -49,6 +54,57 @@ def test_prompt_file(case: dict[str, Any], tmp_path: Path) -> None:
     else:
         assert "TOP" not in str(found.outcome.diagnostics)
         assert all(each.span is not None and each.span.line == 2 for each in found.outcome.errors)
+        assert all(f"`prompt.file` `{requested[:60]}" in each.message for each in found.outcome.errors)
+
+
+def _pipe(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def _binary(path: Path) -> None:
+    path.write_bytes(b"\xff")
+
+
+def _loop(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+def _large(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(MAX_BYTES + 1)
+
+
+def _nothing(_path: Path) -> None:
+    pass
+
+
+@pytest.mark.requirement("PR-07")
+@pytest.mark.parametrize(
+    ("requested", "make", "reason"),
+    [
+        pytest.param("", _nothing, "the path is empty", id="empty"),
+        pytest.param(f"a{NUL}b", _nothing, "the path contains a NUL character", id="a NUL"),
+        pytest.param("sub", Path.mkdir, "it is a directory, expected a file", id="a folder"),
+        pytest.param(".", _nothing, "it is a directory, expected a file", id="the folder itself"),
+        pytest.param("x.md", _pipe, "it is not a regular file", id="a pipe"),
+        pytest.param("x.md", _loop, "it leads through too many links", id="a loop"),
+        pytest.param("x.md", _binary, "it is not valid UTF-8: byte 0xFF at offset 0", id="not text"),
+        pytest.param("x.md", _large, "it is too large: 10485761 bytes (limit: 10485760)", id="too large"),
+        pytest.param("x" * 300, _nothing, os.strerror(errno.ENAMETOOLONG), id="a name too long"),
+    ],
+)
+def test_a_path_that_cannot_be_a_prompt(
+    requested: str, make: Callable[[Path], object], reason: str, tmp_path: Path
+) -> None:
+    root = tmp_path / ".defect" / "agents" / "p"
+    root.mkdir(parents=True)
+    (tmp_path / ".git").mkdir()
+    make(root / requested)
+    (root / "config.toml").write_text(f"description = 'x'\nprompt = {{ file = {json.dumps(requested)} }}\n")
+    (problem,) = find_profiles(find_places(tmp_path, env={})).errors
+    assert problem.code == "prompt-file-unusable"
+    assert problem.message.startswith(f"invalid `prompt.file` `{requested.partition(NUL)[0][:60]}")
+    assert problem.message.endswith(f"`: {reason}")
 
 
 def test_every_stricter_path_is_one_of_the_cases() -> None:

@@ -11,6 +11,8 @@ import lading
 from conftest import shared_probes
 from lading.kinds.skill.kind import STRICT, variant_of
 from lading.layers import find_places
+from lading.listing import list_all
+from lading.loading import Request
 from lading.skills import discover_skills, find_skills
 
 
@@ -26,7 +28,7 @@ def test_probe(probe: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "proj" / ".git").mkdir(parents=True)
     write(tmp_path, probe["files"])
     places = find_places(tmp_path / "proj", xdg_config_home=tmp_path / "xdg", env={})
-    errors = [error for each in find_skills(places) for error in each.outcome.errors]
+    errors = find_skills(places).errors
     assert bool(errors) == (probe["expect"] == "invalid"), [str(each) for each in errors]
     if probe["error_facts"]:
         assert any(probe["error_facts"] in each.message for each in errors)
@@ -75,3 +77,62 @@ def test_opencode_is_stricter(tmp_path: Path) -> None:
     write(tmp_path, {".opencode/skills/a/SKILL.md": "---\nname: b\n---\nbody\n"})
     report = lading.check([tmp_path], env={})
     assert sorted(each.code for each in report.errors) == ["missing-field", "name-differs"]
+
+
+SKILL = "---\nname: {}\ndescription: {}\n---\nbody\n"
+
+
+@pytest.mark.requirement("SK-03")
+def test_a_skill_has_the_name_of_the_folder_it_is_found_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".git").mkdir()
+    write(tmp_path, {"o/SKILL.md": SKILL.format("a", "x"), ".claude/skills/b/SKILL.md": SKILL.format("b", "y")})
+    (tmp_path / ".defect/skills").mkdir(parents=True)
+    (tmp_path / ".defect/skills/a").symlink_to("../../o")
+    (tmp_path / ".claude/skills/a").symlink_to("../../o")
+    monkeypatch.chdir(tmp_path)
+    assert list(discover_skills(".", local=True, env={})) == ["a"]
+    report = lading.check([".defect", ".claude"], env={})
+    assert [(each.path, each.ok) for each in report.files] == [
+        (".claude/skills/a/SKILL.md", True),
+        (".claude/skills/b/SKILL.md", True),
+        (".defect/skills/a/SKILL.md", True),
+    ]
+    assert report.diagnostics == ()
+
+
+@pytest.mark.requirement("SK-01")
+@pytest.mark.parametrize("name", [".defect", ".defect/skills"])
+def test_a_file_in_the_place_of_the_layer(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".git").mkdir()
+    write(tmp_path, {name: "a file"})
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(lading.LoadError, match=r"\.defect/skills: error\[layer-unreadable\] cannot list the folder"):
+        discover_skills(".", local=True, env={})
+    (told,) = lading.check(["."], env={}).diagnostics
+    assert told.code == "layer-unreadable"
+
+
+def test_a_relative_config_home_is_told(tmp_path: Path) -> None:
+    (found,) = find_skills(find_places(tmp_path, env={"XDG_CONFIG_HOME": "."})).diagnostics
+    assert str(found) == "lading: warning[variable-ignored] XDG_CONFIG_HOME is not an absolute path and is ignored"
+
+
+@pytest.mark.requirement("SK-01")
+def test_the_list_says_which_skill_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(
+        tmp_path,
+        {
+            "p/.defect/skills/sk/SKILL.md": SKILL.format("sk", "project"),
+            "p/.claude/skills/sk/SKILL.md": SKILL.format("sk", "of another tool"),
+            "x/defect/skills/sk/SKILL.md": SKILL.format("sk", "user"),
+            "x/defect/skills/us/SKILL.md": SKILL.format("us", "user"),
+        },
+    )
+    monkeypatch.chdir(tmp_path / "p")
+    rows = list_all(["."], Request(env={"XDG_CONFIG_HOME": str(tmp_path / "x")}, shared=True))
+    assert [(row.item.name if row.item else "", row.layer, row.shadowed_by) for row in rows] == [
+        ("sk", None, None),
+        ("sk", "project", None),
+        ("sk", "user", ".defect/skills/sk/SKILL.md"),
+        ("us", "user", None),
+    ]

@@ -77,7 +77,7 @@ def _place(what: str | None, session: Session) -> str | None:
     source = session.documents[0].source if session.documents else None
     if what is None or source is None or source.path is None:
         return None
-    folder, file = os.path.split(source.path)
+    folder, file = os.path.split(session.path)  # as it was found, whatever a link leads to
     return os.path.basename(folder) if what == "folder" else file.partition(".")[0]
 
 

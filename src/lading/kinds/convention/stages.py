@@ -10,7 +10,7 @@ from typing import Any
 from lading.diagnostics import Change, Fact, Remedy, Shown
 from lading.kinds.convention.table import Convention, Field
 from lading.kinds.convention.words import divided, is_pattern, references
-from lading.kinds.headers import body_of
+from lading.kinds.headers import body_of, is_finite, is_unquoted
 from lading.kinds.suspicious import mixed_scripts, secrets
 from lading.nearest import nearest
 from lading.path import ROOT, Path
@@ -42,15 +42,21 @@ def keep_text(convention: Convention, tree: Tree, _session: Session) -> tuple[Tr
         return tree, facts
     for field in convention.fields:
         value = tree.value.get(field.name)
-        if field.type is str and isinstance(value, bool | int | float):
-            path = (field.name,)
-            written = document.text(path) or ""
-            text = written if re.fullmatch(r"[\w.+:-]+", written) else str(value)
-            values: dict[str, object] = {"found": Shown(value, as_found=True), "text": Shown(text)}
-            remedy = Remedy("put quotes around it", (Change(path, text),))
-            facts.append(Fact("number-as-text", path, values, remedy=remedy))
-            tree = put(tree, path, text, how="")
+        if field.type is str and is_unquoted(value):
+            tree, found = kept_as_written(tree, (field.name,), value)
+            facts += found
     return tree, facts
+
+
+def kept_as_written(tree: Tree, path: Path, value: Any) -> tuple[Tree, list[Fact]]:
+    """The tree with a scalar as the text it is written as, and the word about it, if none is said already."""
+    origin = tree.story(path).origin
+    written = origin.document.text(origin.path) or ""
+    text = written if re.fullmatch(r"[\w.+:-]+", written) else str(value)
+    values: dict[str, object] = {"found": Shown(value, as_found=True), "text": Shown(text)}
+    remedy = Remedy("put quotes around it", (Change(path, text, origin=origin),))
+    told = [Fact("number-as-text", values=values, origin=origin, remedy=remedy)] if is_finite(value) else []
+    return put(tree, path, text, how=""), told
 
 
 #: A comment that touches its sign: most likely text.

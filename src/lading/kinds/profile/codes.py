@@ -13,12 +13,21 @@ GLOB_REASONS = {
     "bad-range": "a range runs backwards",
     "dangling-escape": "it ends with `\\`",
 }
-#: Why a prompt file is not read although it may exist.
-PROMPT_REASONS = {
-    "reference-empty": "the path is empty",
-    "reference-nul": "the path contains a NUL character",
+#: Why a prompt file is not read although it may exist: a copy inside the folder would be.
+REFUSED_PROMPTS = {
     "reference-absolute": "the path is absolute",
     "reference-escapes": "it leads outside the folder of the profile",
+}
+#: Why a path cannot be that of a prompt, wherever it leads.
+UNUSABLE_PROMPTS = {
+    "reference-empty": "the path is empty",
+    "reference-nul": "the path contains a NUL character",
+    "file-is-directory": "it is a directory, expected a file",
+    "file-link-loop": "it leads through too many links",
+    "file-not-regular": "it is not a regular file",
+    "file-too-large": "it is too large: {size} bytes (limit: {limit})",
+    "file-unreadable": "{reason}",
+    "not-utf8": "it is not valid UTF-8: byte {byte} at offset {offset}",
 }
 
 _FIELDS = (
@@ -78,6 +87,13 @@ _FIELDS = (
         "What becomes a prompt is sent to a model. A profile may therefore only read files in its own folder, also "
         "through symbolic links.",
         "copy the file into the folder of the profile",
+    ),
+    Code(
+        "prompt-file-unusable",
+        "error",
+        "invalid `prompt.file` `{reference}`: {reason}",
+        "The prompt is read from a regular file of text in UTF-8. A directory, a pipe or a loop of links holds none.",
+        "name a text file in the folder of the profile, saved as UTF-8",
     ),
     Code(
         "request-limit-missing",
@@ -227,7 +243,7 @@ _SETS = (
     Code(
         "profile-link-outside",
         "warning",
-        "the profile is a link to a file outside the repository",
+        "the profile is read through a link from outside the repository",
         "Its content is not part of the project: it differs from machine to machine.",
         "copy the file into the project",
     ),
@@ -235,7 +251,7 @@ _SETS = (
         "layer-unreadable",
         "error",
         "cannot list the folder: {reason}",
-        "A folder of a layer that does not exist is fine. One that cannot be read may hide profiles.",
+        "A folder of a layer that does not exist is fine. One that cannot be read may hide what counts.",
         "check that it is a folder, and its permissions",
     ),
     Code(
@@ -257,5 +273,7 @@ OVERLOOKED = {
 _SHARED = ("invalid-glob", "request-", "sampling-")
 
 CODES: tuple[Code, ...] = (*HEADER_CODES, *_FIELDS, *_HOOKS, *_SETS)
+#: What is found in every layer.
+LAYER_CODES: tuple[Code, ...] = tuple(code for code in _SETS if code.name in ("layer-unreadable", "variable-ignored"))
 #: What the settings find, too.
 HOOK_CODES: tuple[Code, ...] = (*_HOOKS, *(code for code in _FIELDS if code.name.startswith(_SHARED)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lading.kinds.kind import Kind
-from lading.kinds.profile import presenting, rules, servers, stages
+from lading.kinds.profile import folder, presenting, rules, servers, stages
 from lading.kinds.profile.codes import CODES
 from lading.kinds.profile.model import AgentProfile, ProfileOptions
 from lading.kinds.profile.reading import read
@@ -67,6 +67,9 @@ KIND = Kind(
     listing=presenting.listing,
     sensitive=presenting.SENSITIVE,
     layers=("user", "project"),
+    identity=presenting.identity,
     layer=presenting.layer,
+    beside=folder.beside,
+    above=presenting.above,
     elsewhere=presenting.elsewhere,
 )

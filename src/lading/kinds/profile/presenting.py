@@ -10,7 +10,7 @@ from typing import Any
 from lading.kinds.kind import Elsewhere, Item, Sensitive
 from lading.kinds.profile.hooks import Layer
 from lading.kinds.profile.model import READ_ONLY
-from lading.layers import find_places
+from lading.layers import entry_in_layer, find_places
 
 _NAME = re.compile(r"(?:.*/)?(?:(?P<folder>[^/]+)/config\.toml|(?P<file>[^/]+)\.md)\Z")
 _LAYERS: tuple[tuple[re.Pattern[str], Layer], ...] = (
@@ -32,8 +32,20 @@ def layer_by_path(path: str) -> Layer | None:
     return next((name for pattern, name in _LAYERS if pattern.search(shown)), None)
 
 
+def identity(path: str) -> str:
+    """A profile is an entry of its `agents` folder: a link there is an agent of its own, whatever it leads to."""
+    return entry_in_layer(path, depth=2 if path.endswith(".toml") else 1)
+
+
 def layer(path: str, _env: Mapping[str, str]) -> str | None:
     return layer_by_path(path)
+
+
+def above(folder: str) -> Iterator[Elsewhere]:
+    """The agents of the project that a folder belongs to."""
+    project = find_places(folder, env={}).project
+    if project is not None:
+        yield Elsewhere(os.path.join(project, "agents"), "project")
 
 
 def elsewhere(env: Mapping[str, str]) -> Iterator[Elsewhere]:

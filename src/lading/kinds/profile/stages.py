@@ -8,8 +8,9 @@ from typing import Any
 
 from lading.diagnostics import Also, Change, Fact, Remedy, Shown
 from lading.files import require_text
+from lading.kinds.headers import is_finite, is_unquoted
 from lading.kinds.profile import hook_checks
-from lading.kinds.profile.codes import PROMPT_REASONS
+from lading.kinds.profile.codes import REFUSED_PROMPTS, UNUSABLE_PROMPTS
 from lading.kinds.profile.hooks import Layer
 from lading.kinds.profile.presenting import layer_by_path
 from lading.kinds.profile.reading import body_of, given_path, variant_of
@@ -24,7 +25,6 @@ DEFAULT_PROMPT_FILE = "system.md"
 #: Everything a profile refers to lies in its own folder.
 PROMPT_POLICY = PathPolicy(absolute="refuse", parents="inside")
 
-_NOT_TEXT = (bool, int, float)
 _TEXT_FIELDS: tuple[Path, ...] = (("description",), ("model",), ("default", "model"))
 _ALLOW: Path = ("tools", "allow")
 _PROMPT: Path = ("prompt",)
@@ -50,15 +50,10 @@ def keep_text(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
         origin = tree.story(path).origin
         written = document.text(origin.path) or ""
         text = written if re.fullmatch(r"[\w.+:-]+", written) else str(value)
-        change = Change(path, text, origin=origin)
-        facts.append(
-            Fact(
-                "text-not-quoted",
-                values={"found": Shown(value, as_found=True), "text": Shown(text)},
-                origin=origin,
-                remedy=Remedy("put quotes around it", (change,)),
-            )
-        )
+        values: dict[str, object] = {"found": Shown(value, as_found=True), "text": Shown(text)}
+        remedy = Remedy("put quotes around it", (Change(path, text, origin=origin),))
+        if is_finite(value):
+            facts.append(Fact("text-not-quoted", values=values, origin=origin, remedy=remedy))
         tree = put(tree, path, text, how="kept as written")
     return tree, facts
 
@@ -66,11 +61,11 @@ def keep_text(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
 def _unquoted(value: Any) -> Iterator[Path]:
     """The paths of text fields that hold a number, `true` or `false`."""
     for path in _TEXT_FIELDS:
-        if path[0] in value and isinstance(get(value, path), _NOT_TEXT):
+        if path[0] in value and is_unquoted(get(value, path)):
             yield path
     allow = get(value, _ALLOW)
     for number, entry in enumerate(allow if isinstance(allow, list) else ()):
-        if isinstance(entry, _NOT_TEXT):
+        if is_unquoted(entry):
             yield *_ALLOW, number
 
 
@@ -154,10 +149,10 @@ def _problem(problem: FileProblem, reference: str, place: Origin, *, is_default:
     if problem.code == "file-missing":
         code = "prompt-missing" if is_default else "prompt-file-missing"
         return Fact(code, values=values, origin=place)
-    reason = PROMPT_REASONS.get(problem.code)
-    if reason is None:
-        return Fact(problem.code, values=values, origin=place)
-    return Fact("prompt-file-refused", values={**values, "reason": reason}, origin=place)
+    if problem.code in REFUSED_PROMPTS:
+        return Fact("prompt-file-refused", values={**values, "reason": REFUSED_PROMPTS[problem.code]}, origin=place)
+    reason = UNUSABLE_PROMPTS[problem.code].format_map(problem.values)
+    return Fact("prompt-file-unusable", values={**values, "reason": reason}, origin=place)
 
 
 def _with_text(tree: Tree, document: Document, via: tuple[Via, ...]) -> Tree:

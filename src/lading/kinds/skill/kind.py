@@ -16,21 +16,23 @@ from lading.kinds.convention import skills as tables
 from lading.kinds.convention.codes import CODES as CONVENTION_CODES
 from lading.kinds.convention.kind import hide_body, kind_of
 from lading.kinds.convention.references import names_in
-from lading.kinds.convention.stages import BODY, keep_text, look_for_suspicious
+from lading.kinds.convention.stages import BODY, keep_text, kept_as_written, look_for_suspicious
 from lading.kinds.convention.table import Convention, Field
-from lading.kinds.headers import HeaderStyle, body_of, read_header
+from lading.kinds.headers import HeaderStyle, body_of, is_unquoted, read_header
 from lading.kinds.kind import Item, Kind
-from lading.kinds.profile.codes import GLOB_REASONS
+from lading.kinds.profile.codes import GLOB_REASONS, LAYER_CODES
 from lading.kinds.profile.globs import problem_of
+from lading.kinds.skill import layers
 from lading.kinds.skill.model import Skill
 from lading.model import Shape
-from lading.path import ROOT
+from lading.path import ROOT, Path
 from lading.session import Session
 from lading.source import Source
 from lading.syntax.document import Document
-from lading.tree import Origin, Origins, Tree, graft, move, put, remove
+from lading.tree import Origin, Origins, Tree, get, graft, move, put, remove
 
 _TOOLS, _ALIAS = ("allowed_tools",), ("allowed-tools",)
+_LISTS: tuple[Path, ...] = (("triggers", "globs"), ("triggers", "keywords"), _TOOLS)
 _LONG = 200
 _STYLE = HeaderStyle("skill", known=("name", "description", "always", "triggers", "allowed_tools", "allowed-tools"))
 
@@ -70,7 +72,8 @@ _OWN_CODES = (
         "It loads, but nobody can tell when to use it.",
     ),
 )
-CODES = (*CONVENTION_CODES, *_OWN_CODES)
+CODES = (*CONVENTION_CODES, *_OWN_CODES, *LAYER_CODES)
+_LAYERS = ("user", "project")
 
 #: Just enough of a table for the checks that all headers share.
 _TABLE = Convention("skill", "defect", "skill", (Field("name"), Field("description")))
@@ -89,6 +92,21 @@ def _one_spelling(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
         place = tree.story(_ALIAS).origin
         return remove(tree, _ALIAS), [Fact("skill-tools-given-twice", part="key", origin=place, also=(also,))]
     return move(tree, _ALIAS, _TOOLS), []
+
+
+def _keep_entries(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+    """In a YAML header, a number in a list of texts is the text it is written as."""
+    document = tree.story(ROOT).origin.document
+    if document.format != "yaml" or not isinstance(tree.value, dict):
+        return tree, []
+    facts: list[Fact] = []
+    for field in _LISTS:
+        entries = get(tree.value, field)
+        for number, entry in enumerate(entries if isinstance(entries, list) else ()):
+            if is_unquoted(entry):
+                tree, found = kept_as_written(tree, (*field, number), entry)
+                facts += found
+    return tree, facts
 
 
 def _bring_body(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
@@ -111,7 +129,7 @@ def name_is_that_of_the_folder(config: Any, session: Session) -> Iterator[Fact]:
     source = session.documents[0].source if session.documents else None
     if not isinstance(name, str) or source is None or source.path is None:
         return
-    directory = os.path.basename(os.path.dirname(source.path))
+    directory = os.path.basename(os.path.dirname(session.path))  # as it was found, whatever a link leads to
     if name != directory:
         remedy = Remedy(f"rename to `{directory}`", (Change(("name",), directory),), safe=False)
         yield fact("skill-name-differs", ("name",), remedy=remedy, name=Shown(name), directory=directory)
@@ -159,28 +177,36 @@ STRICT = Kind(
         "merge-key": "error",
     },
     shape=Shape(unknown="error", null_is_absent=True, exempt=("<<",)),
-    stages=(partial(keep_text, _TABLE), _one_spelling, _bring_body, partial(look_for_suspicious, _TABLE)),
+    stages=(
+        partial(keep_text, _TABLE),
+        _one_spelling,
+        _keep_entries,
+        _bring_body,
+        partial(look_for_suspicious, _TABLE),
+    ),
     rules=(name_is_that_of_the_folder, globs_can_match, description_is_short),
     codes=CODES,
     schema=hide_body,
     offers=names_in,
     listing=_listed,
+    layers=_LAYERS,
+    layer=layers.layer,
+    identity=layers.identity,
 )
 
 
 def _tolerant(convention: Convention) -> Kind:
-    return msgspec.structs.replace(kind_of(convention), codes=CODES)
+    return msgspec.structs.replace(kind_of(convention), codes=CODES, layers=_LAYERS)
 
 
 _CLAUDE, _OPENCODE = _tolerant(tables.CLAUDE), _tolerant(tables.OPENCODE)
-_SEED_PLACE = re.compile(r"/(?:\.defect|defect)/skills/[^/]+/SKILL\.md\Z")
 _CLAUDE_PLACE = re.compile(r"/\.claude/skills/")
 _OPENCODE_PLACE = re.compile(r"/\.?(?:opencode|config/opencode)/skills?/")
 
 
 def variant_of(path: str) -> Kind:
     """Whose skill a file is, by its place."""
-    if _SEED_PLACE.search(path):
+    if layers.layer_by_path(path) is not None:
         return STRICT
     if _CLAUDE_PLACE.search(path):
         return _CLAUDE
@@ -188,4 +214,11 @@ def variant_of(path: str) -> Kind:
 
 
 _OPEN = _tolerant(tables.OPEN)
-KIND = msgspec.structs.replace(_OPEN, variant=variant_of)
+KIND = msgspec.structs.replace(
+    _OPEN,
+    variant=variant_of,
+    layer=layers.layer,
+    beside=layers.beside,
+    above=layers.above,
+    elsewhere=layers.elsewhere,
+)

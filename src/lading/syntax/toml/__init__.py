@@ -47,6 +47,8 @@ def load(text: str) -> Parsed:
     Raises `SyntaxProblem` where `text` is not TOML (a key given twice is not) or nests too deeply.
     """
     refuse_deep_nesting(text)
+    if text.startswith("\ufeff"):  # the one that may be there is gone by now, and rtoml would drop another
+        raise SyntaxProblem([syntax_error("invalid unquoted key at line 1 column 1", text)])
     try:
         value = _parse(text.replace("\r\n", "\n"))
     except _Error as error:
