@@ -9,7 +9,7 @@ prompt is taken as a whole.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -122,16 +122,19 @@ def load_settings(
     return LoadedSettings(found)
 
 
-def find_settings(places: Places, overrides: Iterable[str] = ()) -> SettingsFound:
-    """The layers of settings, checked and merged. Never raises on bad files."""
-    return _Stack(places).run(list(overrides))
+def find_settings(
+    places: Places, overrides: Iterable[str] = (), *, without: Container[Layer] = frozenset()
+) -> SettingsFound:
+    """The layers of settings but for those `without`, checked and merged. Never raises on bad files."""
+    return _Stack(places, without).run(list(overrides))
 
 
 class _Stack:
     """The layers of one load, laid over each other one by one."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: Places, without: Container[Layer]) -> None:
         self.places = places
+        self.without = without
         self.files = Files()
         self.session = self._session(STACK)
         self.layers: list[SettingsLayer] = []
@@ -159,7 +162,7 @@ class _Stack:
     # ----------------------------------------------------------------------------------------------- layers
 
     def add_file(self, layer: Layer, path: str) -> None:
-        document = self.read(path, "toml")
+        document = None if layer in self.without else self.read(path, "toml")
         if document is not None:
             self.layers.append(SettingsLayer(layer, path))
             self.lay_over(layer, document)

@@ -196,6 +196,9 @@ class Kind(msgspec.Struct, frozen=True):
     layer: Callable[[str, Mapping[str, str]], str | None] = in_no_layer
     #: the same file together with the other layers it is merged with; None where it is not one of them
     stack: Callable[[str, Request], Outcome | None] | None = None
+    #: the merges that the files of a check make, each once; from what was asked about and its project alone, so that
+    #: a check says the same on every machine
+    stacks: Callable[[Sequence[str], Request], Iterable[Outcome]] | None = None
     #: folders outside the project that take part, by the environment
     elsewhere: Callable[[Mapping[str, str]], Iterable[Elsewhere]] = nowhere_else
 

@@ -156,8 +156,8 @@ def summary(report: Report, style: Style, *, quiet: bool = False) -> str:
     total = _plural(len(report.files), "file")
     if not found:
         return f"{total} checked, nothing found\n"
-    bad = len({each.name for each in report.diagnostics if not quiet or each.severity == "error"})
-    return f"{found} in {bad} of {total}\n"
+    bad = {each.name for each in report.diagnostics if not quiet or each.severity == "error"} - {None}
+    return f"{found} in {len(bad)} of {total}\n"
 
 
 def _plural(number: int, word: str) -> str:

@@ -85,6 +85,7 @@ KIND = Kind(
     layer=presenting.layer,
     elsewhere=presenting.elsewhere,
     stack=presenting.stack,
+    stacks=presenting.stacks,
 )
 
 #: A layer among others: what it decides is told when it is laid over those below it.
