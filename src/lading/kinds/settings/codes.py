@@ -66,6 +66,14 @@ _TRUST = (
         "read what it does before you start an agent here",
     ),
     Code(
+        "project-changes-server",
+        "warning",
+        "the project changes the MCP server `{name}` of a layer below: `{key}` is {found}",
+        "The program that is started, or the address that is called with the headers of the other layer, is no longer "
+        "the one that was chosen there.",
+        _READ_FIRST,
+    ),
+    Code(
         "project-runs-server",
         "note",
         "the project starts the MCP server `{name}`: {found}",
