@@ -11,8 +11,9 @@ import pytest
 import lading
 from lading.diagnostics import Diagnostic
 from lading.kinds.settings.overrides import read_overrides
+from lading.layers import find_places
 from lading.render.json import diagnostic_to_dict
-from lading.settings import LoadedSettings
+from lading.settings import LoadedSettings, find_settings
 
 USER = """\
 [default]
@@ -199,3 +200,36 @@ def test_an_unreadable_layer_is_an_error(folder: Path) -> None:
     assert [(each.code, each.name) for each in caught.value.errors] == [
         ("file-is-directory", str(folder / "xdg" / "defect" / "config.toml"))
     ]
+
+
+@pytest.mark.requirement("ST-01")
+@pytest.mark.parametrize("where", ["repo/.defect", "xdg/defect", "xdg"])
+def test_a_file_where_a_folder_of_layers_should_be_is_an_error(folder: Path, where: str) -> None:
+    (folder / where).parent.mkdir(exist_ok=True)
+    (folder / where).write_text("")
+    with pytest.raises(lading.LoadError) as caught:
+        load(folder)
+    assert [(each.code, each.name) for each in caught.value.errors] == [("file-unreadable", str(folder / where))]
+
+
+@pytest.mark.requirement("ST-11")
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        pytest.param('{"mcpServers": {"a": {"command": "c", "args": null}}}', [], id="null is absent"),
+        pytest.param('{"mcpServers": {"a": null}}', ["mcp-needs-command-or-url"], id="a null is no server"),
+        pytest.param('{"mcpServers": {"a": {"command": "c"}, "a": {"command": "d"}}}', ["duplicate-key"], id="twice"),
+        pytest.param('{"mcpServers": {"a": {"command": "c", "args": "x"}}}', ["wrong-type"], id="no list"),
+    ],
+)
+def test_the_servers_of_a_project_are_judged_alike_with_and_without_the_settings(
+    folder: Path, text: str, codes: list[str]
+) -> None:
+    put(folder, "project", "")
+    (folder / "repo" / ".mcp.json").write_text(text)
+    alone = lading.check([folder / "repo" / ".mcp.json"])
+    assert [each.code for each in alone.errors] == codes
+    merged = find_settings(find_places(folder / "repo", local=True))
+    assert [each.code for each in merged.outcome.errors] == codes
+    together = lading.check([folder / "repo"])
+    assert [each.code for each in together.errors] == codes
