@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 import lading
+from lading.comparing import compare
 from lading.diagnostics import Diagnostic
+from lading.kinds.settings.kind import KIND
 from lading.kinds.settings.overrides import read_overrides
 from lading.layers import find_places
+from lading.path import format_path
 from lading.render.json import diagnostic_to_dict
 from lading.settings import LoadedSettings, find_settings
 
@@ -136,6 +139,39 @@ def test_hooks_of_all_layers(folder: Path) -> None:
     assert place.text() == "'skill-manifest'"
 
 
+@pytest.mark.requirement("ST-06")
+@pytest.mark.parametrize(
+    ("user", "project", "count"),
+    [
+        pytest.param(
+            "shell={program='zsh'}, command='x'", "shell={program='zsh', args=[]}, command='x'", 1, id="inner"
+        ),
+        pytest.param("argv=['x']", "argv=['x'], env={}", 1, id="an empty table"),
+        pytest.param("argv=['x']", "argv=['x'], argv_windows=[]", 2, id="nothing on Windows"),
+        pytest.param("argv=['x'], timeout_sec=5", "argv=['x']", 2, id="another time"),
+    ],
+)
+def test_hooks_are_equal_if_a_program_gets_the_same(folder: Path, user: str, project: str, count: int) -> None:
+    hook = "[[hooks.before_ingest]]\nhandler = {{ type = 'command', {} }}\n".format
+    put(folder, "user", hook(user))
+    put(folder, "project", hook(project))
+    assert len(load(folder).config.hooks.before_ingest) == count
+    disable = "[[hooks.disable]]\nevent = 'before_ingest'\nhandler = {{ type = 'command', {} }}\n".format
+    put(folder, "project", disable(project))
+    assert len(load(folder).config.hooks.before_ingest) == count - 1
+
+
+@pytest.mark.requirement("ST-06")
+def test_a_hook_that_another_layer_disables_too_is_disabled(folder: Path) -> None:
+    handler = "handler = { type = 'builtin', name = 'tracing-audit' }\n"
+    disable = f"[[hooks.disable]]\nevent = 'before_ingest'\n{handler}"
+    put(folder, "user", f"[[hooks.before_ingest]]\n{handler}{disable}")
+    put(folder, "project", disable)
+    assert load(folder).warnings == ()
+    put(folder, "user", disable)
+    assert [each.code for each in load(folder).warnings] == ["hook-disable-idle", "hook-disable-idle"]
+
+
 @pytest.mark.requirement("ST-10")
 @pytest.mark.parametrize(
     ("written", "becomes"),
@@ -233,3 +269,14 @@ def test_the_servers_of_a_project_are_judged_alike_with_and_without_the_settings
     assert [each.code for each in merged.outcome.errors] == codes
     together = lading.check([folder / "repo"])
     assert [each.code for each in together.errors] == codes
+
+
+def test_changed_prompts_and_headers_are_seen_first() -> None:
+    before = {"prompt": {"text": "a"}, "providers": {"x": {"headers": {"a": "1"}}}}
+    after = {"prompt": {"text": "b"}, "providers": {"x": {"headers": {"a": "2"}, "auth_header": "y"}}}
+    found = [(format_path(each.path), each.meaning) for each in compare(before, after, KIND.sensitive)]
+    assert found == [
+        ("providers.x.auth_header", "permission widened"),
+        ("providers.x.headers.a", "permission widened"),
+        ("prompt.text", "prompt changed"),
+    ]
