@@ -22,7 +22,7 @@ from lading.kinds.mcp.kind import STRICT
 from lading.kinds.profile.hooks import Layer
 from lading.kinds.settings import hook_layers, mcp, trust
 from lading.kinds.settings.effective import Effective, effective
-from lading.kinds.settings.kind import LAYER, STACK, SettingsOptions
+from lading.kinds.settings.kind import LAYER, STACK, SettingsOptions, without_infinities
 from lading.kinds.settings.model import Settings
 from lading.kinds.settings.overrides import Overrides, read_overrides
 from lading.layers import Places, StrPath, find_places
@@ -181,6 +181,8 @@ class _Stack:
         """Check a layer alone, say what it decides, and merge it."""
         self.layer_by_document[id(document)] = layer
         tree = Tree(document.value, Origins(Origin(document), (Via(f"{layer} layer"),)))
+        if any(each.code == "not-finite" for each in self.facts):
+            tree = without_infinities(tree)
         tree = self.checked(tree, LAYER, layer)
         self.facts += trust.facts(layer, tree, self.tree, self.places.root)
         self.tree = merge(self.tree, tree, _strategy)

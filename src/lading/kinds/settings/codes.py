@@ -127,6 +127,19 @@ _OVERRIDES = (
         "write it as `turn.max_llm_retries=5`",
     ),
     Code(
+        "override-key-empty",
+        "error",
+        "a part of the key `{key}` is empty",
+        "Dots lead into tables, so something must stand before and behind each of them.",
+        "remove the dot, or put quotes around a part that holds one",
+    ),
+    Code(
+        "override-not-text",
+        "error",
+        "the setting `{found}` on the command line is not UTF-8",
+        "Settings are text. Bytes that are no characters could not be written anywhere.",
+    ),
+    Code(
         "override-taken-as-text",
         "warning",
         "the value of `{key}` is taken as text: `{found}`",
