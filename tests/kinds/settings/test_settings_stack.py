@@ -87,6 +87,24 @@ def test_what_follows(folder: Path) -> None:
     assert pickle.loads(pickle.dumps(loaded)).config == loaded.config
 
 
+@pytest.mark.requirement("ST-08")
+def test_an_empty_model_is_one(folder: Path) -> None:
+    put(folder, "project", "[default]\nmodel = ''\n[providers.openai]\ndefault_model = ' '\n")
+    loaded = load(folder)
+    assert loaded.effective.model == ""
+    assert [(each.code, each.path) for each in loaded.warnings] == [
+        ("text-empty", "default.model"),
+        ("text-empty", "providers.openai.default_model"),
+    ]
+
+
+@pytest.mark.requirement("ST-08")
+def test_the_models_of_the_echo_are_for_those_who_use_it(folder: Path) -> None:
+    put(folder, "project", "[default]\nprovider = 'openai'\n[providers.defect]\nmodels = ['loud']\n")
+    assert load(folder).effective.allowed_models == ()
+    assert load(folder, "default.provider=defect").effective.allowed_models == ("echo", "loud")
+
+
 @pytest.mark.requirement("ST-03")
 def test_the_base_prompt_lies_beside_the_file_that_names_it(folder: Path) -> None:
     put(folder, "user", USER)

@@ -226,6 +226,6 @@ _MCP = (
     ),
 )
 
-_LAYERS = tuple(code for code in PROFILE_CODES if code.name == "variable-ignored")
+_SHARED = tuple(code for code in PROFILE_CODES if code.name in ("text-empty", "variable-ignored"))
 
-CODES: tuple[Code, ...] = (*HOOK_CODES, *_LAYERS, *_TRUST, *_TOGETHER, *_OVERRIDES, *_MCP)
+CODES: tuple[Code, ...] = (*HOOK_CODES, *_SHARED, *_TRUST, *_TOGETHER, *_OVERRIDES, *_MCP)

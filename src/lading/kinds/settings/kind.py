@@ -86,7 +86,7 @@ KIND = Kind(
     formats={".toml": "toml"},
     shape=Shape(unknown="error"),
     stages=(leave_out_the_infinite, prepare_hooks, say_what_the_project_decides),
-    rules=(rules.hooks_can_run, rules.numbers_are_plausible),
+    rules=(rules.hooks_can_run, rules.numbers_are_plausible, rules.models_are_named),
     offers=servers.defined,
     codes=CODES,
     schema=hide_source,
