@@ -53,7 +53,9 @@ def loaded_of(outcome: Outcome, options: argparse.Namespace, output: Output) -> 
     count = len(outcome.diagnostics)
     if count:
         what = "one finding" if count == 1 else f"{count} findings"
-        output.note(f"lading: {what}, see: lading check {options.file}")
+        # A check merges the layers it is asked about, so that of a merge is asked about all of them.
+        merged = [each.name for each in outcome.sources] if outcome.kind.stacks is not None else []
+        output.note(f"lading: {what}, see: lading check {' '.join(merged or [options.file])}")
     return loaded
 
 

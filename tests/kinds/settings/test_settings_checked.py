@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import lading
+from cli.consoles import in_process, settle
 from lading.diagnostics import UsageError
 from lading.loading import Request
 from lading.rechecking import watch_check
@@ -92,3 +93,13 @@ def test_a_watch_sees_layers_together(folder: Path) -> None:
     assert [each.code for each in turn.gone] == ["provider-without-section"]
     assert not turn.report.diagnostics
     turns.close()  # type: ignore[attr-defined]
+
+
+def test_show_names_the_layers_whose_check_tells_its_findings(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "xdg/defect/config.toml").write_text("[mcp.servers.a]\ntransport = 'stdio'\ncommand = 'a'\n")
+    (folder / "repo/.defect/config.toml").write_text("[mcp.servers.a]\ncommand = 'b'\n")
+    settle(monkeypatch, folder / "repo", {"XDG_CONFIG_HOME": str(folder / "xdg")})
+    user = str(folder / "xdg" / "defect" / "config.toml")
+    _, _, notes = in_process(["show", ".defect/config.toml"])
+    assert f"one finding, see: lading check {user} .defect/config.toml" in notes
+    assert told(check(folder, user, ".defect/config.toml")) == [("project-changes-server", ".defect/config.toml")]
