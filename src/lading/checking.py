@@ -57,6 +57,7 @@ class Checked(msgspec.Struct, frozen=True):
     offer: Offer | None = None  #: how others may refer to it
     refers: bool = False  #: whether it refers to others
     guessed: bool = False  #: its kind is a guess, see `Guess`
+    layered: bool = False  #: whether it may be merged with others, see `Kind.stacks`
     seen: Seen | None = None  #: what its load looked at, where somebody wants to check it again
 
 
@@ -168,6 +169,7 @@ def _kept(path: str, outcome: Outcome, *, guessed: bool, digest: bool) -> Checke
         offer_of(outcome),
         bool(outcome.kind.cross_rules) and outcome.kind.refers(outcome),
         guessed,
+        outcome.kind.stacks is not None,
     )
 
 

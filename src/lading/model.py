@@ -379,7 +379,7 @@ def _hint(value: Any, expected: str) -> str | None:
     if "number" in expected and isinstance(value, str) and re.fullmatch(r"[-+]?\d+(\.\d+)?", value):
         return "remove the quotes"
     if expected == "a list" and not isinstance(value, list | dict) and value is not None:
-        return "write it as a list: put `- ` before it, or brackets around it"
+        return "write it as a list: put brackets around it"
     return None
 
 

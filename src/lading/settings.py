@@ -8,19 +8,21 @@ prompt is taken as a whole.
 
 from __future__ import annotations
 
+import errno
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from lading.diagnostics import Change, Diagnostic, Fact, Label, LoadError, Remedy
-from lading.files import Files
+from lading.files import Files, display_name
 from lading.kinds.kind import Kind
+from lading.kinds.mcp.kind import STRICT
 from lading.kinds.profile.hooks import Layer
 from lading.kinds.settings import hook_layers, mcp, trust
 from lading.kinds.settings.effective import Effective, effective
-from lading.kinds.settings.kind import LAYER, STACK, SettingsOptions
+from lading.kinds.settings.kind import LAYER, STACK, SettingsOptions, without_infinities
 from lading.kinds.settings.model import Settings
 from lading.kinds.settings.overrides import Overrides, read_overrides
 from lading.layers import Places, StrPath, find_places
@@ -29,7 +31,7 @@ from lading.loading import Outcome, check_tree
 from lading.model import build
 from lading.path import Path, parse_path
 from lading.sandbox import FileProblem
-from lading.session import Session
+from lading.session import Session, format_of
 from lading.source import Source, Span
 from lading.syntax.document import Document
 from lading.tree import HOLE, Origin, Origins, Strategy, Tree, Via, get, graft, merge, remove
@@ -122,19 +124,23 @@ def load_settings(
     return LoadedSettings(found)
 
 
-def find_settings(places: Places, overrides: Iterable[str] = ()) -> SettingsFound:
-    """The layers of settings, checked and merged. Never raises on bad files."""
-    return _Stack(places).run(list(overrides))
+def find_settings(
+    places: Places, overrides: Iterable[str] = (), *, without: Container[Layer] = frozenset()
+) -> SettingsFound:
+    """The layers of settings but for those `without`, checked and merged. Never raises on bad files."""
+    return _Stack(places, without).run(list(overrides))
 
 
 class _Stack:
     """The layers of one load, laid over each other one by one."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: Places, without: Container[Layer]) -> None:
         self.places = places
+        self.without = without
         self.files = Files()
         self.session = self._session(STACK)
         self.layers: list[SettingsLayer] = []
+        self.no_folders: set[str] = set()
         self.facts: list[Fact] = []
         self.layer_by_document: dict[int, Layer] = {}
         self.defaults = Source.of_text("<defaults>", "")
@@ -159,7 +165,7 @@ class _Stack:
     # ----------------------------------------------------------------------------------------------- layers
 
     def add_file(self, layer: Layer, path: str) -> None:
-        document = self.read(path, "toml")
+        document = None if layer in self.without else self.read(path, STACK)
         if document is not None:
             self.layers.append(SettingsLayer(layer, path))
             self.lay_over(layer, document)
@@ -175,6 +181,8 @@ class _Stack:
         """Check a layer alone, say what it decides, and merge it."""
         self.layer_by_document[id(document)] = layer
         tree = Tree(document.value, Origins(Origin(document), (Via(f"{layer} layer"),)))
+        if any(each.code == "not-finite" for each in self.facts):
+            tree = without_infinities(tree)
         tree = self.checked(tree, LAYER, layer)
         self.facts += trust.facts(layer, tree, self.tree, self.places.root)
         self.tree = merge(self.tree, tree, _strategy)
@@ -182,11 +190,11 @@ class _Stack:
     def add_mcp_json(self) -> None:
         """The servers of the `.mcp.json` in the repository's root come last and lose to TOML."""
         servers: Tree | None = None
-        document = self.read(os.path.join(self.places.root, MCP_JSON), "json") if self.places.root else None
+        document = self.read(os.path.join(self.places.root, MCP_JSON), STRICT) if self.places.root else None
         if document is not None:
             self.layer_by_document[id(document)] = "project"
             tree = Tree(document.value, Origins(Origin(document), (Via(MCP_JSON),)))
-            servers, found = mcp.from_json(self.sound(tree, mcp.McpJson))
+            servers, found = mcp.from_json(self.sound(tree, STRICT))
             self.facts += found
         names = frozenset(servers.value["mcp"]["servers"]) if servers is not None else frozenset()
         self.facts += mcp.enabled_servers_exist(self.tree, names)
@@ -196,18 +204,28 @@ class _Stack:
 
     # ---------------------------------------------------------------------------------------------- checking
 
-    def read(self, path: str, format: Any) -> Document | None:  # noqa: A002
+    def read(self, path: str, kind: Kind) -> Document | None:
         """The document of a file; None if it is not there, or with findings if it has no value."""
         try:
             source = self.files.read(path)
         except FileProblem as problem:
-            if problem.code != "file-missing":
-                empty = Source.of_text(str(problem.values.get("file", path)), "")
-                self.facts.append(Fact(problem.code, values=problem.values, span=Span(empty, 0, 0)))
+            self.facts += self.unread(path, problem)
             return None
-        document, facts = self.session.parse(source, format)
+        document, facts = self._session(kind).parse(source, format_of(kind, source.name))
         self.facts += facts
-        return document
+        return None if document is None else self.session.adopt(document)
+
+    def unread(self, path: str, problem: FileProblem) -> Iterator[Fact]:
+        """A file that is not there is fine; one that cannot be there, as its folder is none, is not."""
+        code, values = problem.code, problem.values
+        if code == "file-missing":
+            folder = _nearest(path)
+            if os.path.isdir(folder) or folder in self.no_folders:
+                return
+            self.no_folders.add(folder)
+            code, values = "file-unreadable", {"file": display_name(folder), "reason": os.strerror(errno.ENOTDIR)}
+        empty = Source.of_text(str(values.get("file", path)), "")
+        yield Fact(code, values=values, span=Span(empty, 0, 0))
 
     def checked(self, tree: Tree, kind: Kind, layer: Layer) -> Tree:
         """A layer without what is wrong with it, which is now told."""
@@ -215,14 +233,14 @@ class _Stack:
         for stage in kind.stages:
             tree, found = stage(tree, session)
             self.facts += found
-        tree = self.sound(tree, kind.model)
+        tree = self.sound(tree, kind)
         for rule in kind.rules:
             self.facts += (_anchored(each, tree) for each in rule(tree.value, session))
         return tree
 
-    def sound(self, tree: Tree, model: type[Any]) -> Tree:
+    def sound(self, tree: Tree, kind: Kind) -> Tree:
         """The tree with holes where it does not fit the model: the merged tree must not repeat a finding."""
-        _, _, found = build(tree.value, model, STACK.shape)
+        _, _, found = build(tree.value, kind.model, kind.shape)
         self.facts += [_anchored(each, tree) for each in found]
         for each in found:
             if each.code == "unknown-field":
@@ -251,6 +269,12 @@ def _strategy(path: Path, _base: Any, over: Any) -> Strategy:
     if path == ("base_prompt",) and isinstance(over, dict) and over:
         return "replace"
     return "merge"
+
+
+def _nearest(path: str) -> str:
+    """The nearest folder above a path that is there, whatever it is."""
+    folder = os.path.dirname(path)
+    return folder if os.path.exists(folder) or folder == path else _nearest(folder)
 
 
 def _hole(tree: Tree, path: Path) -> Tree:

@@ -25,6 +25,7 @@ from lading.walking import is_ignored, walk, walk_files
 
 #: The kind of the files that hold settings, as reports name it.
 SETTINGS = SETTINGS_KIND.name
+NO_LAYERS = "--config is laid over the layers of settings, and there are none here"
 
 
 class FileReport(msgspec.Struct, frozen=True):
@@ -281,6 +282,7 @@ def report_of(
             gathered.add(checked)
     gathered.look_beside(kind)
     gathered.look_together(request)
+    gathered.look_at_layers(request)
     return gathered.report()
 
 
@@ -337,6 +339,7 @@ class _Gathered:
         self.failed: set[str] = set()
         self.folders: dict[tuple[str, str], str] = {}  #: those for files of one kind, by kind and real path
         self.entered: set[str] = set()  #: which of them the walk looked into
+        self.alone: dict[str, tuple[Diagnostic, ...]] = {}  #: what was found in a layer without the others
 
     def add(self, checked: Checked) -> None:
         if checked.name in self.checked or checked.real in self.reals:
@@ -346,7 +349,10 @@ class _Gathered:
         for name in checked.reads:
             self.used.setdefault(name, []).append(checked.name)
         self.checked[checked.name] = msgspec.structs.replace(checked, diagnostics=(), reads=())
-        self.tell(checked.path, checked.name, checked.diagnostics)
+        if checked.layered:
+            self.alone[checked.name] = checked.diagnostics
+        else:
+            self.tell(checked.path, checked.name, checked.diagnostics)
 
     def tell(self, path: str, name: str, diagnostics: Iterable[Diagnostic]) -> None:
         """Report findings of a file, as its project judges them."""
@@ -410,6 +416,44 @@ class _Gathered:
             if id(outcome) in loads:  # what the user has elsewhere is not what was asked about
                 about, _ = loads[id(outcome)]
                 self.tell(about.path, about.name, [found])
+
+    def look_at_layers(self, request: Request) -> None:
+        """Merge the layers among the files, and tell what they come to together.
+
+        That holds all there is to say about each of them, with the layers below in sight. A file that is part of no
+        merge is told about as it is. Raises `UsageError` for values to be laid over layers where there are none.
+        """
+        kinds = {kind for name in self.alone if (kind := self.checked[name].kind) is not None}
+        merged = [outcome for kind in sorted(kinds) if not request.embedded for outcome in self._stacks(kind, request)]
+        if request.options.get("config") and not merged:
+            raise UsageError(NO_LAYERS)
+        together = {os.path.realpath(source.name) for outcome in merged for source in outcome.sources}
+        for name, found in self.alone.items():
+            if self.checked[name].real not in together:
+                self.tell(self.checked[name].path, name, found)
+        for outcome in merged:
+            self._tell_of_layers(outcome)
+
+    def _stacks(self, kind: str, request: Request) -> list[Outcome]:
+        paths = [self.checked[name].path for name in self.alone if self.checked[name].kind == kind]
+        make = kind_named(kind).stacks
+        try:
+            return [] if make is None else list(make(paths, request))
+        except Exception as error:
+            self.tell(paths[0], display_name(paths[0]), [bug(paths[0], error)])
+            return []
+
+    def _tell_of_layers(self, outcome: Outcome) -> None:
+        by_file = {each.real: each for each in self.checked.values() if each.real is not None}
+        reals = {source.name: os.path.realpath(source.name) for source in outcome.sources}
+        layers = [by_file[real].name for real in reals.values() if real in by_file and by_file[real].layered]
+        for name, real in reals.items():
+            if real not in by_file:
+                self.used.setdefault(name, []).extend(layers)
+        first = self.checked[next(iter((*layers, *self.alone)))]  # a value of the command line lies in no file
+        for each in outcome.diagnostics:
+            about = by_file.get(reals.get(each.name or "", ""), first)
+            self.tell(about.path, about.name, [each])
 
     def _elsewhere(
         self, request: Request, kinds: set[str], shared: Shared

@@ -192,7 +192,7 @@ def _list(commands: Commands) -> None:
     listing.add_argument(
         "--portable", action="store_true", help="which tools would read each agent as it is, and what stands in the way"
     )
-    _loading(listing)
+    _loading(listing, layers=False)
     _format(listing, FORMATS)
 
 
@@ -209,7 +209,7 @@ def _graph(commands: Commands) -> None:
         commands, "graph", "what includes what", "Draw which file brings which, from FILE or everything below it."
     )
     graph.add_argument("paths", nargs="+", metavar="FILE", help="files and folders")
-    _loading(graph)
+    _loading(graph, layers=False)
     _format(graph, ("mermaid", "dot", "svg"), alias=False)
     _output(graph)
 
@@ -224,7 +224,7 @@ def _diff(commands: Commands) -> None:
     )
     diff.add_argument("a", metavar="A", help="a file, a folder or a revision")
     diff.add_argument("b", metavar="B", help="what to compare it with")
-    _loading(diff)
+    _loading(diff, layers=False)
     _format(diff, FORMATS)
     _show_env(diff)
 
@@ -283,8 +283,8 @@ def _file(command: argparse.ArgumentParser) -> None:
     command.add_argument("file", metavar="FILE", help="the file to load")
 
 
-def _loading(command: argparse.ArgumentParser) -> None:
-    """Options of every command that loads files."""
+def _loading(command: argparse.ArgumentParser, *, layers: bool = True) -> None:
+    """Options of every command that loads files; and of those that merge `layers`."""
     group = command.add_argument_group("how to load")
     group.add_argument("--kind", metavar="KIND", help="take files for this kind instead of recognising it")
     group.add_argument("--root", metavar="DIR", action="append", default=[], help="allow references into DIR, too")
@@ -293,6 +293,9 @@ def _loading(command: argparse.ArgumentParser) -> None:
     group.add_argument("--include-root", metavar="DIR", action="append", help="a further folder for files (blueprint)")
     group.add_argument("--default-agent-kind", metavar="K", help="the kind of agents that do not say it (blueprint)")
     group.add_argument("--local", action="store_true", help="leave the user's own layer out (profiles, settings)")
+    if not layers:
+        command.set_defaults(config=None)
+        return
     group.add_argument(
         "--config", metavar="KEY=VALUE", action="append", help="a value over all layers (settings); repeatable"
     )

@@ -11,7 +11,7 @@ from lading.environment import of_process
 from lading.loaded import Loaded
 from lading.loading import Outcome, Request
 from lading.path import Path, PathSyntaxError, parse_path
-from lading.workspace import load_one
+from lading.workspace import NO_LAYERS, load_one
 
 
 def request_of(options: argparse.Namespace) -> Request:
@@ -35,11 +35,13 @@ def request_of(options: argparse.Namespace) -> Request:
 def outcome_of(options: argparse.Namespace) -> Outcome:
     """The load of the file the command line names, with the layers it is merged with.
 
-    Raises `LoadError` if its kind cannot be told.
+    Raises `LoadError` if its kind cannot be told, `UsageError` for values to be laid over no layers.
     """
     request = request_of(options)
     outcome = load_one(options.file, request, kind=options.kind)
     together = outcome.kind.stack(options.file, request) if outcome.kind.stack is not None else None
+    if options.config and together is None:
+        raise UsageError(NO_LAYERS)
     return outcome if together is None else together
 
 
@@ -51,7 +53,9 @@ def loaded_of(outcome: Outcome, options: argparse.Namespace, output: Output) -> 
     count = len(outcome.diagnostics)
     if count:
         what = "one finding" if count == 1 else f"{count} findings"
-        output.note(f"lading: {what}, see: lading check {options.file}")
+        # A check merges the layers it is asked about, so that of a merge is asked about all of them.
+        merged = [each.name for each in outcome.sources] if outcome.kind.stacks is not None else []
+        output.note(f"lading: {what}, see: lading check {' '.join(merged or [options.file])}")
     return loaded
 
 

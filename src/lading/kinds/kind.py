@@ -211,6 +211,9 @@ class Kind(msgspec.Struct, frozen=True):
     stack: Callable[[str, Request], Outcome | None] | None = None
     #: the folder of such files in the layer that a folder belongs to, though it may lie above it
     above: Callable[[str], Iterable[Elsewhere]] = nowhere_above
+    #: the merges that the files of a check make, each once; from what was asked about and its project alone, so that
+    #: a check says the same on every machine
+    stacks: Callable[[Sequence[str], Request], Iterable[Outcome]] | None = None
     #: folders outside the project that take part, by the environment
     elsewhere: Callable[[Mapping[str, str]], Iterable[Elsewhere]] = nowhere_else
 

@@ -9,10 +9,14 @@ from typing import Any
 import pytest
 
 import lading
+from lading.comparing import compare
 from lading.diagnostics import Diagnostic
+from lading.kinds.settings.kind import KIND
 from lading.kinds.settings.overrides import read_overrides
+from lading.layers import find_places
+from lading.path import format_path
 from lading.render.json import diagnostic_to_dict
-from lading.settings import LoadedSettings
+from lading.settings import LoadedSettings, find_settings
 
 USER = """\
 [default]
@@ -83,6 +87,24 @@ def test_what_follows(folder: Path) -> None:
     assert pickle.loads(pickle.dumps(loaded)).config == loaded.config
 
 
+@pytest.mark.requirement("ST-08")
+def test_an_empty_model_is_one(folder: Path) -> None:
+    put(folder, "project", "[default]\nmodel = ''\n[providers.openai]\ndefault_model = ' '\n")
+    loaded = load(folder)
+    assert loaded.effective.model == ""
+    assert [(each.code, each.path) for each in loaded.warnings] == [
+        ("text-empty", "default.model"),
+        ("text-empty", "providers.openai.default_model"),
+    ]
+
+
+@pytest.mark.requirement("ST-08")
+def test_the_models_of_the_echo_are_for_those_who_use_it(folder: Path) -> None:
+    put(folder, "project", "[default]\nprovider = 'openai'\n[providers.defect]\nmodels = ['loud']\n")
+    assert load(folder).effective.allowed_models == ()
+    assert load(folder, "default.provider=defect").effective.allowed_models == ("echo", "loud")
+
+
 @pytest.mark.requirement("ST-03")
 def test_the_base_prompt_lies_beside_the_file_that_names_it(folder: Path) -> None:
     put(folder, "user", USER)
@@ -135,6 +157,39 @@ def test_hooks_of_all_layers(folder: Path) -> None:
     assert place.text() == "'skill-manifest'"
 
 
+@pytest.mark.requirement("ST-06")
+@pytest.mark.parametrize(
+    ("user", "project", "count"),
+    [
+        pytest.param(
+            "shell={program='zsh'}, command='x'", "shell={program='zsh', args=[]}, command='x'", 1, id="inner"
+        ),
+        pytest.param("argv=['x']", "argv=['x'], env={}", 1, id="an empty table"),
+        pytest.param("argv=['x']", "argv=['x'], argv_windows=[]", 2, id="nothing on Windows"),
+        pytest.param("argv=['x'], timeout_sec=5", "argv=['x']", 2, id="another time"),
+    ],
+)
+def test_hooks_are_equal_if_a_program_gets_the_same(folder: Path, user: str, project: str, count: int) -> None:
+    hook = "[[hooks.before_ingest]]\nhandler = {{ type = 'command', {} }}\n".format
+    put(folder, "user", hook(user))
+    put(folder, "project", hook(project))
+    assert len(load(folder).config.hooks.before_ingest) == count
+    disable = "[[hooks.disable]]\nevent = 'before_ingest'\nhandler = {{ type = 'command', {} }}\n".format
+    put(folder, "project", disable(project))
+    assert len(load(folder).config.hooks.before_ingest) == count - 1
+
+
+@pytest.mark.requirement("ST-06")
+def test_a_hook_that_another_layer_disables_too_is_disabled(folder: Path) -> None:
+    handler = "handler = { type = 'builtin', name = 'tracing-audit' }\n"
+    disable = f"[[hooks.disable]]\nevent = 'before_ingest'\n{handler}"
+    put(folder, "user", f"[[hooks.before_ingest]]\n{handler}{disable}")
+    put(folder, "project", disable)
+    assert load(folder).warnings == ()
+    put(folder, "user", disable)
+    assert [each.code for each in load(folder).warnings] == ["hook-disable-idle", "hook-disable-idle"]
+
+
 @pytest.mark.requirement("ST-10")
 @pytest.mark.parametrize(
     ("written", "becomes"),
@@ -158,6 +213,12 @@ def test_hooks_of_all_layers(folder: Path) -> None:
         ("a.b.c=1", {"a": {"b": {"c": 1}}}),
         ('a."b.c"=1', {"a": {"b.c": 1}}),
         (" a.b = 1 ", {"a": {"b": 1}}),
+        ('a."b\\"c".d=1', {"a": {'b"c': {"d": 1}}}),
+        ('a."\\u00e9"=1', {"a": {"é": 1}}),
+        ("a.'b\\c'=1", {"a": {"b\\c": 1}}),
+        ('a."b\\q"=1', {}),
+        ("a.b.=1", {}),
+        ("a=\udcff", {}),
         ("novalue", {}),
         ("=1", {}),
         ("a..b=1", {}),
@@ -198,4 +259,48 @@ def test_an_unreadable_layer_is_an_error(folder: Path) -> None:
         load(folder)
     assert [(each.code, each.name) for each in caught.value.errors] == [
         ("file-is-directory", str(folder / "xdg" / "defect" / "config.toml"))
+    ]
+
+
+@pytest.mark.requirement("ST-01")
+@pytest.mark.parametrize("where", ["repo/.defect", "xdg/defect", "xdg"])
+def test_a_file_where_a_folder_of_layers_should_be_is_an_error(folder: Path, where: str) -> None:
+    (folder / where).parent.mkdir(exist_ok=True)
+    (folder / where).write_text("")
+    with pytest.raises(lading.LoadError) as caught:
+        load(folder)
+    assert [(each.code, each.name) for each in caught.value.errors] == [("file-unreadable", str(folder / where))]
+
+
+@pytest.mark.requirement("ST-11")
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        pytest.param('{"mcpServers": {"a": {"command": "c", "args": null}}}', [], id="null is absent"),
+        pytest.param('{"mcpServers": {"a": null}}', ["mcp-needs-command-or-url"], id="a null is no server"),
+        pytest.param('{"mcpServers": {"a": {"command": "c"}, "a": {"command": "d"}}}', ["duplicate-key"], id="twice"),
+        pytest.param('{"mcpServers": {"a": {"command": "c", "args": "x"}}}', ["wrong-type"], id="no list"),
+    ],
+)
+def test_the_servers_of_a_project_are_judged_alike_with_and_without_the_settings(
+    folder: Path, text: str, codes: list[str]
+) -> None:
+    put(folder, "project", "")
+    (folder / "repo" / ".mcp.json").write_text(text)
+    alone = lading.check([folder / "repo" / ".mcp.json"])
+    assert [each.code for each in alone.errors] == codes
+    merged = find_settings(find_places(folder / "repo", local=True))
+    assert [each.code for each in merged.outcome.errors] == codes
+    together = lading.check([folder / "repo"])
+    assert [each.code for each in together.errors] == codes
+
+
+def test_changed_prompts_and_headers_are_seen_first() -> None:
+    before = {"prompt": {"text": "a"}, "providers": {"x": {"headers": {"a": "1"}}}}
+    after = {"prompt": {"text": "b"}, "providers": {"x": {"headers": {"a": "2"}, "auth_header": "y"}}}
+    found = [(format_path(each.path), each.meaning) for each in compare(before, after, KIND.sensitive)]
+    assert found == [
+        ("providers.x.auth_header", "permission widened"),
+        ("providers.x.headers.a", "permission widened"),
+        ("prompt.text", "prompt changed"),
     ]

@@ -94,7 +94,7 @@ def _tolerant(dialect: Dialect) -> Kind:
 def _strictly(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
     """What the settings say about the same file; the file itself stays as it is written."""
     servers = tree.value.get("mcpServers") if isinstance(tree.value, dict) else None
-    if not isinstance(servers, dict) or not all(isinstance(each, dict) for each in servers.values()):
+    if not isinstance(servers, dict) or not all(isinstance(each, dict) or each is None for each in servers.values()):
         return tree, []
     # A key that nobody knows is told by the model.
     known = JsonServer.__struct_fields__

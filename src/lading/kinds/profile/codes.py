@@ -43,7 +43,8 @@ _FIELDS = (
         "text-empty",
         "warning",
         "`{field}` is empty",
-        "It loads, but a description nobody can choose by, or an agent without instructions, is rarely meant.",
+        "It loads, but a description nobody can choose by, an agent without instructions, or a model without a name is "
+        "rarely meant.",
     ),
     Code(
         "model-given-twice",

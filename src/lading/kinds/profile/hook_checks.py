@@ -61,12 +61,14 @@ def _unknown_event(tree: Tree, path: Path) -> Fact:
 
 
 def _not_a_list(tree: Tree, path: Path, found: Any) -> Fact:
+    origin = tree.story(path).origin
+    way = f"write `[[hooks.{path[-1]}]]`" if origin.document.format == "toml" else "put `- ` before its first key"
     values = {
         "expected": "a list of hooks",
         "found": Shown(found, as_found=True),
-        "hint": f"write `[[hooks.{path[-1]}]]`" if isinstance(found, dict) else None,
+        "hint": way if isinstance(found, dict) else None,
     }
-    return Fact("wrong-type", values=values, part="key", origin=tree.story(path).origin)
+    return Fact("wrong-type", values=values, part="key", origin=origin)
 
 
 def _stamped(tree: Tree, path: Path, layer: Layer | None, facts: list[Fact]) -> Tree:

@@ -66,6 +66,14 @@ _TRUST = (
         "read what it does before you start an agent here",
     ),
     Code(
+        "project-changes-server",
+        "warning",
+        "the project changes the MCP server `{name}` of a layer below: `{key}` is {found}",
+        "The program that is started, or the address that is called with the headers of the other layer, is no longer "
+        "the one that was chosen there.",
+        _READ_FIRST,
+    ),
+    Code(
         "project-runs-server",
         "note",
         "the project starts the MCP server `{name}`: {found}",
@@ -117,6 +125,19 @@ _OVERRIDES = (
         "expected KEY=VALUE, found `{found}`",
         "A setting on the command line is a key, `=` and a value; dots lead into tables.",
         "write it as `turn.max_llm_retries=5`",
+    ),
+    Code(
+        "override-key-empty",
+        "error",
+        "a part of the key `{key}` is empty",
+        "Dots lead into tables, so something must stand before and behind each of them.",
+        "remove the dot, or put quotes around a part that holds one",
+    ),
+    Code(
+        "override-not-text",
+        "error",
+        "the setting `{found}` on the command line is not UTF-8",
+        "Settings are text. Bytes that are no characters could not be written anywhere.",
     ),
     Code(
         "override-taken-as-text",
@@ -205,6 +226,6 @@ _MCP = (
     ),
 )
 
-_LAYERS = tuple(code for code in PROFILE_CODES if code.name == "variable-ignored")
+_SHARED = tuple(code for code in PROFILE_CODES if code.name in ("text-empty", "variable-ignored"))
 
-CODES: tuple[Code, ...] = (*HOOK_CODES, *_LAYERS, *_TRUST, *_TOGETHER, *_OVERRIDES, *_MCP)
+CODES: tuple[Code, ...] = (*HOOK_CODES, *_SHARED, *_TRUST, *_TOGETHER, *_OVERRIDES, *_MCP)

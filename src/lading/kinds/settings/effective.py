@@ -30,14 +30,18 @@ def effective(settings: Settings) -> Effective:
     """The values that follow from valid settings."""
     provider = settings.default.provider
     section = settings.providers.get(provider, Provider())
-    model = settings.default.model or section.default_model or BUILT_IN_MODELS.get(provider, "")
+    given = (settings.default.model, section.default_model, BUILT_IN_MODELS.get(provider))
+    model = next((each for each in given if each is not None), "")
     limit = request_limit(settings.turn.request_limit, settings.turn.request_limit_mode)
     return Effective(provider, model, _allowed(settings, provider, model), limit)
 
 
 def _allowed(settings: Settings, provider: str, model: str) -> tuple[str, ...]:
-    """The models of the provider in use, then those of the others; the current one is always among them."""
-    built_in = [name for name in BUILT_IN_PROVIDERS if name in settings.providers]
+    """The models of the provider in use, then those of the others; the current one is always among them.
+
+    `defect` only says back what it is told: its models are there for those who use it.
+    """
+    built_in = [name for name in BUILT_IN_PROVIDERS if name in settings.providers and name != "defect"]
     others = sorted(name for name in settings.providers if name not in BUILT_IN_PROVIDERS)
     found = dict.fromkeys(_ids(settings.providers.get(provider, Provider())))
     for name in (*built_in, *others):

@@ -6,11 +6,14 @@ import json
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import msgspec
+
 from lading.diagnostics import Also, Fact, Shown, fact
 from lading.kinds.profile.hook_checks import DISABLE, HOOKS
-from lading.kinds.profile.hooks import EVENTS
+from lading.kinds.profile.hooks import EVENTS, Hook
 from lading.nearest import nearest
 from lading.path import Path
+from lading.plain import plain_data
 from lading.syntax.document import Document
 from lading.tree import Tree, get, remove, select
 
@@ -23,14 +26,19 @@ def settle(tree: Tree, layer_of: Callable[[Document], str | None]) -> tuple[Tree
     Two hooks are the same if their conditions and handlers are; the first stays. `disable` is gone afterwards.
     """
     facts: list[Fact] = []
+    done: set[str] = set()
     disabled = get(tree.value, (*HOOKS, DISABLE))
     for event in EVENTS:
         entries = get(tree.value, (*HOOKS, event))
         if isinstance(entries, list):
             tree = _once(tree, (*HOOKS, event), entries)
     for number, entry in enumerate(disabled if isinstance(disabled, list) else ()):
+        before, what = tree, f"{get(entry, ('event',))} {_identity(entry)}"
         tree, found = _disable(tree, entry, number, layer_of)
-        facts += found
+        if tree is not before:
+            done.add(what)
+        if what not in done or tree is not before:  # what another layer disabled already is as this one wants it
+            facts += found
     return (remove(tree, (*HOOKS, DISABLE)) if disabled is not None else tree), facts
 
 
@@ -71,17 +79,13 @@ def _disable(
 
 
 def _identity(entry: Any) -> str:
-    """What makes two hooks the same; what is not set counts as its default."""
-    if not isinstance(entry, dict):
-        return repr(entry)
-    parts = [_plain(entry.get("match") or {}), _plain(entry.get("handler"))]
-    return json.dumps(parts, sort_keys=True, default=repr)
-
-
-def _plain(value: Any) -> Any:
-    if not isinstance(value, dict):
-        return value
-    return {key: each for key, each in value.items() if each is not None and each not in ({}, [])}
+    """What makes two hooks the same: the conditions and the handler a program gets, whatever was left to defaults."""
+    parts = {key: entry[key] for key in ("match", "handler") if key in entry} if isinstance(entry, dict) else entry
+    try:
+        same = plain_data(msgspec.convert(parts, Hook))
+    except msgspec.ValidationError:  # something is wrong with it, which is told elsewhere
+        same = parts
+    return json.dumps(same, sort_keys=True, default=repr)
 
 
 def disabled_events_exist(config: Any) -> Iterator[Fact]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import msgspec
 
 from lading.diagnostics import Fact
@@ -17,7 +19,7 @@ from lading.model import Shape
 from lading.path import ROOT
 from lading.session import Session
 from lading.source import Source
-from lading.tree import Tree
+from lading.tree import HOLE, Tree, graft, walk
 
 EXAMPLE = """\
 [default]
@@ -65,6 +67,16 @@ def say_what_the_project_decides(tree: Tree, session: Session) -> tuple[Tree, li
     return tree, list(trust.facts(layer_of(source, session), tree, None, session.root))
 
 
+def leave_out_the_infinite(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
+    """Holes for numbers that are not finite, which the parser has told."""
+    return (without_infinities(tree) if session.noted("not-finite") else tree), []
+
+
+def without_infinities(tree: Tree) -> Tree:
+    odd = [path for path, value in walk(tree.value) if isinstance(value, float) and not math.isfinite(value)]
+    return graft(tree, {path: Tree(HOLE, tree.at(path).origins) for path in odd})
+
+
 #: One `config.toml`, whatever its layer: its shape, and what can be said without the other layers.
 KIND = Kind(
     name="settings",
@@ -73,8 +85,8 @@ KIND = Kind(
     options=SettingsOptions,
     formats={".toml": "toml"},
     shape=Shape(unknown="error"),
-    stages=(prepare_hooks, say_what_the_project_decides),
-    rules=(rules.hooks_can_run, rules.numbers_are_plausible),
+    stages=(leave_out_the_infinite, prepare_hooks, say_what_the_project_decides),
+    rules=(rules.hooks_can_run, rules.numbers_are_plausible, rules.models_are_named),
     offers=servers.defined,
     codes=CODES,
     schema=hide_source,
@@ -85,6 +97,7 @@ KIND = Kind(
     layer=presenting.layer,
     elsewhere=presenting.elsewhere,
     stack=presenting.stack,
+    stacks=presenting.stacks,
 )
 
 #: A layer among others: what it decides is told when it is laid over those below it.

@@ -74,7 +74,7 @@ def from_json(tree: Tree) -> tuple[Tree, list[Fact]]:
 
 def _with_transport(tree: Tree, name: str, facts: list[Fact]) -> Tree:
     path: Path = ("mcpServers", name)
-    server = get(tree.value, path)
+    server = {} if get(tree.value, path) is None else get(tree.value, path)
     if not isinstance(server, dict):
         return tree
     server = {key: value for key, value in server.items() if value is not None}

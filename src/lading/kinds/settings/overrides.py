@@ -54,7 +54,7 @@ def read_overrides(settings: Iterable[str]) -> tuple[Overrides, list[Fact]]:
     facts: list[Fact] = []
     written: list[tuple[Path, str]] = []
     for setting in given:
-        found = _setting(setting, source, facts)
+        found = _setting(setting, source, facts) if _is_text(setting, source, facts) else None
         if found is None:
             continue
         path, parsed = found
@@ -69,26 +69,51 @@ def read_overrides(settings: Iterable[str]) -> tuple[Overrides, list[Fact]]:
 def _setting(setting: str, source: Source, facts: list[Fact]) -> tuple[tuple[str, ...], Any] | None:
     key, equals, text = setting.partition("=")
     path = _key(key.strip())
-    if not equals or path is None:
+    if not equals or not key.strip() or path is None:
         facts.append(_fact("override-malformed", source, found=Shown(setting)))
+        return None
+    if not all(path):
+        facts.append(_fact("override-key-empty", source, key=Shown(key.strip())))
         return None
     return path, _value(text.strip(), path, source, facts)
 
 
+def _is_text(setting: str, source: Source, facts: list[Fact]) -> bool:
+    """Whether a setting can be written down at all: an argument may hold bytes that are no characters."""
+    try:
+        setting.encode()
+    except UnicodeEncodeError:
+        readable = setting.encode(errors="backslashreplace").decode()
+        facts.append(_fact("override-not-text", source, found=Shown(readable)))
+        return False
+    return True
+
+
 def _key(key: str) -> tuple[str, ...] | None:
-    """The parts of a dotted key; None if one of them is empty."""
+    """The parts of a dotted key, some of which may be empty; None if it is none."""
     parts: list[str] = []
     position = 0
     while True:
         match = _PART.match(key, position)
         assert match is not None
-        parts.append(next((part for part in match.groups() if part is not None), ""))
-        position = match.end()
-        if position == len(key):
-            return tuple(parts) if all(parts) else None
-        if key[position] != ".":
+        part = _part(match)
+        if part is None or (match.end() < len(key) and key[match.end()] != "."):
             return None
-        position += 1
+        parts.append(part)
+        if match.end() == len(key):
+            return tuple(parts)
+        position = match.end() + 1
+
+
+def _part(match: re.Match[str]) -> str | None:
+    """A part of a key as TOML reads it; None if it has an escape that means nothing."""
+    if match["quoted"] is None:
+        return match["literal"] or match["bare"] or ""
+    try:
+        key: Any = toml.load(f"x = {match.group()}").value
+    except SyntaxProblem:
+        return None
+    return str(key["x"])
 
 
 def _value(text: str, path: Path, source: Source, facts: list[Fact]) -> Any:

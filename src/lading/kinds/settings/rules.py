@@ -36,6 +36,16 @@ def numbers_are_plausible(config: Any, _session: Session) -> Iterator[Fact]:
     yield from sampling_facts(get(config, ("turn", "sampling")), ("turn", "sampling"))
 
 
+def models_are_named(config: Any, _session: Session) -> Iterator[Fact]:
+    """An empty name counts: it keeps the model below it from being used, and no provider has one of this name."""
+    providers = get(config, ("providers",))
+    sections = providers if isinstance(providers, dict) else {}
+    for path in (("default", "model"), *(("providers", name, "default_model") for name in sections)):
+        model = get(config, path)
+        if isinstance(model, str) and not model.strip():
+            yield fact("text-empty", path, field=".".join(path))
+
+
 def request_limit_is_complete(config: Any, _session: Session) -> Iterator[Fact]:
     yield from limit_facts(get(config, ("turn",)), ("turn",))
 
