@@ -1,0 +1,44 @@
+"""What the programs that run blueprints refuse, or doubt, when they compile one."""
+
+from __future__ import annotations
+
+from lading.codes import Code
+
+_VERDICTS = (
+    Code(
+        "verdict-channel",
+        "warning",
+        "agent `{name}` gives its verdict in the channel `{channel}`, this reads `{found}`",
+        "The verdict of an agent is its whole result (channel `body`), or stands below it in `parts.verdict` (channel "
+        "`part`). A condition that looks at the other place never finds it, and today's programs refuse the blueprint.",
+        "read `{instead}`, or change the `channel`",
+    ),
+    Code(
+        "verdict-unknown-value",
+        "warning",
+        "agent `{name}` never gives the verdict `{found}`",
+        "A condition compares the verdict of an agent with a word that is not among its `values`, so the answer is "
+        "always the same. Today's programs refuse the blueprint.",
+        "did you mean `{nearest}`?",
+    ),
+    Code(
+        "verdict-unhandled",
+        "warning",
+        "no condition asks for the verdict `{value}` of agent `{name}`",
+        "The agent may end with this word, and nothing in the flow tells it from others. If only one of its words is "
+        "never asked for, that is taken for what the other arm of a condition stands for, unless "
+        "`metadata.strict_verdict_handling` or `lints` ask for all of them. The lint `verdict-value-unhandled` set to "
+        "`allow` silences it.",
+        "ask for it in a `branch` or `loop`, or remove it from `values`",
+    ),
+    Code(
+        "verdict-never-read",
+        "warning",
+        "no condition asks for the verdict of agent `{name}`",
+        "The agent promises to end with one of a few words, but whatever it says, the flow goes on in the same way. "
+        "The lint `verdict-contract-never-read` set to `allow` silences it.",
+        "ask for it in a `branch` or `loop`, or remove `verdict`",
+    ),
+)
+
+COMPILE_CODES: tuple[Code, ...] = _VERDICTS
