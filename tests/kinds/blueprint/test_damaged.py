@@ -39,6 +39,7 @@ STARTS = [
         "mixed-flow",
         "verdicts-misread",
         "verdicts-unhandled",
+        "projection-names",
     )
 ]
 WORDS = ["$file", "$agent_md", "kind", "op", "path", "at", "$.a", "x", "operator", "lit", "args", "name", "agents"]

@@ -39,6 +39,15 @@ _VERDICTS = (
         "The lint `verdict-contract-never-read` set to `allow` silences it.",
         "ask for it in a `branch` or `loop`, or remove `verdict`",
     ),
+    Code(
+        "projection-name-clash",
+        "warning",
+        "`{name}` is the projection name of agent `{agent}`, and agent `{other}` claims it, too",
+        "The results of a step are known by the name of its agent, by the agent's `projection_name`, and by the place "
+        "they are written to if that is a single step below `$`. If two agents claim one name and one of them declares "
+        "it, today's programs refuse the blueprint.",
+        "choose another `projection_name`",
+    ),
 )
 
 COMPILE_CODES: tuple[Code, ...] = _VERDICTS

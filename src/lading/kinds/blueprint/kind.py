@@ -14,7 +14,7 @@ from lading.kinds.agent_md import codes as agent_codes
 from lading.kinds.agent_md.header import is_collection_key
 from lading.kinds.agent_md.model import AGENT_KINDS, DEFAULT_KIND, AgentKind
 from lading.kinds.agent_md.written import written as agent_written
-from lading.kinds.blueprint import dialect, rules, verdicts
+from lading.kinds.blueprint import dialect, projections, rules, verdicts
 from lading.kinds.blueprint.codes import CODES
 from lading.kinds.blueprint.compile_codes import COMPILE_CODES
 from lading.kinds.blueprint.expand import Places, expand
@@ -138,6 +138,7 @@ KIND = Kind(
         dialect.forms_are_not_mixed,
         dialect.paths_are_well_formed,
         verdicts.verdicts_are_read_as_promised,
+        projections.projection_names_differ,
     ),
     codes=(*agent_codes.CODES, *CODES, *COMPILE_CODES),
     schema=with_references,
