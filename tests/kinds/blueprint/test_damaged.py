@@ -40,6 +40,8 @@ STARTS = [
         "verdicts-misread",
         "verdicts-unhandled",
         "projection-names",
+        "subprocesses",
+        "scripts-and-programs",
     )
 ]
 WORDS = ["$file", "$agent_md", "kind", "op", "path", "at", "$.a", "x", "operator", "lit", "args", "name", "agents"]

@@ -50,4 +50,51 @@ _VERDICTS = (
     ),
 )
 
-COMPILE_CODES: tuple[Code, ...] = _VERDICTS
+_SUBPROCESSES = (
+    Code(
+        "subprocess-without-command",
+        "warning",
+        "subprocess `{name}` has no command",
+        "`argv` is the program and its arguments. An empty one loads, but an agent that uses it cannot be compiled.",
+        "write the program as the first entry of `argv`",
+    ),
+    Code(
+        "subprocess-placeholder",
+        "warning",
+        "`{name}` is no placeholder that a subprocess knows",
+        "In `argv`, `stdin`, `env` and `cwd`, a lower-case word in braces is replaced when the command runs: `system`, "
+        "`system_file`, `prompt`, `model`, `tools_csv`, `work_dir`, `task_id` or `attempt`. Any other makes today's "
+        "programs refuse the blueprint. Other braces are text, such as those of JSON.",
+        "did you mean `{nearest}`?; known are {known}",
+    ),
+    Code(
+        "stream-mode",
+        "warning",
+        "`{found}` is not a stream mode, expected one of {known}",
+        "The blueprint loads, but cannot be compiled.",
+        "did you mean `{nearest}`?",
+    ),
+    Code(
+        "output-and-stream",
+        "warning",
+        "subprocess `{name}` has both `output` and `stream_mode`",
+        "The output of a command is read as a whole or as a stream. The blueprint loads, but cannot be compiled.",
+        "remove one of the two",
+    ),
+    Code(
+        "subprocess-output",
+        "warning",
+        "`{field}` takes {expected}, found {found}",
+        "The blueprint loads, but cannot be compiled.",
+    ),
+    Code(
+        "script-with-mcp-tools",
+        "warning",
+        "agent `{name}` runs a script, which cannot use the tool `{tool}`",
+        "Tools of MCP servers are for agent blocks with a prompt. One with `spec.script_path` that lists them loads, "
+        "but cannot be compiled.",
+        "remove the tool, or the `script_path`",
+    ),
+)
+
+COMPILE_CODES: tuple[Code, ...] = (*_VERDICTS, *_SUBPROCESSES)

@@ -14,7 +14,7 @@ from lading.kinds.agent_md import codes as agent_codes
 from lading.kinds.agent_md.header import is_collection_key
 from lading.kinds.agent_md.model import AGENT_KINDS, DEFAULT_KIND, AgentKind
 from lading.kinds.agent_md.written import written as agent_written
-from lading.kinds.blueprint import dialect, projections, rules, verdicts
+from lading.kinds.blueprint import dialect, projections, rules, subprocesses, verdicts
 from lading.kinds.blueprint.codes import CODES
 from lading.kinds.blueprint.compile_codes import COMPILE_CODES
 from lading.kinds.blueprint.expand import Places, expand
@@ -139,6 +139,9 @@ KIND = Kind(
         dialect.paths_are_well_formed,
         verdicts.verdicts_are_read_as_promised,
         projections.projection_names_differ,
+        subprocesses.templates_are_usable,
+        subprocesses.programs_stream_in_a_known_way,
+        subprocesses.scripts_have_no_mcp_tools,
     ),
     codes=(*agent_codes.CODES, *CODES, *COMPILE_CODES),
     schema=with_references,
