@@ -42,6 +42,7 @@ STARTS = [
         "projection-names",
         "subprocesses",
         "scripts-and-programs",
+        "without-effect",
     )
 ]
 WORDS = ["$file", "$agent_md", "kind", "op", "path", "at", "$.a", "x", "operator", "lit", "args", "name", "agents"]

@@ -97,4 +97,53 @@ _SUBPROCESSES = (
     ),
 )
 
-COMPILE_CODES: tuple[Code, ...] = (*_VERDICTS, *_SUBPROCESSES)
+_WITHOUT_EFFECT = (
+    Code(
+        "strict-binding-unused",
+        "warning",
+        "`strict_binding` has no effect: no agent has a runner",
+        "Strict binding asks that agents get the runner they are bound to. Here no agent has one, whether by `runner`, "
+        "`runner_ref`, `worker_binding` or the blueprint's `default_runner`.",
+        "give an agent a runner, or remove `strict_binding`",
+    ),
+    Code(
+        "unknown-lint",
+        "warning",
+        "there is no lint `{lint}`",
+        "A key of `lints` is the kind of a finding, `category:` with the name of a category, or `all`. Any other is "
+        "let pass and has no effect.",
+        "did you mean `{nearest}`?; categories are {known}",
+    ),
+    Code(
+        "lint-without-effect",
+        "warning",
+        "`{lint}` cannot be set to `{level}`: what it finds is always refused",
+        "Levels count for findings that today's programs only report. What keeps a blueprint from being compiled "
+        "stays an error.",
+        "remove it",
+    ),
+    Code(
+        "unused-operator",
+        "warning",
+        "no agent is played by the operator `{name}`",
+        "An operator that no agent names in `spec.operator_ref` has no effect.",
+        "remove it, or name it in an agent of kind `operator`",
+    ),
+    Code(
+        "unknown-step",
+        "warning",
+        "there is no step `{name}`",
+        "An audit looks at steps by the name of their agent or its `projection_name`; `*` stands for every step. A "
+        "name that no step has is never looked at.",
+        "did you mean `{nearest}`?",
+    ),
+    Code(
+        "empty-name",
+        "warning",
+        "the `{field}` of {owner} is empty",
+        "An empty name loads, but nobody can tell what it stands for.",
+        "give it a name",
+    ),
+)
+
+COMPILE_CODES: tuple[Code, ...] = (*_VERDICTS, *_SUBPROCESSES, *_WITHOUT_EFFECT)

@@ -12,8 +12,8 @@ from lading.kinds.blueprint.parts import flow_parts, items, mapping, names_in
 from lading.path import Path
 from lading.session import Session
 
-#: A path of one step.
-_SINGLE = re.compile(r"""\$(?:\.(?P<plain>[^.\[]+)|\["(?P<quoted>[^"]+)"\])""")
+#: The first step of a path, and what comes after it.
+_FIRST = re.compile(r"""\$(?:\.(?P<plain>[^.\[]+)|\["(?P<quoted>[^"]+)"\])(?P<rest>.*)""", re.DOTALL)
 
 
 def projection_names_differ(config: Any, _session: Session) -> Iterator[Fact]:
@@ -35,6 +35,17 @@ def projection_names_differ(config: Any, _session: Session) -> Iterator[Fact]:
         yield fact(
             "projection-name-clash", path, also=[also], name=Shown(name), agent=Shown(first), other=Shown(second)
         )
+
+
+def step_names(config: Any) -> dict[str, None]:
+    """Every name that a step can be meant by, in the order of the flow."""
+    declared = dict(_declared(config))
+    names = dict.fromkeys(name for name, _ in declared.values())
+    for part in flow_parts(config):
+        if part.tag == "kind" and part.name == "step":
+            ref, key = part.value.get("ref"), _first_key(part.value.get("out"))
+            names.update(dict.fromkeys(each for each in (ref, key) if isinstance(each, str)))
+    return names
 
 
 def _declared(config: Any) -> Iterator[tuple[str, tuple[str, Path]]]:
@@ -67,7 +78,16 @@ def _claims(config: Any, declared: dict[str, tuple[str, Path]]) -> dict[str, dic
 
 
 def _single(path: Path, out: Any) -> Iterator[tuple[str, Path]]:
-    at = mapping(out).get("at") if mapping(out).get("op") == "path" else None
-    match = _SINGLE.fullmatch(canonical_path(at) or "") if isinstance(at, str) else None
-    if match is not None:
+    match = _first(out)
+    if match is not None and not match["rest"]:
         yield match["plain"] or match["quoted"], (*path, "out", "at")
+
+
+def _first_key(out: Any) -> str | None:
+    match = _first(out)
+    return None if match is None else match["plain"] or match["quoted"]
+
+
+def _first(out: Any) -> re.Match[str] | None:
+    at = mapping(out).get("at") if mapping(out).get("op") == "path" else None
+    return _FIRST.fullmatch(canonical_path(at) or "") if isinstance(at, str) else None

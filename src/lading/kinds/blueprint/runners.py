@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
-from lading.kinds.blueprint.parts import mapping, names_in
+from lading.diagnostics import Fact, fact
+from lading.kinds.blueprint.lints import level_of, lints_of_blueprint
+from lading.kinds.blueprint.parts import has_holes, items, mapping, names_in
 from lading.path import Path
+from lading.session import Session
 
 
 class Bound(msgspec.Struct, frozen=True):
@@ -37,3 +41,14 @@ def _named(config: Any, name: Any) -> Bound:
     if number is None:
         return Bound(("runners",), {})
     return Bound(("runners", number, "runner"), mapping(config["runners"][number].get("runner")))
+
+
+def strict_binding_binds(config: Any, _session: Session) -> Iterator[Fact]:
+    """`strict_binding` is about runners: without any it asks for nothing."""
+    if mapping(mapping(config).get("strategy")).get("strict_binding") is not True:
+        return
+    agents = items(config.get("agents"))
+    if not agents or any(runner_of(config, number) for number, _ in agents) or has_holes(config["agents"]):
+        return
+    if level_of("strict-binding-without-runners", "suspicious", lints_of_blueprint(config)) != "allow":
+        yield fact("strict-binding-unused", ("strategy", "strict_binding"))

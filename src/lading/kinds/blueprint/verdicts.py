@@ -95,9 +95,9 @@ def verdicts_are_read_as_promised(config: Any, _session: Session) -> Iterator[Fa
                 mentioned[result.agent].update(_meant_words(each, contracts[result.agent]))
         if meant and all(result.agent in contracts for result in meant):
             yield from _misread(each, meant, contracts)
-    if not has_holes(mapping(config).get("flow")):
-        for contract in contracts.values():
-            yield from _unhandled(config, contract, readings, mentioned[contract.agent])
+    missed = [each for name, it in contracts.items() for each in _unhandled(config, it, readings, mentioned[name])]
+    if missed and not has_holes(config["flow"]):
+        yield from missed
 
 
 def _contracts(config: Any) -> Iterator[Contract]:

@@ -1,4 +1,4 @@
-"""Which verdicts a blueprint wants to be told about."""
+"""What programs would refuse or doubt when they compile a blueprint."""
 
 from __future__ import annotations
 
@@ -94,3 +94,23 @@ def test_the_first_layer_that_knows_a_kind_decides() -> None:
     assert level_of("k", "style", None, {"other": "deny"}, {"all": "warn", "category:STYLE": "deny"}) == "deny"
     assert level_of("k", "style", {"all": "warn"}, {"k": "deny"}) == "warn"
     assert level_of("k", "style", {"category:contract": "warn"}) is None
+
+
+@pytest.mark.requirement("BP-25")
+@pytest.mark.parametrize(
+    ("top", "agent", "expected"),
+    [
+        pytest.param({}, {}, ["strict-binding-unused"], id="nobody has a runner"),
+        pytest.param({}, {"runner": {"backend": "agent_block_in_process"}}, [], id="a runner of its own"),
+        pytest.param({}, {"profile": {"worker_binding": "w"}}, [], id="a worker binding"),
+        pytest.param({}, {"runner_ref": "gone"}, ["unknown-name"], id="one that does not exist"),
+        pytest.param({"default_runner": "gone"}, {}, ["unknown-name"], id="nor for all"),
+        pytest.param({"metadata": {"lints": {"category:suspicious": "allow"}}}, {}, [], id="which may be allowed"),
+        pytest.param({"strategy": {"strict_binding": False}}, {}, [], id="not strict"),
+    ],
+)
+def test_strict_binding(top: Any, agent: Any, expected: list[str]) -> None:
+    step = {"kind": "step", "ref": "a", "in": TRUE, "out": {"op": "path", "at": "$.out"}}
+    agents = [{"name": "a", "kind": "agent_block", **agent}]
+    text = json.dumps({"id": "t", "flow": step, "agents": agents, "strategy": {"strict_binding": True}, **top})
+    assert [each.code for each in lading.loads(text, kind="blueprint").warnings] == expected
