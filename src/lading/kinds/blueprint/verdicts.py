@@ -7,7 +7,7 @@ sure is told: where several agents write to one place, a comparison is right as 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 import msgspec
@@ -57,7 +57,7 @@ class Comparison(msgspec.Struct, frozen=True):
 
 
 class Result(msgspec.Struct, frozen=True):
-    """A place that a comparison may mean: the result of a step, or the verdict below it."""
+    """What a comparison may mean: the result of a step, or the verdict below it."""
 
     agent: str
     out: str
@@ -67,18 +67,26 @@ class Result(msgspec.Struct, frozen=True):
         return self.out if channel == "body" else self.out + _PART
 
 
-class _Readings(msgspec.Struct, frozen=True):
-    """What a flow does with the results of its steps."""
+class Readings(msgspec.Struct, frozen=True):
+    """What a flow does with the results of its steps. All but `others` by place."""
 
-    results: dict[str, list[Result]] = {}  #: by place
-    steps: dict[str, list[Result]] = {}  #: by agent
-    comparisons: list[Comparison] = []
-    others: set[str] = set()  #: places that decide something in a way that cannot be followed
+    results: dict[str, dict[Result, None]]
+    comparisons: dict[str, list[Comparison]]
+    others: set[str]  #: places that decide something in a way that cannot be followed
 
     def reads(self, at: str) -> bool:
         """Whether what stands at a place, or something around it, is read in another way than compared with words."""
         around = (at[:end] for end, character in enumerate(at) if character in ".[")
         return at in self.others or any(each in self.others for each in around)
+
+
+class Place(msgspec.Struct, frozen=True):
+    """A place that conditions ask about, and what is promised there."""
+
+    results: list[Result]  #: of agents that promise something
+    fitting: list[Contract]  #: those that promise it in this channel
+    words: dict[str, None]  #: that can stand here, or would if the channel were right
+    is_sure: bool  #: whether nobody else writes to it
 
 
 def verdicts_are_read_as_promised(config: Any, _session: Session) -> Iterator[Fact]:
@@ -88,16 +96,15 @@ def verdicts_are_read_as_promised(config: Any, _session: Session) -> Iterator[Fa
         return
     readings = _readings(config)
     mentioned: dict[str, set[str]] = {agent: set() for agent in contracts}
-    for each in readings.comparisons:
-        meant = readings.results.get(each.at, [])
-        for result in meant:
-            if result.agent in contracts:
-                mentioned[result.agent].update(_meant_words(each, contracts[result.agent]))
-        if meant and all(result.agent in contracts for result in meant):
-            yield from _misread(each, meant, contracts)
-    missed = [each for name, it in contracts.items() for each in _unhandled(config, it, readings, mentioned[name])]
-    if missed and not has_holes(config["flow"]):
-        yield from missed
+    for at, comparisons in readings.comparisons.items():
+        place = _place(readings.results.get(at, {}), contracts)
+        meant = _meant_words(comparisons, place)
+        words = {*meant, *meant.values()}  # one that is misspelt is told as such, and not missed as well
+        for each in place.results:
+            mentioned[each.agent].update(word for word in contracts[each.agent].values if word in words)
+        if place.is_sure:
+            yield from _misread(comparisons, place, meant, contracts)
+    yield from _unhandled(config, contracts, readings, mentioned)
 
 
 def _contracts(config: Any) -> Iterator[Contract]:
@@ -124,27 +131,26 @@ def _numbered(values: list[str]) -> dict[str, int]:
 # ------------------------------------------------------------------------------------------------- what the flow does
 
 
-def _readings(config: Any) -> _Readings:
-    readings = _Readings({}, {}, [], set())
+def _readings(config: Any) -> Readings:
+    readings = Readings({}, {}, set())
     for part in flow_parts(config):
         if part.tag == "op":
             continue
         if part.name == "step":
             for result in _results(part.value):
-                readings.results.setdefault(result.read_in(result.channel), []).append(result)
-                readings.steps.setdefault(result.agent, []).append(result)
+                readings.results.setdefault(result.read_in(result.channel), {})[result] = None
         for field in _DECIDING.get(part.name, ()):
             asks = part.name in _CONDITIONS
             for found in _read_in((*part.path, field), part.value.get(field), asks=asks):
                 if isinstance(found, Comparison):
-                    readings.comparisons.append(found)
+                    readings.comparisons.setdefault(found.at, []).append(found)
                 else:
                     readings.others.add(found)
     return readings
 
 
 def _results(step: dict[str, Any]) -> Iterator[Result]:
-    ref, out = step.get("ref"), _place(step.get("out"))
+    ref, out = step.get("ref"), _read_at(step.get("out"))
     if isinstance(ref, str) and out is not None:
         yield Result(ref, out, "body")
         yield Result(ref, out, "part")
@@ -176,7 +182,7 @@ def _comparison(path: Path, value: dict[str, Any]) -> Comparison | None:
     op = value.get("op")
     sides = _SIDES.get(op, ()) if isinstance(op, str) else ()
     for read, given in sides:
-        at, literal = _place(value.get(read)), mapping(value.get(given))
+        at, literal = _read_at(value.get(read)), mapping(value.get(given))
         if at is None or literal.get("op") != "lit":
             continue
         told, here = literal.get("value"), (*path, given, "value")
@@ -189,7 +195,7 @@ def _comparison(path: Path, value: dict[str, Any]) -> Comparison | None:
     return None
 
 
-def _place(expression: Any) -> str | None:
+def _read_at(expression: Any) -> str | None:
     at = mapping(expression).get("at") if mapping(expression).get("op") == "path" else None
     return canonical_path(at) if isinstance(at, str) else None
 
@@ -197,21 +203,39 @@ def _place(expression: Any) -> str | None:
 # ----------------------------------------------------------------------------------------------------- what is told
 
 
-def _misread(comparison: Comparison, meant: list[Result], contracts: dict[str, Contract]) -> Iterator[Fact]:
+def _place(results: Iterable[Result], contracts: dict[str, Contract]) -> Place:
+    promised = [each for each in results if each.agent in contracts]
+    fitting = [contracts[each.agent] for each in promised if contracts[each.agent].channel == each.channel]
+    promising = fitting or [contracts[each.agent] for each in promised]
+    words = {word: None for contract in promising for word in contract.values}
+    return Place(promised, fitting, words, is_sure=bool(promised) and all(each.agent in contracts for each in results))
+
+
+def _meant_words(comparisons: list[Comparison], place: Place) -> dict[str, str | None]:
+    """Each word that a place is compared with, and the one that can stand there and is meant, if any."""
+    if not place.results:
+        return {}
+    words = dict.fromkeys(word for each in comparisons for _, word in each.words)
+    return {word: word if word in place.words else nearest(word, place.words) for word in words}
+
+
+def _misread(
+    comparisons: list[Comparison], place: Place, meant: dict[str, str | None], contracts: dict[str, Contract]
+) -> Iterator[Fact]:
     """The wrong channel; in the right one, words that are no verdict."""
-    fitting = [contracts[each.agent] for each in meant if contracts[each.agent].channel == each.channel]
-    if not fitting:
-        if comparison.words:
-            yield _wrong_channel(comparison, meant[0], contracts[meant[0].agent])
-        return
-    known = {word: None for contract in fitting for word in contract.values}
-    for path, word in comparison.words:
-        if word not in known:
-            contract, guess = fitting[0], nearest(word, known)
-            also = Also("promised here", path=(*contract.path, "values"))
-            remedy = Remedy(f"change to `{guess}`", (Change(path, guess),), safe=False) if guess else None
-            name, found = Shown(contract.agent), Shown(word)
-            yield fact("verdict-unknown-value", path, also=[also], remedy=remedy, name=name, found=found, nearest=guess)
+    for each in comparisons:
+        if not place.fitting and each.words:
+            yield _wrong_channel(each, place.results[0], contracts[place.results[0].agent])
+        for path, word in each.words if place.fitting else ():
+            if word not in place.words:
+                yield _unknown_value(path, word, meant[word], place.fitting[0])
+
+
+def _unknown_value(path: Path, word: str, guess: str | None, contract: Contract) -> Fact:
+    also = Also("promised here", path=(*contract.path, "values"))
+    remedy = Remedy(f"change to `{guess}`", (Change(path, guess),), safe=False) if guess else None
+    name = Shown(contract.agent)
+    return fact("verdict-unknown-value", path, also=[also], remedy=remedy, name=name, found=Shown(word), nearest=guess)
 
 
 def _wrong_channel(comparison: Comparison, meant: Result, contract: Contract) -> Fact:
@@ -228,25 +252,33 @@ def _wrong_channel(comparison: Comparison, meant: Result, contract: Contract) ->
     )
 
 
-def _meant_words(comparison: Comparison, contract: Contract) -> Iterator[str]:
-    """The verdicts that a comparison is about; one that is misspelt is told as such and not missed as well."""
-    for _, word in comparison.words:
-        meant = word if word in contract.values else nearest(word, contract.values)
-        if meant is not None:
-            yield meant
+def _unhandled(
+    config: Any, contracts: dict[str, Contract], readings: Readings, mentioned: dict[str, set[str]]
+) -> Iterator[Fact]:
+    """Verdicts that no condition mentions, of agents that steps run."""
+    places: dict[str, set[str]] = {}
+    for at, results in readings.results.items():
+        for each in results:
+            if each.agent in contracts and contracts[each.agent].channel == each.channel:
+                places.setdefault(each.agent, set()).add(at)
+    missed = [
+        each
+        for agent, found in places.items()
+        for each in _missed(config, contracts[agent], mentioned[agent], is_read=any(map(readings.reads, found)))
+    ]
+    if missed and not has_holes(config["flow"]):
+        yield from missed
 
 
-def _unhandled(config: Any, contract: Contract, readings: _Readings, mentioned: set[str]) -> Iterator[Fact]:
-    """Verdicts that no condition mentions, or the whole contract if none is."""
-    places = _places(contract, readings)
+def _missed(config: Any, contract: Contract, mentioned: set[str], *, is_read: bool) -> Iterator[Fact]:
     missing = [word for word in contract.values if word not in mentioned]
-    if not places or not missing:
-        return  # no step runs the agent, or all is well
+    if not missing:
+        return
     kind = "verdict-value-unhandled" if mentioned else "verdict-contract-never-read"
     level = "deny" if _is_strict(config) else _level(config, contract, kind)
     # Unless somebody asks for more: the last verdict is what the other arm of a condition stands for, and a place
     # that is read in other ways may well decide something.
-    enough = (len(missing) == 1 and mentioned) or any(map(readings.reads, places))
+    enough = is_read or (len(missing) == 1 and mentioned)
     if level == "allow" or (level is None and enough):
         return
     if not mentioned:
@@ -255,11 +287,6 @@ def _unhandled(config: Any, contract: Contract, readings: _Readings, mentioned: 
     for word in missing:
         path = (*contract.path, "values", contract.values[word])
         yield fact("verdict-unhandled", path, name=Shown(contract.agent), value=Shown(word))
-
-
-def _places(contract: Contract, readings: _Readings) -> set[str]:
-    """Where the verdicts of an agent stand in the context."""
-    return {each.read_in(contract.channel) for each in readings.steps.get(contract.agent, ())}
 
 
 def _is_strict(config: Any) -> bool:
