@@ -29,7 +29,21 @@ def case_value(name: str) -> Any:
 
 
 STARTS = [
-    case_value(name) for name in ("worked-example", "names", "todays-fields", "older-flow", "newer-flow", "mixed-flow")
+    case_value(name)
+    for name in (
+        "worked-example",
+        "names",
+        "todays-fields",
+        "older-flow",
+        "newer-flow",
+        "mixed-flow",
+        "verdicts-misread",
+        "verdicts-unhandled",
+        "projection-names",
+        "subprocesses",
+        "scripts-and-programs",
+        "without-effect",
+    )
 ]
 WORDS = ["$file", "$agent_md", "kind", "op", "path", "at", "$.a", "x", "operator", "lit", "args", "name", "agents"]
 JUNK = st.recursive(

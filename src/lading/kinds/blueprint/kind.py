@@ -14,8 +14,9 @@ from lading.kinds.agent_md import codes as agent_codes
 from lading.kinds.agent_md.header import is_collection_key
 from lading.kinds.agent_md.model import AGENT_KINDS, DEFAULT_KIND, AgentKind
 from lading.kinds.agent_md.written import written as agent_written
-from lading.kinds.blueprint import dialect, rules
+from lading.kinds.blueprint import dialect, lints, loose_ends, projections, rules, runners, subprocesses, verdicts
 from lading.kinds.blueprint.codes import CODES
+from lading.kinds.blueprint.compile_codes import COMPILE_CODES
 from lading.kinds.blueprint.expand import Places, expand
 from lading.kinds.blueprint.model import Blueprint
 from lading.kinds.blueprint.parts import flow_parts, mapping
@@ -136,8 +137,18 @@ KIND = Kind(
         dialect.operand_is_given_once,
         dialect.forms_are_not_mixed,
         dialect.paths_are_well_formed,
+        verdicts.verdicts_are_read_as_promised,
+        projections.projection_names_differ,
+        subprocesses.templates_are_usable,
+        subprocesses.programs_stream_in_a_known_way,
+        subprocesses.scripts_have_no_mcp_tools,
+        runners.strict_binding_binds,
+        lints.lints_have_an_effect,
+        loose_ends.names_are_not_empty,
+        loose_ends.operators_are_used,
+        loose_ends.audits_name_steps,
     ),
-    codes=(*agent_codes.CODES, *CODES),
+    codes=(*agent_codes.CODES, *CODES, *COMPILE_CODES),
     schema=with_references,
     written=written,
     example=EXAMPLE,
