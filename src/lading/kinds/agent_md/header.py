@@ -70,16 +70,14 @@ def read_header(source: Source) -> tuple[Document | None, list[Fact]]:
 
 def _judged(each: Fact) -> Fact:
     severity = STRICTNESS.get(each.code, each.severity)
-    if each.code == "non-string-key" and is_collection_key(each):
+    if each.code == "non-string-key" and not can_be_written(each):
         severity = "error"
     return msgspec.structs.replace(each, severity=severity)
 
 
-def is_collection_key(each: Fact) -> bool:
-    """Whether a key that is no text is a list or mapping, which nothing can be made of."""
-    key = each.values.get("key")
-    text = key.value if isinstance(key, Shown) else key
-    return text == "" or (isinstance(text, str) and text[0] in "[{?-" and not text[1:2].isdigit())
+def can_be_written(each: Fact) -> bool:
+    """Whether a key that is no text has one that stands for it; a collection and an infinite number have none."""
+    return each.values.get("sort") in ("scalar", "null")
 
 
 def _hint(found: NoHeader, text: str) -> str:

@@ -11,7 +11,7 @@ import msgspec
 from lading.diagnostics import Fact, Shown
 from lading.files import display_name
 from lading.kinds.agent_md import codes as agent_codes
-from lading.kinds.agent_md.header import is_collection_key
+from lading.kinds.agent_md.header import can_be_written
 from lading.kinds.agent_md.model import AGENT_KINDS, DEFAULT_KIND, AgentKind
 from lading.kinds.agent_md.written import written as agent_written
 from lading.kinds.blueprint import dialect, rules
@@ -70,12 +70,11 @@ def _read(source: Source, session: Session) -> tuple[Document | None, list[Fact]
 
 
 def _judged(each: Fact) -> Fact:
-    """Numbers and truth values can be written as text; null and collections cannot be a key."""
+    """Numbers and truth values can be written as text; null, collections and infinity cannot be a key."""
     if each.code != "non-string-key":
         return each
-    key = each.values.get("key")
-    is_null = isinstance(key, Shown) and key.value == "null"
-    return msgspec.structs.replace(each, severity="error" if is_null or is_collection_key(each) else "warning")
+    usable = can_be_written(each) and each.values.get("sort") != "null"
+    return msgspec.structs.replace(each, severity="warning" if usable else "error")
 
 
 def _expand(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:

@@ -106,6 +106,8 @@ def key_text(key: object) -> str:
     """
     if isinstance(key, str):
         return key
+    if key is None:
+        return "~"
     try:
         text = json.dumps(key, ensure_ascii=False)
     except ValueError:
