@@ -228,7 +228,7 @@ def check_tree(tree: Tree, session: Session, facts: list[Fact], source: Source) 
             return _report(session, Tree(HOLE, tree.origins, tree.moves), facts, source.name, root=source)
     facts += _invisible(session, source)
     resolved = tree.value
-    config, plain, found = build(resolved, kind.model, kind.shape)
+    config, plain, found = build(resolved, kind.model, kind.shape, told=_told(facts))
     facts += found
     if facts and any(_is_error(each, session) for each in facts):
         config = None  # something is missing that no later check may excuse
@@ -250,6 +250,11 @@ def _invisible(session: Session, root: Source) -> Iterator[Fact]:
             judged = session.kind.severity(fact)
             if judged is not None:
                 yield judged
+
+
+def _told(facts: list[Fact]) -> tuple[str, ...]:
+    """Keys that parsing has spoken about: a merge key that is not applied need not be unknown, too."""
+    return ("<<",) if any(each.code == "merge-key" for each in facts) else ()
 
 
 def _grew_too_large(tree: Tree, session: Session) -> bool:

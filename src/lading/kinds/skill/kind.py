@@ -158,7 +158,7 @@ STRICT = Kind(
         "unknown-tag": "error",
         "merge-key": "error",
     },
-    shape=Shape(unknown="error", null_is_absent=True, exempt=("<<",)),
+    shape=Shape(unknown="error", null_is_absent=True),
     stages=(partial(keep_text, _TABLE), _one_spelling, _bring_body, partial(look_for_suspicious, _TABLE)),
     rules=(name_is_that_of_the_folder, globs_can_match, description_is_short),
     codes=CODES,
