@@ -132,6 +132,8 @@ class _Expander:
         bases, roots = self.places.bases, self.places.roots
         try:
             source = self.session.refer(reference, self.policy, bases=bases, roots=roots).source
+            if reference.endswith(("/", "/.")):  # which only the name of a folder may
+                raise FileProblem("file-missing", file=reference)
             return require_text(source) if key == FILE else source
         except FileProblem as problem:
             named = {"file": Shown(reference)} if problem.code != "not-utf8" else {}
