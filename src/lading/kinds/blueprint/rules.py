@@ -15,6 +15,7 @@ from lading.kinds.blueprint.parts import Names, flow_parts, has_holes, items, ma
 from lading.nearest import nearest
 from lading.path import Path
 from lading.session import Session
+from lading.tree import HOLE
 
 _SEMVER = re.compile(
     r"(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)"
@@ -50,7 +51,9 @@ def schema_version_is_semver(config: Any, _session: Session) -> Iterator[Fact]:
     version = mapping(config).get("schema_version")
     if not isinstance(version, str):
         return
-    if not _SEMVER.fullmatch(version) or any(int(each) > _UINT64 for each in re.findall(r"\d+", version.split("-")[0])):
+    numbers = re.findall(r"\d+", re.split("[-+]", version)[0])
+    # Compared by length first: Python reads no number of thousands of digits.
+    if not _SEMVER.fullmatch(version) or any(len(each) > 20 or int(each) > _UINT64 for each in numbers):
         yield fact("not-semver", ("schema_version",), found=Shown(version))
     elif version != _KNOWN_SCHEMA:
         yield fact("unknown-schema-version", ("schema_version",), found=Shown(version), known=_KNOWN_SCHEMA)
@@ -193,28 +196,52 @@ def _unknown(code: str, path: Path, name: Any, known: Names, where: str, *, on_k
 def agents_have_what_their_kind_needs(config: Any, _session: Session) -> Iterator[Fact]:
     """The key of `spec` without which an agent of its kind cannot start."""
     for number, agent in items(mapping(config).get("agents")):
-        needed = _needed(mapping(agent))
+        name = mapping(agent).get("name")
+        needed = _needed(agent, mapping(config)) if isinstance(name, str) else None
         if needed is not None:
-            kind, name = agent["kind"], agent.get("name")
+            kind = agent["kind"]
             yield fact("spec-incomplete", ("agents", number, "kind"), name=Shown(name), kind=kind, needed=needed)
 
 
-def _needed(agent: dict[str, Any]) -> str | None:
+def _needed(agent: dict[str, Any], blueprint: dict[str, Any]) -> str | None:
     """What the spec of an agent lacks, None if nothing."""
-    spec = agent.get("spec")
-    if not isinstance(spec, dict | None) or has_holes(spec):
+    if has_holes(agent.get("spec")):
         return None
-    given = mapping(spec)
+    # What is no mapping is read as if nothing stood there.
+    given = {key for key, value in mapping(agent.get("spec")).items() if isinstance(value, str)}
     kind = agent.get("kind")
-    if kind == "operator" and not isinstance(given.get("operator_ref"), str):
+    if kind == "operator" and "operator_ref" not in given:
         return "spec.operator_ref"
-    if kind == "subprocess" and not isinstance(given.get("program"), str):
-        return None if agent.get("runner") or agent.get("runner_ref") else "spec.program"
-    if kind == "rust_fn" and not isinstance(given.get("fn_id"), str):
+    if kind == "subprocess" and "program" not in given:
+        return "spec.program" if _backend(agent, blueprint) not in ("subprocess", HOLE) else None
+    if kind == "rust_fn" and "fn_id" not in given:
         return "spec.fn_id"
-    if kind == "lua" and not isinstance(given.get("fn_id", given.get("source")), str):
+    if kind == "lua" and given.isdisjoint(("fn_id", "source")):
         return "spec.fn_id` or `spec.source"
     return None
+
+
+def _backend(agent: dict[str, Any], blueprint: dict[str, Any]) -> Any:
+    """What the runner of an agent runs on: its own, the one it names, the older binding, the default.
+
+    None if there is no runner, HOLE if that cannot be told.
+    """
+    if agent.get("runner") is not None:
+        return mapping(agent["runner"]).get("backend", HOLE)
+    if agent.get("runner_ref") is not None:
+        return _backend_named(agent["runner_ref"], blueprint)
+    profile = agent.get("profile")
+    if profile is HOLE or mapping(profile).get("worker_binding") is not None:
+        return HOLE if profile is HOLE else "ws_claude_code"
+    default = blueprint.get("default_runner")
+    return None if default is None else _backend_named(default, blueprint)
+
+
+def _backend_named(name: Any, blueprint: dict[str, Any]) -> Any:
+    for _, each in items(blueprint.get("runners")):
+        if mapping(each).get("name") == name:
+            return mapping(mapping(each).get("runner")).get("backend", HOLE)
+    return HOLE  # told elsewhere
 
 
 def targets_are_paths(config: Any, _session: Session) -> Iterator[Fact]:
