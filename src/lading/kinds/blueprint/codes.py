@@ -61,9 +61,9 @@ _FLOW = (
     Code(
         "mixed-wire-forms",
         "warning",
-        "`{spelled}` belongs to the {form} form of flows, the rest of this flow does not",
+        "`{spelled}` belongs to the {form} form of flows, {rest}",
         "Two wire forms of expressions are in use under one schema version. Each program reads one of them, so a "
-        "flow that mixes both runs nowhere.",
+        "flow that mixes both runs nowhere. Neither does one of the older form beside fields that came later.",
         "write `{instead}`",
     ),
     Code(
