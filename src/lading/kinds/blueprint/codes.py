@@ -96,14 +96,14 @@ _NAMES = (
         "warning",
         "there are two agents `{name}`",
         "Steps refer to agents by name, so names must differ. The blueprint loads, but cannot be compiled.",
-        "rename one of them",
+        "{hint}",
     ),
     Code(
         "duplicate-name",
         "warning",
         "there are two entries of this name: {what} `{name}`",
         "What is found by name is the first of them; the other is never used.",
-        "rename one of them",
+        "{hint}",
     ),
     Code(
         "unused-agent",

@@ -101,9 +101,24 @@ def names_are_unique(config: Any, _session: Session) -> Iterator[Fact]:
         for number, each in items(mapping(config).get(key)):
             name = mapping(each).get("name")
             if isinstance(name, str) and first[name] != number:
-                also = Also("first here", path=(key, first[name], "name"))
-                code = "duplicate-agent" if key == "agents" else "duplicate-name"
-                yield fact(code, (key, number, "name"), also=[also], what=what, name=Shown(name))
+                same_file = _is_same_file(config[key][first[name]], each)
+                yield _twice((key, first[name]), (key, number), what, name, same_file=same_file)
+
+
+def _twice(one: Path, other: Path, what: str, name: str, *, same_file: bool) -> Fact:
+    code = "duplicate-agent" if what == "agent" else "duplicate-name"
+    if same_file:  # the name stands there once; what can be changed are the two references
+        also = Also("first here", path=one, part="key")
+        hint = "write `name:` beside one of them"
+        return fact(code, other, part="key", also=[also], what=what, name=Shown(name), hint=hint)
+    also = Also("first here", path=(*one, "name"))
+    return fact(code, (*other, "name"), also=[also], what=what, name=Shown(name), hint="rename one of them")
+
+
+def _is_same_file(one: Any, other: Any) -> bool:
+    """Whether two agents were brought from one file, which is read once."""
+    profile = mapping(one).get("profile")
+    return profile is mapping(other).get("profile") and mapping(profile).get("version_hash") is not None
 
 
 def steps_name_agents(config: Any, _session: Session) -> Iterator[Fact]:
