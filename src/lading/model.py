@@ -45,9 +45,7 @@ class Shape(msgspec.Struct, frozen=True):
     synonyms: Mapping[str, str] = {}
 
 
-def build(
-    value: Any, model: type[Any], shape: Shape, *, told: Collection[str] = ()
-) -> tuple[Any, Any, list[Fact]]:
+def build(value: Any, model: type[Any], shape: Shape, *, told: Collection[str] = ()) -> tuple[Any, Any, list[Fact]]:
     """The typed configuration (None if there are errors), the plain value it was made of, and the findings.
 
     Keys that have been `told` about are left out without another word, wherever nobody knows them.
