@@ -60,13 +60,23 @@ def _read(source: Source, session: Session) -> tuple[Document | None, list[Fact]
     if source.path is None:
         wanted: Format | None = "json" if _JSON_OBJECT.match(source.text) else "yaml"
     else:
-        extension = os.path.splitext(source.name)[1]
+        extension = _extension(source.name)
         wanted = FORMATS.get(extension.lower())
         if wanted is None:
             values: dict[str, object] = {"extension": Shown(extension) if extension else "none"}
             return None, [Fact("unsupported-extension", values=values, span=Span(source, 0, 0))]
     document, facts = session.parse(source, wanted)
+    if wanted == "json" and document is not None and document.value is None:
+        expected = "a mapping (`blueprint`)"  # the file is not empty: it says `null`
+        values = {"expected": expected, "found": Shown(None, as_found=True)}
+        return None, [Fact("wrong-type", values=values, origin=Origin(document))]
     return document, [_judged(each) for each in facts]
+
+
+def _extension(name: str) -> str:
+    """What follows the last dot, with the dot; a dot at the start makes a hidden file, not an extension."""
+    stem, dot, rest = os.path.basename(name).rpartition(".")
+    return dot + rest if stem else ""
 
 
 def _judged(each: Fact) -> Fact:
@@ -86,11 +96,16 @@ def _expand(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
 
 
 def default_kind(tree: Tree, options: BlueprintOptions) -> Tree:
-    """The kind of agents whose reference does not say it: the blueprint's default, the caller's, or `operator`."""
-    given = mapping(tree.value).get("default_agent_kind")
-    if isinstance(given, str) and given in AGENT_KINDS:
-        document = tree.story(ROOT).origin.document
-        return Tree(given, Origins(Origin(document, ("default_agent_kind",))))
+    """The kind of agents whose reference does not say it: the blueprint's default, the caller's, or `operator`.
+
+    A default that cannot be read yet, such as a `$file`, still keeps the caller's from counting.
+    """
+    if "default_agent_kind" in mapping(tree.value):
+        given = tree.value["default_agent_kind"]
+        if isinstance(given, str) and given in AGENT_KINDS:
+            document = tree.story(ROOT).origin.document
+            return Tree(given, Origins(Origin(document, ("default_agent_kind",))))
+        return Tree(DEFAULT_KIND, Origins())
     return Tree(options.default_agent_kind or DEFAULT_KIND, Origins())
 
 
