@@ -150,6 +150,14 @@ _VALUES = (
         "add it, or choose another `kind`",
     ),
     Code(
+        "stale-hash",
+        "warning",
+        "`version_hash` is not the hash of this prompt",
+        "The hash tells versions of a prompt apart. One that was written before the prompt was changed, or that came "
+        "with another, tells the wrong thing.",
+        "write {computed}, or leave it out",
+    ),
+    Code(
         "withdrawn-layer",
         "warning",
         "the layer `{layer}` was withdrawn",

@@ -145,6 +145,7 @@ KIND = Kind(
         rules.operators_exist,
         rules.other_names_exist,
         rules.agents_have_what_their_kind_needs,
+        rules.hashes_are_those_of_prompts,
         rules.targets_are_paths,
         rules.placement_is_usable,
         dialect.operand_is_given_once,

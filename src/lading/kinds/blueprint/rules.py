@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import blake3
+
 from lading.diagnostics import Also, Change, Fact, Part, Remedy, Shown, fact
 from lading.kinds.blueprint.parts import Names, flow_parts, has_holes, items, mapping, names_in
 from lading.nearest import nearest
@@ -257,6 +259,21 @@ def _backend_named(name: Any, blueprint: dict[str, Any]) -> Any:
         if mapping(each).get("name") == name:
             return mapping(mapping(each).get("runner")).get("backend", HOLE)
     return HOLE  # told elsewhere
+
+
+def hashes_are_those_of_prompts(config: Any, _session: Session) -> Iterator[Fact]:
+    """`version_hash` tells versions of a prompt apart, so it must change with it."""
+    for key in ("agents", "operators"):
+        for number, each in items(mapping(config).get(key)):
+            profile = mapping(mapping(each).get("profile"))
+            given, prompt = profile.get("version_hash"), profile.get("system_prompt", "")
+            if not isinstance(given, str) or not isinstance(prompt, str):
+                continue
+            computed = blake3.blake3(prompt.encode("utf-8", "surrogatepass")).hexdigest()
+            if given != computed:
+                path = (key, number, "profile", "version_hash")
+                remedy = Remedy("write the hash of the prompt", (Change(path, computed),), safe=False)
+                yield fact("stale-hash", path, remedy=remedy, computed=computed)
 
 
 def targets_are_paths(config: Any, _session: Session) -> Iterator[Fact]:
