@@ -90,6 +90,7 @@ def test_inside(world: Path, reference: str, text: str, monkeypatch: pytest.Monk
         ("sub\\..\\..\\outside", "reference-parent"),
         ("", "reference-empty"),
         ("a\0b", "reference-nul"),
+        ("a\ud800b", "lone-surrogate"),
         ("~/x", "file-missing"),
         ("%2e%2e/outside/secret", "file-missing"),
         ("..a/b..", "file-missing"),

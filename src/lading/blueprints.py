@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable
 from typing import Any, get_args
 
-from lading.diagnostics import Fact, LoadError, UsageError
+from lading.diagnostics import Fact, LoadError, Shown, UsageError
 from lading.files import Files, display_name
 from lading.kinds.agent_md.model import DEFAULT_KIND, AgentKind
 from lading.kinds.blueprint.expand import Places
@@ -35,7 +35,8 @@ def expand(
 
     Paths start at the folder `base`, then at `include_roots`, and may not leave them. Agents from files are of
     the kind `default_kind` unless a `kind` beside the reference says otherwise. The value given is not changed,
-    and need not be a whole blueprint.
+    and need not be a whole blueprint. What nothing refers to is shared with the result, not copied; tuples count as
+    lists.
 
     Raises `LoadError` with every error found, and `UsageError` for an unknown kind.
     """
@@ -47,9 +48,13 @@ def expand(
     if _is_too_deep(value):
         too_deep = Fact("nesting-too-deep", values={"limit": MAX_DEPTH})
         raise LoadError(Placer(None, (), session.codes, file="<value>").place([too_deep]))
-    document = _document(value)
+    odd = _odd_key(value)
+    if odd is not None:
+        no_text = Fact("non-string-key", values={"key": Shown(str(odd))})
+        raise LoadError(Placer(None, (), session.codes, file="<value>").place([no_text]))
+    document = _document(_listed(value, {}))
     places = Places(bases, bases, ", ".join(map(display_name, bases)))
-    tree, facts = expand_tree(Tree.of(document), session, places, Tree(default_kind, Origins()))
+    tree, facts = expand_tree(Tree.of(document), session, places, Tree(default_kind, Origins()), whole=False)
     diagnostics = Placer(tree, session.documents, session.codes).place(facts)
     if any(each.severity == "error" for each in diagnostics):
         raise LoadError(diagnostics)
@@ -67,7 +72,7 @@ def _is_too_deep(value: Any) -> bool:
     level: dict[int, Any] = {0: value}
     for _ in range(MAX_DEPTH + 1):
         children = (child for node in level.values() for child in _children(node))
-        level = {id(child): child for child in children if isinstance(child, dict | list)}
+        level = {id(child): child for child in children if isinstance(child, dict | list | tuple)}
         if not level:
             return False
     return True
@@ -76,4 +81,35 @@ def _is_too_deep(value: Any) -> bool:
 def _children(node: Any) -> Iterable[Any]:
     if isinstance(node, dict):
         return node.values()
-    return node if isinstance(node, list) else ()
+    return node if isinstance(node, list | tuple) else ()
+
+
+def _odd_key(value: Any) -> Any:
+    """A key that nobody would write as text, such as a tuple; None if there is none."""
+    seen: dict[int, Any] = {}
+    left = [value]
+    while left:
+        node = left.pop()
+        if id(node) in seen:
+            continue
+        if isinstance(node, dict):
+            for key in node:
+                if not isinstance(key, str | int | float | None):
+                    return key
+        if isinstance(node, dict | list | tuple):
+            seen[id(node)] = node
+            left.extend(_children(node))
+    return None
+
+
+def _listed(value: Any, known: dict[int, Any]) -> Any:
+    """The value with lists for tuples; whatever has none below it stays the same object."""
+    if not isinstance(value, dict | list | tuple):
+        return value
+    if id(value) not in known:
+        children = [_listed(child, known) for child in _children(value)]
+        if isinstance(value, tuple) or any(new is not old for new, old in zip(children, _children(value), strict=True)):
+            known[id(value)] = dict(zip(value, children, strict=True)) if isinstance(value, dict) else children
+        else:
+            known[id(value)] = value
+    return known[id(value)]

@@ -246,7 +246,7 @@ _TEXT = (
     Code(
         "unknown-tag",
         "warning",
-        "the tag {tag} has no meaning here and is dropped",
+        "the tag {tag} {problem} and is dropped",
         "Tags never construct anything. The value is used as if the tag were not there.",
         "remove the tag",
     ),

@@ -22,7 +22,7 @@ from lading.kinds.kind import Kind, Limits
 from lading.kinds.registry import all_codes
 from lading.kinds.suspicious import invisible
 from lading.loaded import Loaded
-from lading.model import build
+from lading.model import Shape, build
 from lading.nearest import nearest
 from lading.placing import IGNORE_MARK, Placer, apply_ignores
 from lading.sandbox import FileProblem
@@ -31,6 +31,7 @@ from lading.source import Source, Span
 from lading.syntax.document import Document
 from lading.tree import HOLE, Tree, graft
 from lading.weight import MAX_ADDED, outweighs
+from lading.wording import Redactor, message_of, path_of
 
 
 class Outcome(msgspec.Struct, frozen=True):
@@ -92,7 +93,18 @@ def options_of(kind: Kind, request: Request) -> Any:
     try:
         return msgspec.convert(given, kind.options)
     except msgspec.ValidationError as error:
-        raise UsageError(f"options of kind {kind.name}: {error}") from None
+        raise UsageError(f"options of kind {kind.name}: {_in_words(given, kind) or error}") from None
+
+
+def _in_words(given: Mapping[str, object], kind: Kind) -> str:
+    """What is wrong with options, as it would be said of a file."""
+    plain = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
+    codes = {code.name: code for code in CORE_CODES}
+    words = Redactor()
+    _, _, facts = build(plain, kind.options, Shape())
+    return "; ".join(
+        f"`{path_of(each.path, words)}`: {message_of(codes[each.code], each.values, words)}" for each in facts
+    )
 
 
 def load_path(
@@ -229,7 +241,7 @@ def check_tree(tree: Tree, session: Session, facts: list[Fact], source: Source) 
             return _report(session, Tree(HOLE, tree.origins, tree.moves), facts, source.name, root=source)
     facts += _invisible(session, source)
     resolved = tree.value
-    config, plain, found = build(resolved, kind.model, kind.shape)
+    config, plain, found = build(resolved, kind.model, kind.shape, told=_told(facts))
     facts += found
     if facts and any(_is_error(each, session) for each in facts):
         config = None  # something is missing that no later check may excuse
@@ -251,6 +263,11 @@ def _invisible(session: Session, root: Source) -> Iterator[Fact]:
             judged = session.kind.severity(fact)
             if judged is not None:
                 yield judged
+
+
+def _told(facts: list[Fact]) -> tuple[str, ...]:
+    """Keys that parsing has spoken about: a merge key that is not applied need not be unknown, too."""
+    return ("<<",) if any(each.code == "merge-key" for each in facts) else ()
 
 
 def _grew_too_large(tree: Tree, session: Session) -> bool:

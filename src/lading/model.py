@@ -9,7 +9,7 @@ converted. The Structs are the only statement of shape; a property test holds th
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import msgspec
@@ -45,13 +45,16 @@ class Shape(msgspec.Struct, frozen=True):
     synonyms: Mapping[str, str] = {}
 
 
-def build(value: Any, model: type[Any], shape: Shape) -> tuple[Any, Any, list[Fact]]:
-    """The typed configuration (None if there are errors), the plain value it was made of, and the findings."""
+def build(value: Any, model: type[Any], shape: Shape, *, told: Collection[str] = ()) -> tuple[Any, Any, list[Fact]]:
+    """The typed configuration (None if there are errors), the plain value it was made of, and the findings.
+
+    Keys that have been `told` about are left out without another word, wherever nobody knows them.
+    """
     try:
         return msgspec.convert(value, model), value, []
     except (msgspec.ValidationError, RecursionError, TypeError):
         pass
-    collector = Collector(shape)
+    collector = Collector(shape, told)
     pruned = collector.check(value, type_info(model), ROOT)
     if shape.mismatch != "error":
         collector.facts = [_forgiven(each, shape) for each in collector.facts]
@@ -73,8 +76,9 @@ def _forgiven(each: Fact, shape: Shape) -> Fact:
 class Collector:
     """Walks a value beside its type; `facts` holds what does not fit, `holes` whether anything is missing."""
 
-    def __init__(self, shape: Shape) -> None:
+    def __init__(self, shape: Shape, told: Collection[str] = ()) -> None:
         self.shape = shape
+        self.told = told
         self.facts: list[Fact] = []
         self.holes = False
 
@@ -160,8 +164,9 @@ class Collector:
         if (severity is None and not self.shape.guarded) or not kind.forbid_unknown_fields:
             return
         for name in value:
-            # A merge key was reported when the text was parsed.
-            if name in known or name in (kind.tag_field, "<<") or name.startswith(self.shape.exempt or ("\0",)):
+            if name in known or name == kind.tag_field or name in self.told:
+                continue
+            if name.startswith(self.shape.exempt or ("\0",)):
                 continue
             guess = self._meant(name, [each for each in known if each not in value], path)
             restricts = guess in self.shape.guarded and not path

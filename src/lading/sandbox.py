@@ -52,6 +52,8 @@ def check_reference(reference: str, policy: PathPolicy) -> None:
         raise FileProblem("reference-empty")
     if "\0" in reference:
         raise FileProblem("reference-nul", reference=reference)
+    if not reference.isascii() and any("\ud800" <= each <= "\udfff" for each in reference):
+        raise FileProblem("lone-surrogate", reference=reference)
     absolute = os.path.isabs(reference) or _looks_absolute_elsewhere(reference)
     if absolute and (policy.absolute == "refuse" or not os.path.isabs(reference)):
         raise FileProblem("reference-absolute", reference=reference)

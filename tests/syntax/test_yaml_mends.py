@@ -107,6 +107,10 @@ def test_places(text: str, path: Path, place: tuple[int, int]) -> None:
         pytest.param("x: &x {b: {q: 1}}\nz: {b: {r: 2}, <<: *x}", id="own entries win"),
         pytest.param("x: &x {b: 1}\nw: &w {b: 2}\nz:\n  <<: *x\n  <<: *w\n", id="twice"),
         pytest.param("z: {<<: 5, a: 1}", id="nothing to merge"),
+        pytest.param('z: {"<<": {b: 1}, a: 2}', id="quoted, so an ordinary key"),
+        pytest.param('x: &x {b: 1}\nz: {<<: *x, "<<": 2}', id="as an indicator and as text"),
+        pytest.param("x: &x {b: 1}\nz: {'<<': 2, <<: *x}", id="as text and as an indicator"),
+        pytest.param("z: {!!str <<: {b: 1}, a: 2}", id="tagged as text"),
     ],
 )
 def test_what_a_merge_key_brings_in_is_placed_where_it_is_written(text: str) -> None:

@@ -19,7 +19,7 @@ Format = Literal["yaml", "json", "toml", "text"]
 
 _BOM = "\ufeff"
 #: Values of an irregularity that are our own words, not the author's.
-_OUR_WORDS = frozenset({"problem", "hint", "character", "template"})
+_OUR_WORDS = frozenset({"problem", "hint", "character", "template", "sort"})
 
 
 class Touch(msgspec.Struct, frozen=True):

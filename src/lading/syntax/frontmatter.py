@@ -17,7 +17,7 @@ Format = Literal["yaml", "toml"]
 Reason = Literal["no-opening-fence", "fence-not-first", "text-after-fence", "never-closed"]
 
 #: What Unicode calls white space. Python's own `strip` also takes four control characters.
-_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
 _BOM = "\ufeff"
 _REST_OF_LINE = re.compile(r"[^\r\n]*\r?")
 
@@ -119,11 +119,11 @@ def _opening(text: str, grammar: Grammar) -> Range | NoHeader:
     if text.startswith(tuple(grammar.fences)):
         return 0, 3
     before_space = len(text) - len(text.lstrip(_BOM))
-    after_space = len(text) - len(text[before_space:].lstrip(_SPACE))
+    after_space = len(text) - len(text[before_space:].lstrip(SPACE))
     offset = after_space if grammar.skips_space else 0
     if text.startswith(tuple(grammar.fences), offset):
         return offset, offset + 3
-    first = len(text) - len(text.lstrip(_BOM + _SPACE))
+    first = len(text) - len(text.lstrip(_BOM + SPACE))
     if first != offset and text.startswith(tuple(grammar.fences), first):
         return NoHeader("fence-not-first", (0, first))
     return NoHeader("no-opening-fence", (offset, min(offset + 3, len(text))))
@@ -143,7 +143,7 @@ def _closing(text: str, start: int, fence: str, grammar: Grammar) -> int | None:
         line_feed = text.find("\n", found)
         end = len(text) if line_feed < 0 else line_feed + 1
         if grammar.closes_with_line:
-            if text[start:end].strip(_SPACE) == fence:
+            if text[start:end].strip(SPACE) == fence:
                 return start
         elif found == start:
             return start
@@ -154,6 +154,6 @@ def _closing(text: str, start: int, fence: str, grammar: Grammar) -> int | None:
 def _body(text: str, start: int, grammar: Grammar) -> Range:
     if not grammar.trims_body:
         return start, len(text)
-    body = text[start:].lstrip(_SPACE)
+    body = text[start:].lstrip(SPACE)
     start = len(text) - len(body)
-    return start, start + len(body.rstrip(_SPACE))
+    return start, start + len(body.rstrip(SPACE))

@@ -74,3 +74,20 @@ def test_places_are_those_of_the_file(tmp_path: Path) -> None:
 def test_broken_files_end_in_findings(text: str) -> None:
     with pytest.raises(lading.LoadError):
         agent(text)
+
+
+@pytest.mark.parametrize(
+    ("tools", "torn"),
+    [
+        pytest.param("Read, Write", None, id="nothing between brackets"),
+        pytest.param("Bash(a), Bash(b)", None, id="commas outside"),
+        pytest.param("Bash(a, b)", "Bash(a, b)", id="a call"),
+        pytest.param("Read, Bash(a(b), c), Write", "Bash(a(b), c)", id="a call in a call"),
+        pytest.param("X[a, b]", "X[a, b]", id="another bracket"),
+        pytest.param("Read (one, two)", None, id="a remark behind a name"),
+        pytest.param("Bash(a, b", None, id="never closed"),
+    ],
+)
+def test_what_commas_tear_apart(tools: str, torn: str | None) -> None:
+    messages = [each.message for each in agent(f"---\nname: x\ntools: {tools}\n---\n").warnings]
+    assert messages == ([] if torn is None else [f"`{torn}` is split at its commas into several tools"])

@@ -123,7 +123,7 @@ def test_the_first_file_is_a_good_one(kind: str) -> None:
 
 
 def test_options_are_checked() -> None:
-    with pytest.raises(UsageError, match="default_agent_kind"):
+    with pytest.raises(UsageError, match="`default_agent_kind`: `robot` is not a valid value, expected one of `agent"):
         lading.load(TEAM, default_agent_kind="robot")
     with pytest.raises(UsageError, match="did you mean `include_roots`"):
         lading.load(TEAM, include_root=["x"])

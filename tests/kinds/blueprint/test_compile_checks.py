@@ -70,7 +70,7 @@ def copied(at: str) -> list[dict[str, Any]]:
     [
         pytest.param(TRUE, copied("$.review"), id="copied"),
         pytest.param(TRUE, copied("$"), id="copied with all around it"),
-        pytest.param({"op": "exists", "at": "$.review"}, [], id="asked for as such"),
+        pytest.param({"op": "exists", "arg": {"op": "path", "at": "$.review"}}, [], id="asked for as such"),
         pytest.param({"op": "call_extern", "ref": "f", "args": [PASS]}, [], id="compared somewhere inside"),
         pytest.param(
             {"op": "eq", "lhs": {"op": "path", "at": "$.review"}, "rhs": {"op": "path", "at": "$.x"}},

@@ -184,3 +184,27 @@ def test_one_reference_changes_its_place_alone(value: Any) -> None:
     here = Path(__file__)
     result = expand({"rest": value, "ref": [{"$file": here.name}]}, here.parent)
     assert result == {"rest": value, "ref": [here.read_text()]}
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        pytest.param({"$file": "\ud800"}, "lone-surrogate", id="a path that no text can be"),
+        pytest.param([{"$agent_md": "a/\udfff"}], "lone-surrogate", id="of an agent"),
+        pytest.param({"a": [{(1, 2): 3}]}, "non-string-key", id="a key that no text can be"),
+        pytest.param(({"$file": "nowhere"},), "file-missing", id="in a tuple"),
+    ],
+)
+def test_no_value_ends_in_another_exception(value: Any, code: str, folder: Path) -> None:
+    with pytest.raises(LoadError) as caught:
+        expand(value, folder)
+    assert [each.code for each in caught.value.diagnostics] == [code]
+
+
+def test_tuples_count_as_lists(folder: Path) -> None:
+    assert expand({"a": ({"$file": "prompts/raw.md"}, (1,))}, folder) == {"a": ["\ufeffraw\r\ntext {{ kept }}", [1]]}
+
+
+def test_a_part_of_a_blueprint_takes_anything(folder: Path) -> None:
+    assert expand({"flow": {"$files": "x"}}, folder) == {"flow": {"$files": "x"}}
+    assert expand({"flow": {"$file": "agents/r.md"}}, folder) == {"flow": AGENT}

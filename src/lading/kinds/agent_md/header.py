@@ -22,7 +22,7 @@ from lading.path import ROOT, Path
 from lading.sandbox import FileProblem
 from lading.source import Source, Span
 from lading.syntax.document import Document, parse
-from lading.syntax.frontmatter import AGENT_MD, Header, NoHeader, body_after, split
+from lading.syntax.frontmatter import AGENT_MD, SPACE, Header, NoHeader, body_after, split
 from lading.tree import HOLE, Origin, Origins, Tree
 
 #: How strictly a header is read, beside what its codes say themselves.
@@ -37,8 +37,14 @@ _KNOWN = ("name", *_TEXTS, "tools", "lints")
 #: Fields of an agent that only count beside `$agent_md`.
 _NO_EFFECT = ("kind", "spec", "meta", "runner", "runner_ref", "verdict")
 #: Keys of other tools that merely look like a slip of ours.
-_NO_SLIPS = frozenset({"mode", "title", "tool", "models", "tags", "label", "hints"})
-_SPLIT_CALL = re.compile(r"\w+\([^()]*,[^()]*\)")
+_NO_SLIPS = frozenset(
+    {
+        *("mode", "modes", "module", "models", "title", "tool", "toolset", "tags", "label", "effect"),
+        *("hints", "links", "lines", "points", "prints", "clients"),
+    }
+)
+#: A bracket that belongs to the name before it, any bracket, or a comma.
+_MARK = re.compile(r"(?P<call>(?<=\w)[(\[])|(?P<open>[(\[])|(?P<close>[)\]])|,")
 
 
 def read_header(source: Source) -> tuple[Document | None, list[Fact]]:
@@ -70,27 +76,25 @@ def read_header(source: Source) -> tuple[Document | None, list[Fact]]:
 
 def _judged(each: Fact) -> Fact:
     severity = STRICTNESS.get(each.code, each.severity)
-    if each.code == "non-string-key" and is_collection_key(each):
+    if each.code == "non-string-key" and not can_be_written(each):
         severity = "error"
     return msgspec.structs.replace(each, severity=severity)
 
 
-def is_collection_key(each: Fact) -> bool:
-    """Whether a key that is no text is a list or mapping, which nothing can be made of."""
-    key = each.values.get("key")
-    text = key.value if isinstance(key, Shown) else key
-    return text == "" or (isinstance(text, str) and text[0] in "[{?-" and not text[1:2].isdigit())
+def can_be_written(each: Fact) -> bool:
+    """Whether a key that is no text has one that stands for it; a collection and an infinite number have none."""
+    return each.values.get("sort") in ("scalar", "null")
 
 
 def _hint(found: NoHeader, text: str) -> str:
     if found.reason == "fence-not-first":
         what = "the byte order mark" if text.startswith("\ufeff---") else "what stands"
         return f"remove {what} before the first `---`: the header starts at the first character of the file"
-    if found.reason == "text-after-fence":
+    if found.reason == "text-after-fence" and text != "---":
         if text.startswith("---\r"):
             return "end lines with LF or CRLF; a carriage return alone ends none"
         return "the first line must be `---` and nothing else, not even a space"
-    if found.reason == "never-closed":
+    if found.reason != "no-opening-fence":
         return "close the header with `---` at the start of a line"
     return "start the file with a line `---`, then `name: …`, then another line `---`"
 
@@ -101,8 +105,9 @@ def _fence(source: Source, header: Header) -> Iterator[Fact]:
     if body > header.end + 3 or body >= len(source.text):
         return
     end = body + len(source.line(source.position(body)[0])) - 3
-    rest = Span(source, body, max(end, body))
-    yield Fact("fence-not-alone", values={"rest": Shown(rest.text())}, span=rest)
+    # A carriage return alone ends no line here, though people see one.
+    rest = source.text[body:].split("\n", 1)[0].removesuffix("\r")
+    yield Fact("fence-not-alone", values={"rest": Shown(rest)}, span=Span(source, body, max(end, body)))
 
 
 # --------------------------------------------------------------------------------------------------- the agent
@@ -138,14 +143,16 @@ def _profile(header: Document, value: dict[str, Any]) -> tuple[Tree, list[Fact]]
     facts += found
     extras = {key: each for key, each in value.items() if key not in _KNOWN}
     if "lints" in value and not _lints_fit(value["lints"]):
-        extras["lints"] = value["lints"]
+        # Only programs that do not know `lints` read such a file, and they do not know the binding, either.
+        extras |= {key: value[key] for key in ("worker_binding", "lints") if key in value}
+        texts.pop("worker_binding", None)
         facts.append(_fact("header-lints", header, ("lints",), levels=LINT_LEVELS))
     profile: dict[str, Any] = {
         "system_prompt": prompt,
         "model": texts.get("model"),
         "effort": texts.get("effort"),
         "tools": tools.value,
-        "description": texts["description"].strip() if "description" in texts else None,
+        "description": texts["description"].strip(SPACE) if "description" in texts else None,
         "extras": extras or None,
         "version_hash": blake3.blake3(prompt.encode()).hexdigest(),
     }
@@ -187,21 +194,39 @@ def _tools(header: Document, given: Any) -> tuple[Tree, list[Fact]]:
     here = Origin(header, ("tools",))
     facts: list[Fact] = []
     if isinstance(given, str):
-        names = [name.strip() for name in given.split(",") if name.strip()]
-        torn = _SPLIT_CALL.search(given)
+        names = [name for each in given.split(",") if (name := each.strip(SPACE))]
+        torn = _torn(given)
         if torn is not None:
-            facts.append(_fact("tool-split", header, ("tools",), tool=Shown(torn.group())))
+            facts.append(_fact("tool-split", header, ("tools",), tool=Shown(torn)))
         return Tree(names, Origins(here, below={number: Origins(here) for number in range(len(names))})), facts
     if given is not None and not isinstance(given, list):
         facts.append(_dropped(header, ("tools",), given, "a list of names, or text with commas"))
     kept: list[tuple[int, str]] = []
     for number, each in enumerate(given if isinstance(given, list) else ()):
         if isinstance(each, str):
-            kept += [(number, each.strip())] if each.strip() else []
+            kept += [(number, each.strip(SPACE))] if each.strip(SPACE) else []
         else:
             facts.append(_dropped(header, ("tools", number), each, "the name of a tool"))
     below: dict[str | int, Origins] = {place: Origins(here.child((number,))) for place, (number, _) in enumerate(kept)}
     return Tree([name for _, name in kept], Origins(here, below=below)), facts
+
+
+def _torn(text: str) -> str | None:
+    """The first tool with commas between its own brackets, which divide it like any other."""
+    start = depth = 0
+    torn = False
+    for mark in _MARK.finditer(text):
+        if mark["call"] or (mark["open"] and depth):
+            depth += 1
+        elif mark["close"]:
+            depth = max(0, depth - 1)
+        elif mark.group() == "," and depth:
+            torn = True
+        elif mark.group() == ",":
+            if torn:
+                return text[start : mark.start()].strip(SPACE)
+            start = mark.end()
+    return text[start:].strip(SPACE) if torn and not depth else None
 
 
 def _lints_fit(given: Any) -> bool:

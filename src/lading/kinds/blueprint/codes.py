@@ -61,9 +61,9 @@ _FLOW = (
     Code(
         "mixed-wire-forms",
         "warning",
-        "`{spelled}` belongs to the {form} form of flows, the rest of this flow does not",
+        "`{spelled}` belongs to the {form} form of flows, {rest}",
         "Two wire forms of expressions are in use under one schema version. Each program reads one of them, so a "
-        "flow that mixes both runs nowhere.",
+        "flow that mixes both runs nowhere. Neither does one of the older form beside fields that came later.",
         "write `{instead}`",
     ),
     Code(
@@ -96,14 +96,14 @@ _NAMES = (
         "warning",
         "there are two agents `{name}`",
         "Steps refer to agents by name, so names must differ. The blueprint loads, but cannot be compiled.",
-        "rename one of them",
+        "{hint}",
     ),
     Code(
         "duplicate-name",
         "warning",
         "there are two entries of this name: {what} `{name}`",
         "What is found by name is the first of them; the other is never used.",
-        "rename one of them",
+        "{hint}",
     ),
     Code(
         "unused-agent",
@@ -148,6 +148,14 @@ _VALUES = (
         "agent `{name}` is of kind `{kind}`, which needs `{needed}`",
         "The blueprint loads, but cannot be compiled: the backend of this kind cannot start the agent.",
         "add it, or choose another `kind`",
+    ),
+    Code(
+        "stale-hash",
+        "warning",
+        "`version_hash` is not the hash of this prompt",
+        "The hash tells versions of a prompt apart. One that was written before the prompt was changed, or that came "
+        "with another, tells the wrong thing.",
+        "write {computed}, or leave it out",
     ),
     Code(
         "withdrawn-layer",

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from lading.diagnostics import Also, Change, Fact, Remedy, Severity, Shown, fact
-from lading.kinds.blueprint.parts import FlowPart, flow_parts
+from lading.kinds.blueprint.parts import FlowPart, flow_parts, items, mapping
 from lading.path import Path
 from lading.session import Session
 
@@ -30,6 +30,21 @@ OPERANDS: dict[str, tuple[str, str]] = {
     "len": ("arg", "of"),
 }
 _SEGMENT = re.compile(r"""\.?\["(?P<quoted>[^"]+)"\]|\.(?P<plain>[^.\[]+)""")
+
+
+#: Fields that came after the last program which reads the older form, by where they stand. The `lints` of an agent
+#: are not among them: in a header they were a key like any other.
+_LATER: dict[str, tuple[str, ...]] = {
+    "blueprint": (
+        *("default_init_ctx", "default_agent_ctx", "default_context_policy", "metas", "projection_placement"),
+        *("audits", "degradation_policy", "runners", "default_runner", "check_policy", "blueprint_ref_includes"),
+        "subprocesses",
+    ),
+    "metadata": ("strict_verdict_handling", "lints"),
+    "strategy": ("strict_binding",),
+    "agent": ("runner", "runner_ref", "verdict"),
+    "meta": ("ctx", "context_policy", "meta_ref", "projection_name"),
+}
 
 
 class _Mark(msgspec.Struct, frozen=True):
@@ -85,26 +100,54 @@ def operand_is_given_once(config: Any, _session: Session) -> Iterator[Fact]:
 
 
 def forms_are_not_mixed(config: Any, _session: Session) -> Iterator[Fact]:
-    """One flow, one wire form; the rarer one is the odd one out."""
+    """One flow, one wire form; the rarer one is the odd one out, and the older one beside fields that came later."""
     forms = _forms(config)
-    if not forms.older or not forms.newer:
+    if not forms.older:
         return
-    older_is_odd = len(forms.older) <= len(forms.newer)
-    odd, rest = (forms.older, forms.newer) if older_is_odd else (forms.newer, forms.older)
-    also = Also(
-        f"`{rest[0].spelled}` is of the other form", path=rest[0].path, part="key" if rest[0].is_key else "value"
-    )
-    for mark in odd:
-        yield fact(
-            "mixed-wire-forms",
-            mark.path,
-            part="key" if mark.is_key else "value",
-            also=[also],
-            remedy=_renaming(mark),
-            spelled=mark.spelled,
-            form="older" if older_is_odd else "newer",
-            instead=mark.instead,
+    if forms.newer:
+        older_is_odd = len(forms.older) <= len(forms.newer)
+        odd, rest = (forms.older, forms.newer) if older_is_odd else (forms.newer, forms.older)
+        also = Also(
+            f"`{rest[0].spelled}` is of the other form", path=rest[0].path, part="key" if rest[0].is_key else "value"
         )
+        form = "older" if older_is_odd else "newer"
+        yield from (_mixed(mark, also, form, "the rest of this flow does not") for mark in odd)
+        return
+    later = next(_later_fields(config), None)
+    if later is not None:
+        also = Also("no program that reads it knows this field", path=later, part="key")
+        yield from (_mixed(mark, also, "older", f"`{later[-1]}` came later") for mark in forms.older)
+
+
+def _mixed(mark: _Mark, also: Also, form: str, rest: str) -> Fact:
+    return fact(
+        "mixed-wire-forms",
+        mark.path,
+        part="key" if mark.is_key else "value",
+        also=[also],
+        remedy=_renaming(mark),
+        spelled=mark.spelled,
+        form=form,
+        rest=rest,
+        instead=mark.instead,
+    )
+
+
+def _later_fields(config: Any) -> Iterator[Path]:
+    """Fields of a blueprint that the programs of the older form refuse."""
+    for owner, path, value in _owners(mapping(config)):
+        yield from ((*path, field) for field in _LATER[owner] if field in value)
+
+
+def _owners(config: dict[str, Any]) -> Iterator[tuple[str, Path, dict[str, Any]]]:
+    yield "blueprint", (), config
+    for name in ("metadata", "strategy"):
+        yield name, (name,), mapping(config.get(name))
+    for key in ("agents", "operators"):
+        for number, each in items(config.get(key)):
+            if key == "agents":
+                yield "agent", (key, number), mapping(each)
+            yield "meta", (key, number, "meta"), mapping(mapping(each).get("meta"))
 
 
 def _renaming(mark: _Mark) -> Remedy | None:

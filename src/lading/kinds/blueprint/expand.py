@@ -17,7 +17,7 @@ import msgspec
 from lading.diagnostics import Also, Fact, Part, Shown
 from lading.files import require_text
 from lading.kinds.agent_md.header import agent_tree, read_header
-from lading.kinds.blueprint.slots import is_free_form
+from lading.kinds.blueprint.slots import is_free_form, needs_structure
 from lading.nearest import distance
 from lading.path import ROOT, Path
 from lading.sandbox import FileProblem, PathPolicy
@@ -38,20 +38,24 @@ class Places(msgspec.Struct, frozen=True):
     shown: str
 
 
-def expand(tree: Tree, session: Session, places: Places, kind: Tree) -> tuple[Tree, list[Fact]]:
-    """The tree with every reference replaced by what it stands for. `kind` is that of agents who do not say it."""
-    expander = _Expander(session, places, kind, tree.value)
+def expand(tree: Tree, session: Session, places: Places, kind: Tree, *, whole: bool = True) -> tuple[Tree, list[Fact]]:
+    """The tree with every reference replaced by what it stands for. `kind` is that of agents who do not say it.
+
+    Unless the tree is a `whole` blueprint, nobody knows what its places take.
+    """
+    expander = _Expander(session, places, kind, tree.value, whole=whole)
     return expander.expand(tree, ROOT), expander.facts
 
 
 class _Expander:
     """The references of one load: files read so far, and what was found."""
 
-    def __init__(self, session: Session, places: Places, kind: Tree, root: Any) -> None:
+    def __init__(self, session: Session, places: Places, kind: Tree, root: Any, *, whole: bool) -> None:
         self.session = session
         self.places = places
         self.kind = kind
         self.root = root
+        self.whole = whole
         self.policy = PathPolicy(max_bytes=session.limits.max_file_bytes)
         self.facts: list[Fact] = []
         self.texts: dict[int, Document] = {}
@@ -63,7 +67,7 @@ class _Expander:
         for path, form in _references(tree.value):
             node = tree.at(path)
             if form == FILE:
-                parts[path] = self.text(node)
+                parts[path] = self.text(node, where + path)
             elif form == AGENT_MD:
                 parts[path] = self.agent(node, where + path)
             elif is_free_form(self.root, where + path):
@@ -72,10 +76,19 @@ class _Expander:
                 found = Shown(node.value[AGENT_MD], as_found=True)
                 self.say(node, AGENT_MD, "wrong-type", {"expected": "a path as text", "found": found})
                 parts[path] = self.hole(node)
+            elif self.whole and (slips := list(_slips(node))):
+                self.facts += [msgspec.structs.replace(each, severity="error") for each in slips]
+                parts[path] = self.hole(node)
         return graft(tree, parts)
 
-    def text(self, node: Tree) -> Tree:
+    def text(self, node: Tree, where: Path) -> Tree:
         """What a `$file` mapping stands for."""
+        if self.whole and (needed := needs_structure(self.root, where)) is not None:
+            hint = "`$file` always brings text; write it in place"
+            if _is_entry(where):
+                hint = "`$file` always brings text; did you mean `$agent_md`?"
+            self.say(node, FILE, "wrong-type", {"expected": needed, "found": "the text of a file", "hint": hint})
+            return self.hole(node)
         source = self.source(node, FILE)
         if source is None:
             return self.hole(node)
@@ -132,6 +145,7 @@ class _Expander:
         bases, roots = self.places.bases, self.places.roots
         try:
             source = self.session.refer(reference, self.policy, bases=bases, roots=roots).source
+            _require_file_name(reference)
             return require_text(source) if key == FILE else source
         except FileProblem as problem:
             named = {"file": Shown(reference)} if problem.code != "not-utf8" else {}
@@ -169,6 +183,12 @@ def _references(value: Any) -> Iterator[tuple[Path, str | None]]:
         stack.extend(((*path, step), child) for step, child in steps if isinstance(child, dict | list))
 
 
+def _require_file_name(reference: str) -> None:
+    """A slash at the end asks for a folder. Raises `FileProblem`, as opening it would."""
+    if reference.endswith(("/", "/.")):
+        raise FileProblem("file-missing", file=reference)
+
+
 def _is_entry(path: Path) -> bool:
     """Whether a path is that of an agent or operator, where `$agent_md` can only be meant as a reference."""
     return len(path) == 2 and path[0] in ("agents", "operators")
@@ -183,7 +203,13 @@ def _oddities(node: Tree) -> Iterator[Fact]:
         elif key == FILE:
             beside = tuple(each for each in node.value if each != FILE)
             yield _odd(node, key, "file-with-siblings", {"beside": Shown(beside)}, part="key")
-        elif str(key)[:1] == "$" and (meant := _meant(key)) is not None:
+    yield from _slips(node)
+
+
+def _slips(node: Tree) -> Iterator[Fact]:
+    """Keys that nearly spell a directive."""
+    for key in node.value:
+        if str(key)[:1] == "$" and key not in (FILE, AGENT_MD) and (meant := _meant(key)) is not None:
             yield _odd(node, key, "directive-slip", {"key": Shown(key), "nearest": meant}, part="key")
 
 

@@ -11,7 +11,7 @@ import msgspec
 from lading.diagnostics import Fact, Shown
 from lading.files import display_name
 from lading.kinds.agent_md import codes as agent_codes
-from lading.kinds.agent_md.header import is_collection_key
+from lading.kinds.agent_md.header import can_be_written
 from lading.kinds.agent_md.model import AGENT_KINDS, DEFAULT_KIND, AgentKind
 from lading.kinds.agent_md.written import written as agent_written
 from lading.kinds.blueprint import dialect, lints, loose_ends, projections, rules, runners, subprocesses, verdicts
@@ -61,22 +61,31 @@ def _read(source: Source, session: Session) -> tuple[Document | None, list[Fact]
     if source.path is None:
         wanted: Format | None = "json" if _JSON_OBJECT.match(source.text) else "yaml"
     else:
-        extension = os.path.splitext(source.name)[1]
+        extension = _extension(source.name)
         wanted = FORMATS.get(extension.lower())
         if wanted is None:
             values: dict[str, object] = {"extension": Shown(extension) if extension else "none"}
             return None, [Fact("unsupported-extension", values=values, span=Span(source, 0, 0))]
     document, facts = session.parse(source, wanted)
+    if wanted == "json" and document is not None and document.value is None:
+        expected = "a mapping (`blueprint`)"  # the file is not empty: it says `null`
+        values = {"expected": expected, "found": Shown(None, as_found=True)}
+        return None, [Fact("wrong-type", values=values, origin=Origin(document))]
     return document, [_judged(each) for each in facts]
 
 
+def _extension(name: str) -> str:
+    """What follows the last dot, with the dot; a dot at the start makes a hidden file, not an extension."""
+    stem, dot, rest = os.path.basename(name).rpartition(".")
+    return dot + rest if stem else ""
+
+
 def _judged(each: Fact) -> Fact:
-    """Numbers and truth values can be written as text; null and collections cannot be a key."""
+    """Numbers and truth values can be written as text; null, collections and infinity cannot be a key."""
     if each.code != "non-string-key":
         return each
-    key = each.values.get("key")
-    is_null = isinstance(key, Shown) and key.value == "null"
-    return msgspec.structs.replace(each, severity="error" if is_null or is_collection_key(each) else "warning")
+    usable = can_be_written(each) and each.values.get("sort") != "null"
+    return msgspec.structs.replace(each, severity="warning" if usable else "error")
 
 
 def _expand(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
@@ -88,11 +97,16 @@ def _expand(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
 
 
 def default_kind(tree: Tree, options: BlueprintOptions) -> Tree:
-    """The kind of agents whose reference does not say it: the blueprint's default, the caller's, or `operator`."""
-    given = mapping(tree.value).get("default_agent_kind")
-    if isinstance(given, str) and given in AGENT_KINDS:
-        document = tree.story(ROOT).origin.document
-        return Tree(given, Origins(Origin(document, ("default_agent_kind",))))
+    """The kind of agents whose reference does not say it: the blueprint's default, the caller's, or `operator`.
+
+    A default that cannot be read yet, such as a `$file`, still keeps the caller's from counting.
+    """
+    if "default_agent_kind" in mapping(tree.value):
+        given = tree.value["default_agent_kind"]
+        if isinstance(given, str) and given in AGENT_KINDS:
+            document = tree.story(ROOT).origin.document
+            return Tree(given, Origins(Origin(document, ("default_agent_kind",))))
+        return Tree(DEFAULT_KIND, Origins())
     return Tree(options.default_agent_kind or DEFAULT_KIND, Origins())
 
 
@@ -132,6 +146,7 @@ KIND = Kind(
         rules.operators_exist,
         rules.other_names_exist,
         rules.agents_have_what_their_kind_needs,
+        rules.hashes_are_those_of_prompts,
         rules.targets_are_paths,
         rules.placement_is_usable,
         dialect.operand_is_given_once,

@@ -10,11 +10,15 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import blake3
+
 from lading.diagnostics import Also, Change, Fact, Part, Remedy, Shown, fact
 from lading.kinds.blueprint.parts import Names, flow_parts, has_holes, items, mapping, names_in
+from lading.kinds.blueprint.runners import runner_of
 from lading.nearest import nearest
 from lading.path import Path
 from lading.session import Session
+from lading.tree import HOLE
 
 _SEMVER = re.compile(
     r"(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)"
@@ -50,7 +54,9 @@ def schema_version_is_semver(config: Any, _session: Session) -> Iterator[Fact]:
     version = mapping(config).get("schema_version")
     if not isinstance(version, str):
         return
-    if not _SEMVER.fullmatch(version) or any(int(each) > _UINT64 for each in re.findall(r"\d+", version.split("-")[0])):
+    numbers = re.findall(r"\d+", re.split("[-+]", version)[0])
+    # Compared by length first: Python reads no number of thousands of digits.
+    if not _SEMVER.fullmatch(version) or any(len(each) > 20 or int(each) > _UINT64 for each in numbers):
         yield fact("not-semver", ("schema_version",), found=Shown(version))
     elif version != _KNOWN_SCHEMA:
         yield fact("unknown-schema-version", ("schema_version",), found=Shown(version), known=_KNOWN_SCHEMA)
@@ -98,9 +104,24 @@ def names_are_unique(config: Any, _session: Session) -> Iterator[Fact]:
         for number, each in items(mapping(config).get(key)):
             name = mapping(each).get("name")
             if isinstance(name, str) and first[name] != number:
-                also = Also("first here", path=(key, first[name], "name"))
-                code = "duplicate-agent" if key == "agents" else "duplicate-name"
-                yield fact(code, (key, number, "name"), also=[also], what=what, name=Shown(name))
+                same_file = _is_same_file(config[key][first[name]], each)
+                yield _twice((key, first[name]), (key, number), what, name, same_file=same_file)
+
+
+def _twice(one: Path, other: Path, what: str, name: str, *, same_file: bool) -> Fact:
+    code = "duplicate-agent" if what == "agent" else "duplicate-name"
+    if same_file:  # the name stands there once; what can be changed are the two references
+        also = Also("first here", path=one, part="key")
+        hint = "write `name:` beside one of them"
+        return fact(code, other, part="key", also=[also], what=what, name=Shown(name), hint=hint)
+    also = Also("first here", path=(*one, "name"))
+    return fact(code, (*other, "name"), also=[also], what=what, name=Shown(name), hint="rename one of them")
+
+
+def _is_same_file(one: Any, other: Any) -> bool:
+    """Whether two agents were brought from one file, which is read once."""
+    profile = mapping(one).get("profile")
+    return profile is mapping(other).get("profile") and mapping(profile).get("version_hash") is not None
 
 
 def steps_name_agents(config: Any, _session: Session) -> Iterator[Fact]:
@@ -193,28 +214,55 @@ def _unknown(code: str, path: Path, name: Any, known: Names, where: str, *, on_k
 def agents_have_what_their_kind_needs(config: Any, _session: Session) -> Iterator[Fact]:
     """The key of `spec` without which an agent of its kind cannot start."""
     for number, agent in items(mapping(config).get("agents")):
-        needed = _needed(mapping(agent))
+        name = mapping(agent).get("name")
+        needed = _needed(config, number) if isinstance(name, str) else None
         if needed is not None:
-            kind, name = agent["kind"], agent.get("name")
+            kind = agent["kind"]
             yield fact("spec-incomplete", ("agents", number, "kind"), name=Shown(name), kind=kind, needed=needed)
 
 
-def _needed(agent: dict[str, Any]) -> str | None:
+def _needed(config: Any, number: int) -> str | None:
     """What the spec of an agent lacks, None if nothing."""
-    spec = agent.get("spec")
-    if not isinstance(spec, dict | None) or has_holes(spec):
+    agent = config["agents"][number]
+    if has_holes(agent.get("spec")):
         return None
-    given = mapping(spec)
+    # What is no mapping is read as if nothing stood there.
+    given = {key for key, value in mapping(agent.get("spec")).items() if isinstance(value, str)}
     kind = agent.get("kind")
-    if kind == "operator" and not isinstance(given.get("operator_ref"), str):
+    if kind == "operator" and "operator_ref" not in given:
         return "spec.operator_ref"
-    if kind == "subprocess" and not isinstance(given.get("program"), str):
-        return None if agent.get("runner") or agent.get("runner_ref") else "spec.program"
-    if kind == "rust_fn" and not isinstance(given.get("fn_id"), str):
+    if kind == "subprocess" and "program" not in given:
+        return "spec.program" if _backend(config, number) not in ("subprocess", HOLE) else None
+    if kind == "rust_fn" and "fn_id" not in given:
         return "spec.fn_id"
-    if kind == "lua" and not isinstance(given.get("fn_id", given.get("source")), str):
+    if kind == "lua" and given.isdisjoint(("fn_id", "source")):
         return "spec.fn_id` or `spec.source"
     return None
+
+
+def _backend(config: Any, number: int) -> Any:
+    """What the runner of an agent runs on; None if there is no runner, HOLE if that cannot be told."""
+    if mapping(config["agents"][number]).get("profile") is HOLE:
+        return HOLE
+    bound = runner_of(config, number)
+    if bound is None:
+        return None
+    return "ws_claude_code" if bound.is_binding else bound.runner.get("backend", HOLE)
+
+
+def hashes_are_those_of_prompts(config: Any, _session: Session) -> Iterator[Fact]:
+    """`version_hash` tells versions of a prompt apart, so it must change with it."""
+    for key in ("agents", "operators"):
+        for number, each in items(mapping(config).get(key)):
+            profile = mapping(mapping(each).get("profile"))
+            given, prompt = profile.get("version_hash"), profile.get("system_prompt", "")
+            if not isinstance(given, str) or not isinstance(prompt, str):
+                continue
+            computed = blake3.blake3(prompt.encode("utf-8", "surrogatepass")).hexdigest()
+            if given != computed:
+                path = (key, number, "profile", "version_hash")
+                remedy = Remedy("write the hash of the prompt", (Change(path, computed),), safe=False)
+                yield fact("stale-hash", path, remedy=remedy, computed=computed)
 
 
 def targets_are_paths(config: Any, _session: Session) -> Iterator[Fact]:

@@ -8,7 +8,10 @@ from msgspec import inspect as types
 
 from lading.inspection import type_info
 from lading.kinds.blueprint.model import Blueprint
+from lading.model import describe
 from lading.path import Path
+
+_STRUCTURES = (types.StructType, types.DictType, types.VarTupleType, types.BoolType, types.IntType)
 
 
 def is_free_form(value: Any, path: Path) -> bool:
@@ -16,16 +19,29 @@ def is_free_form(value: Any, path: Path) -> bool:
 
     Elsewhere the model itself says what is wrong.
     """
+    return isinstance(_type_at(value, path), types.AnyType)
+
+
+def needs_structure(value: Any, path: Path) -> str | None:
+    """What must stand at `path` of a blueprint, in words, where no text can; else None."""
+    kind = _type_at(value, path)
+    choices = kind.types if isinstance(kind, types.UnionType) else (kind,)
+    return describe(kind) if kind is not None and all(isinstance(each, _STRUCTURES) for each in choices) else None
+
+
+def _type_at(value: Any, path: Path) -> types.Type | None:
+    """The type of what stands at `path` of a blueprint, that of a place above if it takes anything; None if there
+    is no such place."""
     kind = _branch(type_info(Blueprint), value)
     for step in path:
         if isinstance(kind, types.AnyType):
-            return True
+            return kind
         inner = _below(kind, step)
         if inner is None:
-            return False
+            return None
         value = _child(value, step)
         kind = _branch(inner, value)
-    return isinstance(kind, types.AnyType)
+    return kind
 
 
 def _below(kind: types.Type, step: str | int) -> types.Type | None:

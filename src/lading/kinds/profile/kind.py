@@ -47,7 +47,7 @@ KIND = Kind(
         "unknown-tag": "error",
         "merge-key": "error",
     },
-    shape=Shape(unknown="error", null_is_absent=True, exempt=("<<",)),
+    shape=Shape(unknown="error", null_is_absent=True),
     stages=(stages.keep_text, stages.fold_model, stages.bring_prompt, stages.prepare_hooks),
     rules=(
         rules.texts_say_something,

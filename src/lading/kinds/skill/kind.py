@@ -176,7 +176,7 @@ STRICT = Kind(
         "unknown-tag": "error",
         "merge-key": "error",
     },
-    shape=Shape(unknown="error", null_is_absent=True, exempt=("<<",)),
+    shape=Shape(unknown="error", null_is_absent=True),
     stages=(
         partial(keep_text, _TABLE),
         _one_spelling,

@@ -73,7 +73,11 @@ class Collection:
         own = self.entries()
         if "<<" not in own:
             return
-        given = target_of(own["<<"][1])
+        pairs = [pair for pair in self.pairs() if value_of(pair[0]) == "<<"]
+        applied = [pair for pair in pairs if is_merge_key(pair[0])]
+        if not applied:
+            return
+        given = target_of(applied[-1][1])
         is_list = isinstance(given, Collection) and not given.is_mapping
         sources = [target_of(each) for each in given.children] if is_list else [given]
         if not all(isinstance(each, Collection) and each.is_mapping for each in sources):
@@ -82,6 +86,8 @@ class Collection:
         for each in reversed(sources):
             merged.update(each.entries())
         merged.update((name, entry) for name, entry in own.items() if name != "<<")
+        if len(applied) < len(pairs):
+            merged["<<"] = [pair for pair in pairs if not is_merge_key(pair[0])][-1]
         self._entries = merged
 
 
@@ -158,6 +164,13 @@ def _children(stack: list[Collection | None], top: list[Node]) -> list[Node] | N
 def target_of(node: Node) -> Node:
     """What a node stands for: itself, unless it is an alias."""
     return node.target if isinstance(node, Alias) else node
+
+
+def is_merge_key(node: Node) -> bool:
+    """Whether a key is `<<` as an indicator: with quotes or a tag it is text like any other."""
+    if isinstance(node, Alias):
+        return value_of(node) == "<<"
+    return node.__class__ is ScalarEvent and node.value == "<<" and node.implicit[0] and node.tag is None
 
 
 def value_of(node: Node) -> object:

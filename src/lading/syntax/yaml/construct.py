@@ -49,6 +49,9 @@ class _Builder:
         self.deepest = 0  #: how deep anything is nested, since the innermost anchored node began
         #: for each open anchored node, what `deepest` was before it, and where its text starts
         self.outside: list[tuple[int, int]] = []
+        #: which `<<` is text because it was quoted or tagged: by the list it went into, which is kept so that
+        #: no other gets its number, and the place there
+        self.literal: dict[tuple[int, int], list[object]] = {}
 
     def open(self, anchor: str, number: int, depth: int, event: Any) -> None:
         """An anchored collection begins."""
@@ -89,12 +92,23 @@ class _Builder:
             result[key_text(key)] = value
         return result
 
-    def merged(self, mapping: dict[str, object], event: Any) -> dict[str, object]:
+    def is_literal(self, items: list[object], number: int) -> bool:
+        """Whether the `<<` at this place of a list is nothing but text."""
+        return (id(items), number) in self.literal
+
+    def is_merging(self, items: list[object]) -> bool:
+        """Whether what comes next is merged into the mapping that `items` becomes, so that nothing nests."""
+        number = len(items) - 1
+        return self.merge and number % 2 == 0 and items[number] == "<<" and not self.is_literal(items, number)
+
+    def merged(self, mapping: dict[str, object], items: list[object], event: Any) -> dict[str, object]:
         """Apply `<<` where the kind wants it; elsewhere it is an ordinary key, and reported."""
         self.odd = True
-        if not self.merge:
+        places = [number for number in range(0, len(items), 2) if items[number] == "<<"]
+        applied = [number for number in places if not self.is_literal(items, number)]
+        if not self.merge or not applied:
             return mapping
-        given = mapping["<<"]
+        given = items[applied[-1] + 1]
         sources = given if isinstance(given, list) else [given]
         if not all(isinstance(each, dict) for each in sources):
             return mapping
@@ -106,6 +120,8 @@ class _Builder:
             mark = event.start_mark.index
             raise _trouble("alias-bomb", mark, mark, name="<<", limit=MAX_ALIAS_NODES)
         result.update((key, value) for key, value in mapping.items() if key != "<<")
+        if len(applied) < len(places):
+            result["<<"] = next(items[number + 1] for number in reversed(places) if self.is_literal(items, number))
         return result
 
 
@@ -147,11 +163,14 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
                         odd = True
                     elif len(spelled) < _WORTH_KEEPING:
                         plain[spelled] = value
-            elif not quoted and event.tag is not None and event.tag != "!":
-                value = resolve_tagged(event.tag, value)
-                is_odd_number = value.__class__ is float and not -INFINITY < value < INFINITY
-                if is_odd_number or not known_tag(event.tag, value):
-                    odd = True
+            else:
+                if not quoted and event.tag is not None and event.tag != "!":
+                    value = resolve_tagged(event.tag, value)
+                    is_odd_number = value.__class__ is float and not -INFINITY < value < INFINITY
+                    if is_odd_number or not known_tag(event.tag, value):
+                        odd = True
+                if may_merge and value == "<<":
+                    builder.literal[id(current), len(current)] = current
             nodes += 1
             if event.anchor is not None:
                 anchors[event.anchor] = (value, 1 + len(event.value) // CHARACTERS_PER_NODE, 0)
@@ -170,7 +189,7 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
             except TypeError:  # a collection as a key cannot be hashed
                 mapping = builder.mapping(items)
             if may_merge and "<<" in mapping:
-                mapping = builder.merged(mapping, event)
+                mapping = builder.merged(mapping, items, event)
             current, anchor, before = stack.pop()
             if anchor is not None:
                 builder.close(anchor, before, len(stack) + 1, mapping, nodes - before, event)
@@ -196,8 +215,7 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
                 builder.close(anchor, before, len(stack) + 1, items, nodes - before, event)
             current.append(items)
         elif kind is AliasEvent:
-            merging = merge and len(current) % 2 == 1 and current[-1] == "<<"  # then nothing nests
-            value, size = builder.alias(event, len(stack) - merging)
+            value, size = builder.alias(event, len(stack) - builder.is_merging(current))
             nodes += size
             current.append(value)
         elif kind is StreamEndEvent:

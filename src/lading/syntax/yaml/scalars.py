@@ -98,6 +98,11 @@ def known_tag(tag: str, value: object) -> bool:
     return tag == "!" or name in {"str", "seq", "map"}
 
 
+def is_core_tag(tag: str) -> bool:
+    """Whether a tag is one of the core schema, whatever it stands before."""
+    return tag.startswith(_CORE) and tag.removeprefix(_CORE) in {"int", "float", "bool", "null"}
+
+
 def key_text(key: object) -> str:
     """The text that stands for a key that is not a string.
 
@@ -106,6 +111,8 @@ def key_text(key: object) -> str:
     """
     if isinstance(key, str):
         return key
+    if key is None:
+        return "~"
     try:
         text = json.dumps(key, ensure_ascii=False)
     except ValueError:

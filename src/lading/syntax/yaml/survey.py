@@ -13,10 +13,10 @@ from yaml.reader import ReaderError
 
 from lading.path import ROOT, Path
 from lading.syntax.engine import MAX_DEPTH, Irregularity, Range
-from lading.syntax.yaml.compose import Alias, Collection, Node, compose, range_of, value_of
+from lading.syntax.yaml.compose import Alias, Collection, Node, compose, is_merge_key, range_of, value_of
 from lading.syntax.yaml.errors import reader_offset
 from lading.syntax.yaml.events import Frame, content_range, events_with_frames, key_name, scalar_value
-from lading.syntax.yaml.scalars import INFINITY, is_too_long, key_text, known_tag, resolve_tagged
+from lading.syntax.yaml.scalars import INFINITY, is_core_tag, is_too_long, key_text, known_tag, resolve_tagged
 
 
 def survey(text: str, *, merge: bool) -> list[Irregularity]:
@@ -43,7 +43,8 @@ def _survey_tag(node: Node, path: Path, text: str) -> Iterator[Irregularity]:
     if tag is not None and not known_tag(tag, resolve_tagged(tag, event.value) if event is node else ()):
         start = text.find("!", event.start_mark.index)
         end = next((i for i in range(start, len(text)) if text[i] in " \t\r\n,[]{}"), len(text))
-        yield Irregularity("unknown-tag", (start, end), path, {"tag": text[start:end]})
+        problem = "does not fit its value" if is_core_tag(tag) else "has no meaning here"
+        yield Irregularity("unknown-tag", (start, end), path, {"tag": text[start:end], "problem": problem})
 
 
 def _survey_number(event: Any, path: Path, text: str) -> Iterator[Irregularity]:
@@ -62,15 +63,25 @@ def _survey_keys(mapping: Collection, path: Path, text: str, *, merge: bool) -> 
         key = value_of(node)
         name = key_text(key)
         if not isinstance(key, str):
-            shown = text[slice(*place)] if isinstance(key, dict | list) else name
-            yield Irregularity("non-string-key", place, (*path, name), {"key": shown})
-        if name == "<<":
+            sort = _sort(key)
+            shown = name if sort == "scalar" else text[slice(*place)] or "null"
+            yield Irregularity("non-string-key", place, (*path, name), {"key": shown, "sort": sort})
+        if is_merge_key(node):
             if not merge:
                 yield Irregularity("merge-key", place, (*path, "<<"))
             continue
         first = seen.setdefault(name, place)
         if first is not place:
             yield Irregularity("duplicate-key", place, (*path, name), {"key": name}, (("first here", first),))
+
+
+def _sort(key: object) -> str:
+    """What a key is that is no text: whether anything can be made of it is for each kind to say."""
+    if isinstance(key, dict | list):
+        return "collection"
+    if key is None:
+        return "null"
+    return "not finite" if isinstance(key, float) and not -INFINITY < key < INFINITY else "scalar"
 
 
 class Touched(msgspec.Struct, frozen=True):
