@@ -229,7 +229,7 @@ def check_tree(tree: Tree, session: Session, facts: list[Fact], source: Source) 
     facts += _invisible(session, source)
     resolved = tree.value
     config, plain, found = build(resolved, kind.model, kind.shape)
-    facts += found
+    facts += map(kind.cautious, found)
     if facts and any(_is_error(each, session) for each in facts):
         config = None  # something is missing that no later check may excuse
     if config is not None and plain is not resolved:

@@ -223,7 +223,7 @@ class _Stack:
     def sound(self, tree: Tree, model: type[Any]) -> Tree:
         """The tree with holes where it does not fit the model: the merged tree must not repeat a finding."""
         _, _, found = build(tree.value, model, STACK.shape)
-        self.facts += [_anchored(each, tree) for each in found]
+        self.facts += [_anchored(STACK.cautious(each), tree) for each in found]
         for each in found:
             if each.code == "unknown-field":
                 tree = remove(tree, each.path)

@@ -5,13 +5,14 @@ No stage asks which kind it serves. A new kind is one `Kind` value, its models, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from lading.codes import Code
-from lading.diagnostics import Fact, Severity
+from lading.diagnostics import Change, Fact, Severity
 from lading.model import Shape
 from lading.path import ROOT, Path
 from lading.source import Source
@@ -67,6 +68,20 @@ class Sensitive(msgspec.Struct, frozen=True):
     order: tuple[Any, ...] = ()
     #: what an absent permission stands for, where it is a certain value
     default: Any = None
+
+    def expression(self) -> re.Pattern[str]:
+        """The pattern as an expression over steps, each followed by a NUL."""
+        parts = {"**": "(?:[^\0]*\0)*", "*": "[^\0]*\0"}
+        return re.compile("".join(parts.get(step, re.escape(step) + "\0") for step in self.pattern.split(".")))
+
+    def covers(self, path: Path) -> bool:
+        """Whether the value at `path` is such a value, or a part of one."""
+        expression = self.expression()
+        return any(expression.fullmatch(_steps(path[:depth])) for depth in range(1, len(path) + 1))
+
+
+def _steps(path: Path) -> str:
+    return "".join(f"{step}\0" for step in path)
 
 
 class Elsewhere(msgspec.Struct, frozen=True):
@@ -208,6 +223,13 @@ class Kind(msgspec.Struct, frozen=True):
                 return None if wanted is None else msgspec.structs.replace(each, severity=wanted)
         return each
 
+    def cautious(self, each: Fact) -> Fact:
+        """The fact with a remedy that nobody applies unasked, if it would change what an agent may do."""
+        if each.remedy is None or not each.remedy.safe or not any(map(self._permits, each.remedy.changes)):
+            return each
+        return msgspec.structs.replace(each, remedy=msgspec.structs.replace(each.remedy, safe=False))
 
-def codes_by_name(groups: Iterable[Iterable[Code]]) -> dict[str, Code]:
-    return {code.name: code for group in groups for code in group}
+    def _permits(self, change: Change) -> bool:
+        """Whether a change writes a permission, or the key of one."""
+        path = (*change.path[:-1], str(change.text)) if change.part == "key" else change.path
+        return any(each.what == "permission" and each.covers(path) for each in self.sensitive)
