@@ -293,9 +293,10 @@ def _report(
     kept = [each for each in placed if each.severity == "error"] if config is None else []
     rest = [each for each in placed if each not in kept] if kept else placed
     ignoring = [document.source for document in documents if IGNORE_MARK in document.source.text]
-    diagnostics = apply_ignores(rest, ignoring, lambda: {**all_codes(), **session.codes}) if ignoring else rest
+    diagnostics = apply_ignores(rest, ignoring, lambda: {**all_codes(), **session.codes}, kept) if ignoring else rest
     if kept:
         diagnostics = sorted([*kept, *diagnostics], key=Diagnostic.sort_key)
+    blocked = config is None or tree is None
     if tree is None or any(each.severity == "error" for each in diagnostics):
         config = None
     if config is not None and tree is not None:
@@ -311,5 +312,5 @@ def _report(
         documents,
         sources,
         session,
-        blocked=config is None,
+        blocked=blocked,
     )

@@ -134,10 +134,10 @@ def _codes(given: list[str]) -> frozenset[str]:
     codes = [code.strip() for each in given for code in each.split(",") if code.strip()]
     if not codes:
         return frozenset()
-    from lading.kinds.registry import all_codes
+    from lading.kinds.registry import codes_for
     from lading.nearest import nearest
 
-    known = all_codes()
+    known = codes_for(codes)
     for code in codes:
         if code not in known:
             guess = nearest(code, known)
