@@ -105,7 +105,7 @@ def load_path(
         files = shared.files.again()
     full = os.path.join(files.cwd, path)
     absolute = os.path.normpath(full)
-    kind = kind.variant(absolute.replace(os.sep, "/")) if kind.variant is not None else kind
+    kind = kind.variant(absolute.replace(os.sep, "/"), files) if kind.variant is not None else kind
     options, limits, facts = _set_up(kind, request, shared)
     root = request.project or shared.project_root(absolute)
     session = Session(

@@ -146,8 +146,8 @@ def load_all(
     `UsageError` for an unknown kind.
     """
     wanted = kind_named(kind) if kind is not None else None
-    projects = projects or Projects()
     place = place or Disk()
+    projects = projects or Projects(place.files())
     shared = Shared(place.files())
     candidates = list(_candidates(paths, projects, place))
     for number, (path, is_argument) in enumerate(candidates):

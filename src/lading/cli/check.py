@@ -37,6 +37,8 @@ def run(options: argparse.Namespace, output: Output) -> int:
         if report.files or report.diagnostics or options.output_format != "text":
             _write(report, options, output, fixed)
         code = _exit_code(report, strict=options.strict)
+        if options.quiet and options.strict and report.warnings and not report.errors:
+            output.note(f"lading: --strict fails on warnings that --quiet leaves out: {len(report.warnings)}")
     hidden = _hidden(report)
     if hidden:
         output.note(f"lading: errors that are not shown keep a configuration from existing: {', '.join(hidden)}")
@@ -79,6 +81,8 @@ def _write(report: Report, options: argparse.Namespace, output: Output, fixed: i
     if options.output_format == "text":
         _write_text(report, options, output, fixed)
         return
+    if options.quiet:
+        report = Report(report.files, report.errors)
     if options.output_format == "json":
         from lading.render import json
 
@@ -91,10 +95,10 @@ def _write(report: Report, options: argparse.Namespace, output: Output, fixed: i
     else:
         from lading.render import github
 
-        for line in github.render(report, prefix=_inside_repository(), quiet=options.quiet):
+        for line in github.render(report, prefix=_inside_repository()):
             output.data(line)
     if options.statistics:
-        output.note(statistics(report, quiet=options.quiet).rstrip("\n"))
+        output.note(statistics(report).rstrip("\n"))
 
 
 def _write_text(report: Report, options: argparse.Namespace, output: Output, fixed: int | None) -> None:

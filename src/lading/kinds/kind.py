@@ -20,6 +20,7 @@ from lading.syntax.document import Document, Format
 from lading.tree import Tree
 
 if TYPE_CHECKING:
+    from lading.files import Files
     from lading.loading import Outcome, Request
     from lading.session import Session
 
@@ -194,9 +195,9 @@ class Kind(msgspec.Struct, frozen=True):
     schema: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     #: the configuration as plain data the way the format's own tools write it; by default, without defaults
     written: Callable[[Any], Any] | None = None
-    #: the kind that a file is of more closely, by its absolute path with `/`: files of one sort that several tools
-    #: read. Every variant has the name, the codes and the options of this kind
-    variant: Callable[[str], Kind] | None = None
+    #: the kind that a file is of more closely, by its absolute path with `/` and what lies around it: files of one
+    #: sort that several tools read. Every variant has the name, the codes and the options of this kind
+    variant: Callable[[str, Files], Kind] | None = None
     #: the text of a good first file; `NAME` in it stands for the name it is given, `WORD` for nothing but the
     #: letters and digits of it, in lower case
     example: str | None = None

@@ -155,7 +155,7 @@ def summary(report: Report, style: Style, *, quiet: bool = False) -> str:
     found = ", ".join(style.paint(word, _plural(number, word)) for number, word in counts if number)
     total = _plural(len(report.files), "file")
     if not found:
-        return f"{total} checked, nothing found\n"
+        return f"{total} checked, {'no errors' if report.diagnostics else 'nothing'} found\n"
     bad = len({each.name for each in report.diagnostics if not quiet or each.severity == "error"})
     return f"{found} in {bad} of {total}\n"
 
