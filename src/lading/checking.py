@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterable, Mapping
 import msgspec
 
 from lading.codes import CORE_CODES
-from lading.diagnostics import Diagnostic, Severity, UsageError
+from lading.diagnostics import Diagnostic, Severity, UsageError, raised
 from lading.files import Files, Seen, display_name, require_text
 from lading.kinds.kind import Offer
 from lading.kinds.places import kind_of_header
@@ -118,8 +118,9 @@ class Checker:
 
 
 def bug(path: str, error: Exception) -> Diagnostic:
-    """The finding that something in lading failed on a file."""
-    return finding("internal-error", display_name(path), {"problem": f"{type(error).__name__}: {error}"})
+    """The finding that something in lading failed on a file. The words of the exception stay out: they may hold a
+    value of the environment."""
+    return finding("internal-error", display_name(path), {"problem": raised(error)})
 
 
 def _failed(path: str, why: Diagnostic) -> Checked:

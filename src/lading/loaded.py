@@ -74,6 +74,14 @@ class Placed(msgspec.Struct, frozen=True):
 class Loaded(Generic[C]):
     """A loaded configuration. It pickles, and never changes."""
 
+    config: C
+    kind: str
+    warnings: tuple[Diagnostic, ...]
+    sources: tuple[Source, ...]
+    _tree: Tree
+    _documents: tuple[Document, ...]
+    _written: Callable[[C], Any]
+
     def __init__(
         self,
         config: C,
@@ -84,13 +92,21 @@ class Loaded(Generic[C]):
         sources: tuple[Source, ...],
         written: Callable[[C], Any] | None = None,
     ) -> None:
-        self.config = config
-        self.kind = kind
-        self.warnings = warnings
-        self.sources = sources
-        self._tree = tree
-        self._documents = documents
-        self._written = written or plain_data
+        self.__dict__.update(
+            config=config,
+            kind=kind,
+            warnings=warnings,
+            sources=sources,
+            _tree=tree,
+            _documents=documents,
+            _written=written or plain_data,
+        )
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a loaded configuration never changes: cannot set {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a loaded configuration never changes: cannot delete {name!r}")
 
     def __repr__(self) -> str:
         return f"Loaded(kind={self.kind!r}, sources={[source.name for source in self.sources]})"

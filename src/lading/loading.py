@@ -23,12 +23,13 @@ from lading.kinds.suspicious import invisible
 from lading.loaded import Loaded
 from lading.model import build
 from lading.nearest import nearest
+from lading.path import Path
 from lading.placing import IGNORE_MARK, Placer, apply_ignores
 from lading.sandbox import FileProblem
 from lading.session import Session, Shared, format_of
 from lading.source import Source, Span
 from lading.syntax.document import Document
-from lading.tree import HOLE, Tree, graft
+from lading.tree import HOLE, Tree, get, graft
 from lading.weight import MAX_ADDED, outweighs
 
 
@@ -212,8 +213,17 @@ def _load_source(source: Source, session: Session, facts: list[Fact]) -> Outcome
         empty = Fact("document-empty", values={"kind": kind.name}, span=Span(source, 0, 0))
         return _report(session, None, [*facts, empty], source.name, root=source)
     tree = Tree.of(document)
-    tree = graft(tree, {path: Tree(HOLE, tree.origins.at(path)) for path in document.failed_paths()})
+    holes = [*document.failed_paths(), *_refused(document, found, session)]
+    tree = graft(tree, {path: Tree(HOLE, tree.origins.at(path)) for path in holes})
     return check_tree(tree, session, facts, source)
+
+
+def _refused(document: Document, found: list[Fact], session: Session) -> Iterator[Path]:
+    """Paths of numbers that were refused when the text was parsed: nobody needs to hear of their type, too."""
+    for each in found:
+        refused = each.code == "not-finite" and bool(each.path) and _is_error(each, session)
+        if refused and isinstance(get(document.value, each.path), float):
+            yield each.path
 
 
 def check_tree(tree: Tree, session: Session, facts: list[Fact], source: Source) -> Outcome:

@@ -45,6 +45,8 @@ class Shape(msgspec.Struct, frozen=True):
     #: fields of the root that restrict. A key that nearly spells one, or a value that does not fit one, would let
     #: everything through; both are errors, whatever else is forgiven
     guarded: frozenset[str] = frozenset()
+    #: fields of the root that the file is nothing without: a value that does not fit one is an error
+    needed: frozenset[str] = frozenset()
     #: what people write for a field of the root that has another name
     synonyms: Mapping[str, str] = {}
 
@@ -68,8 +70,8 @@ def build(value: Any, model: type[Any], shape: Shape) -> tuple[Any, Any, list[Fa
 
 
 def _forgiven(each: Fact, shape: Shape) -> Fact:
-    """The fact with the severity of a value that does not fit, unless its field restricts."""
-    if each.severity is not None or not each.path or each.path[0] in shape.guarded:
+    """The fact with the severity of a value that does not fit, unless its field restricts or is needed."""
+    if each.severity is not None or not each.path or each.path[0] in shape.guarded | shape.needed:
         return each
     return msgspec.structs.replace(each, severity=shape.mismatch)
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -47,6 +47,8 @@ class ProjectSettings(
     rename=lambda name: name.replace("_", "-"),
 ):
     """What a project may say about how it is checked."""
+
+    TITLE: ClassVar[str] = "the project settings"
 
     kinds: dict[str, str] = {}  #: glob → kind
     conventions: bool = True  #: recognise the files of other agent tools by their place

@@ -56,13 +56,15 @@ class SettingsFound(msgspec.Struct, frozen=True):
 class LoadedSettings(Loaded[Settings]):
     """Merged settings. `layers` are those that were there, lowest first."""
 
+    layers: tuple[SettingsLayer, ...]
+
     def __init__(self, found: SettingsFound) -> None:
         outcome = found.outcome
         assert outcome.tree is not None
         super().__init__(
             outcome.config, "settings", outcome.diagnostics, outcome.tree, outcome.documents, outcome.sources
         )
-        self.layers = found.layers
+        self.__dict__["layers"] = found.layers
 
     @property
     def effective(self) -> Effective:

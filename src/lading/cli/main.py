@@ -100,11 +100,9 @@ def _bug(error: Exception) -> str:
     """What to report. The words of the exception stay out: they may hold a value of the environment."""
     if os.environ.get("LADING_TRACEBACK"):
         raise error
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    place = f" at {os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}" if trace is not None else ""
+    from lading.diagnostics import raised
+
     return (
-        f"lading: a bug in lading: {type(error).__name__}{place}\n"
+        f"lading: a bug in lading: {raised(error)}\n"
         "Please report it, with what LADING_TRACEBACK=1 adds; mind that it may show values of your environment."
     )

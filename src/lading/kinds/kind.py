@@ -204,6 +204,8 @@ class Kind(msgspec.Struct, frozen=True):
     example_path: str = "NAME.yaml"
     #: what `list` shows: the plain configuration and the name of its file → items
     listing: Callable[[Any, str], Iterable[Item]] = itself
+    #: whether a file turns out to be nothing to the tool it is for, and is not listed
+    passed_over: Callable[[Outcome], bool] = refers_to_nothing
     #: what `diff` shows first
     sensitive: tuple[Sensitive, ...] = USUALLY_SENSITIVE
     #: the names of the layers, lowest first: of two items with one name, that of the higher layer counts
