@@ -29,6 +29,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
         report, fixed = fix_all(check, options.paths, output, unsafe=options.unsafe_fixes)
     else:
         report = check()
+    output.code = _exit_code(report, strict=options.strict)
     if options.diff:
         from lading.cli.fixing import show_diff
 
@@ -36,7 +37,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
     else:
         if report.files or report.diagnostics or options.output_format != "text":
             _write(report, options, output, fixed)
-        code = _exit_code(report, strict=options.strict)
+        code = output.code
         if options.quiet and options.strict and report.warnings and not report.errors:
             output.note(f"lading: --strict fails on warnings that --quiet leaves out: {len(report.warnings)}")
     hidden = _hidden(report)

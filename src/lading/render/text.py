@@ -36,10 +36,11 @@ _MARGIN = 12
 
 
 class Style:
-    """How to write: with colour or without, and how wide."""
+    """How to write: with colour or without, how wide, and whether tables are cut to that width."""
 
-    def __init__(self, *, colour: bool = False, width: int = 100) -> None:
+    def __init__(self, *, colour: bool = False, width: int = 100, cuts: bool = True) -> None:
         self.colour = colour
+        self.cuts = cuts
         self.width = max(20, width)
 
     def paint(self, role: str, text: str) -> str:
