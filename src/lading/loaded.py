@@ -15,7 +15,7 @@ from lading.path import ROOT, Path, format_path, parse_path
 from lading.plain import plain_data
 from lading.source import Source, Span
 from lading.syntax.document import Document
-from lading.tree import MADE_ABSOLUTE, Origin, Story, Tree, get, walk
+from lading.tree import MADE_ABSOLUTE, Origin, Story, Tree, get
 from lading.wording import Redactor
 
 C = TypeVar("C")
@@ -359,8 +359,3 @@ def _children(value: Any) -> dict[str | int, Any]:
 def canonical(plain: Any) -> bytes:
     """Plain data as canonical JSON."""
     return json.dumps(plain, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
-
-
-def leaves(plain: Any) -> dict[Path, Any]:
-    """Every scalar of plain data by its path."""
-    return {path: value for path, value in walk(plain) if not isinstance(value, dict | list)}
