@@ -32,10 +32,9 @@ def write_new(path: str, data: bytes) -> None:
 
 
 def write_whole(path: str, data: bytes) -> None:
-    """Write a file and the folders it stands in, or replace it in one step. Raises `NotWritten`."""
+    """Write a file, or replace it in one step. Raises `NotWritten`."""
     real = os.path.realpath(path)
     try:
-        os.makedirs(os.path.dirname(real), exist_ok=True)
         _put(real, data, os.stat(real) if os.path.exists(real) else None)
     except OSError as error:
         raise NotWritten(error.strerror or str(error)) from None
