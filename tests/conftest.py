@@ -60,6 +60,7 @@ def playbook_installed(tmp_path_factory: pytest.TempPathFactory, monkeypatch: py
     monkeypatch.syspath_prepend(str(PLUGIN / "src"))
     monkeypatch.syspath_prepend(str(site))
     monkeypatch.setattr(registry, "_plugins", {})
+    monkeypatch.setattr(registry, "_broken", {})
     yield
     for name in [name for name in sys.modules if name.partition(".")[0] == "lading_playbook"]:
         del sys.modules[name]

@@ -2,11 +2,11 @@
 
 A page is read from top to bottom in a folder of its own. A block with a name, either `` `name` `` on the line before it
 or `title="name"` behind its language, is written to a file of that name. A `console` block is a session: each line
-`$ command` is run, and what follows it must be what it prints, standard output before standard error. Beside `lading`
-there are `cat`, `cp`, `mkdir`, `mv`, `rm`, `git init` and `echo $?`. A `python` block of a page that says `<!-- run: python -->` is run
-by Python, and a `pycon` block is a doctest; both see what the blocks before them defined. `<!-- with: folder -->` puts a
-copy of a folder of the repository there first; without it, the page of an example
-is played among the example's own files.
+`$ command` is run, and what follows it must be what it prints, standard output before standard error. A command that
+cannot do what it is asked (exit 2 and above) must be followed by `$ echo $?`. Beside `lading` there are `cat`, `cp`,
+`git init`, `mkdir`, `mv`, `rm` and `echo $?`. A `python` block of a page that says `<!-- run: python -->` is run by Python,
+and a `pycon` block is a doctest; both see what the blocks before them defined. `<!-- with: folder -->` puts a copy of a
+folder of the repository there first; without it, the page of an example is played among the example's own files.
 
 With LADING_UPDATE_CASES=1 the sessions are rewritten; the diff is reviewed like code.
 """
@@ -66,8 +66,7 @@ class Page:
         title = re.search(r'title="([^"]+)"', match["more"])
         name = match["name"] or (title[1] if title else None)
         if match["tag"] == "console":
-            session = "".join(f"$ {each}\n{self._command(each)}" for each in commands(match["body"]))
-            return match[0].replace(match["body"], session, 1)
+            return match[0].replace(match["body"], self._session(commands(match["body"])), 1)
         if match["tag"] == "pycon":
             self._doctest(match["body"])
         elif match["tag"] == "python" and self.runs_python:
@@ -77,6 +76,14 @@ class Page:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(match["body"], encoding="utf-8")
         return match[0]
+
+    def _session(self, wanted: list[str]) -> str:
+        said = ""
+        for number, each in enumerate(wanted):
+            said += f"$ {each}\n{self._command(each)}"
+            is_told = not each.startswith("lading") or wanted[number + 1 : number + 2] == ["echo $?"]
+            assert self.code < 2 or is_told, f"whoever copies this from the page is stuck: {each}"
+        return said
 
     def _command(self, command: str) -> str:
         line, _, target = command.partition(" > ")

@@ -69,6 +69,56 @@ def test_its_codes_are_known_to_comments_and_to_sarif(
     assert "A step is a command or a question." in capsys.readouterr().out
 
 
+def test_its_codes_are_known_to_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.yaml").write_text("playbook: p\nsteps: [{id: a, run: b, needs: [c]}]\n")
+    assert main(["rule", "step-unknown"]) == 0
+    assert "step-unknown (error)" in capsys.readouterr().out
+    assert main(["check", "--kind", "playbook", "p.yaml", "--select", "step-unknown"]) == 1
+    assert main(["check", "--kind", "playbook", "p.yaml", "--ignore", "step-unknown"]) == 0
+    capsys.readouterr()
+    assert main(["rule", "step-unknwon"]) == 2
+    assert "did you mean `step-unknown`?" in capsys.readouterr().err
+
+
+def test_what_its_shorthand_makes_has_a_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "p.yaml").write_text("playbook: p\nsteps:\n  - make test\n")
+    loaded = lading.load("p.yaml", kind="playbook")
+    assert loaded.explain("steps[0].run").settings[0].place == "p.yaml:3:5"
+    span = loaded.locate("steps[0].run")
+    assert span is not None
+    assert span.text() == "make test"
+
+
+@pytest.fixture
+def broken_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside the other, a package whose entry points lead nowhere."""
+    record = tmp_path / "lading_broken-1.dist-info"
+    record.mkdir()
+    (record / "METADATA").write_text("Metadata-Version: 2.1\nName: lading-broken\nVersion: 1\n")
+    (record / "entry_points.txt").write_text("[lading.kinds]\ngone = lading_gone:KIND\nodd = json:dumps\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+
+@pytest.mark.usefixtures("broken_installed")
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("gone", "the package `lading-broken` raises ModuleNotFoundError: No module named 'lading_gone'"),
+        ("odd", "json:dumps of the package `lading-broken` is not a `Kind`"),
+        ("servr", "there is no kind `servr`; did you mean `server`?"),
+    ],
+)
+def test_a_broken_package_keeps_nobody_from_the_others(kind: str, words: str) -> None:
+    with pytest.raises(lading.UsageError) as raised:
+        lading.loads("a: 1", kind=kind)
+    assert str(raised.value).endswith(words)
+    assert registry.kind_named("playbook").name == "playbook"
+
+
 def test_the_plugin_uses_the_public_face_alone() -> None:
     for path in (PLUGIN / "src").rglob("*.py"):
         lines = [line for line in path.read_text().splitlines() if "lading" in line and "import" in line]

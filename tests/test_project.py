@@ -37,6 +37,22 @@ def told(report: Report) -> list[str]:
     return [f"{each} ({each.path})" + (f" | {each.help}" if each.help else "") for each in report.diagnostics]
 
 
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        pytest.param("[ tool.lading ]\nignore = ['unknown-field']\n", True, id="blanks in the brackets"),
+        pytest.param("[tool]\nlading = {ignore = ['unknown-field']}\n", True, id="an inline table"),
+        pytest.param("tool.lading.ignore = ['unknown-field']\n", True, id="dotted keys"),
+        pytest.param("# see [tool.lading]\n[project]\nname = 'x'\n", False, id="a comment"),
+        pytest.param("[project]\nname = 'lading'\n", False, id="a word"),
+    ],
+)
+def test_settings_are_told_by_what_the_file_means(text: str, counts: bool) -> None:
+    write(sub__a_yaml=SERVER, sub__pyproject_toml=text)
+    assert [each.code for each in check("sub").diagnostics] == ([] if counts else ["unknown-field"])
+    assert Path(Projects().of("sub/a.yaml").root) == (Path("sub") if counts else Path()).resolve()
+
+
 @pytest.mark.parametrize("file", ["lading_toml", "pyproject_toml"])
 def test_every_setting_is_used(file: str) -> None:
     head = "" if file == "lading_toml" else "[tool.lading]\n"
@@ -67,7 +83,7 @@ def test_slips_in_settings_have_a_place() -> None:
         "roots = ['..', 'lost']\n[tool.lading.kinds]\n'*.conf' = 'sever'\n[tool.lading.severity]\nwrong-typ = 'error'\nenv-missing = 'fatal'\n",
     )
     assert told(check()) == [
-        "pyproject.toml:5:1: warning[unknown-field] `selct` is not a field of `project settings` (tool.lading.selct) | did you mean `select`?",
+        "pyproject.toml:5:1: warning[unknown-field] `selct` is not a field of the project settings (tool.lading.selct) | did you mean `select`?",
         "pyproject.toml:6:11: warning[unknown-code] `unknwon-field` is not a code lading knows (tool.lading.ignore[0]) | did you mean `unknown-field`?",
         "pyproject.toml:7:15: error[wrong-type] expected `true` or `false`, found text `no` (tool.lading.conventions) | write `false`",
         "pyproject.toml:8:10: error[root-outside] `..` lies outside the project (tool.lading.roots[0]) | move the folder into the project, or use --root",

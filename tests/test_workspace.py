@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 from pathlib import Path
 
 import pytest
@@ -89,13 +90,14 @@ def test_a_bug_in_lading_does_not_hide_the_other_files(monkeypatch: pytest.Monke
 
     def broken(path: str, *rest: object, **more: object) -> object:
         if path.endswith("a.yaml"):
-            raise ZeroDivisionError("boom")
+            raise ZeroDivisionError("s3cr3t")
         return original(path, *rest, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(checking, "load_path", broken)
     report = lading.check(["."], env={})
     assert [each.code for each in report.errors] == ["internal-error", "wrong-type"]
-    assert "ZeroDivisionError: boom" in report.errors[0].message
+    assert "ZeroDivisionError at test_workspace.py:" in report.errors[0].message
+    assert "s3cr3t" not in report.errors[0].message, "the words of an exception may hold anything"
 
 
 # -------------------------------------------------------------------------------------- folders of profiles
@@ -171,3 +173,20 @@ def test_a_link_in_the_place_of_the_agents_folder(agents: Path, tmp_path: Path) 
     assert told() == ["agents/a.md: profile-link-outside"]
     found = find_profiles(find_places(".", env={})).diagnostics
     assert [each.code for each in found] == ["profile-link-outside"]
+
+
+@pytest.mark.parametrize("path", [".", Path(), ["."], [Path()]], ids=repr)
+def test_one_path_or_several(path: str | Path | list[str] | list[Path]) -> None:
+    write({"a.yaml": SERVER})
+    assert [each.path for each in lading.check(path, env={}).files] == ["a.yaml"]
+
+
+def test_a_result_never_changes() -> None:
+    write({"a.yaml": SERVER})
+    loaded = lading.load("a.yaml", env={})
+    with pytest.raises(AttributeError, match="never changes: cannot set 'config'"):
+        loaded.config = 5
+    with pytest.raises(AttributeError, match="never changes: cannot delete 'config'"):
+        del loaded.config
+    again = pickle.loads(pickle.dumps(loaded))
+    assert (again.config, again.digest) == (loaded.config, loaded.digest)

@@ -20,6 +20,7 @@ import msgspec
 
 from casefiles import Case, cases_in
 from generate.wording import summary
+from lading.cli.rule import by_severity, severities
 from lading.codes import CORE_CODES, Code
 from lading.diagnostics import Diagnostic
 from lading.fixes import repair
@@ -83,13 +84,15 @@ def _index() -> str:
     known = all_codes()
     for name, kinds in owners().items():
         title = "Every kind" if not kinds else f"`{kinds[0]}`" if len(kinds) == 1 else "Several kinds"
-        groups[title].append(f"| [`{name}`]({name}.md) | {known[name].severity} | {summary(known[name].message)} |")
+        severity = known[name].severity + ("*" if severities(known[name]) else "")
+        groups[title].append(f"| [`{name}`]({name}.md) | {severity} | {summary(known[name].message)} |")
     lines = [
         "# Codes",
         "",
         "Every finding has a code. `lading rule CODE` tells the same as its page. Where a finding is meant as it is,",
         "a comment `# lading: ignore[code]` on its line silences it; one that silences nothing is itself a finding.",
-        "What keeps a configuration from existing cannot be silenced.",
+        "What keeps a configuration from existing cannot be silenced. Behind a severity, * means that some kinds are",
+        "stricter or milder.",
         "",
     ]
     for title, rows in groups.items():
@@ -102,9 +105,17 @@ def _page(code: Code, example: Example | None) -> str:
     whose = ", ".join(f"[`{kind}`](../kinds/{kind}.md)" for kind in kinds) if kinds else "every kind"
     lines = [f"# {code.name}", "", f"**{code.severity.capitalize()}** · {whose}", "", code.about, ""]
     lines += [f"> {summary(code.message)}", ""]
+    lines += _differing(code)
     if example is not None:
         lines += _shown_example(example)
     return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _differing(code: Code) -> list[str]:
+    """Where a kind is stricter or milder than the code itself."""
+    found = by_severity(severities(code))
+    rows = [f"| {', '.join(f'`{kind}`' for kind in kinds)} | {severity} |" for severity, kinds in found.items()]
+    return ["| in | it is |", "|---|---|", *rows, ""] if rows else []
 
 
 def _shown_example(example: Example) -> list[str]:

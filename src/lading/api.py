@@ -61,7 +61,7 @@ def loads(
 
 
 def check(
-    paths: Iterable[str | os.PathLike[str]] = (".",),
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = ".",
     *,
     kind: str | None = None,
     env: Mapping[str, str] | None = None,
@@ -69,12 +69,13 @@ def check(
     jobs: int = 1,
     **options: Any,
 ) -> Report:
-    """Find and check everything below `paths`. Bad files are findings of the report, never exceptions.
+    """Find and check everything below `paths`, one path or several. Bad files are findings, never exceptions.
 
     With `jobs`, several processes share the work; 0 means as many as are worth it.
     """
     request = request_of(env, options, embedded=embedded)
-    return check_paths([os.fspath(path) for path in paths], request, kind=kind, jobs=jobs)
+    several = (paths,) if isinstance(paths, str | os.PathLike) else paths
+    return check_paths([os.fspath(path) for path in several], request, kind=kind, jobs=jobs)
 
 
 def request_of(

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterable, Mapping
 import msgspec
 
 from lading.codes import CORE_CODES
-from lading.diagnostics import Diagnostic, Severity, UsageError
+from lading.diagnostics import Diagnostic, Severity, UsageError, raised
 from lading.files import Files, Seen, display_name, require_text
 from lading.kinds.kind import Kind, Offer
 from lading.kinds.places import kind_of_header
@@ -108,7 +108,7 @@ class Checker:
             chosen = found
         try:
             outcome = load_path(path, kind_named(chosen), project.applied(self.request), shared=shared)
-            kept = _kept(path, outcome, guessed=isinstance(chosen, Guess), digest=self.digests)
+            kept = _kept(path, outcome, shared.files, guessed=isinstance(chosen, Guess), digest=self.digests)
             if self.again and outcome.session is not None:
                 return msgspec.structs.replace(kept, seen=outcome.session.files.seen())
             return kept
@@ -119,8 +119,9 @@ class Checker:
 
 
 def bug(path: str, error: Exception) -> Diagnostic:
-    """The finding that something in lading failed on a file."""
-    return finding("internal-error", display_name(path), {"problem": f"{type(error).__name__}: {error}"})
+    """The finding that something in lading failed on a file. The words of the exception stay out: they may hold a
+    value of the environment."""
+    return finding("internal-error", display_name(path), {"problem": raised(error)})
 
 
 def _failed(path: str, why: Diagnostic) -> Checked:
@@ -147,13 +148,13 @@ def offer_of(outcome: Outcome) -> Offer | None:
     return Offer(outcome.kind.name, (source.path or source.name).replace(os.sep, "/"), names)
 
 
-def identity_of(kind: Kind, path: str) -> Hashable:
+def identity_of(kind: Kind, path: str, files: Files) -> Hashable:
     """Equal for two paths of one file: the file that links lead to, or what the kind says."""
-    own = kind if kind.variant is None else kind.variant(os.path.abspath(path).replace(os.sep, "/"))
+    own = kind if kind.variant is None else kind.variant(os.path.abspath(path).replace(os.sep, "/"), files)
     return os.path.realpath(path) if own.identity is None else (own.name, own.identity(path))
 
 
-def _kept(path: str, outcome: Outcome, *, guessed: bool, digest: bool) -> Checked:
+def _kept(path: str, outcome: Outcome, files: Files, *, guessed: bool, digest: bool) -> Checked:
     name = display_name(path)
     loaded = outcome.loaded() if digest else None
     return Checked(
@@ -164,7 +165,7 @@ def _kept(path: str, outcome: Outcome, *, guessed: bool, digest: bool) -> Checke
         outcome.diagnostics,
         None if loaded is None else loaded.digest,
         tuple(source.name for source in outcome.sources[1:] if source.name != name),
-        identity_of(outcome.kind, path),
+        identity_of(outcome.kind, path, files),
         outcome.kind.set_key(outcome) if outcome.kind.set_rules else None,
         offer_of(outcome),
         bool(outcome.kind.cross_rules) and outcome.kind.refers(outcome),

@@ -349,8 +349,9 @@ _LADING = (
         "unused-ignore",
         "warning",
         "`lading: ignore[{code}]` silences nothing here",
-        "The finding it was written for is gone, or stands on another line. Stale comments hide future mistakes.",
-        "remove it",
+        "The finding it was written for is gone, or stands on another line; or it is an error that keeps the "
+        "configuration from existing, which nothing silences. Stale comments hide future mistakes.",
+        "{instead}",
     ),
     Code(
         "unknown-code",
@@ -399,3 +400,6 @@ _LADING = (
 )
 
 CORE_CODES: tuple[Code, ...] = (*_FILES, *_ENVIRONMENT, *_TEXT, *_SHAPE, *_LADING)
+
+#: Errors of reading, parsing and types: with one of them there is no configuration, whatever anybody silences.
+BLOCKING: frozenset[str] = frozenset(code.name for code in CORE_CODES if code.severity == "error")

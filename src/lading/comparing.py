@@ -8,7 +8,6 @@ deserves to be seen first comes first: added tools, widened permissions, changed
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from typing import Any, Literal
@@ -63,7 +62,7 @@ class _Comparison:
     """Finds differences, and knows which values are sensitive."""
 
     def __init__(self, sensitive: Iterable[Sensitive]) -> None:
-        self.patterns = [(_pattern(each.pattern), each) for each in sensitive]
+        self.patterns = [(each.expression(), each) for each in sensitive]
 
     def differences(self, before: Any, after: Any, path: Path, names: Names) -> Iterator[Change]:
         if isinstance(before, dict) and isinstance(after, dict):
@@ -210,12 +209,6 @@ def _canonical(value: Any) -> str:
 
 
 # ----------------------------------------------------------------------------------------------- meaning
-
-
-def _pattern(pattern: str) -> re.Pattern[str]:
-    """A path pattern as an expression over steps, each followed by a NUL."""
-    parts = {"**": "(?:[^\0]*\0)*", "*": "[^\0]*\0"}
-    return re.compile("".join(parts.get(step, re.escape(step) + "\0") for step in pattern.split(".")))
 
 
 def _meaning(change: Change, each: Sensitive, below: int) -> str:

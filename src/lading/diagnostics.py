@@ -193,3 +193,14 @@ class LoadError(LadingError):
 
 class UsageError(LadingError):
     """The caller asked for something that does not exist: an unknown kind, option or path."""
+
+
+def raised(error: BaseException) -> str:
+    """The class of an exception and where it was raised; not its words, which may hold anything."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return type(error).__name__
+    file = trace.tb_frame.f_code.co_filename.replace("\\", "/").rpartition("/")[2]
+    return f"{type(error).__name__} at {file}:{trace.tb_lineno}"

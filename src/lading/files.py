@@ -110,6 +110,14 @@ class Files:
         self._asked[path] = None
         return os.path.isdir(path)
 
+    def exists(self, path: str) -> bool:
+        """Whether there is a file or folder at an absolute path."""
+        return os.path.exists(path)
+
+    def peek(self, path: str) -> bytes | None:
+        """The content of a file that nobody named, None if it cannot be had; it is no source of this load."""
+        return peek(path)
+
     def names_below(self, folder: str, *, most: int = 1000) -> list[str]:
         """Paths of files below a folder, relative to it, to guess which one was meant; at the most so many."""
         found: list[str] = []
@@ -291,6 +299,12 @@ class MemoryFiles(Files):
     def is_folder(self, path: str) -> bool:
         prefix = posixpath.normpath(posixpath.join(self.cwd, path)).rstrip("/") + "/"
         return any(each.startswith(prefix) for each in self.contents)
+
+    def exists(self, path: str) -> bool:
+        return path in self.contents or self.is_folder(path)
+
+    def peek(self, path: str) -> bytes | None:
+        return self.contents.get(path)
 
     def names_below(self, folder: str, *, most: int = 1000) -> list[str]:
         prefix = posixpath.normpath(posixpath.join(self.cwd, folder)).rstrip("/") + "/"

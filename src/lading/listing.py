@@ -99,6 +99,8 @@ def _rows(found: Found, request: Request) -> Iterator[Listed]:
     if loaded is None:
         yield Listed(name, outcome.kind.name, layer=layer, errors=len(outcome.errors))
         return
+    if outcome.kind.passed_over(outcome):
+        return
     items = list(outcome.kind.listing(loaded.to_dict(show_env=False), name))
     places = loaded.places(loaded.steps(item.path) for item in items)
     for item in items:

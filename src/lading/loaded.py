@@ -15,7 +15,7 @@ from lading.path import ROOT, Path, format_path, parse_path
 from lading.plain import plain_data
 from lading.source import Source, Span
 from lading.syntax.document import Document
-from lading.tree import MADE_ABSOLUTE, Origin, Story, Tree, get, walk
+from lading.tree import MADE_ABSOLUTE, Origin, Story, Tree, get
 from lading.wording import Redactor
 
 C = TypeVar("C")
@@ -74,6 +74,14 @@ class Placed(msgspec.Struct, frozen=True):
 class Loaded(Generic[C]):
     """A loaded configuration. It pickles, and never changes."""
 
+    config: C
+    kind: str
+    warnings: tuple[Diagnostic, ...]
+    sources: tuple[Source, ...]
+    _tree: Tree
+    _documents: tuple[Document, ...]
+    _written: Callable[[C], Any]
+
     def __init__(
         self,
         config: C,
@@ -84,13 +92,21 @@ class Loaded(Generic[C]):
         sources: tuple[Source, ...],
         written: Callable[[C], Any] | None = None,
     ) -> None:
-        self.config = config
-        self.kind = kind
-        self.warnings = warnings
-        self.sources = sources
-        self._tree = tree
-        self._documents = documents
-        self._written = written or plain_data
+        self.__dict__.update(
+            config=config,
+            kind=kind,
+            warnings=warnings,
+            sources=sources,
+            _tree=tree,
+            _documents=documents,
+            _written=written or plain_data,
+        )
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a loaded configuration never changes: cannot set {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a loaded configuration never changes: cannot delete {name!r}")
 
     def __repr__(self) -> str:
         return f"Loaded(kind={self.kind!r}, sources={[source.name for source in self.sources]})"
@@ -174,6 +190,7 @@ class Loaded(Generic[C]):
         return Redactor(texts=(each for document in self._documents for each in document.escaped))
 
     def _hidden_leaf(self, value: Any, origin: Origin) -> Any:
+        origin = _written_at(origin)
         known = self._touched.get((id(origin.document), origin.path))
         if known is not None:
             return known[1]
@@ -211,13 +228,13 @@ class Loaded(Generic[C]):
 
     def locate(self, path: str | Path) -> Span | None:
         """Where the value at `path` is written, None for a default."""
-        origin = self._tree.story(self.steps(path)).origin
+        origin = _written_at(self._tree.story(self.steps(path)).origin)
         found = origin.document.locate([origin.path]).get(origin.path)
         return None if found is None else found.value
 
     def places(self, paths: Iterable[Path]) -> dict[Path, Placed]:
         """Where the values at many paths are written; each document is searched once."""
-        stories = {path: self._tree.story(path) for path in paths}
+        stories = {path: self._story(path) for path in paths}
         wanted: dict[int, tuple[Document, dict[Path, None]]] = {}
         for story in stories.values():
             for origin in (story.origin, *(via.at for via in story.via if via.at is not None)):
@@ -228,6 +245,11 @@ class Loaded(Generic[C]):
             for path, located in document.locate(inner).items()
         }
         return {path: self._placed(story, spans) for path, story in stories.items()}
+
+    def _story(self, path: Path) -> Story:
+        """The story of the value at `path`, with the place it is written at."""
+        story = self._tree.story(path)
+        return msgspec.structs.replace(story, origin=_written_at(story.origin))
 
     def _placed(self, story: Story, spans: dict[tuple[int, Path], Span]) -> Placed:
         ways = (spans.get((id(via.at.document), via.at.path)) for via in story.via if via.at is not None)
@@ -246,7 +268,7 @@ class Loaded(Generic[C]):
             value = get(self._tree.value, steps, _MISSING)
         if value is _MISSING:
             return self._default(steps)
-        story = self._tree.story(steps)
+        story = self._story(steps)
         settings = [self._setting(origin, "replaced", show_env) for origin in self._replaced(steps)]
         settings.append(self._setting(story.origin, "written", show_env, wins=True))
         settings += [self._setting(origin, "merged over it", show_env, wins=True) for origin in story.merged]
@@ -312,6 +334,18 @@ def no_value(path: Path, known: Iterable[str | int]) -> UsageError:
     return UsageError(f"there is no value at {format_path(path)!r}{hint}")
 
 
+def _written_at(origin: Origin) -> Origin:
+    """The origin itself; for a part of what was made of one text, such as a list of `a, b`, that of the text."""
+    value: Any = origin.document.value
+    for depth, step in enumerate(origin.path):
+        if not isinstance(value, dict | list):
+            return Origin(origin.document, origin.path[:depth])
+        value = get(value, (step,), _MISSING)
+        if value is _MISSING:
+            return origin  # nobody wrote it
+    return origin
+
+
 def _children(value: Any) -> dict[str | int, Any]:
     """What a part of a typed configuration holds, by the names people write; defaults included."""
     if isinstance(value, msgspec.Struct):
@@ -325,8 +359,3 @@ def _children(value: Any) -> dict[str | int, Any]:
 def canonical(plain: Any) -> bytes:
     """Plain data as canonical JSON."""
     return json.dumps(plain, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
-
-
-def leaves(plain: Any) -> dict[Path, Any]:
-    """Every scalar of plain data by its path."""
-    return {path: value for path, value in walk(plain) if not isinstance(value, dict | list)}

@@ -24,12 +24,13 @@ from lading.kinds.suspicious import invisible
 from lading.loaded import Loaded
 from lading.model import Shape, build
 from lading.nearest import nearest
+from lading.path import Path
 from lading.placing import IGNORE_MARK, Placer, apply_ignores
 from lading.sandbox import FileProblem
 from lading.session import Session, Shared, format_of
 from lading.source import Source, Span
 from lading.syntax.document import Document
-from lading.tree import HOLE, Tree, graft
+from lading.tree import HOLE, Tree, get, graft
 from lading.weight import MAX_ADDED, outweighs
 from lading.wording import Redactor, message_of, path_of
 
@@ -118,7 +119,7 @@ def load_path(
         files = shared.files.again()
     full = os.path.join(files.cwd, path)
     absolute = os.path.normpath(full)
-    kind = kind.variant(absolute.replace(os.sep, "/")) if kind.variant is not None else kind
+    kind = kind.variant(absolute.replace(os.sep, "/"), files) if kind.variant is not None else kind
     options, limits, facts = _set_up(kind, request, shared)
     root = request.project or shared.project_root(absolute)
     session = Session(
@@ -225,8 +226,17 @@ def _load_source(source: Source, session: Session, facts: list[Fact]) -> Outcome
         empty = Fact("document-empty", values={"kind": kind.name}, span=Span(source, 0, 0))
         return _report(session, None, [*facts, empty], source.name, root=source)
     tree = Tree.of(document)
-    tree = graft(tree, {path: Tree(HOLE, tree.origins.at(path)) for path in document.failed_paths()})
+    holes = [*document.failed_paths(), *_refused(document, found, session)]
+    tree = graft(tree, {path: Tree(HOLE, tree.origins.at(path)) for path in holes})
     return check_tree(tree, session, facts, source)
+
+
+def _refused(document: Document, found: list[Fact], session: Session) -> Iterator[Path]:
+    """Paths of numbers that were refused when the text was parsed: nobody needs to hear of their type, too."""
+    for each in found:
+        refused = each.code == "not-finite" and bool(each.path) and _is_error(each, session)
+        if refused and isinstance(get(document.value, each.path), float):
+            yield each.path
 
 
 def check_tree(tree: Tree, session: Session, facts: list[Fact], source: Source) -> Outcome:
@@ -242,7 +252,7 @@ def check_tree(tree: Tree, session: Session, facts: list[Fact], source: Source) 
     facts += _invisible(session, source)
     resolved = tree.value
     config, plain, found = build(resolved, kind.model, kind.shape, told=_told(facts))
-    facts += found
+    facts += map(kind.cautious, found)
     if facts and any(_is_error(each, session) for each in facts):
         config = None  # something is missing that no later check may excuse
     if config is not None and plain is not resolved:
@@ -317,9 +327,10 @@ def _report(
     kept = [each for each in placed if each.severity == "error"] if config is None else []
     rest = [each for each in placed if each not in kept] if kept else placed
     ignoring = [document.source for document in documents if IGNORE_MARK in document.source.text]
-    diagnostics = apply_ignores(rest, ignoring, lambda: {**all_codes(), **session.codes}) if ignoring else rest
+    diagnostics = apply_ignores(rest, ignoring, lambda: {**all_codes(), **session.codes}, kept) if ignoring else rest
     if kept:
         diagnostics = sorted([*kept, *diagnostics], key=Diagnostic.sort_key)
+    blocked = config is None or tree is None
     if tree is None or any(each.severity == "error" for each in diagnostics):
         config = None
     if config is not None and tree is not None:
@@ -335,5 +346,5 @@ def _report(
         documents,
         sources,
         session,
-        blocked=config is None,
+        blocked=blocked,
     )

@@ -23,6 +23,10 @@ from lading.tree import HOLE
 
 _NOTHING: Any = object()
 _INT64 = range(-(2**63), 2**64)
+#: The codes of a value that does not fit its field.
+MISMATCHES = frozenset(
+    {"missing-field", "wrong-type", "invalid-value", "out-of-range", "wrong-length", "pattern-mismatch"}
+)
 
 
 class Shape(msgspec.Struct, frozen=True):
@@ -41,6 +45,8 @@ class Shape(msgspec.Struct, frozen=True):
     #: fields of the root that restrict. A key that nearly spells one, or a value that does not fit one, would let
     #: everything through; both are errors, whatever else is forgiven
     guarded: frozenset[str] = frozenset()
+    #: fields of the root that the file is nothing without: a value that does not fit one is an error
+    needed: frozenset[str] = frozenset()
     #: what people write for a field of the root that has another name
     synonyms: Mapping[str, str] = {}
 
@@ -67,8 +73,8 @@ def build(value: Any, model: type[Any], shape: Shape, *, told: Collection[str] =
 
 
 def _forgiven(each: Fact, shape: Shape) -> Fact:
-    """The fact with the severity of a value that does not fit, unless its field restricts."""
-    if each.severity is not None or not each.path or each.path[0] in shape.guarded:
+    """The fact with the severity of a value that does not fit, unless its field restricts or is needed."""
+    if each.severity is not None or not each.path or each.path[0] in shape.guarded | shape.needed:
         return each
     return msgspec.structs.replace(each, severity=shape.mismatch)
 
@@ -120,7 +126,7 @@ class Collector:
         if value is None and self.shape.null_is_absent:
             value = {}
         if not isinstance(value, dict):
-            return self._mismatch(value, f"a mapping ({_title(kind.cls)})", path)
+            return self._mismatch(value, f"a mapping ({title(kind.cls)})", path)
         result: dict[str, Any] = {}
         complete = True
         known = {field.encode_name: field for field in kind.fields}
@@ -151,7 +157,7 @@ class Collector:
                     "missing-field",
                     path,
                     field=field.encode_name,
-                    owner=_title(kind.cls),
+                    owner=title(kind.cls),
                     expected=expected,
                 )
             )
@@ -186,7 +192,7 @@ class Collector:
                     severity=worst,
                     remedy=remedy,
                     field=Shown(name),
-                    owner=_title(kind.cls),
+                    owner=title(kind.cls),
                     nearest=guess,
                 )
             )
@@ -348,7 +354,7 @@ def describe(kind: types.Type) -> str:
     if isinstance(kind, types.EnumType):
         return f"one of {', '.join(f'`{each.value}`' for each in kind.cls)}"
     if isinstance(kind, types.IntType):
-        return "a whole number" if _range(kind) == "a number" else f"a whole number {_range(kind)}"
+        return f"a whole number{_range(kind)}"
     if isinstance(kind, types.StrType):
         if kind.min_length is not None and kind.min_length == kind.max_length:
             return "exactly one character" if kind.min_length == 1 else f"exactly {kind.min_length} characters"
@@ -358,19 +364,20 @@ def describe(kind: types.Type) -> str:
     if isinstance(kind, types.VarTupleType | types.ListType):
         return "a list"
     if isinstance(kind, types.FloatType):
-        return "a number" if _range(kind) == "a number" else f"a number {_range(kind)}"
+        return f"a number{_range(kind)}"
     if isinstance(kind, types.BoolType):
         return "`true` or `false`"
     return "a value" if isinstance(kind, types.AnyType) else "another value"
 
 
 def _range(kind: types.IntType | types.FloatType) -> str:
+    """The bounds of a number in words, to stand behind it; nothing if it has none."""
     low = kind.ge if kind.ge is not None else None if kind.gt is None else kind.gt + 1
     if low is not None and kind.le is not None:
-        return f"from {low} to {kind.le}"
+        return f" from {low} to {kind.le}"
     if low is not None:
-        return f"of at least {low}"
-    return f"of at most {kind.le}" if kind.le is not None else "a number"
+        return f" of at least {low}"
+    return f" of at most {kind.le}" if kind.le is not None else ""
 
 
 def _hint(value: Any, expected: str) -> str | None:
@@ -395,7 +402,7 @@ def _made_by(kind: types.Type) -> str | None:
     return words
 
 
-def _title(cls: type) -> str:
+def title(cls: type) -> str:
     """A Struct's name as words: `ToolResponse` is “tool response”; one that is made may bring its own `TITLE`."""
     if isinstance(given := getattr(cls, "TITLE", None), str):
         return given

@@ -189,10 +189,13 @@ def _counted(each: Diagnostic, count: int) -> Diagnostic:
 
 
 def apply_ignores(
-    diagnostics: Sequence[Diagnostic], sources: Iterable[Source], codes: Callable[[], Mapping[str, Code]]
+    diagnostics: Sequence[Diagnostic],
+    sources: Iterable[Source],
+    codes: Callable[[], Mapping[str, Code]],
+    kept: Sequence[Diagnostic] = (),
 ) -> list[Diagnostic]:
     """The diagnostics without those a `# lading: ignore[code]` on their line silences, plus one for each such
-    comment that silences nothing."""
+    comment that silences nothing. `kept` are those that cannot be silenced: whoever tries is told so."""
     result = list(diagnostics)
     for source in sources:
         for match in _IGNORE.finditer(source.text):
@@ -204,7 +207,8 @@ def apply_ignores(
                     result = [each for each in result if each not in silenced]
                 else:
                     span = Span(source, start + part.start(), start + part.end())
-                    result.append(_unused(part.group(), span, codes()))
+                    meant = any(each.code == part.group() and _is_on(each, source, line) for each in kept)
+                    result.append(_unused(part.group(), span, codes(), refused=meant))
     return sorted(result, key=Diagnostic.sort_key)
 
 
@@ -212,9 +216,10 @@ def _is_on(each: Diagnostic, source: Source, line: int) -> bool:
     return each.span is not None and each.span.source is source and each.span.line == line
 
 
-def _unused(name: str, span: Span, codes: Mapping[str, Code]) -> Diagnostic:
+def _unused(name: str, span: Span, codes: Mapping[str, Code], *, refused: bool) -> Diagnostic:
     code = codes["unused-ignore" if name in codes else "unknown-code"]
-    values: dict[str, object] = {"code": name, "nearest": nearest(name, codes)}
+    instead = "an error that keeps the configuration from existing cannot be silenced" if refused else "remove it"
+    values: dict[str, object] = {"code": name, "nearest": nearest(name, codes), "instead": instead}
     redactor = Redactor()
     return Diagnostic(
         code.name,

@@ -19,7 +19,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -47,6 +47,8 @@ class ProjectSettings(
     rename=lambda name: name.replace("_", "-"),
 ):
     """What a project may say about how it is checked."""
+
+    TITLE: ClassVar[str] = "the project settings"
 
     kinds: dict[str, str] = {}  #: glob → kind
     conventions: bool = True  #: recognise the files of other agent tools by their place
@@ -138,7 +140,7 @@ class Projects:
         """The project a file belongs to."""
         folder = os.path.dirname(os.path.join(self.files.cwd, path))
         if folder not in self._by_folder:
-            root = project_root(os.path.join(folder, "file"), self.files.cwd)
+            root = project_root(os.path.join(folder, "file"), self.files.cwd, self.files)
             if root not in self._by_root:
                 self._by_root[root] = _project(root, self.files)
             self._by_folder[folder] = self._by_root[root]
@@ -161,11 +163,11 @@ def settings_files(path: str, cwd: str) -> Iterator[str]:
 
 
 def _project(root: str, files: Files) -> Project:
-    own = os.path.isfile(os.path.join(root, OWN_FILE))
-    if not own and not speaks_of_lading(root):
+    own = files.exists(os.path.join(root, OWN_FILE)) and not files.is_folder(os.path.join(root, OWN_FILE))
+    if not own and not speaks_of_lading(root, files):
         return Project(root, ProjectSettings())
     file = os.path.join(root, OWN_FILE if own else SHARED_FILE)
-    outcome = load_path(file, KIND, Request(env={}, project=root), Files(cwd=files.cwd))
+    outcome = load_path(file, KIND, Request(env={}, project=root), files.again())
     settings = outcome.config if outcome.config is not None else ProjectSettings()
     return Project(root, settings, outcome.diagnostics, display_name(file, files.cwd))
 
@@ -256,13 +258,13 @@ def roots_are_inside(value: Any, session: Session) -> Iterator[Fact]:
         real = os.path.realpath(os.path.join(project, root))
         if real != project and not real.startswith(project.rstrip(os.sep) + os.sep):
             yield fact("root-outside", path, root=Shown(root))
-        elif not os.path.isdir(real):
+        elif not session.files.is_folder(real):
             yield fact("root-missing", path, root=Shown(root))
 
 
 def settings_stand_in_one_place(_value: Any, session: Session) -> Iterator[Fact]:
     """Of two places the first counts; nobody should have to guess that."""
-    if session.files.sources()[0].name.endswith(OWN_FILE) and speaks_of_lading(session.root):
+    if session.files.sources()[0].name.endswith(OWN_FILE) and speaks_of_lading(session.root, session.files):
         yield fact("settings-twice")
 
 

@@ -85,7 +85,7 @@ class Revision(Mapping[str, bytes]):
 
     def files(self) -> Files:
         """Access for one load."""
-        files = MemoryFiles({}, cwd=os.path.realpath(os.getcwd()))
+        files = _RevisionFiles({}, cwd=os.path.realpath(os.getcwd()))
         files.contents = self
         return files
 
@@ -108,6 +108,13 @@ class Revision(Mapping[str, bytes]):
         if self._process is not None:
             self._process.communicate()
             self._process = None
+
+
+class _RevisionFiles(MemoryFiles):
+    """The files of a revision, and the mark of the repository, which no revision holds."""
+
+    def exists(self, path: str) -> bool:
+        return super().exists(path) or (posixpath.basename(path) == ".git" and os.path.exists(path))
 
 
 def _walk_order(relative: str) -> list[tuple[bool, str]]:

@@ -11,22 +11,26 @@ from typing import Any
 
 from lading.codes import CORE_CODES, Code
 from lading.diagnostics import Fact
-from lading.files import Files, Referred, peek, require_text
+from lading.files import Files, Referred, require_text
 from lading.kinds.kind import Kind, Limits
 from lading.sandbox import FileProblem, PathPolicy
 from lading.source import Source, Span
-from lading.syntax.document import Document, Format, parse
+from lading.syntax.document import Document, Format, load_value, parse
+from lading.syntax.engine import SyntaxProblem
+from lading.tree import get
 
 _PROJECT_MARKS = (".git", "lading.toml")
 
 
-def project_root(path: str, cwd: str) -> str:
+def project_root(path: str, cwd: str, files: Files | None = None) -> str:
     """The folder references may not leave: the nearest parent with `.git`, `lading.toml` or a `pyproject.toml`
     that has `[tool.lading]`; else the working directory if it contains the file; else the file's folder."""
+    files = files or Files(cwd=cwd)
     folder = os.path.dirname(os.path.realpath(path))
     current = folder
     while True:
-        if any(os.path.exists(os.path.join(current, mark)) for mark in _PROJECT_MARKS) or speaks_of_lading(current):
+        marked = any(files.exists(os.path.join(current, mark)) for mark in _PROJECT_MARKS)
+        if marked or speaks_of_lading(current, files):
             return current
         parent = os.path.dirname(current)
         if parent == current:
@@ -36,9 +40,17 @@ def project_root(path: str, cwd: str) -> str:
     return cwd if folder == cwd or folder.startswith(cwd.rstrip(os.sep) + os.sep) else folder
 
 
-def speaks_of_lading(folder: str) -> bool:
-    """Whether a folder has a `pyproject.toml` with settings of ours."""
-    return b"[tool.lading" in (peek(os.path.join(folder, "pyproject.toml")) or b"")
+def speaks_of_lading(folder: str, files: Files) -> bool:
+    """Whether a folder has a `pyproject.toml` with settings of ours. One that cannot be parsed is taken for what it
+    looks like, so that its error is told."""
+    data = files.peek(os.path.join(folder, "pyproject.toml"))
+    if data is None or b"lading" not in data:
+        return False
+    try:
+        value = load_value("toml", data.decode("utf-8").removeprefix("\ufeff"))
+    except (SyntaxProblem, UnicodeDecodeError):
+        return b"[tool.lading" in data
+    return get(value, ("tool", "lading")) is not None
 
 
 class Shared:
@@ -59,7 +71,7 @@ class Shared:
         folder = os.path.dirname(path)
         root = self._roots.get(folder)
         if root is None:
-            root = self._roots[folder] = project_root(path, self.files.cwd)
+            root = self._roots[folder] = project_root(path, self.files.cwd, self.files)
         return root
 
 

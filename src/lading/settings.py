@@ -58,13 +58,15 @@ class SettingsFound(msgspec.Struct, frozen=True):
 class LoadedSettings(Loaded[Settings]):
     """Merged settings. `layers` are those that were there, lowest first."""
 
+    layers: tuple[SettingsLayer, ...]
+
     def __init__(self, found: SettingsFound) -> None:
         outcome = found.outcome
         assert outcome.tree is not None
         super().__init__(
             outcome.config, "settings", outcome.diagnostics, outcome.tree, outcome.documents, outcome.sources
         )
-        self.layers = found.layers
+        self.__dict__["layers"] = found.layers
 
     @property
     def effective(self) -> Effective:
@@ -241,7 +243,7 @@ class _Stack:
     def sound(self, tree: Tree, kind: Kind) -> Tree:
         """The tree with holes where it does not fit the model: the merged tree must not repeat a finding."""
         _, _, found = build(tree.value, kind.model, kind.shape)
-        self.facts += [_anchored(each, tree) for each in found]
+        self.facts += [_anchored(kind.cautious(each), tree) for each in found]
         for each in found:
             if each.code == "unknown-field":
                 tree = remove(tree, each.path)

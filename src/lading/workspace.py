@@ -148,8 +148,8 @@ def load_all(
     `UsageError` for an unknown kind.
     """
     wanted = kind_named(kind) if kind is not None else None
-    projects = projects or Projects()
     place = place or Disk()
+    projects = projects or Projects(place.files())
     shared = Shared(place.files())
     candidates = list(_candidates(paths, projects, place))
     known: set[Hashable] = set()
@@ -172,7 +172,7 @@ def _load(
         return Found(path, project, problem=finding("unrecognised", display_name(path)))
     try:
         kind = wanted or kind_named(chosen)
-        same = identity_of(kind, path)
+        same = identity_of(kind, path, shared.files)
         if same in known:
             return None
         known.add(same)
@@ -463,7 +463,7 @@ class _Gathered:
             for place in () if request.options.get("local") else kind.elsewhere(request.env):
                 for path in walk_files(place.folder):
                     in_layer = kind.layer(os.path.abspath(path), request.env) == place.layer
-                    if in_layer and identity_of(kind, path) not in self.reals:
+                    if in_layer and identity_of(kind, path, shared.files) not in self.reals:
                         outcome = load_path(path, kind, request, shared=shared)
                         yield (kind.name, kind.set_key(outcome)), outcome
 

@@ -126,7 +126,48 @@ def test_a_closed_pipe_ends_the_run_quietly(project: Path, arguments: list[str])
     )
     os.close(writer)
     assert not done.stderr.replace(b"lading: 3 findings, see: lading check server.yaml\n", b"")
-    assert done.returncode == 0
+    assert done.returncode == (1 if arguments == ["check"] else 0), "what was found counts, whoever reads it"
+
+
+@pytest.mark.parametrize("arguments", [["check"], ["diff", "server.yaml", "other.yaml"]], ids=" ".join)
+def test_a_closed_pipe_hides_no_findings(project: Path, arguments: list[str]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "lading", *arguments]
+    env = environment(GREETING="x", PYTHONUNBUFFERED="1")
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.DEVNULL, cwd=project, env=env, check=False)
+    buffered = subprocess.run(
+        command, stdout=writer, stderr=subprocess.DEVNULL, cwd=project, env=environment(GREETING="x"), check=False
+    )
+    os.close(writer)
+    assert (done.returncode, buffered.returncode) == (1, 1)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+@pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
+def test_a_full_disk_is_no_bug(project: Path, unbuffered: str) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "lading", "check"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            cwd=project,
+            env=environment(PYTHONUNBUFFERED=unbuffered),
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (2, b"lading: cannot write the output: No space left on device\n")
+
+
+def test_tables_are_cut_for_terminals_only(project: Path) -> None:
+    folder = project / ("long-" * 12) / ("name-" * 12)
+    folder.mkdir(parents=True)
+    (folder / "server.yaml").write_text("server: {name: a}\ntools: []\n", encoding="utf-8")
+    env = environment()
+    del env["COLUMNS"]
+    command = [sys.executable, "-m", "lading", "list", str(folder)]
+    done = subprocess.run(command, cwd=project, env=env, capture_output=True, check=False, text=True)
+    assert f"{'name-' * 12}/server.yaml" in done.stdout
+    assert "…" in _terminal(f"from lading.cli import main; main(['list', {str(folder)!r}])", project)
 
 
 def test_output_that_cannot_be_encoded_is_escaped(project: Path) -> None:

@@ -123,4 +123,4 @@ def test_the_summary(severities: list[str], files: int, line: str) -> None:
 
 def test_quiet_shows_errors_only() -> None:
     report = Report((FileReport("a", "server", ok=True),), (Diagnostic("x", "warning", "m", file="a"),))
-    assert "".join(render(report, Style(), quiet=True)) == "1 file checked, nothing found\n"
+    assert "".join(render(report, Style(), quiet=True)) == "1 file checked, no errors found\n"

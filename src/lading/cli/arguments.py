@@ -114,9 +114,14 @@ def parser(wanted: str | None = None) -> Parser:
 
 
 def command_in(arguments: Sequence[str]) -> str | None:
-    """The command that arguments are for, None if there is none among them."""
-    known = _commands()
-    return next((word for word in arguments if word in known), None)
+    """The command that arguments are for, None if the first word is none."""
+    words = iter(arguments)
+    for word in words:
+        if word == "--color":
+            next(words, None)  # what follows is its value
+        elif not word.startswith("-"):
+            return word if word in _commands() else None
+    return None
 
 
 def _commands() -> dict[str, Callable[[Commands], None]]:
@@ -149,10 +154,11 @@ def _check(commands: Commands) -> None:
 
 
 def _count(written: str) -> int:
-    number = 0 if written == "auto" else int(written)
-    if number < 0:
-        raise ValueError
-    return number
+    if written == "auto":
+        return 0
+    if not written.isdecimal():
+        raise argparse.ArgumentTypeError(f"{written!r} is not a number of processes")
+    return int(written)
 
 
 def _show(commands: Commands) -> None:

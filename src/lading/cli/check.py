@@ -29,6 +29,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
         report, fixed = fix_all(check, options.paths, output, unsafe=options.unsafe_fixes)
     else:
         report = check()
+    output.code = _exit_code(report, strict=options.strict)
     if options.diff:
         from lading.cli.fixing import show_diff
 
@@ -36,7 +37,9 @@ def run(options: argparse.Namespace, output: Output) -> int:
     else:
         if report.files or report.diagnostics or options.output_format != "text":
             _write(report, options, output, fixed)
-        code = _exit_code(report, strict=options.strict)
+        code = output.code
+        if options.quiet and options.strict and report.warnings and not report.errors:
+            output.note(f"lading: --strict fails on warnings that --quiet leaves out: {len(report.warnings)}")
     hidden = _hidden(report)
     if hidden:
         output.note(f"lading: errors that are not shown keep a configuration from existing: {', '.join(hidden)}")
@@ -79,6 +82,8 @@ def _write(report: Report, options: argparse.Namespace, output: Output, fixed: i
     if options.output_format == "text":
         _write_text(report, options, output, fixed)
         return
+    if options.quiet:
+        report = Report(report.files, report.errors)
     if options.output_format == "json":
         from lading.render import json
 
@@ -91,10 +96,10 @@ def _write(report: Report, options: argparse.Namespace, output: Output, fixed: i
     else:
         from lading.render import github
 
-        for line in github.render(report, prefix=_inside_repository(), quiet=options.quiet):
+        for line in github.render(report, prefix=_inside_repository()):
             output.data(line)
     if options.statistics:
-        output.note(statistics(report, quiet=options.quiet).rstrip("\n"))
+        output.note(statistics(report).rstrip("\n"))
 
 
 def _write_text(report: Report, options: argparse.Namespace, output: Output, fixed: int | None) -> None:
@@ -134,10 +139,10 @@ def _codes(given: list[str]) -> frozenset[str]:
     codes = [code.strip() for each in given for code in each.split(",") if code.strip()]
     if not codes:
         return frozenset()
-    from lading.kinds.registry import all_codes
+    from lading.kinds.registry import codes_for
     from lading.nearest import nearest
 
-    known = all_codes()
+    known = codes_for(codes)
     for code in codes:
         if code not in known:
             guess = nearest(code, known)

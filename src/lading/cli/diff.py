@@ -108,13 +108,12 @@ def _run(before: Side, after: Side, options: argparse.Namespace, output: Output)
     if _folder_and_file(old, new):
         raise UsageError("a file and a folder cannot be compared")
     diffs = list(_compared(old, new, display_name(after.path), show_env=options.show_env))
+    output.code = USAGE if any(failed) else FOUND if diffs else OK
     if options.output_format == "json":
         output.json(_to_dict(before, after, diffs, failed=any(failed)))
     elif diffs or not any(failed):
         output.data("".join(f"{line}\n" for line in _lines(diffs, output.style())))
-    if any(failed):
-        return USAGE
-    return FOUND if diffs else OK
+    return output.code
 
 
 def _tell(side: Side, loads: tuple[dict[str, Outcome], list[Diagnostic]], output: Output) -> bool:

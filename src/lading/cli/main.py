@@ -11,11 +11,12 @@ import os
 import sys
 
 from lading.cli.arguments import command_in, parser
-from lading.cli.output import Output
+from lading.cli.output import Output, Unwritable, flush
 
 TYPE_CHECKING = False  # `typing` itself is not imported: it costs a third of a start
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TextIO
 
 OK, FOUND, USAGE, BUG, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -26,16 +27,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     gc.set_threshold(100_000)  # hardly anything here makes cycles; looking for them often costs a tenth of a run
     try:
         code = _run_or_exit(sys.argv[1:] if arguments is None else arguments)
-        # Here, and not when Python ends: there, a closed pipe could only be complained about.
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        return _flushed(code)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
         _leave_quietly()
         return OK
+    except Unwritable as error:
+        return _unwritable(error)
     finally:
         gc.set_threshold(*thresholds)
+
+
+def _flushed(code: int) -> int:
+    """The exit code once everything is written. Here, and not when Python ends: there, a closed pipe could only be
+    complained about."""
+    try:
+        flush(sys.stdout)
+    except BrokenPipeError:
+        _leave_quietly()
     return code
 
 
@@ -49,10 +59,21 @@ def _run_or_exit(arguments: Sequence[str]) -> int:
 
 def _leave_quietly() -> None:
     """Whoever read our output is gone. Python would complain once more when it flushes at exit."""
-    null = os.open(os.devnull, os.O_WRONLY)
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            os.dup2(null, stream.fileno())
+    _silence(sys.stdout)
+    _silence(sys.stderr)
+
+
+def _unwritable(error: Unwritable) -> int:
+    """The disk is full, for one. What was not written stays so: Python need not try again."""
+    _silence(sys.stdout)
+    if sys.stderr is not None:
+        sys.stderr.write(f"lading: cannot write the output: {error}\n")
+    return USAGE
+
+
+def _silence(stream: TextIO | None) -> None:
+    if stream is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _run(arguments: Sequence[str]) -> int:
@@ -75,7 +96,10 @@ def _run(arguments: Sequence[str]) -> int:
     except LoadError as error:
         output.findings(error.diagnostics)
         return FOUND
-    except (KeyboardInterrupt, BrokenPipeError):
+    except BrokenPipeError:
+        _leave_quietly()
+        return output.code
+    except (KeyboardInterrupt, Unwritable):
         raise
     except Exception as error:
         output.note(_bug(error))
@@ -100,11 +124,9 @@ def _bug(error: Exception) -> str:
     """What to report. The words of the exception stay out: they may hold a value of the environment."""
     if os.environ.get("LADING_TRACEBACK"):
         raise error
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    place = f" at {os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}" if trace is not None else ""
+    from lading.diagnostics import raised
+
     return (
-        f"lading: a bug in lading: {type(error).__name__}{place}\n"
+        f"lading: a bug in lading: {raised(error)}\n"
         "Please report it, with what LADING_TRACEBACK=1 adds; mind that it may show values of your environment."
     )

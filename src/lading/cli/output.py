@@ -20,10 +20,15 @@ if TYPE_CHECKING:
     from lading.render.text import Style
 
 
+class Unwritable(Exception):
+    """Standard output takes no more; the text says why."""
+
+
 class Output:
     """Standard output and error, with or without colour."""
 
     def __init__(self, *, colour: str = "auto") -> None:
+        self.code = 0  #: how the run ends where nobody reads its output to the end
         self.colour = _wants_colour(colour, sys.stdout)
         self.colour_notes = _wants_colour(colour, sys.stderr)
         self.width = terminal_width(100)
@@ -33,7 +38,7 @@ class Output:
         """How to write text for people."""
         from lading.render.text import Style
 
-        return Style(colour=self.colour, width=self.width)
+        return Style(colour=self.colour, width=self.width, cuts=_wants_narrow(sys.stdout))
 
     def data(self, text: str) -> None:
         """Write what was asked for."""
@@ -61,8 +66,7 @@ class Output:
 
     def flush(self) -> None:
         """Let whoever reads along see what was written so far."""
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        flush(sys.stdout)
 
     def note(self, text: str) -> None:
         """Write a word about the run itself."""
@@ -80,12 +84,28 @@ class Output:
             self.note(finding(each, style))
 
 
+def flush(stream: TextIO | None) -> None:
+    """Write what is left. Raises `Unwritable`, or `BrokenPipeError` if nobody reads it."""
+    if stream is None:  # where standard output is closed
+        return
+    try:
+        stream.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise Unwritable(error.strerror or "it is closed") from None
+
+
 def _write(stream: TextIO, text: str) -> None:
     try:
         stream.write(text)
     except UnicodeEncodeError:
         encoding = stream.encoding or "ascii"
         stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise Unwritable(error.strerror or "it is closed") from None
 
 
 def _settle_encoding(stream: TextIO | None) -> None:
@@ -93,6 +113,11 @@ def _settle_encoding(stream: TextIO | None) -> None:
     if reconfigure is None or stream is None or stream.isatty() or os.environ.get("PYTHONIOENCODING"):
         return
     reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+
+
+def _wants_narrow(stream: TextIO | None) -> bool:
+    """Whether lines are cut to fit: for a terminal, or where COLUMNS asks for it. Programs need them whole."""
+    return bool(os.environ.get("COLUMNS")) or (stream is not None and stream.isatty())
 
 
 def _wants_colour(choice: str, stream: TextIO | None) -> bool:

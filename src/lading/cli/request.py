@@ -15,7 +15,13 @@ from lading.workspace import NO_LAYERS, load_one
 
 
 def request_of(options: argparse.Namespace) -> Request:
-    """How to load, as the command line says it. Options of other kinds than the file's are left out later."""
+    """How to load, as the command line says it. Options of other kinds than the file's are left out later.
+
+    Raises `UsageError` for a root that is no folder: it would allow nothing, and nobody would learn it.
+    """
+    for root in options.root:
+        if not os.path.isdir(root):
+            raise UsageError(f"--root {root}: there is no such folder")
     given = {
         "library": options.library,
         "include_roots": options.include_root,

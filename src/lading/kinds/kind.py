@@ -5,13 +5,14 @@ No stage asks which kind it serves. A new kind is one `Kind` value, its models, 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
 from lading.codes import Code
-from lading.diagnostics import Fact, Severity
+from lading.diagnostics import Change, Fact, Severity
 from lading.model import Shape
 from lading.path import ROOT, Path
 from lading.source import Source
@@ -19,6 +20,7 @@ from lading.syntax.document import Document, Format
 from lading.tree import Tree
 
 if TYPE_CHECKING:
+    from lading.files import Files
     from lading.loading import Outcome, Request
     from lading.session import Session
 
@@ -67,6 +69,20 @@ class Sensitive(msgspec.Struct, frozen=True):
     order: tuple[Any, ...] = ()
     #: what an absent permission stands for, where it is a certain value
     default: Any = None
+
+    def expression(self) -> re.Pattern[str]:
+        """The pattern as an expression over steps, each followed by a NUL."""
+        parts = {"**": "(?:[^\0]*\0)*", "*": "[^\0]*\0"}
+        return re.compile("".join(parts.get(step, re.escape(step) + "\0") for step in self.pattern.split(".")))
+
+    def covers(self, path: Path) -> bool:
+        """Whether the value at `path` is such a value, or a part of one."""
+        expression = self.expression()
+        return any(expression.fullmatch(_steps(path[:depth])) for depth in range(1, len(path) + 1))
+
+
+def _steps(path: Path) -> str:
+    return "".join(f"{step}\0" for step in path)
 
 
 class Elsewhere(msgspec.Struct, frozen=True):
@@ -187,15 +203,17 @@ class Kind(msgspec.Struct, frozen=True):
     schema: Callable[[dict[str, Any]], dict[str, Any]] | None = None
     #: the configuration as plain data the way the format's own tools write it; by default, without defaults
     written: Callable[[Any], Any] | None = None
-    #: the kind that a file is of more closely, by its absolute path with `/`: files of one sort that several tools
-    #: read. Every variant has the name, the codes and the options of this kind
-    variant: Callable[[str], Kind] | None = None
+    #: the kind that a file is of more closely, by its absolute path with `/` and what lies around it: files of one
+    #: sort that several tools read. Every variant has the name, the codes and the options of this kind
+    variant: Callable[[str, Files], Kind] | None = None
     #: the text of a good first file; `NAME` in it stands for the name it is given, `WORD` for nothing but the
     #: letters and digits of it, in lower case
     example: str | None = None
     example_path: str = "NAME.yaml"
     #: what `list` shows: the plain configuration and the name of its file → items
     listing: Callable[[Any, str], Iterable[Item]] = itself
+    #: whether a file turns out to be nothing to the tool it is for, and is not listed
+    passed_over: Callable[[Outcome], bool] = refers_to_nothing
     #: what `diff` shows first
     sensitive: tuple[Sensitive, ...] = USUALLY_SENSITIVE
     #: the names of the layers, lowest first: of two items with one name, that of the higher layer counts
@@ -226,6 +244,13 @@ class Kind(msgspec.Struct, frozen=True):
                 return None if wanted is None else msgspec.structs.replace(each, severity=wanted)
         return each
 
+    def cautious(self, each: Fact) -> Fact:
+        """The fact with a remedy that nobody applies unasked, if it would change what an agent may do."""
+        if each.remedy is None or not each.remedy.safe or not any(map(self._permits, each.remedy.changes)):
+            return each
+        return msgspec.structs.replace(each, remedy=msgspec.structs.replace(each.remedy, safe=False))
 
-def codes_by_name(groups: Iterable[Iterable[Code]]) -> dict[str, Code]:
-    return {code.name: code for group in groups for code in group}
+    def _permits(self, change: Change) -> bool:
+        """Whether a change writes a permission, or the key of one."""
+        path = (*change.path[:-1], str(change.text)) if change.part == "key" else change.path
+        return any(each.what == "permission" and each.covers(path) for each in self.sensitive)

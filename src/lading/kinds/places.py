@@ -20,7 +20,7 @@ _SERVERS = (
 )
 #: Kind and pattern over an absolute path with `/`; the first that matches counts.
 PLACES: tuple[tuple[str, str], ...] = (
-    ("skill", r"/(?:SKILL|skill)\.md"),
+    ("skill", r"/SKILL\.md|/skills?/[^/]+/skill\.md"),
     ("claude-plugin", r"/\.claude-plugin/plugin\.json"),
     ("claude-marketplace", r"/\.claude-plugin/marketplace\.json"),
     ("claude-agent", r"/\.claude/agents/.+\.md"),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -20,6 +20,9 @@ from lading.expressions import expression
 from lading.kinds.kind import Kind
 from lading.kinds.places import PLACES, kind_of_path
 from lading.nearest import nearest
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 
 class Recognition(msgspec.Struct, frozen=True):
@@ -126,6 +129,7 @@ BUILT_IN: tuple[Recognition, ...] = (
 
 _WITH_FOLDERS = tuple(each for each in BUILT_IN if each.by_folder is not None)
 _plugins: dict[str, Kind] = {}
+_broken: dict[str, str] = {}  #: the name of an installed kind that cannot be had → why
 
 
 def names() -> tuple[str, ...]:
@@ -147,6 +151,8 @@ def kind_named(name: str) -> Kind:
     plugins = installed()
     if name in plugins:
         return plugins[name]
+    if name in _broken:
+        raise UsageError(f"the kind `{name}` is installed, but cannot be loaded: {_broken[name]}")
     known = known_names()
     guess = nearest(name, known)
     hint = f"; did you mean `{guess}`?" if guess else f" (known: {', '.join(known)})"
@@ -159,15 +165,33 @@ def known_names() -> tuple[str, ...]:
 
 
 def installed() -> dict[str, Kind]:
-    """The kinds that installed packages bring. Scanning costs more than a whole start: only on demand."""
-    if not _plugins:
+    """The kinds that installed packages bring. Scanning costs more than a whole start: only on demand.
+
+    A package that is broken must not keep anybody from the others.
+    """
+    if not _plugins and not _broken:
         from importlib.metadata import entry_points
 
         for entry in entry_points(group="lading.kinds"):
-            kind = entry.load()
+            try:
+                kind = entry.load()
+            except Exception as error:
+                _broken[entry.name] = f"{_package(entry)} raises {_reason(error)}"
+                continue
             if isinstance(kind, Kind):
                 _plugins[entry.name] = kind
+            else:
+                _broken[entry.name] = f"{entry.value} of {_package(entry)} is not a `Kind`"
     return _plugins
+
+
+def _package(entry: EntryPoint) -> str:
+    return f"the package `{entry.dist.name}`" if entry.dist is not None else f"`{entry.value}`"
+
+
+def _reason(error: Exception) -> str:
+    """The class of what a package raised; its words only where they cannot be those of a value."""
+    return f"{type(error).__name__}: {error}" if isinstance(error, ImportError) else type(error).__name__
 
 
 def recognise_path(path: str, *, conventions: bool = True) -> str | None:
@@ -200,6 +224,13 @@ def all_codes() -> dict[str, Code]:
     for each in BUILT_IN:
         codes |= {code.name: code for code in kind_named(each.kind).codes}
     return codes
+
+
+def codes_for(wanted: Iterable[str]) -> dict[str, Code]:
+    """Every code of lading and of the built-in kinds; if one that is wanted is not among them, those of installed
+    kinds, too."""
+    codes = all_codes()
+    return codes if codes.keys() >= set(wanted) else codes_of(installed())
 
 
 def codes_of(kinds: Iterable[str | None]) -> dict[str, Code]:

@@ -15,11 +15,9 @@ from lading.workspace import Report
 _COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "note": "notice"}
 
 
-def render(report: Report, *, prefix: str = "", quiet: bool = False) -> Iterator[str]:
+def render(report: Report, *, prefix: str = "") -> Iterator[str]:
     """One line for each finding. `prefix` is the way from the root of the repository to where the run started."""
-    for each in report.diagnostics:
-        if not quiet or each.severity == "error":
-            yield command(each, prefix)
+    return (command(each, prefix) for each in report.diagnostics)
 
 
 def command(each: Diagnostic, prefix: str = "") -> str:

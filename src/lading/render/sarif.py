@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import quote
 
 from lading._version import __version__
-from lading.codes import Code
+from lading.codes import BLOCKING, Code
 from lading.diagnostics import Diagnostic, Fix, Label
 from lading.render.json import written
 from lading.source import Span
@@ -61,7 +61,8 @@ def _rule(name: str, code: Code | None) -> dict[str, Any]:
     if code is None:
         return {"id": name}
     about = code.about.replace("{{", "{").replace("}}", "}")
-    advice = f"{about}\n\nTo silence it on one line, write `lading: ignore[{name}]` in a comment there."
+    silence = f"\n\nTo silence it on one line, write `lading: ignore[{name}]` in a comment there."
+    advice = about if name in BLOCKING else about + silence
     return {
         "id": name,
         "name": "".join(word.capitalize() for word in name.split("-")),

@@ -17,7 +17,8 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], style: Style) -> s
     column first."""
     shown = [number for number in range(len(head)) if any(row[number] for row in rows)]
     lines = [[visible(row[number]) for number in shown] for row in (head, *rows)]
-    widths = _fitted([max(cells(line[number]) for line in lines) for number in range(len(shown))], style.width)
+    wanted = [max(cells(line[number]) for line in lines) for number in range(len(shown))]
+    widths = _fitted(wanted, style.width) if style.cuts else wanted
     first, *rest = (_line(line, widths) for line in lines)
     return "".join(f"{line}\n" for line in (style.paint("bold", first), *rest))
 

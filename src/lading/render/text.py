@@ -36,10 +36,11 @@ _MARGIN = 12
 
 
 class Style:
-    """How to write: with colour or without, and how wide."""
+    """How to write: with colour or without, how wide, and whether tables are cut to that width."""
 
-    def __init__(self, *, colour: bool = False, width: int = 100) -> None:
+    def __init__(self, *, colour: bool = False, width: int = 100, cuts: bool = True) -> None:
         self.colour = colour
+        self.cuts = cuts
         self.width = max(20, width)
 
     def paint(self, role: str, text: str) -> str:
@@ -154,7 +155,9 @@ def summary(report: Report, style: Style, *, quiet: bool = False) -> str:
     counts = [(errors, "error"), (warnings, "warning"), (notes, "note")]
     found = ", ".join(style.paint(word, _plural(number, word)) for number, word in counts if number)
     if not found:
-        return f"{_plural(len(report.files), 'file')} checked, nothing found\n"
+        return (
+            f"{_plural(len(report.files), 'file')} checked, {'no errors' if report.diagnostics else 'nothing'} found\n"
+        )
     bad = {each.name for each in report.diagnostics if not quiet or each.severity == "error"} - {None}
     # What no check can look into, such as a folder that cannot be read, is told but is no file of the report.
     total = bad | {each.path for each in report.files}

@@ -9,6 +9,7 @@ import pytest
 
 import lading
 from conftest import shared_probes
+from lading.files import Files
 from lading.kinds.skill.kind import STRICT, variant_of
 from lading.layers import find_places
 from lading.listing import list_all
@@ -60,10 +61,10 @@ def test_the_project_replaces_the_user(tmp_path: Path) -> None:
 
 
 def test_strict_by_place() -> None:
-    assert variant_of("/r/.defect/skills/a/SKILL.md") is STRICT
-    assert variant_of("/home/u/.config/defect/skills/a/SKILL.md") is STRICT
-    assert variant_of("/r/.claude/skills/a/SKILL.md") is not STRICT
-    assert variant_of("/r/skills/a/SKILL.md") is not STRICT
+    assert variant_of("/r/.defect/skills/a/SKILL.md", Files()) is STRICT
+    assert variant_of("/home/u/.config/defect/skills/a/SKILL.md", Files()) is STRICT
+    assert variant_of("/r/.claude/skills/a/SKILL.md", Files()) is not STRICT
+    assert variant_of("/r/skills/a/SKILL.md", Files()) is not STRICT
 
 
 def test_the_same_file_elsewhere_is_tolerated(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from lading.kinds.agent_md.presenting import SENSITIVE, listing
 from lading.kinds.agent_md.schema import header_schema
 from lading.kinds.agent_md.written import written
 from lading.kinds.kind import Kind
+from lading.model import Shape
 from lading.path import ROOT
 from lading.session import Session
 from lading.source import Source
@@ -62,6 +63,7 @@ KIND = Kind(
     read=_read,
     options=AgentOptions,
     strictness=STRICTNESS,
+    shape=Shape(unknown=None),  # such keys are kept as extras
     stages=(_agent,),
     codes=CODES,
     schema=header_schema,

@@ -164,6 +164,8 @@ class SubprocessTemplate(Part, frozen=True):
 class Blueprint(Part, frozen=True, kw_only=True):
     """A flow, and the agents its steps run."""
 
+    TITLE: ClassVar[str] = "a blueprint"
+
     always: ClassVar[frozenset[str]] = frozenset(
         {
             "schema_version",

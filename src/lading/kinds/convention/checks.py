@@ -16,6 +16,7 @@ from lading.kinds.headers import has_header
 from lading.model import describe
 from lading.session import Session
 from lading.source import Span
+from lading.tree import get
 
 
 def has_what_is_needed(convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
@@ -25,7 +26,8 @@ def has_what_is_needed(convention: Convention, config: Any, session: Session) ->
     for field in convention.fields:
         if field.required is None:
             continue
-        value = config.get(field.name)
+        # What was written and does not fit was told when it was left out.
+        value = config.get(field.name, _written(session, field.name))
         if value is None or (isinstance(value, str) and not value.strip()):
             yield fact(
                 "missing-field",
@@ -35,6 +37,11 @@ def has_what_is_needed(convention: Convention, config: Any, session: Session) ->
                 owner=convention.one,
                 expected=describe(type_info(field.type)),
             )
+
+
+def _written(session: Session, name: str) -> Any:
+    """What the file itself says of a field."""
+    return get(session.documents[0].value, (name,)) if session.documents else None
 
 
 def name_has_its_form(convention: Convention, config: Any, session: Session) -> Iterator[Fact]:

@@ -6,7 +6,7 @@ import keyword
 import re
 from collections.abc import Iterator
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
@@ -15,13 +15,16 @@ from lading.kinds.convention import checks, stages
 from lading.kinds.convention.codes import CODES
 from lading.kinds.convention.references import names_are_unique, names_in, own_name, references_exist, refers
 from lading.kinds.convention.table import Convention, Field
-from lading.kinds.headers import HeaderStyle, read_header
+from lading.kinds.headers import HeaderStyle, has_header, read_header
 from lading.kinds.kind import Item, Kind, Sensitive
 from lading.model import Shape
 from lading.session import Session
 from lading.source import Source
 from lading.syntax.document import Document, Format
 from lading.syntax.frontmatter import CONVENTION
+
+if TYPE_CHECKING:
+    from lading.loading import Outcome
 
 #: The key of the text below the header in the loaded configuration.
 BODY = stages.BODY
@@ -101,10 +104,8 @@ def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, A
 
 
 def listed(convention: Convention, plain: Any, file: str) -> Iterator[Item]:
-    """The file as what it is to its tool; one that the tool passes over is nothing."""
+    """The file as what it is to its tool."""
     fields: dict[str, Any] = plain if isinstance(plain, dict) else {}
-    if convention.passes_over and fields.keys() <= {BODY}:
-        return
     folder, _, name = file.rpartition("/")
     stem = next((name.removesuffix(each) for each in convention.suffixes if name.endswith(each)), name)
     default = folder.rpartition("/")[2] if convention.identity == "folder" else stem
@@ -115,6 +116,11 @@ def listed(convention: Convention, plain: Any, file: str) -> Iterator[Item]:
         written if isinstance(written, str) and convention.identity != "file" else default,
         description if isinstance(description, str) else None,
     )
+
+
+def passed_over(convention: Convention, outcome: Outcome) -> bool:
+    """Whether the tool takes the file for nothing: notes beside its agents have no header."""
+    return convention.passes_over and bool(outcome.documents) and not has_header(outcome.documents[0])
 
 
 def sensitive_of(convention: Convention) -> tuple[Sensitive, ...]:
@@ -145,6 +151,7 @@ def kind_of(convention: Convention) -> Kind:
             null_is_absent=True,
             mismatch="warning",
             guarded=convention.restricting,
+            needed=convention.needed,
             synonyms=convention.synonyms,
         ),
         stages=(
@@ -165,5 +172,6 @@ def kind_of(convention: Convention) -> Kind:
         example=convention.example,
         example_path=convention.example_path,
         listing=partial(listed, convention),
+        passed_over=partial(passed_over, convention),
         sensitive=sensitive_of(convention),
     )

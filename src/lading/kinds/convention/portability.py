@@ -53,11 +53,6 @@ _SEED = Convention(
 TARGETS: tuple[Convention, ...] = (*(each for each in CONVENTIONS if each.sort == "agent"), _SEED)
 
 
-def is_agent(outcome: Outcome) -> bool:
-    """Whether a load is of an agent that can be compared."""
-    return any(each.kind == outcome.kind.name for each in TARGETS)
-
-
 def portability(outcome: Outcome) -> tuple[Portability, ...]:
     """What each tool would make of the agent in a load, its own tool first; empty if it is no agent."""
     own = next((each for each in TARGETS if each.kind == outcome.kind.name), None)

@@ -91,6 +91,10 @@ class Convention(msgspec.Struct, frozen=True):
         return frozenset(field.name for field in self.fields)
 
     @property
+    def needed(self) -> frozenset[str]:
+        return frozenset(field.name for field in self.fields if field.required == "error")
+
+    @property
     def restricting(self) -> frozenset[str]:
         return frozenset(field.name for field in self.fields if field.restricts)
 

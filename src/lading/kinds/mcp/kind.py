@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from functools import partial
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from lading.diagnostics import Fact
+from lading.files import Files
 from lading.kinds.kind import Item, Kind, Sensitive
 from lading.kinds.mcp.codes import CODES
 from lading.kinds.mcp.dialects import CLAUDE, DIALECTS, Dialect, dialect_of
@@ -120,9 +120,9 @@ STRICT = Kind(
 _PLAIN = re.compile(r"/\.mcp\.json\Z")
 
 
-def variant_of(path: str) -> Kind:
+def variant_of(path: str, files: Files) -> Kind:
     """Whose list of servers a file is, by its place."""
-    if _PLAIN.search(path) and os.path.isdir(f"{path.rpartition('/')[0]}/.defect"):
+    if _PLAIN.search(path) and files.is_folder(f"{path.rpartition('/')[0]}/.defect"):
         return STRICT
     return _VARIANTS[dialect_of(path).tool]
 

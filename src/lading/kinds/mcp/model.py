@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import msgspec
 
@@ -25,5 +25,7 @@ class McpServer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_de
 
 class McpServers(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The servers of one file, by name."""
+
+    TITLE: ClassVar[str] = "a list of MCP servers"
 
     servers: dict[str, McpServer] = msgspec.field(default_factory=dict)

@@ -140,7 +140,9 @@ def _fitting(dialect: Dialect, path: Path, value: dict[str, Any]) -> tuple[dict[
 
 
 def _unknown(dialect: Dialect, place: Path, key: str, guess: str | None, *, restricts: bool) -> Fact:
-    remedy = None if guess is None else Remedy(f"rename to `{guess}`", (Change(place, guess, "key"),))
+    remedy = (
+        None if guess is None else Remedy(f"rename to `{guess}`", (Change(place, guess, "key"),), safe=not restricts)
+    )
     values: dict[str, object] = {"field": Shown(key), "owner": f"a server of {dialect.tool}", "nearest": guess}
     severity: Severity = "error" if restricts else "warning"
     return Fact("unknown-field", place, values, part="key", remedy=remedy, severity=severity)

@@ -1,7 +1,7 @@
 """What a profile says, both variants alike: the folder's `config.toml` and the header of a single file."""
 
 # Annotations are evaluated, not kept as text: msgspec would have to compile each of them when a model is first used.
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
@@ -45,6 +45,8 @@ class Sampling(Table, frozen=True):
 
 class AgentProfile(Table, frozen=True):
     """One agent."""
+
+    TITLE: ClassVar[str] = "a profile"
 
     description: str
     model: str | None = None

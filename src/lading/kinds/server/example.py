@@ -5,7 +5,7 @@ from __future__ import annotations
 EXAMPLE = """\
 # An MCP server for tests: one tool that answers slowly. Check it with `lading check`.
 server:
-  name: my-test-server
+  name: NAME
   version: "1.0"            # quoted: a bare 1.0 would be a number
 
 tools:

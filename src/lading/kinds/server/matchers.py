@@ -18,7 +18,6 @@ from lading.tree import Tree, get, move, remove
 ALIASES = {"starts_with": "prefix", "ends_with": "suffix"}
 TEXT_OPERATORS = ("contains", "prefix", "suffix", "regex")
 OPERATORS = (*TEXT_OPERATORS, "any_of")
-_CANONICAL = frozenset(OPERATORS)
 _KNOWN = frozenset({*OPERATORS, *ALIASES})
 
 

@@ -5,7 +5,7 @@ form with `baseline` and `phases`. `ServerConfig` is the program's: the simple f
 """
 
 # Annotations are evaluated, not kept as text: msgspec would have to compile each of them when a model is first used.
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import msgspec
 
@@ -178,6 +178,8 @@ class Logging(Part, frozen=True):
 
 class ServerFile(Part, frozen=True):
     """A configuration as it is written, in either form."""
+
+    TITLE: ClassVar[str] = "a server file"
 
     server: Server
     metadata: Metadata | None = None

@@ -7,7 +7,7 @@ transport follows from the keys, and being there is being enabled. A server that
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from lading.diagnostics import Also, Fact, Shown, fact
 from lading.freeze import EMPTY
@@ -42,6 +42,8 @@ class Mcp(Table, frozen=True):
 class JsonServer(Table, frozen=True):
     """A server in `.mcp.json`."""
 
+    TITLE: ClassVar[str] = "an MCP server"
+
     type: str | None = None
     command: str | None = None
     url: str | None = None
@@ -52,6 +54,8 @@ class JsonServer(Table, frozen=True):
 
 class McpJson(Table, frozen=True):
     """A whole `.mcp.json`."""
+
+    TITLE: ClassVar[str] = "a list of MCP servers"
 
     mcpServers: dict[str, JsonServer]  # noqa: N815 - the file's own spelling
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
@@ -221,6 +221,8 @@ class LayeredHooks(Hooks, frozen=True):
 
 class Settings(Table, frozen=True):
     """The settings of an agent."""
+
+    TITLE: ClassVar[str] = "the settings"
 
     default: DefaultModel = DefaultModel()
     base_prompt: BasePrompt = BasePrompt()

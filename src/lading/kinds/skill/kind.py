@@ -12,6 +12,7 @@ import msgspec
 
 from lading.codes import Code
 from lading.diagnostics import Also, Change, Fact, Remedy, Shown, fact
+from lading.files import Files
 from lading.kinds.convention import skills as tables
 from lading.kinds.convention.codes import CODES as CONVENTION_CODES
 from lading.kinds.convention.kind import hide_body, kind_of
@@ -204,7 +205,7 @@ _CLAUDE_PLACE = re.compile(r"/\.claude/skills/")
 _OPENCODE_PLACE = re.compile(r"/\.?(?:opencode|config/opencode)/skills?/")
 
 
-def variant_of(path: str) -> Kind:
+def variant_of(path: str, _files: Files) -> Kind:
     """Whose skill a file is, by its place."""
     if layers.layer_by_path(path) is not None:
         return STRICT

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import msgspec
 
 from lading.kinds.profile.hooks import Table
@@ -16,6 +18,8 @@ class SkillTriggers(Table, frozen=True):
 
 class Skill(Table, frozen=True):
     """One skill."""
+
+    TITLE: ClassVar[str] = "a skill"
 
     name: str
     description: str

@@ -5,7 +5,7 @@ findings, in lower case.
 """
 
 # Annotations are evaluated, not kept as text: msgspec would have to compile each of them when a model is first used.
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta, Struct
 
@@ -100,6 +100,8 @@ Execution = PythonExecution | NodeExecution | PhpExecution | CliExecution | Http
 
 class ToolpackFile(_Block, frozen=True):
     """One tool. The last five fields are for people; nothing reads them."""
+
+    TITLE: ClassVar[str] = "a toolpack"
 
     id: NonEmpty
     version: NonEmpty

@@ -12,7 +12,6 @@ from functools import cache
 from lading.diagnostics import Diagnostic
 from lading.path import Path, PathSyntaxError, parse_path
 
-_SCHEMA_FIELDS = ("inputSchema", "outputSchema")
 #: What each field must be.
 _NOUNS = (
     (r"id|version", "a non-empty string"),
