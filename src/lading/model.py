@@ -43,6 +43,8 @@ class Shape(msgspec.Struct, frozen=True):
     guarded: frozenset[str] = frozenset()
     #: what people write for a field of the root that has another name
     synonyms: Mapping[str, str] = {}
+    #: keys that have a code of their own where nobody knows them
+    own_codes: Mapping[str, str] = {}
 
 
 def build(value: Any, model: type[Any], shape: Shape) -> tuple[Any, Any, list[Fact]]:
@@ -169,6 +171,9 @@ class Collector:
             if worst is None:
                 continue
             place = (*path, name)
+            if name in self.shape.own_codes:
+                self.facts.append(fact(self.shape.own_codes[name], place, part="key", severity=worst))
+                continue
             remedy = None
             if guess is not None:
                 # What restricts changes what the agent may do, so a person must say yes.

@@ -26,7 +26,7 @@ from lading.sandbox import FileProblem, PathPolicy
 from lading.session import Session
 from lading.source import Source, Span
 from lading.syntax.document import Document
-from lading.tree import HOLE, Origin, Origins, Strategy, Tree, Via, get, graft, merge, remove
+from lading.tree import HOLE, Origin, Origins, Story, Strategy, Tree, Via, graft, merge
 
 KEY = "$include"
 OVERRIDE = "override"
@@ -43,8 +43,6 @@ class IncludeSettings(msgspec.Struct, frozen=True):
     depth_variable: str | None = None
     #: paths of plain strings that are includes too
     implicit: Callable[[Any], Iterable[Path]] = lambda _value: ()
-    #: keys whose content is the author's own business: an `override` below them is no slip
-    free_form: frozenset[str] = frozenset()
 
 
 class _Resolved(msgspec.Struct, frozen=True):
@@ -80,16 +78,7 @@ class _Includer:
         for path in self.find(tree, KEY):
             parts[path], reach = self.expand(tree.at(path), chain)
             height = max(height, reach)
-        return self.without_orphans(graft(tree, parts), self.find(tree, OVERRIDE)), height
-
-    def without_orphans(self, tree: Tree, overrides: list[Path]) -> Tree:
-        """The tree without any `override` that has no `$include` beside it."""
-        for path in overrides:
-            node = get(tree.value, path)
-            if isinstance(node, dict) and OVERRIDE in node and not self.settings.free_form.intersection(path):
-                self.say(tree.at(path), "orphan-override", at=(OVERRIDE,), part="key")
-                tree = remove(tree, (*path, OVERRIDE))
-        return tree
+        return graft(tree, parts), height
 
     def find(self, tree: Tree, key: str) -> list[Path]:
         """Where a key stands that the text of this tree's own file may mention."""
@@ -288,6 +277,7 @@ CODES: tuple[Code, ...] = (
         "the included file {file} is empty",
         "An empty file stands for null, which is rarely meant.",
     ),
+    # Found where a key has no meaning: elsewhere, as in a schema, `override` is data like any other.
     Code(
         "orphan-override",
         "warning",

@@ -17,7 +17,7 @@ from lading.directives import file as filing
 from lading.directives import generate as generating
 from lading.directives import include as including
 from lading.directives.scanning import find_directives
-from lading.kinds.server.items import FREE_FORM, Place, implicit_includes
+from lading.kinds.server.items import Place, implicit_includes, is_free
 from lading.kinds.server.limits import LIMITS, MAX_DATA_BYTES, MAX_DEPTH, ServerLimits
 from lading.kinds.server.rewriting import Rewrite, rewritten
 from lading.path import ROOT, Path
@@ -61,7 +61,6 @@ def include(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
         max_depth=limits.max_include_depth,
         depth_variable=LIMITS["max_include_depth"].variable,
         implicit=implicit_includes,
-        free_form=FREE_FORM,
     )
     return including.include(tree, session, settings)
 
@@ -76,7 +75,7 @@ def move_into_content(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
 def _into_content(key: str, session: Session) -> Rewrite:
     def where(config: Any) -> Iterator[Place]:
         for path in find_directives(config, key, session.documents):
-            if not FREE_FORM.intersection(path):
+            if not is_free(path):
                 yield path, get(config, path)
 
     def needed(node: Any) -> bool:
@@ -111,7 +110,7 @@ def plan_payloads(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
 
 def slot_of(path: Path) -> str:
     """What may stand at a path: `text`, `data` (text or base64), `free` for any data, `other`."""
-    if FREE_FORM.intersection(path):
+    if is_free(path):
         return "free"
     last = path[-1] if path else None
     if last in ("data", "blob"):

@@ -18,19 +18,20 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from lading.diagnostics import Fact, Severity, Shown, fact
+from lading.diagnostics import Fact, Shown, fact
 from lading.directives.generate import Generated
 from lading.kinds.server import items
 from lading.kinds.server.effects import settle_side_effect, side_effect_needs_settling
-from lading.kinds.server.items import FREE_FORM, Place, entries, mapping
+from lading.kinds.server.items import BRANCH_KEYS, Place, entries, is_free, mapping
 from lading.kinds.server.matchers import flatten_matchers, matchers_need_flattening
 from lading.kinds.server.rewriting import Rewrite, rewritten
 from lading.path import Path
 from lading.session import Session
-from lading.tree import HOLE, MADE_ABSOLUTE, Tree, move, put, remove, walk
+from lading.syntax.document import Document
+from lading.tree import HOLE, MADE_ABSOLUTE, Origin, Origins, Tree, Via, attach, graft, move, put, remove, walk
 
 #: The parameters that may stand beside a delivery written as a word.
 DELIVERY_PARAMETERS = {
@@ -39,8 +40,6 @@ DELIVERY_PARAMETERS = {
     "nested_json": ("depth", "key"),
     "response_delay": ("delay_ms",),
 }
-#: What the object of a `default` may hold.
-BRANCH_KEYS = ("content", "sequence", "on_exhausted", "onExhausted", "handler", "messages", "contents")
 
 
 def normalise(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
@@ -49,7 +48,7 @@ def normalise(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     for rewrite in _REWRITES:
         tree = rewritten(tree, rewrite, facts)
     if session.noted("not-finite"):
-        tree = _without_infinities(tree)
+        tree = _without_infinities(tree, facts)
     return _with_absolute_paths(tree, session), facts
 
 
@@ -161,22 +160,52 @@ def _as_text_item(part: Tree, path: Path) -> Tree:
 # ---------------------------------------------------------------------------------------------------- numbers
 
 
-def not_finite(each: Fact) -> Severity | None:
-    """JSON has no infinity: an error where a value has a type, null with a warning where data is free.
+def _replacements(config: Any) -> Iterator[Place]:
+    for path, phase in items.phases(config):
+        for sort in items.SORTS:
+            key = f"replace_{sort.plural}"
+            yield (*path, key), mapping(phase).get(key)
 
-    A payload says so itself.
+
+def _listed_replacements(part: Tree, path: Path, facts: list[Fact]) -> Tree:
+    """A list where it must be said which item each one replaces."""
+    sort = next(each for each in items.SORTS if path[-1] == f"replace_{each.plural}")
+    hint = f"write `{path[-1]}: {{{sort.identity.upper()}: …}}`, with the {sort.identity} of the {sort.name} to replace"
+    found = Shown(part.value, as_found=True)
+    facts.append(fact("wrong-type", path, expected="a mapping", found=found, hint=hint))
+    return Tree(HOLE, part.origins)
+
+
+# ---------------------------------------------------------------------------------------------------- numbers
+
+
+def _without_infinities(tree: Tree, facts: list[Fact]) -> Tree:
+    """JSON has no infinity: null with a warning where data is free, a hole and an error where a value has a type.
+
+    What stands in a payload was judged when that was planned.
     """
-    if "$generate" in each.path:
-        return None
-    return "warning" if FREE_FORM.intersection(each.path) else "error"
+    found = [path for path, value in walk(tree.value) if isinstance(value, float) and not math.isfinite(value)]
+    origins = {path: tree.story(path).origin for path in found}
+    texts = _texts(origins.values())
+    parts: dict[Path, Tree] = {}
+    for path, origin in origins.items():
+        free = is_free(path)
+        written = Shown(texts.get((id(origin.document), origin.path), "this"))
+        facts.append(fact("not-finite", path, severity="warning" if free else "error", found=written))
+        parts[path] = Tree(None if free else HOLE, Origins(origin, (Via("normalised"),)))
+    return graft(tree, parts)
 
 
-def _without_infinities(tree: Tree) -> Tree:
-    """Null where data is free, a hole elsewhere: its error was told when the text was read."""
-    for path, value in walk(tree.value):
-        if isinstance(value, float) and not math.isfinite(value):
-            tree = put(tree, path, None if FREE_FORM.intersection(path) else HOLE)
-    return tree
+def _texts(origins: Iterable[Origin]) -> dict[tuple[int, Path], str]:
+    """What the author wrote at many places; each document is searched once."""
+    wanted: dict[int, tuple[Document, list[Path]]] = {}
+    for origin in origins:
+        wanted.setdefault(id(origin.document), (origin.document, []))[1].append(origin.path)
+    return {
+        (number, path): located.value.text()
+        for number, (document, paths) in wanted.items()
+        for path, located in document.locate(paths).items()
+    }
 
 
 # ------------------------------------------------------------------------------------------------------ paths
