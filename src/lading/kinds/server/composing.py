@@ -82,7 +82,12 @@ def _into_content(key: str, session: Session) -> Rewrite:
         return _content_key(node) not in (None, *node)
 
     def change(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
-        return move(part, (key,), (str(_content_key(part.value)), key))
+        # Of two directives the one of the earlier stage wins, so both must be in one mapping.
+        content = str(_content_key(part.value))
+        for each in (filing.KEY, generating.KEY):
+            if each in part.value:
+                part = move(part, (each,), (content, each))
+        return part
 
     return Rewrite(where, needed, change)
 
