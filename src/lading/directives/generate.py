@@ -100,6 +100,19 @@ def _at(value: Any, path: Path) -> dict[str, Any]:
     return found
 
 
+def _has_hole(params: Any) -> bool:
+    stack = [params]
+    while stack:
+        node = stack.pop()
+        if node is HOLE:
+            return True
+        if isinstance(node, dict):
+            stack.extend(node.values())
+        elif isinstance(node, list):
+            stack.extend(node)
+    return False
+
+
 class _Planner:
     """The payloads of one load: equal ones are one."""
 
@@ -111,8 +124,8 @@ class _Planner:
     def expand(self, path: Path, node: dict[str, Any]) -> Any:
         """What one `$generate` mapping becomes: a payload, itself where data may be anything, or a hole."""
         params = node[KEY]
-        if params is HOLE:
-            return HOLE
+        if _has_hole(params):
+            return HOLE  # told where it was made
         generator, facts = build(params, self.settings.limits, (*path, KEY))
         self.facts += facts
         slot = self.settings.slot(path)
