@@ -165,7 +165,7 @@ class Collector:
             # A merge key was reported when the text was parsed.
             if name in known or name in (kind.tag_field, "<<") or name.startswith(self.shape.exempt or ("\0",)):
                 continue
-            guess = self._meant(name, [each for each in known if each not in value], path)
+            guess = self._meant(name, [each for each in known if each not in value], kind.cls, path)
             restricts = guess in self.shape.guarded and not path
             worst = "error" if restricts else severity
             if worst is None:
@@ -191,9 +191,10 @@ class Collector:
                 )
             )
 
-    def _meant(self, name: str, free: list[str], path: Path) -> str | None:
-        """The field a key was probably meant to be."""
-        synonyms = {} if path else {other: field for other, field in self.shape.synonyms.items() if field in free}
+    def _meant(self, name: str, free: list[str], cls: type, path: Path) -> str | None:
+        """The field a key was probably meant to be. A Struct may bring `SYNONYMS` of its own."""
+        named: Mapping[str, str] = getattr(cls, "SYNONYMS", {}) if path else self.shape.synonyms
+        synonyms = {other: field for other, field in named.items() if field in free}
         guess = nearest(name, [*free, *synonyms])
         return synonyms.get(guess, guess) if guess is not None else None
 

@@ -132,6 +132,16 @@ def _message_content(part: Tree, path: Path, facts: list[Fact]) -> Tree:
     return put(part, ("content",), HOLE)
 
 
+def _has_no_content(message: Any) -> bool:
+    return isinstance(message, dict) and "content" not in message
+
+
+def _missing_content(part: Tree, path: Path, facts: list[Fact]) -> Tree:
+    """No content at all. The model would ask for a mapping, but what people write is text."""
+    facts.append(fact("missing-field", path, field="content", owner="`message`", expected="text"))
+    return put(part, ("content",), HOLE)
+
+
 def _is_no_item(message: Any) -> bool:
     content = mapping(message).get("content", HOLE)
     return content is not HOLE and not isinstance(content, dict)
@@ -232,7 +242,9 @@ _REWRITES: tuple[Rewrite, ...] = (
     _spelling("onExhausted", "on_exhausted", _branches),
     Rewrite(items.behaviors, lambda value: isinstance(value.get("delivery"), str), _delivery_object),
     Rewrite(items.side_effects, side_effect_needs_settling, settle_side_effect),
+    Rewrite(_messages, _has_no_content, _missing_content),
     Rewrite(_messages, _is_no_item, _message_content),
     Rewrite(_resource_answers, lambda value: isinstance(mapping(value).get("content"), str | Generated), _as_list),
+    Rewrite(_replacements, lambda value: isinstance(value, list), _listed_replacements),
     Rewrite(items.triggers, matchers_need_flattening, flatten_matchers),
 )
