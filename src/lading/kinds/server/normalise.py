@@ -59,7 +59,8 @@ def _renamed(part: Tree, path: Path, facts: list[Fact], old: str, new: str) -> T
     """The mapping with `old` called `new`; both at once is an error."""
     if new in part.value:
         facts.append(fact("both-spellings", (*path, old), part="key", key=old, other=new))
-        return remove(part, (old,))
+        # The finding is still to be placed, so where the removed one came from stays known.
+        return Tree(remove(part, (old,)).value, part.origins, part.moves)
     return move(part, (old,), (new,))
 
 
@@ -102,13 +103,20 @@ def _delivery_object(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
 # --------------------------------------------------------------------------------------------------- branches
 
 
+def _is_default_object(branch: Any) -> bool:
+    """Whether the `default` of a branch holds its answer; beside `when` it has no effect, whatever it holds."""
+    return isinstance(mapping(branch).get("default"), dict) and branch.get("when") is None
+
+
 def _hoisted_default(part: Tree, path: Path, facts: list[Fact]) -> Tree:
     """A `default` that holds what belongs beside it."""
     for key in part.value["default"]:
-        if key in BRANCH_KEYS and key not in part.value:
+        place = (*path, "default", key)
+        if key in BRANCH_KEYS and key in part.value:
+            facts.append(fact("both-spellings", place, part="key", key=f"default: {{{key}: …}}", other=key))
+        elif key in BRANCH_KEYS:
             part = move(part, ("default", key), (key,))
         elif not key.startswith("$"):
-            place = (*path, "default", key)
             facts.append(fact("unknown-field", place, part="key", field=Shown(key), owner="`match branch`"))
     return put(part, ("default",), True)
 
@@ -155,10 +163,12 @@ def _resource_answers(config: Any) -> Iterator[Place]:
 
 
 def _as_list(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
-    """Text in place of a list of content items."""
+    """Text in place of a list of content items. Whatever is made around it stands where the text is written."""
     text = part.at(("content",))
-    item = put(Tree({"text": text.value}, text.origins), ("type",), "text", origin=())
-    wrapped = put(part, ("content",), [item.value])
+    here = text.origins.here
+    item = Origins(here, below={"text": text.origins, "type": Origins(here)})
+    made = Tree([{"type": "text", "text": text.value}], Origins(here, (Via("normalised"),), {0: item}))
+    wrapped = attach(part, ("content",), made)
     return Tree(wrapped.value, wrapped.origins, (*part.moves, (("content",), ("content", 0, "text"))))
 
 
@@ -167,7 +177,7 @@ def _as_text_item(part: Tree, path: Path) -> Tree:
     return put(part, (*path, "type"), "text", origin=(*path, "text"), how="")
 
 
-# ---------------------------------------------------------------------------------------------------- numbers
+# ----------------------------------------------------------------------------------------------- replacements
 
 
 def _replacements(config: Any) -> Iterator[Place]:
@@ -238,7 +248,7 @@ _REWRITES: tuple[Rewrite, ...] = (
     _spelling("stateScope", "state_scope", _server),
     _spelling("list_changed", "listChanged", _capabilities),
     _spelling("on_exhausted", "onExhausted", items.all_responses),
-    Rewrite(_branches, lambda value: isinstance(mapping(value).get("default"), dict), _hoisted_default),
+    Rewrite(_branches, _is_default_object, _hoisted_default),
     _spelling("onExhausted", "on_exhausted", _branches),
     Rewrite(items.behaviors, lambda value: isinstance(value.get("delivery"), str), _delivery_object),
     Rewrite(items.side_effects, side_effect_needs_settling, settle_side_effect),
