@@ -55,11 +55,19 @@ class _Resolved(msgspec.Struct, frozen=True):
 def include(tree: Tree, session: Session, settings: IncludeSettings) -> tuple[Tree, list[Fact]]:
     """The tree with every `$include` replaced by what it stands for."""
     includer = _Includer(session, settings)
-    root = tree.story(ROOT).origin.document
-    chain = (root.source,)
-    tree, _ = includer.resolve(tree, chain)
-    implicit = {path: includer.expand_path(tree.at(path), chain)[0] for path in settings.implicit(tree.value)}
+    root = tree.story(ROOT).origin.document.source
+    tree, _ = includer.resolve(tree, (root,))
+    implicit = {
+        path: includer.expand_path(tree.at(path), _chain(root, tree.story(path)))
+        for path in settings.implicit(tree.value)
+    }
     return graft(tree, implicit), includer.facts
+
+
+def _chain(root: Source, story: Story) -> tuple[Source, ...]:
+    """The files that led to a value: those that include, and the one that holds it."""
+    through = (via.at.document.source for via in story.via if via.at is not None)
+    return tuple(dict.fromkeys((root, *through, story.origin.document.source)))
 
 
 class _Includer:
@@ -107,13 +115,13 @@ class _Includer:
         merged = merge(included, override, lambda path, base, over: _strategy(path, base, over, nested))
         return merged, max(resolved.height, height + 1)
 
-    def expand_path(self, node: Tree, chain: tuple[Source, ...]) -> tuple[Tree, int]:
+    def expand_path(self, node: Tree, chain: tuple[Source, ...]) -> Tree:
         """What a path written where a mapping may stand stands for."""
         if self.session.embedded:
             self.say(node, "embedded-directive", {"directive": "a path", "found": Shown(node.value)})
-            return self.hole(node), 0
+            return self.hole(node)
         found = self.file(node, node.value, chain, at=())
-        return (self.hole(node), 0) if found is None else (self.brought(found[0].tree, node, ()), found[0].height)
+        return self.hole(node) if found is None else self.brought(found[0].tree, node, ())
 
     def file(
         self, node: Tree, reference: str, chain: tuple[Source, ...], *, at: Path
