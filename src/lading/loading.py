@@ -209,7 +209,8 @@ def _load_source(source: Source, session: Session, facts: list[Fact]) -> Outcome
     if document is None:
         return _report(session, None, facts, source.name, root=source)
     if document.value is None:
-        empty = Fact("document-empty", values={"kind": kind.name}, span=Span(source, 0, 0))
+        what = "Configuration" if source.path is None else "Configuration file"
+        empty = Fact("document-empty", values={"kind": kind.name, "what": what}, span=Span(source, 0, 0))
         return _report(session, None, [*facts, empty], source.name, root=source)
     tree = Tree.of(document)
     tree = graft(tree, {path: Tree(HOLE, tree.origins.at(path)) for path in document.failed_paths()})

@@ -175,3 +175,10 @@ def test_strings_find_files_from_their_base() -> None:
     with pytest.raises(LoadError) as error:
         lading.loads(text, kind="server", env={}, embedded=True)
     assert codes(error) == ["embedded-directive"]
+
+
+@pytest.mark.parametrize("embedded", [False, True])
+def test_an_empty_string_is_no_empty_file(embedded: bool) -> None:
+    with pytest.raises(LoadError) as error:
+        lading.loads("", kind="server", env={}, embedded=embedded)
+    assert [each.message for each in error.value.diagnostics] == ["Configuration is empty"]
