@@ -71,12 +71,13 @@ class _Loader:
         reference = node.value[KEY]
         for name in node.value:
             if name != KEY:
-                self.say(node, "directive-siblings", {"directive": KEY, "key": Shown(name)}, at=(name,), part="key")
+                values: dict[str, object] = {"directive": KEY, "key": Shown(name), "advice": "remove it"}
+                self.say(node, "directive-siblings", values, at=(name,), part="key")
         if self.session.embedded:
             self.say(node, "embedded-directive", {"directive": KEY, "found": Shown(reference)}, at=(KEY,))
         elif not isinstance(reference, str):
             if reference is not HOLE:
-                values: dict[str, object] = {"expected": "a path as text", "found": Shown(reference, as_found=True)}
+                values = {"expected": "a path as text", "found": Shown(reference, as_found=True)}
                 self.say(node, "wrong-type", values, at=(KEY,))
         else:
             source = self.source(node, reference)

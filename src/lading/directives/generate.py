@@ -134,7 +134,7 @@ class _Planner:
             return HOLE if generator is None else node
         for name in node:
             if name != KEY:
-                said: dict[str, Any] = {"directive": KEY, "key": Shown(name)}
+                said: dict[str, Any] = {"directive": KEY, "key": Shown(name), "advice": "remove it"}
                 self.facts.append(fact("directive-siblings", (*path, name), part="key", **said))
         if generator is None:
             return HOLE

@@ -41,6 +41,7 @@ class IncludeSettings(msgspec.Struct, frozen=True):
     policy: PathPolicy
     max_depth: int
     depth_variable: str | None = None
+    depth_cap: int | None = None  #: the most the variable can be set to
     #: paths of plain strings that are includes too
     implicit: Callable[[Any], Iterable[Path]] = lambda _value: ()
 
@@ -97,7 +98,7 @@ class _Includer:
         reference = node.value[KEY]
         for name in node.value:
             if name not in (KEY, OVERRIDE):
-                self.say(node, "directive-siblings", {"directive": KEY, "key": Shown(name)}, at=(name,), part="key")
+                self.say_sibling(node, name)
         if not isinstance(reference, str) and not self.session.embedded:
             if reference is not HOLE:
                 found_type = Shown(reference, as_found=True)
@@ -147,12 +148,7 @@ class _Includer:
         resolved = self.file_resolved(source, chain)
         depth = len(chain) + resolved.height
         if depth > settings.max_depth:
-            limits: dict[str, object] = {
-                "depth": depth,
-                "limit": settings.max_depth,
-                "variable": settings.depth_variable,
-            }
-            self.say(node, "include-depth", limits, at=at)
+            self.say_depth(node, at, depth)
             return None
         if depth > DEPTH_WORTH_A_WARNING and len(chain) == 1:
             self.say(node, "include-deep", {"depth": depth}, at=at)
@@ -197,8 +193,14 @@ class _Includer:
         """A fact about a part of a directive, placed in the file that wrote it."""
         self.facts.append(Fact(code, values=values or {}, part=part, origin=node.story(at).origin))
 
+    def say_sibling(self, node: Tree, name: str) -> None:
+        advice = "put it under `override:`, or remove it"
+        values: dict[str, object] = {"directive": KEY, "key": Shown(name), "advice": advice}
+        self.say(node, "directive-siblings", values, at=(name,), part="key")
+
     def say_problem(self, node: Tree, at: Path, reference: str, problem: FileProblem) -> None:
         values = {**problem.values, "reference": Shown(reference), "file": Shown(reference), "base": "the library"}
+        values["variable"] = self.session.limits.file_bytes_variable
         if problem.code in ("file-missing", "file-is-directory"):
             origin = node.story(ROOT).origin
             library = self.shown(self.settings.library)
@@ -207,6 +209,17 @@ class _Includer:
             self.say(node, "include-not-found", values, at=at)
         else:
             self.say(node, problem.code, values, at=at)
+
+    def say_depth(self, node: Tree, at: Path, depth: int) -> None:
+        settings = self.settings
+        can_be_set = settings.depth_cap is None or depth <= settings.depth_cap
+        values: dict[str, object] = {
+            "nested": "1 file" if depth == 1 else f"{depth} files",
+            "depth": depth,
+            "limit": settings.max_depth,
+            "variable": settings.depth_variable if can_be_set else None,
+        }
+        self.say(node, "include-depth", values, at=at)
 
     def say_cycle(self, node: Tree, at: Path, chain: tuple[Source, ...]) -> None:
         """A cycle, from where it is entered to where it closes."""
@@ -268,9 +281,9 @@ CODES: tuple[Code, ...] = (
     Code(
         "include-depth",
         "error",
-        "includes are nested {depth} files deep (limit: {limit})",
+        "includes are nested {nested} deep (limit: {limit})",
         "The number of files between the configuration and what it includes is limited.",
-        "flatten the chain, or set {variable}={depth}",
+        "flatten the chain; or set {variable}={depth}",
     ),
     Code(
         "include-deep",
@@ -298,7 +311,7 @@ CODES: tuple[Code, ...] = (
         "warning",
         "`{key}` beside `{directive}` is dropped",
         "The whole mapping is replaced by what the directive stands for; other keys in it are lost.",
-        "put it under `override:`, or remove it",
+        "{advice}",
     ),
     Code(
         "embedded-directive",

@@ -60,6 +60,7 @@ def include(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
         policy=_policy(session, limits.max_file_bytes),
         max_depth=limits.max_include_depth,
         depth_variable=LIMITS["max_include_depth"].variable,
+        depth_cap=LIMITS["max_include_depth"].cap,
         implicit=implicit_includes,
     )
     return including.include(tree, session, settings)
