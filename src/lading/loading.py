@@ -65,6 +65,7 @@ class Outcome(msgspec.Struct, frozen=True):
             self.documents,
             self.sources,
             self.kind.written,
+            takes_variables=self.kind.uses_environment,
         )
 
 
