@@ -31,7 +31,7 @@ from lading.kinds.server.rewriting import Rewrite, rewritten
 from lading.path import Path
 from lading.session import Session
 from lading.syntax.document import Document
-from lading.tree import HOLE, MADE_ABSOLUTE, Origin, Origins, Tree, Via, attach, graft, move, put, remove, walk
+from lading.tree import HOLE, MADE_ABSOLUTE, Hole, Origin, Origins, Tree, Via, attach, graft, move, put, remove, walk
 
 #: The parameters that may stand beside a delivery written as a word.
 DELIVERY_PARAMETERS = {
@@ -132,27 +132,21 @@ def _messages(config: Any) -> Iterator[Place]:
 
 def _message_content(part: Tree, path: Path, facts: list[Fact]) -> Tree:
     """Text in place of a content item."""
-    content = part.value["content"]
+    content = part.value.get("content", HOLE)
     if isinstance(content, str | Generated):
         return _as_text_item(part, ("content",))
-    expected = "text, a payload from `$generate`, or a content item"
-    facts.append(fact("wrong-type", (*path, "content"), expected=expected, found=Shown(content, as_found=True)))
-    return put(part, ("content",), HOLE)
-
-
-def _has_no_content(message: Any) -> bool:
-    return isinstance(message, dict) and "content" not in message
-
-
-def _missing_content(part: Tree, path: Path, facts: list[Fact]) -> Tree:
-    """No content at all. The model would ask for a mapping, but what people write is text."""
-    facts.append(fact("missing-field", path, field="content", owner="`message`", expected="text"))
+    if content is HOLE:
+        # The model would ask for a mapping, but what people write is text.
+        facts.append(fact("missing-field", path, field="content", owner="`message`", expected="text"))
+    else:
+        expected = "text, a payload from `$generate`, or a content item"
+        facts.append(fact("wrong-type", (*path, "content"), expected=expected, found=Shown(content, as_found=True)))
     return put(part, ("content",), HOLE)
 
 
 def _is_no_item(message: Any) -> bool:
-    content = mapping(message).get("content", HOLE)
-    return content is not HOLE and not isinstance(content, dict)
+    """Whether a message has no content item; of a hole, that was told."""
+    return isinstance(message, dict) and not isinstance(message.get("content"), dict | Hole)
 
 
 def _resource_answers(config: Any) -> Iterator[Place]:
@@ -252,7 +246,6 @@ _REWRITES: tuple[Rewrite, ...] = (
     _spelling("onExhausted", "on_exhausted", _branches),
     Rewrite(items.behaviors, lambda value: isinstance(value.get("delivery"), str), _delivery_object),
     Rewrite(items.side_effects, side_effect_needs_settling, settle_side_effect),
-    Rewrite(_messages, _has_no_content, _missing_content),
     Rewrite(_messages, _is_no_item, _message_content),
     Rewrite(_resource_answers, lambda value: isinstance(mapping(value).get("content"), str | Generated), _as_list),
     Rewrite(_replacements, lambda value: isinstance(value, list), _listed_replacements),
