@@ -50,7 +50,7 @@ def flatten_matchers(part: Tree, path: Path, facts: list[Fact]) -> Tree:
     """The trigger with every field at the top of `match`, and operators by their own names."""
     matchers = part.value["match"]
     nested = [key for key, value in matchers.items() if _is_nested(value)]
-    known: dict[str, tuple[str, ...]] = {key: (key,) for key in matchers if key not in nested}
+    known: dict[str, tuple[str, ...]] = {key: (key,) for key, value in matchers.items() if not _is_nested(value)}
     for steps in list(_fields(matchers)):
         facts += _doubts(matchers, steps, (*path, "match"))
         field = ".".join(steps)
