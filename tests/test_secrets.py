@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import pickle
 from pathlib import Path
@@ -14,6 +15,12 @@ from lading.render import text as text_render
 
 SECRET = "s3cr3t-c4n4ry"
 NUMBER = "31337"
+WHEN = """\
+server: {name: a}
+tools:
+  - tool: {name: t, description: d, inputSchema: {type: object}}
+    response: {match: [{when: {"%s": x}, content: [{type: text, text: hi}]}]}
+"""
 
 
 @pytest.mark.parametrize(
@@ -67,6 +74,34 @@ def test_results_hide_values_unless_asked(tmp_path: Path, monkeypatch: pytest.Mo
     other = lading.load("main.yaml", env={"S": "another"})
     assert loaded.digest == other.digest
     assert pickle.loads(pickle.dumps(loaded)).digest == loaded.digest
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        pytest.param("server: {name: '$${X}'}", "server: {name: '${X}'}", id="a value"),
+        pytest.param("server: {name: 'a $${X} $5'}", "server: {name: 'a ${X} $5'}", id="a part of a value"),
+        pytest.param("server: {name: '$$$${X}'}", "server: {name: '$$${X}'}", id="behind a dollar"),
+        pytest.param("server: {name: '$$$${X}'}", "server: {name: '$${X}'}", id="two texts"),
+        pytest.param(WHEN % "$${X}", WHEN % "${X}", id="a key"),
+    ],
+)
+def test_text_that_looks_like_a_variable_has_a_digest_of_its_own(one: str, other: str) -> None:
+    text, variable = (lading.loads(each, kind="server", env={"X": "v"}) for each in (one, other))
+    assert text.config != variable.config
+    assert text.digest != variable.digest
+
+
+def test_a_template_has_the_same_digest_in_a_file_and_embedded() -> None:
+    in_a_file = lading.loads(WHEN % "$${args.q}", kind="server", env={})
+    embedded = lading.loads(WHEN % "${args.q}", kind="server", env={}, embedded=True)
+    assert in_a_file.config == embedded.config
+    assert in_a_file.digest == embedded.digest
+
+
+def test_digests_of_texts_without_variables_stay_as_they_are() -> None:
+    digest = lading.loads("server: {name: costs $5}", kind="server", env={}).digest
+    assert digest == hashlib.sha256(b'{"server":{"name":"costs $5"}}').hexdigest()
 
 
 def test_a_default_spelt_out_changes_no_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -281,7 +281,7 @@ _TEXT = (
     Code(
         "document-empty",
         "error",
-        "Configuration file is empty",
+        "{what} is empty",
         "The file holds nothing, or only comments.",
         "`lading new {kind} NAME` writes a good first file",
     ),

@@ -91,6 +91,8 @@ class Loaded(Generic[C]):
         documents: tuple[Document, ...],
         sources: tuple[Source, ...],
         written: Callable[[C], Any] | None = None,
+        *,
+        takes_variables: bool = False,
     ) -> None:
         self.__dict__.update(
             config=config,
@@ -100,6 +102,7 @@ class Loaded(Generic[C]):
             _tree=tree,
             _documents=documents,
             _written=written or plain_data,
+            _takes_variables=takes_variables,
         )
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -121,11 +124,13 @@ class Loaded(Generic[C]):
     @cached_property
     def digest(self) -> str:
         """sha256 over the canonical form: sorted keys, no defaults, values from the environment by name. The
-        same on every machine, whatever the order of keys; no secret goes into it."""
+        same on every machine, whatever the order of keys; no secret goes into it. Text that merely looks like a
+        variable is written as its author would, so that it is not taken for one."""
         import hashlib  # slow to import, and most loads never ask
 
         plain = self._with_written_paths(plain_data(self.config))
-        return hashlib.sha256(canonical(self._hidden(plain))).hexdigest()
+        alike = self._takes_variables and b"${" in canonical(plain)
+        return hashlib.sha256(canonical(self._hidden(plain, literal=_as_literal if alike else None))).hexdigest()
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -170,33 +175,38 @@ class Loaded(Generic[C]):
         keys = self._touched_keys
         return tuple(keys.get(step, step) if isinstance(step, str) else step for step in path) if keys else path
 
-    def _hidden(self, plain: Any, path: Path = ROOT) -> Any:
-        """Plain data at `path` with every leaf a variable went into as the author wrote it."""
-        if not self._touched and not self._touched_keys and not self._escaped.texts:
+    def _hidden(self, plain: Any, path: Path = ROOT, literal: Callable[[str], str] | None = None) -> Any:
+        """Plain data at `path` with every leaf a variable went into as the author wrote it; `literal` says how text
+        is written that none went into."""
+        if literal is None and not self._touched and not self._touched_keys and not self._escaped.texts:
             return plain
         if isinstance(plain, dict):
             keys = self._touched_keys
             return {
-                keys.get(key) or self._escaped.text(key): self._hidden(child, (*path, key))
+                keys.get(key) or self._hidden_text(key, literal): self._hidden(child, (*path, key), literal)
                 for key, child in plain.items()
             }
         if isinstance(plain, list):
-            return [self._hidden(child, (*path, number)) for number, child in enumerate(plain)]
-        return self._hidden_leaf(plain, self._tree.story(path).origin)
+            return [self._hidden(child, (*path, number), literal) for number, child in enumerate(plain)]
+        return self._hidden_leaf(plain, self._tree.story(path).origin, literal)
 
     @cached_property
     def _escaped(self) -> Redactor:
         """Knows what is left of values that changed the structure of a text, wherever it ended up."""
         return Redactor(texts=(each for document in self._documents for each in document.escaped))
 
-    def _hidden_leaf(self, value: Any, origin: Origin) -> Any:
+    def _hidden_leaf(self, value: Any, origin: Origin, literal: Callable[[str], str] | None = None) -> Any:
         origin = _written_at(origin)
         known = self._touched.get((id(origin.document), origin.path))
         if known is not None:
             return known[1]
         if isinstance(value, str):
-            return self._escaped.text(value)
+            return self._hidden_text(value, literal)
         return self._escaped.texts.get(str(value), value)
+
+    def _hidden_text(self, text: str, literal: Callable[[str], str] | None) -> str:
+        hidden = self._escaped.text(text)
+        return literal(text) if literal is not None and hidden == text else hidden
 
     # ----------------------------------------------------------------------------------------------- places
 
@@ -354,6 +364,11 @@ def _children(value: Any) -> dict[str | int, Any]:
     if isinstance(value, dict):
         return value
     return dict(enumerate(value)) if isinstance(value, list | tuple) else {}
+
+
+def _as_literal(text: str) -> str:
+    """Text that holds `${` in the spelling that no variable is replaced in."""
+    return text.replace("$", "$$") if "${" in text else text
 
 
 def canonical(plain: Any) -> bytes:

@@ -68,6 +68,7 @@ class Outcome(msgspec.Struct, frozen=True):
             self.documents,
             self.sources,
             self.kind.written,
+            takes_variables=self.kind.uses_environment,
         )
 
 
@@ -223,7 +224,8 @@ def _load_source(source: Source, session: Session, facts: list[Fact]) -> Outcome
     if document is None:
         return _report(session, None, facts, source.name, root=source)
     if document.value is None:
-        empty = Fact("document-empty", values={"kind": kind.name}, span=Span(source, 0, 0))
+        what = "Configuration" if source.path is None else "Configuration file"
+        empty = Fact("document-empty", values={"kind": kind.name, "what": what}, span=Span(source, 0, 0))
         return _report(session, None, [*facts, empty], source.name, root=source)
     tree = Tree.of(document)
     holes = [*document.failed_paths(), *_refused(document, found, session)]

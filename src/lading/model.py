@@ -49,6 +49,8 @@ class Shape(msgspec.Struct, frozen=True):
     needed: frozenset[str] = frozenset()
     #: what people write for a field of the root that has another name
     synonyms: Mapping[str, str] = {}
+    #: keys that have a code of their own where nobody knows them
+    own_codes: Mapping[str, str] = {}
 
 
 def build(value: Any, model: type[Any], shape: Shape, *, told: Collection[str] = ()) -> tuple[Any, Any, list[Fact]]:
@@ -174,12 +176,15 @@ class Collector:
                 continue
             if name.startswith(self.shape.exempt or ("\0",)):
                 continue
-            guess = self._meant(name, [each for each in known if each not in value], path)
+            guess = self._meant(name, [each for each in known if each not in value], kind.cls, path)
             restricts = guess in self.shape.guarded and not path
             worst = "error" if restricts else severity
             if worst is None:
                 continue
             place = (*path, name)
+            if name in self.shape.own_codes:
+                self.facts.append(fact(self.shape.own_codes[name], place, part="key", severity=worst))
+                continue
             remedy = None
             if guess is not None:
                 # What restricts changes what the agent may do, so a person must say yes.
@@ -197,9 +202,10 @@ class Collector:
                 )
             )
 
-    def _meant(self, name: str, free: list[str], path: Path) -> str | None:
-        """The field a key was probably meant to be."""
-        synonyms = {} if path else {other: field for other, field in self.shape.synonyms.items() if field in free}
+    def _meant(self, name: str, free: list[str], cls: type, path: Path) -> str | None:
+        """The field a key was probably meant to be. A Struct may bring `SYNONYMS` of its own."""
+        named: Mapping[str, str] = getattr(cls, "SYNONYMS", {}) if path else self.shape.synonyms
+        synonyms = {other: field for other, field in named.items() if field in free}
         guess = nearest(name, [*free, *synonyms])
         return synonyms.get(guess, guess) if guess is not None else None
 

@@ -153,7 +153,7 @@ class Session:
 
     def noted(self, code: str) -> bool:
         """Whether the text of any document of this load has this oddity."""
-        return any(each.code == code for _, facts in self._documents.values() for each in facts)
+        return any(code in document.odd for document in self.documents)
 
     def _parse(
         self,

@@ -71,12 +71,13 @@ class _Loader:
         reference = node.value[KEY]
         for name in node.value:
             if name != KEY:
-                self.say(node, "directive-siblings", {"directive": KEY, "key": Shown(name)}, at=(name,), part="key")
+                values: dict[str, object] = {"directive": KEY, "key": Shown(name), "advice": "remove it"}
+                self.say(node, "directive-siblings", values, at=(name,), part="key")
         if self.session.embedded:
             self.say(node, "embedded-directive", {"directive": KEY, "found": Shown(reference)}, at=(KEY,))
         elif not isinstance(reference, str):
             if reference is not HOLE:
-                values: dict[str, object] = {"expected": "a path as text", "found": Shown(reference, as_found=True)}
+                values = {"expected": "a path as text", "found": Shown(reference, as_found=True)}
                 self.say(node, "wrong-type", values, at=(KEY,))
         else:
             source = self.source(node, reference)
@@ -125,11 +126,13 @@ class _Loader:
         if extension not in PARSED:
             return _whole(source, source.text)
         document, facts = parse(source, PARSED[extension])
-        facts = self.session.strict(facts, PARSED[extension])
+        facts = [_judged(each) for each in self.session.strict(facts, PARSED[extension])]
         self.facts += facts
         if document is None:
             return _whole(source, HOLE)
-        return Tree.of(self.session.adopt(document, facts))
+        tree = Tree.of(self.session.adopt(document, facts))
+        dropped = {each.path for each in facts if each.code == "non-string-key"}
+        return Tree(_without(tree.value, dropped), tree.origins) if dropped else tree
 
     # ---------------------------------------------------------------------------------------------- results
 
@@ -158,6 +161,21 @@ class _Loader:
 
 def _extension(source: Source) -> str:
     return os.path.splitext(source.path or source.name)[1]
+
+
+def _judged(each: Fact) -> Fact:
+    """The content becomes JSON: a key that is no text is left out of it, as in the original."""
+    return msgspec.structs.replace(each, severity="warning") if each.code == "non-string-key" else each
+
+
+def _without(value: Any, dropped: set[Path], path: Path = ROOT) -> Any:
+    """A copy of `value` without the entries at these paths. Parsing bounds how deep it is."""
+    if isinstance(value, list):
+        return [_without(child, dropped, (*path, number)) for number, child in enumerate(value)]
+    if not isinstance(value, dict):
+        return value
+    places = {key: (*path, key) for key in value}
+    return {key: _without(value[key], dropped, place) for key, place in places.items() if place not in dropped}
 
 
 def _whole(source: Source, value: Any) -> Tree:

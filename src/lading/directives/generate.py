@@ -100,6 +100,19 @@ def _at(value: Any, path: Path) -> dict[str, Any]:
     return found
 
 
+def _has_hole(params: Any) -> bool:
+    stack = [params]
+    while stack:
+        node = stack.pop()
+        if node is HOLE:
+            return True
+        if isinstance(node, dict):
+            stack.extend(node.values())
+        elif isinstance(node, list):
+            stack.extend(node)
+    return False
+
+
 class _Planner:
     """The payloads of one load: equal ones are one."""
 
@@ -111,8 +124,8 @@ class _Planner:
     def expand(self, path: Path, node: dict[str, Any]) -> Any:
         """What one `$generate` mapping becomes: a payload, itself where data may be anything, or a hole."""
         params = node[KEY]
-        if params is HOLE:
-            return HOLE
+        if _has_hole(params):
+            return HOLE  # told where it was made
         generator, facts = build(params, self.settings.limits, (*path, KEY))
         self.facts += facts
         slot = self.settings.slot(path)
@@ -121,7 +134,7 @@ class _Planner:
             return HOLE if generator is None else node
         for name in node:
             if name != KEY:
-                said: dict[str, Any] = {"directive": KEY, "key": Shown(name)}
+                said: dict[str, Any] = {"directive": KEY, "key": Shown(name), "advice": "remove it"}
                 self.facts.append(fact("directive-siblings", (*path, name), part="key", **said))
         if generator is None:
             return HOLE

@@ -26,7 +26,7 @@ from lading.sandbox import FileProblem, PathPolicy
 from lading.session import Session
 from lading.source import Source, Span
 from lading.syntax.document import Document
-from lading.tree import HOLE, Origin, Origins, Strategy, Tree, Via, get, graft, merge, remove
+from lading.tree import HOLE, Origin, Origins, Story, Strategy, Tree, Via, graft, merge
 
 KEY = "$include"
 OVERRIDE = "override"
@@ -41,10 +41,9 @@ class IncludeSettings(msgspec.Struct, frozen=True):
     policy: PathPolicy
     max_depth: int
     depth_variable: str | None = None
+    depth_cap: int | None = None  #: the most the variable can be set to
     #: paths of plain strings that are includes too
     implicit: Callable[[Any], Iterable[Path]] = lambda _value: ()
-    #: keys whose content is the author's own business: an `override` below them is no slip
-    free_form: frozenset[str] = frozenset()
 
 
 class _Resolved(msgspec.Struct, frozen=True):
@@ -57,11 +56,19 @@ class _Resolved(msgspec.Struct, frozen=True):
 def include(tree: Tree, session: Session, settings: IncludeSettings) -> tuple[Tree, list[Fact]]:
     """The tree with every `$include` replaced by what it stands for."""
     includer = _Includer(session, settings)
-    root = tree.story(ROOT).origin.document
-    chain = (root.source,)
-    tree, _ = includer.resolve(tree, chain)
-    implicit = {path: includer.expand_path(tree.at(path), chain)[0] for path in settings.implicit(tree.value)}
+    root = tree.story(ROOT).origin.document.source
+    tree, _ = includer.resolve(tree, (root,))
+    implicit = {
+        path: includer.expand_path(tree.at(path), _chain(root, tree.story(path)))
+        for path in settings.implicit(tree.value)
+    }
     return graft(tree, implicit), includer.facts
+
+
+def _chain(root: Source, story: Story) -> tuple[Source, ...]:
+    """The files that led to a value: those that include, and the one that holds it."""
+    through = (via.at.document.source for via in story.via if via.at is not None)
+    return tuple(dict.fromkeys((root, *through, story.origin.document.source)))
 
 
 class _Includer:
@@ -80,16 +87,7 @@ class _Includer:
         for path in self.find(tree, KEY):
             parts[path], reach = self.expand(tree.at(path), chain)
             height = max(height, reach)
-        return self.without_orphans(graft(tree, parts), self.find(tree, OVERRIDE)), height
-
-    def without_orphans(self, tree: Tree, overrides: list[Path]) -> Tree:
-        """The tree without any `override` that has no `$include` beside it."""
-        for path in overrides:
-            node = get(tree.value, path)
-            if isinstance(node, dict) and OVERRIDE in node and not self.settings.free_form.intersection(path):
-                self.say(tree.at(path), "orphan-override", at=(OVERRIDE,), part="key")
-                tree = remove(tree, (*path, OVERRIDE))
-        return tree
+        return graft(tree, parts), height
 
     def find(self, tree: Tree, key: str) -> list[Path]:
         """Where a key stands that the text of this tree's own file may mention."""
@@ -100,7 +98,7 @@ class _Includer:
         reference = node.value[KEY]
         for name in node.value:
             if name not in (KEY, OVERRIDE):
-                self.say(node, "directive-siblings", {"directive": KEY, "key": Shown(name)}, at=(name,), part="key")
+                self.say_sibling(node, name)
         if not isinstance(reference, str) and not self.session.embedded:
             if reference is not HOLE:
                 found_type = Shown(reference, as_found=True)
@@ -118,13 +116,13 @@ class _Includer:
         merged = merge(included, override, lambda path, base, over: _strategy(path, base, over, nested))
         return merged, max(resolved.height, height + 1)
 
-    def expand_path(self, node: Tree, chain: tuple[Source, ...]) -> tuple[Tree, int]:
+    def expand_path(self, node: Tree, chain: tuple[Source, ...]) -> Tree:
         """What a path written where a mapping may stand stands for."""
         if self.session.embedded:
             self.say(node, "embedded-directive", {"directive": "a path", "found": Shown(node.value)})
-            return self.hole(node), 0
+            return self.hole(node)
         found = self.file(node, node.value, chain, at=())
-        return (self.hole(node), 0) if found is None else (self.brought(found[0].tree, node, ()), found[0].height)
+        return self.hole(node) if found is None else self.brought(found[0].tree, node, ())
 
     def file(
         self, node: Tree, reference: str, chain: tuple[Source, ...], *, at: Path
@@ -150,12 +148,7 @@ class _Includer:
         resolved = self.file_resolved(source, chain)
         depth = len(chain) + resolved.height
         if depth > settings.max_depth:
-            limits: dict[str, object] = {
-                "depth": depth,
-                "limit": settings.max_depth,
-                "variable": settings.depth_variable,
-            }
-            self.say(node, "include-depth", limits, at=at)
+            self.say_depth(node, at, depth)
             return None
         if depth > DEPTH_WORTH_A_WARNING and len(chain) == 1:
             self.say(node, "include-deep", {"depth": depth}, at=at)
@@ -200,8 +193,14 @@ class _Includer:
         """A fact about a part of a directive, placed in the file that wrote it."""
         self.facts.append(Fact(code, values=values or {}, part=part, origin=node.story(at).origin))
 
+    def say_sibling(self, node: Tree, name: str) -> None:
+        advice = "put it under `override:`, or remove it"
+        values: dict[str, object] = {"directive": KEY, "key": Shown(name), "advice": advice}
+        self.say(node, "directive-siblings", values, at=(name,), part="key")
+
     def say_problem(self, node: Tree, at: Path, reference: str, problem: FileProblem) -> None:
         values = {**problem.values, "reference": Shown(reference), "file": Shown(reference), "base": "the library"}
+        values["variable"] = self.session.limits.file_bytes_variable
         if problem.code in ("file-missing", "file-is-directory"):
             origin = node.story(ROOT).origin
             library = self.shown(self.settings.library)
@@ -210,6 +209,17 @@ class _Includer:
             self.say(node, "include-not-found", values, at=at)
         else:
             self.say(node, problem.code, values, at=at)
+
+    def say_depth(self, node: Tree, at: Path, depth: int) -> None:
+        settings = self.settings
+        can_be_set = settings.depth_cap is None or depth <= settings.depth_cap
+        values: dict[str, object] = {
+            "nested": "1 file" if depth == 1 else f"{depth} files",
+            "depth": depth,
+            "limit": settings.max_depth,
+            "variable": settings.depth_variable if can_be_set else None,
+        }
+        self.say(node, "include-depth", values, at=at)
 
     def say_cycle(self, node: Tree, at: Path, chain: tuple[Source, ...]) -> None:
         """A cycle, from where it is entered to where it closes."""
@@ -271,9 +281,9 @@ CODES: tuple[Code, ...] = (
     Code(
         "include-depth",
         "error",
-        "includes are nested {depth} files deep (limit: {limit})",
+        "includes are nested {nested} deep (limit: {limit})",
         "The number of files between the configuration and what it includes is limited.",
-        "flatten the chain, or set {variable}={depth}",
+        "flatten the chain; or set {variable}={depth}",
     ),
     Code(
         "include-deep",
@@ -288,6 +298,7 @@ CODES: tuple[Code, ...] = (
         "the included file {file} is empty",
         "An empty file stands for null, which is rarely meant.",
     ),
+    # Found where a key has no meaning: elsewhere, as in a schema, `override` is data like any other.
     Code(
         "orphan-override",
         "warning",
@@ -300,7 +311,7 @@ CODES: tuple[Code, ...] = (
         "warning",
         "`{key}` beside `{directive}` is dropped",
         "The whole mapping is replaced by what the directive stands for; other keys in it are lost.",
-        "put it under `override:`, or remove it",
+        "{advice}",
     ),
     Code(
         "embedded-directive",

@@ -155,9 +155,8 @@ def summary(report: Report, style: Style, *, quiet: bool = False) -> str:
     counts = [(errors, "error"), (warnings, "warning"), (notes, "note")]
     found = ", ".join(style.paint(word, _plural(number, word)) for number, word in counts if number)
     if not found:
-        return (
-            f"{_plural(len(report.files), 'file')} checked, {'no errors' if report.diagnostics else 'nothing'} found\n"
-        )
+        nothing = "no errors" if report.diagnostics else "nothing"
+        return f"{_plural(len(report.files), 'file')} checked, {nothing} found\n"
     bad = {each.name for each in report.diagnostics if not quiet or each.severity == "error"} - {None}
     # What no check can look into, such as a folder that cannot be read, is told but is no file of the report.
     total = bad | {each.path for each in report.files}

@@ -53,6 +53,8 @@ class Document(msgspec.Struct, eq=False, gc=False):
     substituted_text: Substituted | None = None
     #: name and parts of the values of variables that cut through the structure of the text
     escaped: tuple[tuple[str, str], ...] = ()
+    #: the codes of what was odd about the text, whether or not a kind minds
+    odd: frozenset[str] = frozenset()
     _touches: tuple[Touch, ...] | None = None
 
     def __post_init__(self) -> None:
@@ -165,6 +167,8 @@ def parse(
     except SyntaxProblem as problem:
         return None, [*facts, *(_as_fact(each, document.span(*each.range), document) for each in problem.problems)]
     document.value = parsed.value
+    if parsed.irregularities:
+        document.odd = frozenset(each.code for each in parsed.irregularities)
     return document, [*facts, *oddities(document, parsed)]
 
 

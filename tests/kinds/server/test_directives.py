@@ -123,7 +123,8 @@ def test_a_hundred_files_deep() -> None:
     files["library/c100.yaml"] = "$include: c101.yaml\n"
     files["library/c101.yaml"] = "x: 1\n"
     outcome, _ = in_memory(files, THOUGHTJACK_MAX_INCLUDE_DEPTH="9999")
-    assert [each.code for each in outcome.errors] == ["include-depth"]
+    # No variable raises the limit so far, so none is named.
+    assert [(each.code, each.help) for each in outcome.errors] == [("include-depth", "flatten the chain")]
 
 
 @pytest.mark.requirement("NFR-003", "F-008")
@@ -175,3 +176,10 @@ def test_strings_find_files_from_their_base() -> None:
     with pytest.raises(LoadError) as error:
         lading.loads(text, kind="server", env={}, embedded=True)
     assert codes(error) == ["embedded-directive"]
+
+
+@pytest.mark.parametrize("embedded", [False, True])
+def test_an_empty_string_is_no_empty_file(embedded: bool) -> None:
+    with pytest.raises(LoadError) as error:
+        lading.loads("", kind="server", env={}, embedded=embedded)
+    assert [each.message for each in error.value.diagnostics] == ["Configuration is empty"]

@@ -116,7 +116,8 @@ def test_any_text_is_a_glob_or_has_a_problem(pattern: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "pattern", ["a+", "^x$", "(?P<n>x)", "(?<n>x)", r"\p{L}", "a(?i)b", "[[:alpha:]]", r"\d{2,3}", ""]
+    "pattern",
+    ["a+", "^x$", "(?P<n>x)", "(?<n>x)", r"\p{L}", "a(?i)b", "[[:alpha:]]", r"\d{2,3}", "", r"\a", r"[\a]", r"\\cA"],
 )
 def test_regexes(pattern: str) -> None:
     assert regex_problem(pattern) is None
@@ -130,6 +131,9 @@ def test_regexes(pattern: str) -> None:
         ("a(?=b)", "look-around is not supported"),
         ("(?<!a)b", "look-around is not supported"),
         (r"(a)\1", "back-references are not supported"),
+        (r"\cA", r"`\c` is not an escape"),
+        (r"[\cA]", r"`\c` is not an escape"),
+        (r"\\\cA", r"`\c` is not an escape"),
     ],
 )
 def test_what_is_no_regex(pattern: str, problem: str) -> None:

@@ -1,7 +1,7 @@
 """How a server behaves beyond its answers: the way it delivers them, and what else it does."""
 
 # Annotations are evaluated, not kept as text: msgspec would have to compile each of them when a model is first used.
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
@@ -59,6 +59,8 @@ class NotificationFlood(Part, frozen=True, tag_field="type", tag="notification_f
 
 
 class BatchAmplify(Part, frozen=True, tag_field="type", tag="batch_amplify"):
+    SYNONYMS: ClassVar = {"count": "batch_size"}
+
     trigger: Moment = "on_request"
     batch_size: Unsigned = 10_000
     method: str = "notifications/message"

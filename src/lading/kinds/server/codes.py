@@ -333,7 +333,7 @@ _HANDLERS = (
         "error",
         "`${{` is never closed: '{text}'",
         "A template starts here and has no end, so it could never be filled.",
-        "close it with `}}`, or write `$${{` for the characters themselves",
+        "close it with `}}`; for the characters themselves write `$$$${{` (`$${{` if embedded, or in a `$file`)",
     ),
     Code(
         "template-function",

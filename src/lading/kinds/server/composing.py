@@ -17,7 +17,7 @@ from lading.directives import file as filing
 from lading.directives import generate as generating
 from lading.directives import include as including
 from lading.directives.scanning import find_directives
-from lading.kinds.server.items import FREE_FORM, Place, implicit_includes
+from lading.kinds.server.items import Place, implicit_includes, is_free
 from lading.kinds.server.limits import LIMITS, MAX_DATA_BYTES, MAX_DEPTH, ServerLimits
 from lading.kinds.server.rewriting import Rewrite, rewritten
 from lading.path import ROOT, Path
@@ -60,8 +60,8 @@ def include(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
         policy=_policy(session, limits.max_file_bytes),
         max_depth=limits.max_include_depth,
         depth_variable=LIMITS["max_include_depth"].variable,
+        depth_cap=LIMITS["max_include_depth"].cap,
         implicit=implicit_includes,
-        free_form=FREE_FORM,
     )
     return including.include(tree, session, settings)
 
@@ -76,14 +76,19 @@ def move_into_content(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
 def _into_content(key: str, session: Session) -> Rewrite:
     def where(config: Any) -> Iterator[Place]:
         for path in find_directives(config, key, session.documents):
-            if not FREE_FORM.intersection(path):
+            if not is_free(path):
                 yield path, get(config, path)
 
     def needed(node: Any) -> bool:
         return _content_key(node) not in (None, *node)
 
     def change(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
-        return move(part, (key,), (str(_content_key(part.value)), key))
+        # Of two directives the one of the earlier stage wins, so both must be in one mapping.
+        content = str(_content_key(part.value))
+        for each in (filing.KEY, generating.KEY):
+            if each in part.value:
+                part = move(part, (each,), (content, each))
+        return part
 
     return Rewrite(where, needed, change)
 
@@ -111,7 +116,7 @@ def plan_payloads(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
 
 def slot_of(path: Path) -> str:
     """What may stand at a path: `text`, `data` (text or base64), `free` for any data, `other`."""
-    if FREE_FORM.intersection(path):
+    if is_free(path):
         return "free"
     last = path[-1] if path else None
     if last in ("data", "blob"):

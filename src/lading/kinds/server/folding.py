@@ -11,7 +11,7 @@ from typing import Any
 from lading.kinds.server.items import SORTS, mapping
 from lading.kinds.server.model import Baseline, Logging, ServerConfig, ServerFile, ServerInfo
 from lading.path import Path
-from lading.tree import Tree, move
+from lading.tree import Tree, move, remove
 
 #: What belongs to the baseline, and where it may be written instead.
 _ELSEWHERE: tuple[tuple[Path, Path], ...] = (
@@ -44,6 +44,8 @@ def fold(tree: Tree, written: ServerFile) -> tuple[Tree, ServerConfig]:
 
 
 def _folded(tree: Tree) -> Tree:
+    if "baseline" in tree.value and tree.value["baseline"] is None:
+        tree = remove(tree, ("baseline",))  # as good as none, but nothing can be moved into it
     for start, end in _ELSEWHERE:
         if _has(tree.value, start) and not _has(tree.value, end):
             tree = move(tree, start, end)

@@ -36,10 +36,39 @@ RESOURCE = Sort("resource", "resources", "uri")
 PROMPT = Sort("prompt", "prompts", "name")
 SORTS = (TOOL, RESOURCE, PROMPT)
 
-#: Keys whose content is the author's own: any JSON value.
-FREE_FORM = frozenset({"inputSchema", "params", "id"})
-
 Place = tuple[Path, Any]
+
+#: What the object of a `default` may hold.
+BRANCH_KEYS = ("content", "sequence", "on_exhausted", "onExhausted", "handler", "messages", "contents")
+
+# The ways to data that is the author's own, any JSON value. Keys are steps; `_ANY` is an index, or a name the
+# author chose, which may well be that of a key.
+_ANY = None
+_FREE: dict[Any, Any] = {}
+_DEFAULT: dict[Any, Any] = {**dict.fromkeys(BRANCH_KEYS), _ANY: _FREE}
+_BEHAVIOR = {"side_effects": {_ANY: {"params": _FREE, "id": _FREE}}}
+_ITEM = {
+    "tool": {"inputSchema": _FREE},
+    "response": {"match": {_ANY: {"default": _DEFAULT}}},
+    "behavior": _BEHAVIOR,
+}
+_BASE = {**{sort.plural: {_ANY: _ITEM} for sort in SORTS}, "behavior": _BEHAVIOR}
+_PHASE = {
+    **{f"{change}_{sort.plural}": {_ANY: _ITEM} for change in ("add", "replace") for sort in SORTS},
+    "on_enter": {_ANY: {"send_notification": {"params": _FREE}, "send_request": {"params": _FREE, "id": _FREE}}},
+    "behavior": _BEHAVIOR,
+}
+_ROOT: dict[Any, Any] = {**_BASE, "baseline": _BASE, "phases": {_ANY: _PHASE}}
+
+
+def is_free(path: Path) -> bool:
+    """Whether data at `path` of a configuration is the author's own: any JSON value may stand there."""
+    node: Any = _ROOT
+    for step in path:
+        node = node.get(step, node.get(_ANY))
+        if node is None or node is _FREE:
+            break
+    return node is _FREE or node is _DEFAULT
 
 
 def mapping(value: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from lading.kinds.server.example import EXAMPLE
 from lading.kinds.server.folding import fold
 from lading.kinds.server.limits import limits_of
 from lading.kinds.server.model import ServerFile
-from lading.kinds.server.normalise import normalise, not_finite
+from lading.kinds.server.normalise import normalise
 from lading.kinds.server.presenting import SENSITIVE, listing
 from lading.kinds.server.rules import RULES
 from lading.kinds.server.schema import author_schema
@@ -25,14 +25,20 @@ KIND = Kind(
     options=composing.ServerOptions,
     limits=limits_of,
     uses_environment=True,
-    strictness={"not-finite": not_finite, "invisible-character": "note"},
-    shape=Shape(unknown="warning", null_is_absent=True, exempt=("$",)),
+    # Only the composed configuration says whether a number stands where data is free.
+    strictness={"not-finite": None, "invisible-character": "note"},
+    shape=Shape(
+        unknown="warning",
+        null_is_absent=True,
+        exempt=("$",),
+        own_codes={include.OVERRIDE: "orphan-override"},
+    ),
     stages=(
         composing.include,
         composing.move_into_content,
         composing.load_files,
-        composing.plan_payloads,
         composing.bound_depth,
+        composing.plan_payloads,
         normalise,
     ),
     rules=RULES,

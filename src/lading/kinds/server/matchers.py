@@ -49,9 +49,15 @@ def flatten_matchers(part: Tree, path: Path, facts: list[Fact]) -> Tree:
     """The trigger with every field at the top of `match`, and operators by their own names."""
     matchers = part.value["match"]
     nested = [key for key, value in matchers.items() if _is_nested(value)]
+    known: dict[str, tuple[str, ...]] = {key: (key,) for key, value in matchers.items() if not _is_nested(value)}
     for steps in list(_fields(matchers)):
         facts += _doubts(matchers, steps, (*path, "match"))
         field = ".".join(steps)
+        other = known.setdefault(field, steps)
+        if other != steps:
+            said: dict[str, Any] = {"key": Shown(_as_written(steps)), "other": Shown(_as_written(other))}
+            facts.append(fact("both-spellings", (*path, "match", *steps), part="key", **said))
+            continue
         if len(steps) > 1:
             part = move(part, ("match", *steps), ("match", field))
         for alias, name in ALIASES.items():
@@ -61,6 +67,11 @@ def flatten_matchers(part: Tree, path: Path, facts: list[Fact]) -> Tree:
     for key in nested:
         part = remove(part, ("match", key))
     return part
+
+
+def _as_written(steps: tuple[str, ...]) -> str:
+    """A field the way its author spelt it: `a.b`, or `a: {b: …}`."""
+    return steps[0] if len(steps) == 1 else f"{': {'.join(steps)}: …{'}' * (len(steps) - 1)}"
 
 
 def _renamed(part: Tree, at: Path, alias: str, path: Path, facts: list[Fact], name: str) -> Tree:

@@ -18,19 +18,20 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from lading.diagnostics import Fact, Severity, Shown, fact
+from lading.diagnostics import Fact, Shown, fact
 from lading.directives.generate import Generated
 from lading.kinds.server import items
 from lading.kinds.server.effects import settle_side_effect, side_effect_needs_settling
-from lading.kinds.server.items import FREE_FORM, Place, entries, mapping
+from lading.kinds.server.items import BRANCH_KEYS, Place, entries, is_free, mapping
 from lading.kinds.server.matchers import flatten_matchers, matchers_need_flattening
 from lading.kinds.server.rewriting import Rewrite, rewritten
 from lading.path import Path
 from lading.session import Session
-from lading.tree import HOLE, MADE_ABSOLUTE, Tree, move, put, remove, walk
+from lading.syntax.document import Document
+from lading.tree import HOLE, MADE_ABSOLUTE, Hole, Origin, Origins, Tree, Via, attach, graft, move, put, remove, walk
 
 #: The parameters that may stand beside a delivery written as a word.
 DELIVERY_PARAMETERS = {
@@ -39,8 +40,6 @@ DELIVERY_PARAMETERS = {
     "nested_json": ("depth", "key"),
     "response_delay": ("delay_ms",),
 }
-#: What the object of a `default` may hold.
-BRANCH_KEYS = ("content", "sequence", "on_exhausted", "onExhausted", "handler", "messages", "contents")
 
 
 def normalise(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
@@ -49,7 +48,7 @@ def normalise(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     for rewrite in _REWRITES:
         tree = rewritten(tree, rewrite, facts)
     if session.noted("not-finite"):
-        tree = _without_infinities(tree)
+        tree = _without_infinities(tree, facts)
     return _with_absolute_paths(tree, session), facts
 
 
@@ -60,7 +59,8 @@ def _renamed(part: Tree, path: Path, facts: list[Fact], old: str, new: str) -> T
     """The mapping with `old` called `new`; both at once is an error."""
     if new in part.value:
         facts.append(fact("both-spellings", (*path, old), part="key", key=old, other=new))
-        return remove(part, (old,))
+        # The finding is still to be placed, so where the removed one came from stays known.
+        return Tree(remove(part, (old,)).value, part.origins, part.moves)
     return move(part, (old,), (new,))
 
 
@@ -103,13 +103,20 @@ def _delivery_object(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
 # --------------------------------------------------------------------------------------------------- branches
 
 
+def _is_default_object(branch: Any) -> bool:
+    """Whether the `default` of a branch holds its answer; beside `when` it has no effect, whatever it holds."""
+    return isinstance(mapping(branch).get("default"), dict) and branch.get("when") is None
+
+
 def _hoisted_default(part: Tree, path: Path, facts: list[Fact]) -> Tree:
     """A `default` that holds what belongs beside it."""
     for key in part.value["default"]:
-        if key in BRANCH_KEYS and key not in part.value:
+        place = (*path, "default", key)
+        if key in BRANCH_KEYS and key in part.value:
+            facts.append(fact("both-spellings", place, part="key", key=f"default: {{{key}: …}}", other=key))
+        elif key in BRANCH_KEYS:
             part = move(part, ("default", key), (key,))
         elif not key.startswith("$"):
-            place = (*path, "default", key)
             facts.append(fact("unknown-field", place, part="key", field=Shown(key), owner="`match branch`"))
     return put(part, ("default",), True)
 
@@ -125,17 +132,21 @@ def _messages(config: Any) -> Iterator[Place]:
 
 def _message_content(part: Tree, path: Path, facts: list[Fact]) -> Tree:
     """Text in place of a content item."""
-    content = part.value["content"]
+    content = part.value.get("content", HOLE)
     if isinstance(content, str | Generated):
         return _as_text_item(part, ("content",))
-    expected = "text, a payload from `$generate`, or a content item"
-    facts.append(fact("wrong-type", (*path, "content"), expected=expected, found=Shown(content, as_found=True)))
+    if content is HOLE:
+        # The model would ask for a mapping, but what people write is text.
+        facts.append(fact("missing-field", path, field="content", owner="`message`", expected="text"))
+    else:
+        expected = "text, a payload from `$generate`, or a content item"
+        facts.append(fact("wrong-type", (*path, "content"), expected=expected, found=Shown(content, as_found=True)))
     return put(part, ("content",), HOLE)
 
 
 def _is_no_item(message: Any) -> bool:
-    content = mapping(message).get("content", HOLE)
-    return content is not HOLE and not isinstance(content, dict)
+    """Whether a message has no content item; of a hole, that was told."""
+    return isinstance(message, dict) and not isinstance(message.get("content"), dict | Hole)
 
 
 def _resource_answers(config: Any) -> Iterator[Place]:
@@ -146,10 +157,12 @@ def _resource_answers(config: Any) -> Iterator[Place]:
 
 
 def _as_list(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
-    """Text in place of a list of content items."""
+    """Text in place of a list of content items. Whatever is made around it stands where the text is written."""
     text = part.at(("content",))
-    item = put(Tree({"text": text.value}, text.origins), ("type",), "text", origin=())
-    wrapped = put(part, ("content",), [item.value])
+    here = text.origins.here
+    item = Origins(here, below={"text": text.origins, "type": Origins(here)})
+    made = Tree([{"type": "text", "text": text.value}], Origins(here, (Via("normalised"),), {0: item}))
+    wrapped = attach(part, ("content",), made)
     return Tree(wrapped.value, wrapped.origins, (*part.moves, (("content",), ("content", 0, "text"))))
 
 
@@ -158,25 +171,55 @@ def _as_text_item(part: Tree, path: Path) -> Tree:
     return put(part, (*path, "type"), "text", origin=(*path, "text"), how="")
 
 
+# ----------------------------------------------------------------------------------------------- replacements
+
+
+def _replacements(config: Any) -> Iterator[Place]:
+    for path, phase in items.phases(config):
+        for sort in items.SORTS:
+            key = f"replace_{sort.plural}"
+            yield (*path, key), mapping(phase).get(key)
+
+
+def _listed_replacements(part: Tree, path: Path, facts: list[Fact]) -> Tree:
+    """A list where it must be said which item each one replaces."""
+    sort = next(each for each in items.SORTS if path[-1] == f"replace_{each.plural}")
+    hint = f"write `{path[-1]}: {{{sort.identity.upper()}: …}}`, with the {sort.identity} of the {sort.name} to replace"
+    found = Shown(part.value, as_found=True)
+    facts.append(fact("wrong-type", path, expected="a mapping", found=found, hint=hint))
+    return Tree(HOLE, part.origins)
+
+
 # ---------------------------------------------------------------------------------------------------- numbers
 
 
-def not_finite(each: Fact) -> Severity | None:
-    """JSON has no infinity: an error where a value has a type, null with a warning where data is free.
+def _without_infinities(tree: Tree, facts: list[Fact]) -> Tree:
+    """JSON has no infinity: null with a warning where data is free, a hole and an error where a value has a type.
 
-    A payload says so itself.
+    What stands in a payload was judged when that was planned.
     """
-    if "$generate" in each.path:
-        return None
-    return "warning" if FREE_FORM.intersection(each.path) else "error"
+    found = [path for path, value in walk(tree.value) if isinstance(value, float) and not math.isfinite(value)]
+    origins = {path: tree.story(path).origin for path in found}
+    texts = _texts(origins.values())
+    parts: dict[Path, Tree] = {}
+    for path, origin in origins.items():
+        free = is_free(path)
+        written = Shown(texts.get((id(origin.document), origin.path), "this"))
+        facts.append(fact("not-finite", path, severity="warning" if free else "error", found=written))
+        parts[path] = Tree(None if free else HOLE, Origins(origin, (Via("normalised"),)))
+    return graft(tree, parts)
 
 
-def _without_infinities(tree: Tree) -> Tree:
-    """Null where data is free, a hole elsewhere: its error was told when the text was read."""
-    for path, value in walk(tree.value):
-        if isinstance(value, float) and not math.isfinite(value):
-            tree = put(tree, path, None if FREE_FORM.intersection(path) else HOLE)
-    return tree
+def _texts(origins: Iterable[Origin]) -> dict[tuple[int, Path], str]:
+    """What the author wrote at many places; each document is searched once."""
+    wanted: dict[int, tuple[Document, list[Path]]] = {}
+    for origin in origins:
+        wanted.setdefault(id(origin.document), (origin.document, []))[1].append(origin.path)
+    return {
+        (number, path): located.value.text()
+        for number, (document, paths) in wanted.items()
+        for path, located in document.locate(paths).items()
+    }
 
 
 # ------------------------------------------------------------------------------------------------------ paths
@@ -199,11 +242,12 @@ _REWRITES: tuple[Rewrite, ...] = (
     _spelling("stateScope", "state_scope", _server),
     _spelling("list_changed", "listChanged", _capabilities),
     _spelling("on_exhausted", "onExhausted", items.all_responses),
-    Rewrite(_branches, lambda value: isinstance(mapping(value).get("default"), dict), _hoisted_default),
+    Rewrite(_branches, _is_default_object, _hoisted_default),
     _spelling("onExhausted", "on_exhausted", _branches),
     Rewrite(items.behaviors, lambda value: isinstance(value.get("delivery"), str), _delivery_object),
     Rewrite(items.side_effects, side_effect_needs_settling, settle_side_effect),
     Rewrite(_messages, _is_no_item, _message_content),
     Rewrite(_resource_answers, lambda value: isinstance(mapping(value).get("content"), str | Generated), _as_list),
+    Rewrite(_replacements, lambda value: isinstance(value, list), _listed_replacements),
     Rewrite(items.triggers, matchers_need_flattening, flatten_matchers),
 )
