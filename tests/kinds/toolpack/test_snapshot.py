@@ -73,3 +73,41 @@ def test_neither_hash_seed_nor_locale_matter(tmp_path: Path) -> None:
         env = {**os.environ, "PYTHONHASHSEED": seed, "LC_ALL": "C"}
         command = [sys.executable, "-c", code, str(tmp_path / "packs")]
         assert subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout.strip() == expected
+
+
+def tree(reference: str) -> dict[str, Any]:
+    return {"properties": {"next": {"$ref": reference}}}
+
+
+@pytest.mark.requirement("TP-24")
+@pytest.mark.parametrize(
+    ("reference", "files"),
+    [
+        ("tree.json", {"packs/tree.json": tree("tree.json")}),
+        ("./tree.json", {"packs/tree.json": tree("../packs/tree.json#")}),
+        ("node.json", {"packs/node.json": tree("#")}),
+        ("deep/tree.json", {"packs/deep/tree.json": tree("#")}),
+        ("tree.yaml", {"packs/tree.yaml": "properties: {next: {$ref: '#'}}\n"}),
+    ],
+)
+def test_neither_the_name_of_a_recursive_schema_nor_that_of_its_references_matters(
+    tmp_path: Path, reference: str, files: dict[str, Any]
+) -> None:
+    first = {"packs/a.tool.yaml": pack(inputSchema={"$ref": "tree.json"}), "packs/tree.json": tree("#")}
+    second = {"packs/a.tool.yaml": pack(inputSchema={"$ref": reference}), **files}
+    assert loaded(tmp_path / "one", first).digest == loaded(tmp_path / "two", second).digest
+
+
+def test_recursive_schemas_that_differ_far_away_have_different_names(tmp_path: Path) -> None:
+    """All parts of two rings say the same, but for one in each."""
+
+    def ring(letter: str, last: str) -> dict[str, Any]:
+        parts: dict[str, Any] = {f"{letter}{n}": {"items": {"$ref": f"#/$defs/{letter}{n + 1}"}} for n in range(9)}
+        return {**parts, f"{letter}9": {"title": last, "items": {"$ref": f"#/$defs/{letter}0"}}}
+
+    schema = {
+        "properties": {"a": {"$ref": "#/$defs/a0"}, "b": {"$ref": "#/$defs/b0"}},
+        "$defs": {**ring("a", "one"), **ring("b", "two")},
+    }
+    resolved = loaded(tmp_path, {"packs/a.tool.yaml": pack(inputSchema=schema)}).list()[0].input_schema
+    assert len({name for name in resolved["$defs"] if "-" in name}) == 20
