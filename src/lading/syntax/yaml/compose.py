@@ -73,14 +73,11 @@ class Collection:
         own = self.entries()
         if "<<" not in own:
             return
-        given = target_of(own["<<"][1])
-        is_list = isinstance(given, Collection) and not given.is_mapping
-        sources = [target_of(each) for each in given.children] if is_list else [given]
-        if not all(isinstance(each, Collection) and each.is_mapping for each in sources):
-            return
         merged: Entries = {}
-        for each in reversed(sources):
-            merged.update(each.entries())
+        for given in [value for key, value in self.pairs() if value_of(key) == "<<"]:
+            for each in reversed(merge_sources(given)):
+                if isinstance(each, Collection) and each.is_mapping:
+                    merged.update(each.entries())
         merged.update((name, entry) for name, entry in own.items() if name != "<<")
         self._entries = merged
 
@@ -158,6 +155,13 @@ def _children(stack: list[Collection | None], top: list[Node]) -> list[Node] | N
 def target_of(node: Node) -> Node:
     """What a node stands for: itself, unless it is an alias."""
     return node.target if isinstance(node, Alias) else node
+
+
+def merge_sources(given: Node) -> list[Node]:
+    """What a `<<` names: one mapping or a list of them, unless it is a mistake."""
+    target = target_of(given)
+    is_list = isinstance(target, Collection) and not target.is_mapping
+    return [target_of(each) for each in target.children] if is_list else [target]
 
 
 def value_of(node: Node) -> object:

@@ -89,19 +89,21 @@ class _Builder:
             result[key_text(key)] = value
         return result
 
-    def merged(self, mapping: dict[str, object], event: Any) -> dict[str, object]:
-        """Apply `<<` where the kind wants it; elsewhere it is an ordinary key, and reported."""
+    def merged(self, mapping: dict[str, object], items: list[object], event: Any) -> dict[str, object]:
+        """Apply `<<` where the kind wants it; elsewhere it is an ordinary key, and reported.
+
+        Written several times, each applies, as in PyYAML; what cannot be merged is reported, too.
+        """
         self.odd = True
         if not self.merge:
             return mapping
-        given = mapping["<<"]
-        sources = given if isinstance(given, list) else [given]
-        if not all(isinstance(each, dict) for each in sources):
-            return mapping
         result: dict[str, object] = {}
-        for each in reversed(sources):
-            result.update(each)
-            self.added += len(each)
+        for given in [value for key, value in zip(items[::2], items[1::2], strict=True) if key == "<<"]:
+            sources = given if isinstance(given, list) else [given]
+            for each in reversed(sources):
+                if isinstance(each, dict):
+                    result.update(each)
+                    self.added += len(each)
         if self.added > MAX_ALIAS_NODES:
             mark = event.start_mark.index
             raise _trouble("alias-bomb", mark, mark, name="<<", limit=MAX_ALIAS_NODES)
@@ -170,7 +172,7 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
             except TypeError:  # a collection as a key cannot be hashed
                 mapping = builder.mapping(items)
             if may_merge and "<<" in mapping:
-                mapping = builder.merged(mapping, event)
+                mapping = builder.merged(mapping, items, event)
             current, anchor, before = stack.pop()
             if anchor is not None:
                 builder.close(anchor, before, len(stack) + 1, mapping, nodes - before, event)
