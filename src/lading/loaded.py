@@ -12,7 +12,7 @@ import msgspec
 from lading.diagnostics import Diagnostic, UsageError
 from lading.nearest import nearest
 from lading.path import ROOT, Path, format_path, parse_path
-from lading.plain import plain_data
+from lading.plain import plain_data, without_defaults
 from lading.source import Source, Span
 from lading.syntax.document import Document
 from lading.tree import MADE_ABSOLUTE, Origin, Story, Tree, get, walk
@@ -108,7 +108,7 @@ class Loaded(Generic[C]):
         same on every machine, whatever the order of keys; no secret goes into it."""
         import hashlib  # slow to import, and most loads never ask
 
-        plain = self._with_written_paths(plain_data(self.config))
+        plain = self._with_written_paths(without_defaults(self.config))
         return hashlib.sha256(canonical(self._hidden(plain))).hexdigest()
 
     @property

@@ -43,6 +43,8 @@ class Shape(msgspec.Struct, frozen=True):
     guarded: frozenset[str] = frozenset()
     #: what people write for a field of the root that has another name
     synonyms: Mapping[str, str] = {}
+    #: mappings whose values may be secrets: nothing but their type is shown
+    secret: tuple[Path, ...] = ()
 
 
 def build(value: Any, model: type[Any], shape: Shape) -> tuple[Any, Any, list[Fact]]:
@@ -141,7 +143,7 @@ class Collector:
 
     def _is_missing(self, field: types.Field, kind: types.StructType, path: Path) -> bool:
         if field.required:
-            expected = describe(field.type)
+            expected = getattr(kind.cls, "written_as", {}).get(field.name) or describe(field.type)
             self.facts.append(
                 fact(
                     "missing-field",
@@ -287,7 +289,7 @@ class Collector:
 
     def _mismatch(self, value: Any, expected: str, path: Path) -> Any:
         hint = _hint(value, expected)
-        found = Shown(value, as_found=True)
+        found = Shown(value, as_found=True, hidden=path[:-1] in self.shape.secret)
         self.facts.append(fact("wrong-type", path, expected=expected, found=found, hint=hint))
         return _NOTHING
 

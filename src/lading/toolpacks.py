@@ -124,7 +124,8 @@ class ToolpackLoader:
     def snapshot(self, root: str | os.PathLike[str] | None = None) -> dict[str, Any]:
         """Everything that was loaded, as plain data: each pack, its digest, and the hash of every file it was made of.
 
-        Paths are relative to `root`, by default the folder that was loaded.
+        Paths are relative to `root`, by default the folder that was loaded. Of the variables that a pack sets, only
+        the names are there: a snapshot is kept and passed on. A change of a value changes the digest.
         """
         base = os.path.realpath(root if root is not None else self._folder or os.curdir)
         packs = [
@@ -136,11 +137,16 @@ class ToolpackLoader:
                     _relative(source.path or source.name, base): source.sha256
                     for source in sorted(self._entries[pack.id].sources, key=lambda source: source.path or "")
                 },
-                "pack": pack.to_dict(),
+                "pack": _without_values(pack.to_dict()),
             }
             for pack in self.list()
         ]
         return {"canonical": CANONICAL, "digest": self.digest, "packs": packs}
+
+
+def _without_values(pack: dict[str, Any]) -> dict[str, Any]:
+    given = pack.get("env", {}).get("set")
+    return {**pack, "env": {**pack["env"], "set": dict.fromkeys(given)}} if given else pack
 
 
 def _relative(path: str, base: str) -> str:

@@ -333,6 +333,19 @@ def test_old_names_load_when_asked_for(tmp_path: Path) -> None:
     assert all("legacy snake_case" in each.message for each in loader.warnings)
 
 
+def test_a_rule_has_the_name_of_today_whatever_was_written(tmp_path: Path) -> None:
+    files = {
+        "packs/a.tool.yaml": pack(timeoutMs=DROP, timeout_ms=0, limits={"max_input_bytes": 0, "maxOutputBytes": 1}),
+        "packs/b.tool.yaml": pack(id="t.b", inputSchema=5),
+    }
+    with pytest.raises(ToolpackValidationError) as caught:
+        ToolpackLoader(legacy_keys="warn").load_dir(write(tmp_path, files) / "packs")
+    text = str(caught.value)
+    assert "(timeoutMs must be a positive integer)" in text
+    assert "(limits['maxInputBytes'] must be a positive integer)" in text
+    assert "non-empty string" not in text
+
+
 def test_further_roots_can_be_allowed(tmp_path: Path) -> None:
     write(tmp_path / "lib", {"s.json": {"title": "elsewhere"}})
     files = {"packs/a.tool.yaml": pack(inputSchema={"$ref": "../../lib/s.json"})}

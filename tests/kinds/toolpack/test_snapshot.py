@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import lading
 from kinds.toolpack.making import pack, write
 from lading.toolpacks import ToolpackLoader
 
@@ -111,3 +112,39 @@ def test_recursive_schemas_that_differ_far_away_have_different_names(tmp_path: P
     }
     resolved = loaded(tmp_path, {"packs/a.tool.yaml": pack(inputSchema=schema)}).list()[0].input_schema
     assert len({name for name in resolved["$defs"] if "-" in name}) == 20
+
+
+@pytest.mark.requirement("TP-24")
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"caps": {}},
+        {"caps": {"subprocess": False}},
+        {"caps": {"network": []}},
+        {"caps": {"filesystem": {"read": []}}},
+        {"env": {"set": None}},
+        {"env": {"set": {}}},
+        {"env": {"passthrough": []}},
+        {"templating": {"engine": "jinja2"}},
+        {"templating": {"context": {}}},
+        {"execution": {"kind": "python", "module": "pkg.mod:run", "script": None}},
+    ],
+    ids=str,
+)
+def test_a_default_that_is_written_out_does_not_matter(tmp_path: Path, written: dict[str, Any]) -> None:
+    first, second = (
+        loaded(tmp_path / name, {"packs/a.tool.yaml": pack(**changes)}) for name, changes in (("1", {}), ("2", written))
+    )
+    assert first.digest == second.digest
+    alone = [lading.load(tmp_path / name / "packs" / "a.tool.yaml", kind="toolpack").digest for name in "12"]
+    assert alone[0] == alone[1] == first.list()[0].digest
+
+
+def test_a_snapshot_has_the_names_of_variables_and_not_their_values(tmp_path: Path) -> None:
+    def snapshot(name: str, value: str) -> dict[str, Any]:
+        return loaded(tmp_path / name, {"packs/a.tool.yaml": pack(env={"set": {"TOKEN": value}})}).snapshot()
+
+    first, second = snapshot("one", "s3cret"), snapshot("two", "other")
+    assert first["packs"][0]["pack"]["env"] == {"set": {"TOKEN": None}}
+    assert "s3cret" not in str(first)
+    assert first["digest"] != second["digest"]
