@@ -346,6 +346,15 @@ def wide_loop(parts: int) -> dict[str, Any]:
     return {"$ref": "#/$defs/d0", "$defs": {f"d{n}": {"anyOf": every} for n in range(parts)}}
 
 
+def names_for_run_time(count: int) -> dict[str, Any]:
+    parts: dict[str, Any] = {
+        f"d{n}": {"$dynamicAnchor": f"n{n}", "items": {"$dynamicRef": f"#n{n}"}, "not": {"$ref": "#/$defs/heavy"}}
+        for n in range(count)
+    }
+    heavy = {"anyOf": [{"$ref": f"#/$defs/d{n}"} for n in range(0, count, 7)]}
+    return {"anyOf": [{"$ref": f"#/$defs/d{n}"} for n in range(count)], "$defs": {**parts, "heavy": heavy, "x": 5}}
+
+
 def inline_tower(levels: int) -> dict[str, Any]:
     schema: dict[str, Any] = {}
     for _ in range(levels):
@@ -361,6 +370,7 @@ def inline_tower(levels: int) -> dict[str, Any]:
         pytest.param(all_broken(300), {"schema-ref-nothing", "schema-type-unknown"}, id="nothing but mistakes"),
         pytest.param(by_anchor(600), {"schema-pattern"}, id="many anchors"),
         pytest.param(chain_of_mistakes(300), {"schema-type-unknown", "schema-too-deep"}, id="a chain of mistakes"),
+        pytest.param(names_for_run_time(300), {"schema-ref-loop", "schema-not-schema"}, id="names for run time"),
         pytest.param(wide_loop(40), {"schema-ref-loop"}, id="everything refers to everything"),
         pytest.param(inline_tower(200), {"nesting-too-deep"}, id="a tower of allOf"),
         pytest.param({"$ref": "#"}, {"schema-ref-loop"}, id="itself"),

@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from lading.diagnostics import Also, Fact, Shown
-from lading.directives.ref.parts import NO_SCOPES, Link, Part, Scopes, loop_in
+from lading.directives.ref.parts import NO_SCOPES, Link, Part, loop_in
 from lading.freeze import FrozenDict, frozen
 from lading.path import ROOT, Path, pointer
 from lading.schemas import Draft, written_draft
@@ -80,8 +80,8 @@ def _settle_scopes(component: list[Part], outer: list[Part]) -> None:
     scopes = [each.dynamic for each in (*component, *outer) if each.dynamic is not NO_SCOPES]
     if not scopes:
         return
-    together = Scopes()
-    for each in scopes:
+    together = scopes[0]
+    for each in scopes[1:]:
         together = together.with_those_of(each)
     told = {name for each in outer for name, _ in each.dynamic.disputed()}
     component[0].facts += tuple(

@@ -112,7 +112,7 @@ class Linker:
             for word, name in _names_in(schema, part.draft):
                 origin = part.origin((*path, word))
                 known = first.setdefault((None if word == part.draft.address else scope, name), origin)
-                if known is not origin:
+                if known.path[:-1] != origin.path[:-1]:
                     also = (Also("first here", origin=known),)
                     facts.append(Fact("schema-name-twice", values={"name": Shown(name)}, origin=origin, also=also))
             if isinstance(schema.get("$dynamicAnchor"), str):
@@ -120,7 +120,7 @@ class Linker:
             if schema.get("$recursiveAnchor") is True:
                 given.add(("", id(part.document), scope))
         if given:
-            part.dynamic = part.dynamic.with_those_of(Scopes(frozenset(given)))
+            part.dynamic = Scopes(frozenset(given)).with_those_of(part.dynamic)
         return facts
 
     def _run_time_links(

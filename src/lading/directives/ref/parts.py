@@ -6,6 +6,7 @@ All other parts can, whatever they are referred from, which is what makes it saf
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -28,15 +29,18 @@ class Scopes(msgspec.Struct, frozen=True):
     asked: dict[str, Origin] = {}
 
     def with_those_of(self, other: Scopes) -> Scopes:
+        if self is other or len(self.given) + len(self.asked) > MAX_SCOPES:
+            return self
         return Scopes(self.given | other.given, {**other.asked, **self.asked})
 
     def disputed(self) -> list[tuple[str, Origin]]:
         """The names that several schemas have and a reference asks for, with that reference."""
-        return [
-            (name, origin) for name, origin in self.asked.items() if sum(given[0] == name for given in self.given) > 1
-        ]
+        count = Counter(name for name, *_ in self.given)
+        return [(name, origin) for name, origin in self.asked.items() if count[name] > 1]
 
 
+#: Every part knows the names of all it leads to; a text with nothing but names must not make that expensive.
+MAX_SCOPES = 200
 NO_SCOPES = Scopes()
 
 
