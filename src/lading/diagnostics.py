@@ -26,11 +26,12 @@ class Shown(msgspec.Struct, frozen=True):
     """A value that came from the input and is to be shown.
 
     Wording shortens it, escapes it, and writes `${NAME}` where it came from the environment. `as_found` also
-    names its type, as in “the number 5”.
+    names its type, as in “the number 5”. `hidden` shows nothing but the type.
     """
 
     value: object
     as_found: bool = False
+    hidden: bool = False
 
 
 class Also(msgspec.Struct, frozen=True):
@@ -161,9 +162,10 @@ class Diagnostic(msgspec.Struct, frozen=True):
         """The name of the file at fault, as shown to people."""
         return self.span.source.name if self.span is not None else self.file
 
-    def sort_key(self) -> tuple[str, int, int, str, str]:
+    def sort_key(self) -> tuple[str, int, int, str]:
+        """By place; what is alike there stays in the order it was found, as the fields of a model are."""
         start = self.span.start if self.span is not None else -1
-        return self.name or "", start, SEVERITIES.index(self.severity), self.code, self.message
+        return self.name or "", start, SEVERITIES.index(self.severity), self.code
 
     def __str__(self) -> str:
         place = self.name or "lading"

@@ -12,7 +12,7 @@ import msgspec
 from lading.diagnostics import Diagnostic, UsageError
 from lading.nearest import nearest
 from lading.path import ROOT, Path, format_path, parse_path
-from lading.plain import plain_data
+from lading.plain import plain_data, without_defaults
 from lading.source import Source, Span
 from lading.syntax.document import Document
 from lading.tree import MADE_ABSOLUTE, Origin, Story, Tree, get
@@ -81,6 +81,7 @@ class Loaded(Generic[C]):
     _tree: Tree
     _documents: tuple[Document, ...]
     _written: Callable[[C], Any]
+    _takes_variables: bool
 
     def __init__(
         self,
@@ -128,7 +129,7 @@ class Loaded(Generic[C]):
         variable is written as its author would, so that it is not taken for one."""
         import hashlib  # slow to import, and most loads never ask
 
-        plain = self._with_written_paths(plain_data(self.config))
+        plain = self._with_written_paths(without_defaults(self.config))
         alike = self._takes_variables and b"${" in canonical(plain)
         return hashlib.sha256(canonical(self._hidden(plain, literal=_as_literal if alike else None))).hexdigest()
 

@@ -51,6 +51,8 @@ class Shape(msgspec.Struct, frozen=True):
     synonyms: Mapping[str, str] = {}
     #: keys that have a code of their own where nobody knows them
     own_codes: Mapping[str, str] = {}
+    #: mappings whose values may be secrets: nothing but their type is shown
+    secret: tuple[Path, ...] = ()
 
 
 def build(value: Any, model: type[Any], shape: Shape, *, told: Collection[str] = ()) -> tuple[Any, Any, list[Fact]]:
@@ -153,7 +155,7 @@ class Collector:
 
     def _is_missing(self, field: types.Field, kind: types.StructType, path: Path) -> bool:
         if field.required:
-            expected = describe(field.type)
+            expected = getattr(kind.cls, "written_as", {}).get(field.name) or describe(field.type)
             self.facts.append(
                 fact(
                     "missing-field",
@@ -304,7 +306,7 @@ class Collector:
 
     def _mismatch(self, value: Any, expected: str, path: Path) -> Any:
         hint = _hint(value, expected)
-        found = Shown(value, as_found=True)
+        found = Shown(value, as_found=True, hidden=path[:-1] in self.shape.secret)
         self.facts.append(fact("wrong-type", path, expected=expected, found=found, hint=hint))
         return _NOTHING
 

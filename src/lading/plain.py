@@ -32,6 +32,12 @@ def plain_data(value: Any, *, spelled_out: bool = False) -> Any:
     return msgspec.to_builtins(value, enc_hook=str)
 
 
+def without_defaults(config: Any) -> Any:
+    """A configuration as plain data, also where it is kept in mappings that hold defaults as they were written."""
+    stated = getattr(config, "without_defaults", None)
+    return plain_data(config if stated is None else stated())
+
+
 def _struct(struct: msgspec.Struct, *, spelled_out: bool) -> dict[str, Any]:
     config = struct.__struct_config__
     result: dict[str, Any] = {} if config.tag_field is None else {config.tag_field: config.tag}

@@ -96,23 +96,34 @@ class _Walk:
     def start(self, real: str) -> None:
         """Begin at the root that contains `real`, and walk down to it."""
         self.close()
-        root = next((each for each in self.roots if real == each or real.startswith(each.rstrip("/") + "/")), None)
+        root = self.root_of(real)
         if root is None:
             raise FileProblem("reference-escapes", reference=self.reference)
         self.stack.append((os.open(root, FLAGS | _DIRECTORY), root))
+
+    def root_of(self, real: str) -> str | None:
+        """The root that contains a path without links."""
+        return next((each for each in self.roots if real == each or real.startswith(each.rstrip("/") + "/")), None)
 
     def close(self) -> None:
         for descriptor, _ in self.stack:
             os.close(descriptor)
         self.stack.clear()
 
-    def up(self) -> None:
-        if len(self.stack) == 1:
-            above = posixpath.dirname(self.stack[0][1])
-            self.start(above)  # raises unless another root contains it
-            self.down(posixpath.relpath(above, self.stack[0][1]).split("/"))
+    def up(self, pending: list[str]) -> None:
+        """One step up. Where that leaves the root, the way goes on by name alone until it is inside another one:
+        nothing outside is opened, and whether it exists makes no difference."""
+        if len(self.stack) > 1:
+            os.close(self.stack.pop()[0])
             return
-        os.close(self.stack.pop()[0])
+        left = self.stack[0][1]
+        here = posixpath.dirname(left)
+        while pending and self.root_of(here) is None:
+            here = posixpath.normpath(posixpath.join(here, pending.pop()))
+        if here == left != "/":  # it would tell what the folder above is called
+            raise FileProblem("reference-escapes", reference=self.reference)
+        self.start(here)  # raises unless a root contains it
+        self.down(posixpath.relpath(here, self.stack[0][1]).split("/"))
 
     def down(self, parts: list[str]) -> int | None:
         """Walk `parts`; the descriptor of the last one if it is no directory, else None."""
@@ -122,7 +133,7 @@ class _Walk:
             if part in ("", "."):
                 continue
             if part == "..":
-                self.up()
+                self.up(pending)
                 continue
             parent, where = self.stack[-1]
             try:

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
 
+from lading.checking import finding
 from lading.diagnostics import Diagnostic, LoadError
 from lading.files import display_name
 from lading.kinds.toolpack.kind import KIND
@@ -95,10 +96,11 @@ class ToolpackLoader:
             raise ToolpackValidationError([_no_folder(folder)])
         request = Request(env={}, options=self._options, roots=self._roots)
         shared = Shared()
-        entries = [_entry(load_path(each, KIND, request, shared=shared)) for each in pack_files(folder)]
+        files, problems = pack_files(folder)
+        entries = [_entry(load_path(each, KIND, request, shared=shared)) for each in files]
         again = [entry.path for entry in _alike(entries)]
         together = set_findings([load_path(each, KIND, request, shared=shared) for each in again])
-        found = same_once([*(each for entry in entries for each in entry.diagnostics), *together])
+        found = same_once([*problems, *(each for entry in entries for each in entry.diagnostics), *together])
         if any(each.severity == "error" for each in found):
             raise ToolpackValidationError(found)
         packs = sorted((entry for entry in entries if entry.pack is not None), key=lambda entry: entry.id or "")
@@ -124,7 +126,8 @@ class ToolpackLoader:
     def snapshot(self, root: str | os.PathLike[str] | None = None) -> dict[str, Any]:
         """Everything that was loaded, as plain data: each pack, its digest, and the hash of every file it was made of.
 
-        Paths are relative to `root`, by default the folder that was loaded.
+        Paths are relative to `root`, by default the folder that was loaded. Of the variables that a pack sets, only
+        the names are there: a snapshot is kept and passed on. A change of a value changes the digest.
         """
         base = os.path.realpath(root if root is not None else self._folder or os.curdir)
         packs = [
@@ -136,11 +139,16 @@ class ToolpackLoader:
                     _relative(source.path or source.name, base): source.sha256
                     for source in sorted(self._entries[pack.id].sources, key=lambda source: source.path or "")
                 },
-                "pack": pack.to_dict(),
+                "pack": _without_values(pack.to_dict()),
             }
             for pack in self.list()
         ]
         return {"canonical": CANONICAL, "digest": self.digest, "packs": packs}
+
+
+def _without_values(pack: dict[str, Any]) -> dict[str, Any]:
+    given = pack.get("env", {}).get("set")
+    return {**pack, "env": {**pack["env"], "set": dict.fromkeys(given)}} if given else pack
 
 
 def _relative(path: str, base: str) -> str:
@@ -149,9 +157,13 @@ def _relative(path: str, base: str) -> str:
     )
 
 
-def pack_files(folder: str) -> Iterator[str]:
-    """Every `*.tool.yaml` below a folder, sorted by the parts of its path. Folders behind links are not entered."""
+def pack_files(folder: str) -> tuple[list[str], list[Diagnostic]]:
+    """Every `*.tool.yaml` below a folder, sorted by the parts of its path, and what keeps others from being found.
+
+    Folders behind links are not entered.
+    """
     found: list[tuple[str, ...]] = []
+    problems: list[Diagnostic] = []
     stack: list[tuple[str, ...]] = [()]
     while stack:
         parts = stack.pop()
@@ -162,9 +174,24 @@ def pack_files(folder: str) -> Iterator[str]:
                         stack.append((*parts, entry.name))
                     elif entry.name.endswith(SUFFIX):
                         found.append((*parts, entry.name))
-        except OSError:
-            continue
-    return (os.path.join(folder, *parts) for parts in sorted(found))
+        except OSError as error:
+            problems.append(_unreadable(os.path.join(folder, *parts), error))
+    if not found and not problems:
+        problems.append(_no_packs(folder))
+    return [os.path.join(folder, *parts) for parts in sorted(found)], problems
+
+
+def _unreadable(folder: str, error: OSError) -> Diagnostic:
+    """Whoever loads a folder relies on having all of it."""
+    shown = display_name(folder)
+    values = {"folder": shown, "reason": error.strerror or str(error)}
+    return finding("folder-unreadable", shown, values, severity="error")
+
+
+def _no_packs(folder: str) -> Diagnostic:
+    shown = display_name(folder)
+    message = f"no toolpacks in {shown}: nothing there is named `*{SUFFIX}`"
+    return Diagnostic("file-missing", "warning", message, file=shown)
 
 
 def _no_folder(folder: str) -> Diagnostic:

@@ -195,7 +195,8 @@ def _words(values: Mapping[str, object], redactor: Redactor) -> dict[str, str | 
         if value is None:
             words[name] = None
         elif isinstance(value, Shown):
-            words[name] = show(value.value, redactor, as_found=value.as_found)
+            hidden = value.hidden and value.value is not None
+            words[name] = type_name(value.value) if hidden else show(value.value, redactor, as_found=value.as_found)
         elif isinstance(value, tuple) and value and isinstance(value[0], str | int):
             words[name] = visible(", ".join(f"`{each}`" for each in value))
         else:

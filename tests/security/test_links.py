@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -80,6 +81,52 @@ def test_a_link(project: Path, links: dict[str, str], reference: str, outcome: s
     started = time.thread_time()
     assert refer(project, reference) == outcome
     assert time.thread_time() - started < 1
+
+
+@pytest.mark.parametrize(
+    ("links", "reference", "outcome"),
+    [
+        ({}, "../allowed/a.txt", "allowed"),
+        ({}, "real/../../allowed/./a.txt", "allowed"),
+        ({}, "../nowhere/../allowed/a.txt", "allowed"),
+        ({}, "../allowed/../project/real/a.txt", "fine"),
+        ({}, "../allowed/../outside/a.txt", "reference-escapes"),
+        ({}, "../outside/../../x/a.txt", "reference-escapes"),
+        ({}, "../allowed", "file-is-directory"),
+        ({}, "../allowed/b.txt", "file-missing"),
+        ({}, "..", "reference-escapes"),
+        ({"l": "../allowed"}, "l/a.txt", "allowed"),
+        ({"l": "../allowed/out"}, "l", "reference-escapes"),
+        ({}, "../allowed/out", "reference-escapes"),
+        ({}, "../allowed/back/real/a.txt", "fine"),
+    ],
+)  # fmt: skip
+def test_the_way_to_another_root_goes_by_name(
+    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: dict[str, str], reference: str, outcome: str
+) -> None:
+    """Between two roots nothing is opened: the folder that holds both is none of ours."""
+    (tmp_path / "allowed").mkdir()
+    (tmp_path / "allowed" / "a.txt").write_text("allowed")
+    (tmp_path / "allowed" / "out").symlink_to("../outside/a.txt")
+    (tmp_path / "allowed" / "back").symlink_to("../project")
+    for name, target in links.items():
+        (project / name).symlink_to(target)
+    opened: list[str] = []
+    really = os.open
+
+    def watched(path: Any, *args: Any, **kwargs: Any) -> int:
+        descriptor = really(path, *args, **kwargs)
+        opened.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+        return descriptor
+
+    monkeypatch.setattr(os, "open", watched)
+    roots = (str(project), str(tmp_path / "allowed"))
+    try:
+        found = Files(cwd=str(project)).refer(reference, (str(project),), roots, INSIDE).source.text
+    except FileProblem as problem:
+        found = problem.code
+    assert found == outcome
+    assert all(each.startswith(roots) and "project-beside" not in each for each in opened), opened
 
 
 def test_the_root_may_be_a_link_itself(project: Path, tmp_path: Path) -> None:

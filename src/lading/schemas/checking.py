@@ -12,7 +12,7 @@ from typing import Any
 
 from lading.diagnostics import Change, Fact, Remedy, Shown, fact
 from lading.nearest import nearest
-from lading.path import ROOT, Path
+from lading.path import ROOT, Path, format_path
 from lading.schemas.drafts import Draft, draft_named, meta_validator, written_draft
 from lading.schemas.patterns import judge, patterns_of
 from lading.schemas.plain import TYPES, is_plain
@@ -71,9 +71,31 @@ def is_valid(schema: Any, draft: Draft) -> bool:
     if is_plain(schema):
         return True
     try:
-        return bool(meta_validator(draft).is_valid(schema))
+        accepted = bool(meta_validator(draft).is_valid(schema))
     except ValueError:  # a value JSON does not have, such as a key that is no text
         return False
+    return accepted and (
+        draft.name != "draft-04" or all(_enum_problem(each.value) is None for each in subschemas(schema))
+    )
+
+
+def _enum_problem(schema: dict[str, Any]) -> str | None:
+    """What is wrong with an `enum` of draft 4, whose meta-schema is published in a milder edition, too."""
+    values = schema.get("enum")
+    if not isinstance(values, list):
+        return None
+    if not values:
+        return _problem("minItems", {"limit": 1})
+    return _problem("uniqueItems", {}) if len(set(map(_identity, values))) < len(values) else None
+
+
+def _identity(value: Any) -> str:
+    """Equal for what JSON Schema takes as equal: `1` and `1.0` are, `1` and `true` are not."""
+    if isinstance(value, dict):
+        return f"{{{sorted((key, _identity(each)) for key, each in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{[_identity(each) for each in value]}]"
+    return repr(int(value)) if isinstance(value, float) and value.is_integer() else repr(value)
 
 
 def is_deeper(value: Any, limit: int) -> bool:
@@ -121,9 +143,10 @@ def _mismatches(schema: Any, draft: Draft, references: bool) -> Iterator[Fact]:
         if not isinstance(schema, bool) or draft.name in ("draft-03", "draft-04"):
             yield _not_schema(schema, ROOT)
         return
-    silent = ("$schema",) if references else ("$schema", "$ref")
+    silent = () if references else ("$ref",)
     for each in subschemas(schema):
-        yield from _own_mismatches(each.value, each.path, draft, silent)
+        # Whoever chose the draft has told about the `$schema` of the root.
+        yield from _own_mismatches(each.value, each.path, draft, silent if each.path else ("$schema", *silent))
 
 
 def _own_mismatches(schema: dict[str, Any], path: Path, draft: Draft, silent: tuple[str, ...]) -> Iterator[Fact]:
@@ -131,6 +154,8 @@ def _own_mismatches(schema: dict[str, Any], path: Path, draft: Draft, silent: tu
     alone = _alone(schema)
     if draft.validator is None or is_valid(alone, draft):
         return
+    if draft.name == "draft-04" and (problem := _enum_problem(alone)) is not None:
+        yield fact("schema-keyword-value", (*path, "enum"), keyword="enum", problem=problem)
     try:
         errors = list(meta_validator(draft).iter_errors(alone))
     except ValueError:
@@ -143,10 +168,21 @@ def _own_mismatches(schema: dict[str, Any], path: Path, draft: Draft, silent: tu
         value = _at(schema, where)
         if where[:1] == ("type",):
             yield from _type_facts(schema["type"], (*path, "type"))
+        elif where == ("items",) and isinstance(value, list) and draft.name != "2020-12":
+            yield from _list_of_schemas(value, path + where, draft)
         elif error.kind.name in ("type", "anyOf") and (where in positions or where[:1] == ("items",)):
             yield _not_schema(value, path + where)
         else:
             yield _mismatch(error, where, value, path)
+
+
+def _list_of_schemas(value: list[Any], path: Path, draft: Draft) -> Iterator[Fact]:
+    """What is wrong with `items` where it may be a list."""
+    if not value:
+        yield fact("schema-keyword-value", path, keyword="items", problem=_problem("minItems", {"limit": 1}))
+    for number, each in enumerate(value):
+        if not isinstance(each, dict | bool) or (isinstance(each, bool) and draft.name == "draft-04"):
+            yield _not_schema(each, (*path, number))
 
 
 def _alone(schema: dict[str, Any]) -> dict[str, Any]:
@@ -220,11 +256,11 @@ def _not_schema(value: Any, path: Path) -> Fact:
     return fact("schema-not-schema", path, found=Shown(value, as_found=True), hint=hint)
 
 
-def _keyword_type(keyword: str, path: Path, expected: str, value: Any) -> Fact:
+def _keyword_type(keyword: str, path: Path, expected: str, value: Any, shown: object = None) -> Fact:
     return fact(
         "schema-keyword-type",
         path,
-        keyword=keyword,
+        keyword=shown or keyword,
         expected=expected,
         found=Shown(value, as_found=True),
         hint=_hint(keyword, expected, value),
@@ -245,16 +281,17 @@ def _mismatch(error: Any, where: Path, value: Any, path: Path) -> Fact:
     """One complaint of the meta-schema in our words."""
     kind, details = error.kind.name, error.kind.as_dict()
     place, keyword = path + where, str(where[0]) if where else "the schema"
+    shown = Shown(format_path(where)) if len(where) > 1 else keyword
     if kind == "type":
         expected = " or ".join(_WORDS.get(each, each) for each in details["types"])
-        return _keyword_type(keyword, place, expected, value)
+        return _keyword_type(keyword, place, expected, value, shown)
     if kind == "anyOf":
-        return _keyword_type(keyword, place, _EITHER.get(keyword, "another value"), value)
+        return _keyword_type(keyword, place, _EITHER.get(keyword, "another value"), value, shown)
     if kind == "required":  # draft 4: an exclusive bound is a boolean beside the bound
         bound = str(details.get("property", "")).strip('"')
         keyword = f"exclusive{bound.capitalize()}"
         return fact("schema-keyword-value", (*place, keyword), keyword=keyword, problem=f"needs `{bound}` beside it")
-    return fact("schema-keyword-value", place, keyword=keyword, problem=_problem(kind, details))
+    return fact("schema-keyword-value", place, keyword=shown, problem=_problem(kind, details))
 
 
 #: What keywords take whose meta-schema gives a choice.
@@ -263,6 +300,14 @@ _EITHER = {
     "items": "a schema or a list of at least one schema",
     "additionalItems": "a schema or `true` or `false`",
     "additionalProperties": "a schema or `true` or `false`",
+}
+
+
+#: What the patterns of the meta-schemas ask for.
+_PATTERNS = {
+    "^[^#]*#?$": "must not have anything behind `#`; a name goes into `$anchor`",
+    "^[A-Za-z_][-A-Za-z0-9._]*$": "must begin with a letter or `_` and hold only letters, digits, `-`, `_` and `.`",
+    "^[A-Za-z][-A-Za-z0-9.:_]*$": "must begin with a letter and hold only letters, digits, `-`, `_`, `:` and `.`",
 }
 
 
@@ -277,5 +322,5 @@ def _problem(kind: str, details: dict[str, Any]) -> str:
     if kind == "exclusiveMinimum":
         return f"must be above {limit}"
     if kind == "pattern":
-        return "must begin with a letter and hold only letters, digits, `-`, `_`, `:` and `.`"
+        return _PATTERNS.get(str(details.get("pattern")), "does not have the form the meta-schema asks for")
     return "is not allowed here"

@@ -21,11 +21,18 @@ class Draft(msgspec.Struct, frozen=True):
     ref_stands_alone: bool = False
     #: the keyword for named subschemas
     definitions: str = "$defs"
+    #: the keyword that gives a schema an address
+    address: str = "$id"
+
+    @property
+    def named(self) -> str:
+        """The draft as `$schema` usually names it: older ones with an empty fragment."""
+        return f"{self.uri}#" if self.ref_stands_alone else self.uri
 
 
 DRAFTS: tuple[Draft, ...] = (
-    Draft("draft-03", "http://json-schema.org/draft-03/schema", None, True, "definitions"),
-    Draft("draft-04", "http://json-schema.org/draft-04/schema", "Draft4Validator", True, "definitions"),
+    Draft("draft-03", "http://json-schema.org/draft-03/schema", None, True, "definitions", "id"),
+    Draft("draft-04", "http://json-schema.org/draft-04/schema", "Draft4Validator", True, "definitions", "id"),
     Draft("draft-06", "http://json-schema.org/draft-06/schema", "Draft6Validator", True, "definitions"),
     Draft("draft-07", "http://json-schema.org/draft-07/schema", "Draft7Validator", True, "definitions"),
     Draft("2019-09", "https://json-schema.org/draft/2019-09/schema", "Draft201909Validator"),

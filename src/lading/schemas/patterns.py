@@ -91,7 +91,8 @@ def _risk(pattern: str) -> Verdict:
     """Whether an expression can take time that grows without bound with the text it is tried on.
 
     Two ways are recognised: a repeated group in which one branch is nothing but repetitions, as in `(a+)+`, and
-    one in which two branches are the same. That misses some and accuses none that are safe.
+    one in which two branches are the same, but for what may be missing or repeated. `a{2}` and `a{3}` are not the
+    same. That misses some and accuses none that are safe.
     """
     groups = [_Group()]
     for match in _TOKEN.finditer(pattern):
@@ -123,6 +124,7 @@ def _repeat(atom: _Atom, match: re.Match[str]) -> Verdict:
         times = int(match["high"] or match["low"])
         atom.optional = int(match["low"]) == 0
         atom.copies *= times
+        atom.text += match["counted"].rstrip("?")
         if atom.copies > MAX_REPEATS:
             return "repeats"
     else:

@@ -73,39 +73,40 @@ def _walk(root: Any, pointer: str) -> Path | None:
     return tuple(path)
 
 
-def anchors(root: Any) -> dict[str, Path]:
-    """Every plain name in a schema: `$anchor`, `$dynamicAnchor`, and `$id: "#name"` of older drafts."""
+def anchors(root: Any, address: str) -> dict[str, Path]:
+    """Every plain name in a schema: `$anchor`, `$dynamicAnchor`, and `$id: "#name"` of older drafts.
+
+    `address` is the keyword that gives a schema its address. Of two schemas with one name, the first has it.
+    """
     found: dict[str, Path] = {}
     for each in subschemas(root):
         for keyword in ("$anchor", "$dynamicAnchor"):
             name = each.value.get(keyword)
             if isinstance(name, str):
                 found.setdefault(name, each.path)
-        for keyword in ("$id", "id"):
-            name = each.value.get(keyword)
-            if isinstance(name, str) and name.startswith("#"):
-                found.setdefault(name[1:], each.path)
+        name = each.value.get(address)
+        if isinstance(name, str) and name.startswith("#"):
+            found.setdefault(name[1:], each.path)
     return found
 
 
-def resources(root: Any) -> dict[str, Path]:
+def resources(root: Any, address: str) -> dict[str, Path]:
     """Every schema with an address of its own, by that address as it is written."""
     found: dict[str, Path] = {}
     for each in subschemas(root):
-        for keyword in ("$id", "id"):
-            name = each.value.get(keyword)
-            if isinstance(name, str) and name.rstrip("#"):
-                found.setdefault(name.removesuffix("#"), each.path)
+        name = each.value.get(address)
+        if isinstance(name, str) and name.rstrip("#"):
+            found.setdefault(name.removesuffix("#"), each.path)
     return found
 
 
-def enclosing(root: Any, path: Path) -> Path:
+def enclosing(root: Any, path: Path, address: str) -> Path:
     """The path of the innermost schema around `path` that has an address of its own, else the root."""
     best = ROOT
     for depth, step in enumerate(path, 1):
         root = get(root, (step,))
         if isinstance(root, dict):
-            name = root.get("$id")
+            name = root.get(address)
             if isinstance(name, str) and not name.startswith("#"):
                 best = path[:depth]
     return best

@@ -74,14 +74,28 @@ def children(schema: dict[str, Any]) -> Iterator[tuple[Steps, Any]]:
             yield (keyword,), value
 
 
+def draft_3_children(schema: dict[str, Any]) -> Iterator[tuple[Steps, Any]]:
+    """The direct subschemas that only draft 3 knows: later these words are types, or mean nothing."""
+    for keyword in ("extends", "type", "disallow"):
+        value = schema.get(keyword)
+        if isinstance(value, dict):
+            yield (keyword,), value
+        elif isinstance(value, list):
+            yield from (((keyword, number), each) for number, each in enumerate(value) if isinstance(each, dict))
+
+
 def subschemas(schema: Any) -> Iterator[Subschema]:
-    """The schema itself and every mapping at the position of a schema inside it."""
+    """The schema itself and every mapping at the position of a schema inside it, as they are written."""
     stack = [Subschema(ROOT, schema)]
     while stack:
         here = stack.pop()
         if not isinstance(here.value, dict):
             continue
         yield here
-        for path, child in children(here.value):
-            if isinstance(child, dict):
-                stack.append(Subschema(here.path + path, child, here.in_place and path[0] in IN_PLACE))
+        stack += reversed(
+            [
+                Subschema(here.path + path, child, here.in_place and path[0] in IN_PLACE)
+                for path, child in children(here.value)
+                if isinstance(child, dict)
+            ]
+        )

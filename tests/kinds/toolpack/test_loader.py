@@ -146,6 +146,25 @@ def test_before_and_after_an_empty_folder_there_is_nothing(tmp_path: Path) -> No
     write(tmp_path, {"packs/readme.txt": ""})
     assert loader.load_dir(str(tmp_path / "packs")) is None
     assert loader.list() == []
+    assert [each.message for each in loader.warnings] == [
+        f"no toolpacks in {tmp_path}/packs: nothing there is named `*.tool.yaml`"
+    ]
+
+
+def test_a_folder_that_cannot_be_read_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, {"packs/a.tool.yaml": pack(), "packs/sub/b.tool.yaml": pack(timeoutMs=0)})
+    scan = os.scandir
+
+    def refuse(path: str) -> Any:
+        if path.endswith("sub"):
+            raise PermissionError(13, "Permission denied")
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(
+        ToolpackValidationError, match=r"\[folder-unreadable\] cannot look into .*sub: Permission denied"
+    ):
+        ToolpackLoader().load_dir(tmp_path / "packs")
 
 
 @pytest.mark.requirement("TP-29")
@@ -324,6 +343,17 @@ def test_a_duplicate_id_names_both_files(tmp_path: Path) -> None:
     assert "x.tool.yaml" in text
 
 
+@pytest.mark.requirement("TP-25")
+def test_a_link_to_a_pack_is_the_second_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path, {"packs/a.tool.yaml": pack()})
+    (tmp_path / "packs" / "b.tool.yaml").symlink_to("a.tool.yaml")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ToolpackValidationError) as caught:
+        ToolpackLoader().load_dir("packs")
+    sentence = "Duplicate toolpack id 'tool.echo' found in packs/b.tool.yaml, first used in packs/a.tool.yaml"
+    assert sentence in str(caught.value)
+
+
 @pytest.mark.requirement("TP-26")
 def test_old_names_load_when_asked_for(tmp_path: Path) -> None:
     old = pack(timeoutMs=DROP, timeout_ms=7, limits={"max_input_bytes": 1, "maxOutputBytes": 2})
@@ -333,9 +363,23 @@ def test_old_names_load_when_asked_for(tmp_path: Path) -> None:
     assert all("legacy snake_case" in each.message for each in loader.warnings)
 
 
+def test_a_rule_has_the_name_of_today_whatever_was_written(tmp_path: Path) -> None:
+    files = {
+        "packs/a.tool.yaml": pack(timeoutMs=DROP, timeout_ms=0, limits={"max_input_bytes": 0, "maxOutputBytes": 1}),
+        "packs/b.tool.yaml": pack(id="t.b", inputSchema=5),
+    }
+    with pytest.raises(ToolpackValidationError) as caught:
+        ToolpackLoader(legacy_keys="warn").load_dir(write(tmp_path, files) / "packs")
+    text = str(caught.value)
+    assert "(timeoutMs must be a positive integer)" in text
+    assert "(limits['maxInputBytes'] must be a positive integer)" in text
+    assert "non-empty string" not in text
+
+
 def test_further_roots_can_be_allowed(tmp_path: Path) -> None:
     write(tmp_path / "lib", {"s.json": {"title": "elsewhere"}})
     files = {"packs/a.tool.yaml": pack(inputSchema={"$ref": "../../lib/s.json"})}
     assert "outside" in failure(tmp_path / "project", files)
-    loader = load(tmp_path / "project", files, roots=(str(tmp_path),))
-    assert loader.get("tool.echo").input_schema == {"title": "elsewhere"}
+    for root in (tmp_path, tmp_path / "lib"):
+        loader = load(tmp_path / "project", files, roots=(str(root),))
+        assert loader.get("tool.echo").input_schema == {"title": "elsewhere"}

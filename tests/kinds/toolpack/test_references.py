@@ -137,6 +137,156 @@ def test_loads_that_share_find_the_same_as_loads_that_do_not(tmp_path: Path) -> 
         assert [each.name for each in together.sources] == [each.name for each in alone.sources]
 
 
+# ----------------------------------------------------------------------------------------- drafts and names
+
+DRAFT_3 = "http://json-schema.org/draft-03/schema#"
+DRAFT_4 = "http://json-schema.org/draft-04/schema#"
+DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+DRAFT_2019 = "https://json-schema.org/draft/2019-09/schema"
+
+
+@pytest.mark.requirement("TP-03")
+@pytest.mark.parametrize(
+    ("schema", "file", "becomes"),
+    [
+        pytest.param(
+            {"$schema": DRAFT_7, "$ref": "#/definitions/a", "definitions": {"a": {"items": [{}]}}},
+            {},
+            {"$schema": DRAFT_7, "items": [{}]},
+            id="hidden beside the reference",
+        ),
+        pytest.param(
+            {"$schema": DRAFT_7, "$ref": "s.json"},
+            {"$schema": DRAFT_4, "exclusiveMinimum": 5},
+            {"$schema": DRAFT_7, "exclusiveMinimum": 5},
+            id="another one in the target",
+        ),
+        pytest.param(
+            {"$schema": DRAFT_7, "$ref": "s.json"},
+            {"$schema": "https://x.test/", "title": "x"},
+            {"$schema": DRAFT_7, "title": "x"},
+            id="an unknown one in the target",
+        ),
+        pytest.param(
+            {"$ref": "s.json"},
+            {"$schema": DRAFT_7, "$ref": "#/definitions/a", "definitions": {"a": {"items": [{}]}}},
+            {"$schema": DRAFT_7, "items": [{}]},
+            id="hidden in the target",
+        ),
+        pytest.param({"$ref": "s.json"}, {"title": "x"}, {"title": "x"}, id="the default"),
+    ],
+)
+def test_the_result_says_which_draft_it_was_checked_as(tmp_path: Path, schema: Any, file: Any, becomes: Any) -> None:
+    assert resolved(tmp_path, schema, {"packs/s.json": file}) == becomes
+
+
+def test_a_long_chain_takes_the_draft_at_its_end(tmp_path: Path) -> None:
+    files: dict[str, Any] = {f"packs/s{n}.json": {"$ref": f"s{n + 1}.json"} for n in range(80)}
+    end = {"$schema": DRAFT_4, "minimum": 1, "exclusiveMinimum": True}
+    assert resolved(tmp_path, {"$ref": "s0.json"}, {**files, "packs/s80.json": end}) == end
+
+
+@pytest.mark.parametrize("name", ["$id", "$anchor", "$dynamicAnchor", "id"])
+def test_a_name_stays_where_it_was_written(tmp_path: Path, name: str) -> None:
+    schema = {"properties": {"a": {name: "x", "type": "string"}}}
+    assert resolved(tmp_path, schema) == schema
+
+
+@pytest.mark.parametrize(
+    ("schema", "instance"),
+    [
+        pytest.param(
+            {"$defs": {"n": {"$anchor": "node", "type": "string"}}, "properties": {"a": {"$dynamicRef": "#node"}}},
+            {"a": 1},
+            id="a name that is no dynamic one",
+        ),
+        pytest.param(
+            {"$defs": {"x": {"type": "string"}}, "properties": {"a": {"$dynamicRef": "#/$defs/x"}}},
+            {"a": 1},
+            id="a pointer",
+        ),
+        pytest.param(
+            {"$dynamicAnchor": "n", "type": "object", "additionalProperties": {"$dynamicRef": "#n"}},
+            {"a": {"b": 1}},
+            id="a recursive schema",
+        ),
+        pytest.param(
+            {
+                "$defs": {"x": {"minimum": 5}},
+                "$dynamicAnchor": "n",
+                "properties": {"a": {"$dynamicRef": "#n", "$ref": "#/$defs/x"}},
+            },
+            {"a": 1},
+            id="beside another reference",
+        ),
+        pytest.param(
+            {"$schema": DRAFT_2019, "type": "object", "additionalProperties": {"$recursiveRef": "#"}},
+            {"a": {"b": 1}},
+            id="of draft 2019-09",
+        ),
+    ],
+)
+def test_a_reference_for_run_time_leads_to_the_same(tmp_path: Path, schema: Any, instance: Any) -> None:
+    """Alone, and inside a schema that would be found instead, had it stayed as it was written."""
+    draft = {"$schema": schema["$schema"]} if "$schema" in schema else {}
+    around = {**draft, "required": ["p"], "properties": {"p": {"$ref": "s.json"}, "q": {"$ref": "s.json"}}}
+    for shape, wrapped in (({"$ref": "s.json"}, False), (schema, False), (around, True)):
+        found = outcome(tmp_path, shape, {"packs/s.json": schema})
+        assert not found.diagnostics
+        assert found.config is not None
+        validator = jsonschema_rs.validator_for(found.config.to_dict()["inputSchema"], offline=True)
+        assert validator.is_valid({"p": {}, "q": {}} if wrapped else {})
+        assert not validator.is_valid({"p": {}, "q": instance} if wrapped else instance)
+
+
+def test_names_for_run_time_that_several_schemas_have_are_disputed(tmp_path: Path) -> None:
+    files = {
+        "packs/s.json": {"$dynamicAnchor": "n", "type": "object", "properties": {"c": {"$dynamicRef": "#n"}}},
+        "packs/t.json": {"$dynamicAnchor": "n", "type": "array", "items": {"$dynamicRef": "#n"}},
+        "packs/b.tool.yaml": pack(id="t.b", inputSchema={"properties": {"p": {"$ref": "s.json"}}}),
+        "packs/c.tool.yaml": pack(id="t.c", inputSchema={"properties": {"p": {"$ref": "t.json"}}}),
+        "packs/z.tool.yaml": pack(
+            id="t.z", inputSchema={"properties": {"p": {"$ref": "s.json"}, "q": {"$ref": "t.json"}}}
+        ),
+    }
+    write(tmp_path, files)
+    shared = Shared()
+    codes = {
+        name: [each.code for each in load_path(str(tmp_path / name), KIND, Request(env={}), shared=shared).diagnostics]
+        for name in files
+        if name.endswith(".yaml")
+    }
+    assert codes == {"packs/b.tool.yaml": [], "packs/c.tool.yaml": [], "packs/z.tool.yaml": ["schema-ref-disputed"]}
+
+
+def test_an_address_of_draft_4_is_a_base(tmp_path: Path) -> None:
+    inner = {"definitions": {"k": {"type": "string"}}, "properties": {"z": {"$ref": "#/definitions/k"}}}
+    schema = {
+        "$schema": DRAFT_4,
+        "definitions": {"e": {"id": "http://x.test/e", **inner}, "k": {"type": "integer"}},
+        "allOf": [{"$ref": "http://x.test/e"}],
+    }
+    assert resolved(tmp_path, schema)["allOf"][0]["properties"]["z"] == {"type": "string"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "codes"),
+    [
+        ({"properties": {"p": {"$ref": "s.json"}}, "not": {"$schema": 5}}, ["schema-keyword-type", "schema-dialect"]),
+        ({"$schema": DRAFT_7, "$ref": "#/a", "a": {}, "definitions": {"b": {"pattern": "("}}}, ["schema-pattern"]),
+        ({"$schema": DRAFT_7, "$ref": "#/a", "a": {}, "definitions": {"b": {"$ref": 5}}}, ["schema-ref-value"]),
+        ({"$schema": DRAFT_7, "$ref": "#/a", "a": {}, "definitions": {"b": {"$ref": "nowhere"}}}, []),
+        ({"$schema": DRAFT_3, "extends": {"$ref": "nope.json"}}, ["schema-dialect-unchecked", "schema-ref-missing"]),
+        ({"$schema": DRAFT_3, "type": ["any", {"$ref": "x"}]}, ["schema-dialect-unchecked", "schema-ref-missing"]),
+        ({"$ref": "null.json"}, ["schema-not-schema"]),
+        ({"type": "object", "$ref": "#/type", "$schema": DRAFT_7}, ["schema-not-schema"]),
+    ],
+)
+def test_mistakes_nobody_would_look_at(tmp_path: Path, schema: Any, codes: list[str]) -> None:
+    found = outcome(tmp_path, schema, {"packs/s.json": {"$schema": 5}, "packs/null.json": "null"})
+    assert [each.code for each in found.diagnostics] == codes
+
+
 # --------------------------------------------------------------------------------------------------- safety
 
 
@@ -196,6 +346,15 @@ def wide_loop(parts: int) -> dict[str, Any]:
     return {"$ref": "#/$defs/d0", "$defs": {f"d{n}": {"anyOf": every} for n in range(parts)}}
 
 
+def names_for_run_time(count: int) -> dict[str, Any]:
+    parts: dict[str, Any] = {
+        f"d{n}": {"$dynamicAnchor": f"n{n}", "items": {"$dynamicRef": f"#n{n}"}, "not": {"$ref": "#/$defs/heavy"}}
+        for n in range(count)
+    }
+    heavy = {"anyOf": [{"$ref": f"#/$defs/d{n}"} for n in range(0, count, 7)]}
+    return {"anyOf": [{"$ref": f"#/$defs/d{n}"} for n in range(count)], "$defs": {**parts, "heavy": heavy, "x": 5}}
+
+
 def inline_tower(levels: int) -> dict[str, Any]:
     schema: dict[str, Any] = {}
     for _ in range(levels):
@@ -211,6 +370,7 @@ def inline_tower(levels: int) -> dict[str, Any]:
         pytest.param(all_broken(300), {"schema-ref-nothing", "schema-type-unknown"}, id="nothing but mistakes"),
         pytest.param(by_anchor(600), {"schema-pattern"}, id="many anchors"),
         pytest.param(chain_of_mistakes(300), {"schema-type-unknown", "schema-too-deep"}, id="a chain of mistakes"),
+        pytest.param(names_for_run_time(300), {"schema-ref-loop", "schema-not-schema"}, id="names for run time"),
         pytest.param(wide_loop(40), {"schema-ref-loop"}, id="everything refers to everything"),
         pytest.param(inline_tower(200), {"nesting-too-deep"}, id="a tower of allOf"),
         pytest.param({"$ref": "#"}, {"schema-ref-loop"}, id="itself"),

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+import lading
 from kinds.toolpack.making import pack, write
 from lading.toolpacks import ToolpackLoader
 
@@ -73,3 +74,77 @@ def test_neither_hash_seed_nor_locale_matter(tmp_path: Path) -> None:
         env = {**os.environ, "PYTHONHASHSEED": seed, "LC_ALL": "C"}
         command = [sys.executable, "-c", code, str(tmp_path / "packs")]
         assert subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout.strip() == expected
+
+
+def tree(reference: str) -> dict[str, Any]:
+    return {"properties": {"next": {"$ref": reference}}}
+
+
+@pytest.mark.requirement("TP-24")
+@pytest.mark.parametrize(
+    ("reference", "files"),
+    [
+        ("tree.json", {"packs/tree.json": tree("tree.json")}),
+        ("./tree.json", {"packs/tree.json": tree("../packs/tree.json#")}),
+        ("node.json", {"packs/node.json": tree("#")}),
+        ("deep/tree.json", {"packs/deep/tree.json": tree("#")}),
+        ("tree.yaml", {"packs/tree.yaml": "properties: {next: {$ref: '#'}}\n"}),
+    ],
+)
+def test_neither_the_name_of_a_recursive_schema_nor_that_of_its_references_matters(
+    tmp_path: Path, reference: str, files: dict[str, Any]
+) -> None:
+    first = {"packs/a.tool.yaml": pack(inputSchema={"$ref": "tree.json"}), "packs/tree.json": tree("#")}
+    second = {"packs/a.tool.yaml": pack(inputSchema={"$ref": reference}), **files}
+    assert loaded(tmp_path / "one", first).digest == loaded(tmp_path / "two", second).digest
+
+
+def test_recursive_schemas_that_differ_far_away_have_different_names(tmp_path: Path) -> None:
+    """All parts of two rings say the same, but for one in each."""
+
+    def ring(letter: str, last: str) -> dict[str, Any]:
+        parts: dict[str, Any] = {f"{letter}{n}": {"items": {"$ref": f"#/$defs/{letter}{n + 1}"}} for n in range(9)}
+        return {**parts, f"{letter}9": {"title": last, "items": {"$ref": f"#/$defs/{letter}0"}}}
+
+    schema = {
+        "properties": {"a": {"$ref": "#/$defs/a0"}, "b": {"$ref": "#/$defs/b0"}},
+        "$defs": {**ring("a", "one"), **ring("b", "two")},
+    }
+    resolved = loaded(tmp_path, {"packs/a.tool.yaml": pack(inputSchema=schema)}).list()[0].input_schema
+    assert len({name for name in resolved["$defs"] if "-" in name}) == 20
+
+
+@pytest.mark.requirement("TP-24")
+@pytest.mark.parametrize(
+    "written",
+    [
+        {"caps": {}},
+        {"caps": {"subprocess": False}},
+        {"caps": {"network": []}},
+        {"caps": {"filesystem": {"read": []}}},
+        {"env": {"set": None}},
+        {"env": {"set": {}}},
+        {"env": {"passthrough": []}},
+        {"templating": {"engine": "jinja2"}},
+        {"templating": {"context": {}}},
+        {"execution": {"kind": "python", "module": "pkg.mod:run", "script": None}},
+    ],
+    ids=str,
+)
+def test_a_default_that_is_written_out_does_not_matter(tmp_path: Path, written: dict[str, Any]) -> None:
+    first, second = (
+        loaded(tmp_path / name, {"packs/a.tool.yaml": pack(**changes)}) for name, changes in (("1", {}), ("2", written))
+    )
+    assert first.digest == second.digest
+    alone = [lading.load(tmp_path / name / "packs" / "a.tool.yaml", kind="toolpack").digest for name in "12"]
+    assert alone[0] == alone[1] == first.list()[0].digest
+
+
+def test_a_snapshot_has_the_names_of_variables_and_not_their_values(tmp_path: Path) -> None:
+    def snapshot(name: str, value: str) -> dict[str, Any]:
+        return loaded(tmp_path / name, {"packs/a.tool.yaml": pack(env={"set": {"TOKEN": value}})}).snapshot()
+
+    first, second = snapshot("one", "s3cret"), snapshot("two", "other")
+    assert first["packs"][0]["pack"]["env"] == {"set": {"TOKEN": None}}
+    assert "s3cret" not in str(first)
+    assert first["digest"] != second["digest"]

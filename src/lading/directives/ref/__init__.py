@@ -16,7 +16,7 @@ from lading.diagnostics import Also, Fact, Shown
 from lading.directives.ref.codes import CODES
 from lading.directives.ref.inlining import finish, rooted
 from lading.directives.ref.known import Known
-from lading.directives.ref.linking import REF, Linker, Place
+from lading.directives.ref.linking import Linker, Place
 from lading.directives.ref.parts import Part, components, findings
 from lading.path import ROOT, Path
 from lading.sandbox import PathPolicy
@@ -57,7 +57,7 @@ def resolve(tree: Tree, session: Session, settings: RefSettings) -> tuple[Tree, 
         linker = linker or Linker(session, _home(tree), settings.policy, settings.default_draft)
         part = _finished(Place(origin.document, origin.path, origin.path), linker)
         facts += _told(part, session, linker)
-        parts[path] = rooted(part)
+        parts[path] = rooted(part, linker.default)
         if part.clean and not linker.facts:
             known.remember(part)
     return graft(tree, parts), [*linker.facts, *facts] if linker is not None else facts
@@ -92,7 +92,7 @@ def _told(part: Part, session: Session, linker: Linker) -> list[Fact]:
     through: dict[int, Also] = {}
     for link in part.links:
         for document in link.target.documents if link.target is not None else ():
-            through.setdefault(id(document), Also("referenced from here", origin=part.origin((*link.path, REF))))
+            through.setdefault(id(document), Also("referenced from here", origin=part.origin(link.where)))
     return [_with_way(each, part, through) for each in _once(findings(part))]
 
 

@@ -51,7 +51,7 @@ CODES: tuple[Code, ...] = (
         "schema reference not found: {reference} points to nothing in {file}",
         "The part behind `#` is a JSON Pointer from the root of the file, or the name of an `$anchor` in it. List "
         "entries are counted from 0.",
-        "did you mean `#{nearest}`?",
+        "did you mean `#{nearest}`?; {hint}",
     ),
     Code(
         "schema-ref-spelling",
@@ -67,6 +67,21 @@ CODES: tuple[Code, ...] = (
         "A recursive schema must look at a smaller value each time round, through `properties` or `items`. Here every "
         "step judges the same value again, so no validator could finish.",
         "replace one of the references by what is meant",
+    ),
+    Code(
+        "schema-name-twice",
+        "warning",
+        "the name `{name}` is given to two schemas; the first has it",
+        "A reference by this name could lead to either. What other validators do with it is not defined.",
+        "rename one of them",
+    ),
+    Code(
+        "schema-ref-disputed",
+        "error",
+        "several schemas have the name `{name}` that this reference looks up at run time",
+        "`$dynamicRef` and `$recursiveRef` lead to another schema depending on the way a validator took. lading makes "
+        "one schema of all files, where that choice does not exist any more.",
+        "refer to the schema that is meant with `$ref`",
     ),
     Code(
         "schema-too-large",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from lading.directives.ref.inlining import MAX_DEPTH, MAX_NODES, brought, via_reference
-from lading.directives.ref.parts import Part
+from lading.directives.ref.parts import NO_SCOPES, Part
 from lading.freeze import frozen
 from lading.path import ROOT, Path
 from lading.schemas import Draft, children, draft_named, is_valid, written_draft
@@ -20,7 +20,7 @@ from lading.tree import Origin, Origins, Tree
 
 REF = "$ref"
 #: Keywords that change what references mean, or may be wrong in ways of their own.
-_UNUSUAL = frozenset({"$id", "id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef"})
+_UNUSUAL = frozenset({"$id", "id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor"})
 
 
 _ANY = ""
@@ -43,8 +43,11 @@ class Known:
         """Keep the targets of a root about which nothing was found, wherever references start from its folder."""
         for link in part.links:
             target = link.target
-            reference = _at(part.value, link.path)[REF]
-            if target is not None and target.tree is not None and not reference.startswith("#"):
+            reference = _at(part.value, link.where)
+            # What is chosen at run time depends on the other schemas of the root.
+            if target is None or target.tree is None or target.dynamic is not NO_SCOPES:
+                continue
+            if not reference.startswith("#"):
                 # A schema that is only a reference takes its draft from the target.
                 draft = _ANY if len(part.value) == 1 and link.path == ROOT else part.draft.name
                 self.targets[self.session.root, self.session.base, draft, reference] = target
@@ -64,7 +67,7 @@ class Known:
         if target is None:
             return None
         self._note(target)
-        return brought(target, origin)
+        return brought(target, origin, draft_named(self.default_draft))
 
     def put_together(self, schema: dict[str, Any], draft: Draft, origin: Origin) -> Tree | None:
         """The schema with its references replaced, if all of them are known and nothing is unusual."""
@@ -103,7 +106,7 @@ class Known:
                 for _, pattern in patterns_of(node):
                     if judge(pattern) != "fine":
                         return None
-            stack += [(path + steps, child) for steps, child in children(node)]
+            stack += [(path + steps, child) for steps, child in children(node)][::-1]
         return found
 
     def _note(self, part: Part) -> None:

@@ -10,24 +10,24 @@ from typing import Any
 import msgspec
 
 from lading.diagnostics import Also, Change, Fact, Remedy, Shown
-from lading.directives.ref.parts import Link, Part
+from lading.directives.ref.parts import Link, Part, Scopes
 from lading.nearest import nearest
-from lading.path import ROOT, Path, pointer
+from lading.path import ROOT, Path, format_path, pointer
 from lading.sandbox import FileProblem, PathPolicy
-from lading.schemas import Draft, check_patterns, check_shape, children, draft_named, written_draft
+from lading.schemas import Draft, check_patterns, check_shape, children, draft_named, subschemas, written_draft
 from lading.schemas.pointing import anchors, enclosing, has_scheme, point, resources, split
-from lading.schemas.positions import IN_PLACE
+from lading.schemas.positions import IN_PLACE, draft_3_children
 from lading.session import Session
 from lading.source import Source
 from lading.syntax.document import Document, Format
 from lading.tree import Origin, get
 
 REF = "$ref"
-#: A chain of references that only lead on is followed this far to find the draft at its end.
-_MAX_CHAIN = 64
 _YAML = (".yaml", ".yml")
-_RUN_TIME_REFS = frozenset({"$dynamicRef", "$recursiveRef"})
-_NAMES = frozenset({"$id", "id", "$anchor", "$schema"})
+#: References that a validator looks up while it runs, and the draft that knows them.
+_KNOWS = {"$dynamicRef": "2020-12", "$recursiveRef": "2019-09"}
+_RUN_TIME_REFS = frozenset(_KNOWS)
+_NAMES = frozenset({"$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema"})
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -84,21 +84,70 @@ class Linker:
             if not _NAMES.isdisjoint(schema):
                 renamed.append(path)
             if not _RUN_TIME_REFS.isdisjoint(schema):
-                facts += _remote_names(part, path, schema)
+                links += self._run_time_links(part, path, schema, in_place, facts)
             if REF in schema:
                 alone = part.draft.ref_stands_alone or len(schema) == 1
                 links.append(Link(path, self._target(part, path, schema[REF], facts), alone, in_place))
                 if alone:
+                    found += _hidden(schema, path) if len(schema) > 1 else ()
                     continue
-            stack += [(path + steps, child, in_place and steps[0] in IN_PLACE) for steps, child in children(schema)]
+            inner = [(path + steps, child, in_place and steps[0] in IN_PLACE) for steps, child in children(schema)]
+            stack += inner[::-1]
+            if part.draft.validator is None:
+                stack += [(path + steps, child, in_place) for steps, child in draft_3_children(schema)]
         part.links, part.renamed = tuple(links), tuple(renamed)
+        if renamed:
+            found += [each for each in written_draft(part.value, part.draft)[1] if each.code == "schema-dialect"]
+            facts += self._named(part)
         part.facts = (*(_placed(each, part) for each in found), *facts)
 
+    def _named(self, part: Part) -> list[Fact]:
+        """What is wrong with the names that schemas of a part have; those that count at run time are kept."""
+        facts: list[Fact] = []
+        given: set[tuple[str, int, Path]] = set()
+        first: dict[tuple[Path | None, str], Origin] = {}
+        for path in part.renamed:
+            schema = get(part.value, path)
+            scope = self._resource(Place(part.document, part.base, part.path + path), part.draft).path
+            for word, name in _names_in(schema, part.draft):
+                origin = part.origin((*path, word))
+                known = first.setdefault((None if word == part.draft.address else scope, name), origin)
+                if known.path[:-1] != origin.path[:-1]:
+                    also = (Also("first here", origin=known),)
+                    facts.append(Fact("schema-name-twice", values={"name": Shown(name)}, origin=origin, also=also))
+            if isinstance(schema.get("$dynamicAnchor"), str):
+                given.add((schema["$dynamicAnchor"], id(part.document), scope))
+            if schema.get("$recursiveAnchor") is True:
+                given.add(("", id(part.document), scope))
+        if given:
+            part.dynamic = Scopes(frozenset(given)).with_those_of(part.dynamic)
+        return facts
+
+    def _run_time_links(
+        self, part: Part, path: Path, schema: dict[str, Any], in_place: bool, facts: list[Fact]
+    ) -> Iterator[Link]:
+        """References that a validator looks up at run time. Here everything becomes one schema, so they lead where
+        they would without others to choose from. One that leads nowhere stays: nothing is looked up before it counts.
+        """
+        for word, draft in _KNOWS.items():
+            reference, origin = schema.get(word), part.origin((*path, word))
+            if not isinstance(reference, str):
+                continue  # the meta-schema tells
+            if not reference.startswith("#"):
+                facts.append(_fact("schema-ref-remote", origin, reference=Shown(reference)))
+            elif draft == part.draft.name:
+                found = self.locate(Place(part.document, part.base, part.path + path), reference, [], part.draft)
+                if found is not None:
+                    if _chosen_at_run_time(found.value, reference[1:]):
+                        part.dynamic = part.dynamic.with_those_of(Scopes(asked={reference[1:]: origin}))
+                    yield Link(path, self._referred(found, part.draft), len(schema) == 1, in_place, word)
+
     def _target(self, part: Part, path: Path, reference: Any, facts: list[Fact]) -> Part | None:
-        found = self.locate(Place(part.document, part.base, part.path + path), reference, facts)
-        if found is None:
-            return None
-        target = self.part(found, part.draft)
+        found = self.locate(Place(part.document, part.base, part.path + path), reference, facts, part.draft)
+        return None if found is None else self._referred(found, part.draft)
+
+    def _referred(self, place: Place, draft: Draft) -> Part:
+        target = self.part(place, draft)
         target.is_target = True
         return target
 
@@ -106,14 +155,17 @@ class Linker:
 
     def draft(self, place: Place) -> Draft:
         """The draft of a schema: what it says, or what the schema says that it is only a reference to."""
-        for _ in range(_MAX_CHAIN):
+        seen: set[tuple[int, Path]] = set()
+        while (here := (id(place.document), place.path)) not in seen:
+            seen.add(here)
             schema = place.value
             if not isinstance(schema, dict) or "$schema" in schema or set(schema) != {REF}:
                 draft, facts = written_draft(schema, self.default)
+                facts = [each for each in facts if each.code != "schema-dialect"]  # `visit` tells of every part
                 origin = Origin(place.document, place.path)
                 self.facts += [msgspec.structs.replace(each, origin=origin.child(each.path)) for each in facts]
                 return draft
-            found = self.locate(place, schema[REF], [])
+            found = self.locate(place, schema[REF], [], self.default)
             if found is None:
                 break
             place = found
@@ -121,47 +173,49 @@ class Linker:
 
     # ----------------------------------------------------------------------------------------------- places
 
-    def locate(self, holder: Place, reference: Any, facts: list[Fact]) -> Place | None:
+    def locate(self, holder: Place, reference: Any, facts: list[Fact], draft: Draft) -> Place | None:
         """What a `$ref` in the schema at `holder` names; None, with a finding, if nothing."""
         origin = Origin(holder.document, (*holder.path, REF))
         if not isinstance(reference, str) or not reference:
             facts.append(_fact("schema-ref-value", origin, found=Shown(reference, as_found=True)))
             return None
         file, fragment = split(reference)
-        inner = self._inside(holder, file) if file else self._resource(holder)
+        inner = self._inside(holder, file, draft) if file else self._resource(holder, draft)
         if inner is None:
             inner = self._file(holder, file, reference, origin, facts)
-        return None if inner is None else self._part_of(inner, reference, fragment, origin, facts)
+        return None if inner is None else self._part_of(inner, reference, fragment, origin, facts, draft)
 
-    def _inside(self, holder: Place, file: str) -> Place | None:
+    def _inside(self, holder: Place, file: str, draft: Draft) -> Place | None:
         """The schema in the same document whose own address this is."""
-        if not has_scheme(file) and not self._has_ids(holder.document):
+        if not has_scheme(file) and not self._has_ids(holder.document, draft):
             return None
-        path = self._indexed(resources, holder.document, holder.base).get(file)
+        path = self._indexed(resources, holder.document, holder.base, draft).get(file)
         return None if path is None else Place(holder.document, holder.base, holder.base + path)
 
-    def _resource(self, holder: Place) -> Place:
+    def _resource(self, holder: Place, draft: Draft) -> Place:
         """Where a fragment on its own starts: at the embedded schema around it, if that has an address."""
-        if not self._has_ids(holder.document):
+        if not self._has_ids(holder.document, draft):
             return Place(holder.document, holder.base, holder.base)
         root = get(holder.document.value, holder.base)
-        inner = enclosing(root, holder.path[len(holder.base) :])
+        inner = enclosing(root, holder.path[len(holder.base) :], draft.address)
         return Place(holder.document, holder.base, holder.base + inner)
 
-    def _has_ids(self, document: Document) -> bool:
+    def _has_ids(self, document: Document, draft: Draft) -> bool:
         """Whether a schema in a document can have an address: its text says so, or has an escape that could."""
-        key = ("ids", id(document))
+        key = ("ids", id(document), draft.address)
         known: bool | None = self.index.get(key)
         if known is None:
             text = document.source.text
-            known = self.index[key] = "$id" in text or "\\" in text
+            known = self.index[key] = draft.address in text or "\\" in text
         return known
 
-    def _indexed(self, make: Callable[[Any], dict[str, Path]], document: Document, start: Path) -> dict[str, Path]:
-        key = (make, id(document), start)
+    def _indexed(
+        self, make: Callable[[Any, str], dict[str, Path]], document: Document, start: Path, draft: Draft
+    ) -> dict[str, Path]:
+        key = (make, id(document), start, draft.address)
         known: dict[str, Path] | None = self.index.get(key)
         if known is None:
-            known = self.index[key] = make(get(document.value, start))
+            known = self.index[key] = make(get(document.value, start), draft.address)
         return known
 
     def _file(self, holder: Place, file: str, reference: str, origin: Origin, facts: list[Fact]) -> Place | None:
@@ -198,25 +252,32 @@ class Linker:
             return self.session.base
         return os.path.dirname(source.path)
 
-    def _part_of(self, whole: Place, reference: str, fragment: str, origin: Origin, facts: list[Fact]) -> Place | None:
+    def _part_of(
+        self, whole: Place, reference: str, fragment: str, origin: Origin, facts: list[Fact], draft: Draft
+    ) -> Place | None:
         """The part of a document that a fragment names. An embedded schema is asked first, then the whole."""
         for start in dict.fromkeys((whole.path, whole.base)):
             root = get(whole.document.value, start)
-            found = point(root, fragment, partial(self._indexed, anchors, whole.document, start))
+            found = point(root, fragment, partial(self._indexed, anchors, whole.document, start, draft))
             if found is not None:
                 if found.instead is not None:
                     facts.append(_spelling(reference, found.instead, origin))
                 return Place(whole.document, whole.base, start + found.path)
         guess = self._guess(fragment, get(whole.document.value, whole.base))
-        name = whole.document.source.name
-        values = {"reference": Shown(reference), "file": name, "nearest": guess}
+        name, hint = whole.document.source.name, None
+        if whole.base:
+            name = f"the schema at `{format_path(whole.base)}` of {name}"
+            if point(whole.document.value, fragment, dict) is not None:
+                hint = "what follows `#` starts at the schema, not at the file"
+        values = {"reference": Shown(reference), "file": name, "nearest": guess, "hint": hint}
         facts.append(Fact("schema-ref-nothing", values=values, origin=origin))
         return None
 
     def _guess(self, fragment: str, root: Any) -> str | None:
         """The pointer somebody may have meant; a text with nothing but mistakes gets only so many guesses."""
         self.guesses -= 1
-        return nearest(fragment, _pointers(root)[:_MAX_CANDIDATES]) if self.guesses > 0 else None
+        guess = nearest(fragment, _pointers(root)[:_MAX_CANDIDATES]) if self.guesses > 0 else None
+        return guess and guess.replace("%", "%25")
 
 
 _MAX_GUESSES = 20
@@ -250,13 +311,30 @@ def _spelling(reference: str, instead: str, origin: Origin) -> Fact:
     return Fact("schema-ref-spelling", values=values, origin=origin, remedy=remedy)
 
 
-def _remote_names(part: Part, path: Path, schema: dict[str, Any]) -> Iterator[Fact]:
-    """Names that only a validator at run time looks up: it must not have to leave the document for them."""
-    for word in sorted(_RUN_TIME_REFS):
-        reference = schema.get(word)
-        if isinstance(reference, str) and not reference.startswith("#"):
-            origin = Origin(part.document, (*part.path, *path, word))
-            yield _fact("schema-ref-remote", origin, reference=Shown(reference))
+def _hidden(schema: dict[str, Any], path: Path) -> Iterator[Fact]:
+    """What is wrong beside a reference that hides it: nobody follows it, but it has to be a schema all the same."""
+    beside = {name: value for name, value in schema.items() if name != REF}
+    for each in subschemas(beside):
+        yield from check_patterns(each.value, path + each.path)
+        reference = each.value.get(REF, "#")
+        if not isinstance(reference, str) or not reference:
+            found = Shown(reference, as_found=True)
+            yield Fact("schema-ref-value", (*path, *each.path, REF), {"found": found})
+
+
+def _names_in(schema: dict[str, Any], draft: Draft) -> Iterator[tuple[str, str]]:
+    """The names a schema has, by keyword."""
+    for word in (draft.address, "$anchor", "$dynamicAnchor"):
+        name = schema.get(word)
+        if isinstance(name, str):
+            yield word, name.removesuffix("#") if word == draft.address else name
+
+
+def _chosen_at_run_time(target: Any, name: str) -> bool:
+    """Whether a validator would look for other schemas of the same name before it takes the target."""
+    return isinstance(target, dict) and (
+        target.get("$dynamicAnchor") == name if name else target.get("$recursiveAnchor") is True
+    )
 
 
 def _placed(each: Fact, part: Part) -> Fact:

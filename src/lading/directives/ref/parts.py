@@ -6,6 +6,7 @@ All other parts can, whatever they are referred from, which is what makes it saf
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -18,8 +19,33 @@ from lading.syntax.document import Document
 from lading.tree import Origin, Tree
 
 
+class Scopes(msgspec.Struct, frozen=True):
+    """Names that are looked up at run time: who has them, and which references ask for them.
+
+    `given` are names with the schema they are given in: a document and the path of an embedded schema.
+    """
+
+    given: frozenset[tuple[str, int, Path]] = frozenset()
+    asked: dict[str, Origin] = {}
+
+    def with_those_of(self, other: Scopes) -> Scopes:
+        if self is other or len(self.given) + len(self.asked) > MAX_SCOPES:
+            return self
+        return Scopes(self.given | other.given, {**other.asked, **self.asked})
+
+    def disputed(self) -> list[tuple[str, Origin]]:
+        """The names that several schemas have and a reference asks for, with that reference."""
+        count = Counter(name for name, *_ in self.given)
+        return [(name, origin) for name, origin in self.asked.items() if count[name] > 1]
+
+
+#: Every part knows the names of all it leads to; a text with nothing but names must not make that expensive.
+MAX_SCOPES = 200
+NO_SCOPES = Scopes()
+
+
 class Link(msgspec.Struct, frozen=True):
-    """A `$ref` in a part. `target` None: it leads nowhere, and that has been told.
+    """A reference in a part. `target` None: it leads nowhere, and that has been told.
 
     `alone`: the whole mapping stands for the target; otherwise the keywords beside `$ref` count as well.
     `in_place`: the target judges the same value as the part itself.
@@ -29,6 +55,12 @@ class Link(msgspec.Struct, frozen=True):
     target: Part | None
     alone: bool
     in_place: bool
+    word: str = "$ref"  #: the keyword that makes the reference
+
+    @property
+    def where(self) -> Path:
+        """The path of the reference itself, in its part."""
+        return (*self.path, self.word)
 
 
 class Part:
@@ -41,6 +73,7 @@ class Part:
         "document",
         "documents",
         "draft",
+        "dynamic",
         "facts",
         "height",
         "is_target",
@@ -67,6 +100,7 @@ class Part:
         self.links: tuple[Link, ...] = ()
         self.renamed: tuple[Path, ...] = ()  #: schemas inside that have a name of their own, dropped when inlined
         self.facts: tuple[Fact, ...] = ()  #: about this part alone
+        self.dynamic = NO_SCOPES  #: what could decide at run time where a reference leads
         self.order = self.low = 0  #: for finding components; 0 means not visited yet
         # Known once the component of the part is finished:
         self.tree: Tree | None = None

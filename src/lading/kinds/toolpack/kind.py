@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from lading import schemas
-from lading.diagnostics import Fact
+from lading.diagnostics import Fact, Severity
 from lading.directives import ref
 from lading.kinds.kind import Kind
 from lading.kinds.toolpack.authoring import author_schema
@@ -34,6 +34,12 @@ class ToolpackOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 def resolve_schemas(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     """Both schemas, checked, with their references resolved."""
     return ref.resolve(tree, session, _SCHEMAS)
+
+
+def _odd_key(each: Fact) -> Severity | None:
+    """At the top of a pack no field is a number: the key is unknown, as others are, and told as such."""
+    is_pack = each.span is not None and each.span.source.name.endswith(".tool.yaml")
+    return None if is_pack and len(each.path) == 1 else "error"
 
 
 EXAMPLE = """\
@@ -67,8 +73,8 @@ KIND = Kind(
     model=ToolpackFile,
     options=ToolpackOptions,
     merge_keys=True,
-    strictness={"extra-document": "error", "unknown-tag": "error"},
-    shape=Shape(unknown="warning", closed=CLOSED, exempt=("x-",)),
+    strictness={"extra-document": "error", "unknown-tag": "error", "non-string-key": _odd_key},
+    shape=Shape(unknown="warning", closed=CLOSED, exempt=("x-",), secret=(("env", "set"), ("execution", "headers"))),
     stages=(camel_case, network_list, resolve_schemas),
     rules=RULES,
     set_rules=(ids_are_unique,),

@@ -102,6 +102,8 @@ class ToolpackFile(_Block, frozen=True):
     """One tool. The last five fields are for people; nothing reads them."""
 
     TITLE: ClassVar[str] = "a toolpack"
+    #: A schema may become `true` or `false` by a reference; it is written as a mapping.
+    written_as: ClassVar = {"input_schema": "a mapping", "output_schema": "a mapping"}
 
     id: NonEmpty
     version: NonEmpty
@@ -123,11 +125,18 @@ class ToolpackFile(_Block, frozen=True):
 
 #: Blocks whose unknown keys are errors: a misspelt restriction must not go unnoticed.
 CLOSED: tuple[type, ...] = (Caps, Filesystem, Env, Templating)
-#: The mappings whose keys have a camelCase name, by path.
-BLOCKS: tuple[tuple[tuple[str, ...], tuple[type, ...]], ...] = (
-    ((), (ToolpackFile,)),
-    (("limits",), (Limits,)),
-    (("caps",), (Caps,)),
-    (("templating",), (Templating,)),
-    (("execution",), (PythonExecution, NodeExecution, PhpExecution, CliExecution, HttpExecution)),
+#: The mappings of the file by path, but for `execution`, which has one for each kind.
+BLOCKS: tuple[tuple[tuple[str, ...], type], ...] = (
+    ((), ToolpackFile),
+    (("limits",), Limits),
+    (("caps",), Caps),
+    (("env",), Env),
+    (("templating",), Templating),
 )
+EXECUTIONS: dict[str, type] = {
+    "python": PythonExecution,
+    "node": NodeExecution,
+    "php": PhpExecution,
+    "cli": CliExecution,
+    "http": HttpExecution,
+}

@@ -5,11 +5,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from lading.freeze import FrozenDict, frozen, thawed
+from lading.kinds.toolpack.model import BLOCKS, EXECUTIONS, Filesystem
 from lading.loaded import canonical
 from lading.session import Session
 
@@ -60,10 +63,21 @@ class Toolpack:
             if value or name not in _OPTIONAL
         }
 
+    def without_defaults(self) -> dict[str, Any]:
+        """The same without what would hold anyway: a default that is written out changes nothing."""
+        plain = self.to_dict()
+        if "filesystem" in plain.get("caps", ()):
+            plain["caps"]["filesystem"] = _stated(plain["caps"]["filesystem"], Filesystem)
+        plain["execution"] = _stated(plain["execution"], EXECUTIONS[plain["execution"]["kind"]])
+        for (name, *_), cls in BLOCKS[1:]:
+            if name in plain:
+                plain[name] = _stated(plain[name], cls)
+        return {name: value for name, value in plain.items() if value != {} or name not in _OPTIONAL}
+
     @cached_property
     def digest(self) -> str:
-        """sha256 of the content in canonical form; the path is no part of it."""
-        return hashlib.sha256(canonical(self.to_dict())).hexdigest()
+        """sha256 of the content in canonical form, without defaults; the path is no part of it."""
+        return hashlib.sha256(canonical(self.without_defaults())).hexdigest()
 
     def __eq__(self, other: object) -> bool:
         return self.digest == other.digest if isinstance(other, Toolpack) else NotImplemented
@@ -79,6 +93,21 @@ _OPTIONAL = frozenset({"caps", "env", "templating"})
 _CAMEL = {"timeout_ms": "timeoutMs", "input_schema": "inputSchema", "output_schema": "outputSchema"}
 #: Attribute and name in the file, without the path.
 _WRITTEN = tuple((each.name, _CAMEL.get(each.name, each.name)) for each in fields(Toolpack))[:-1]
+
+
+def _stated(block: dict[str, Any], cls: type) -> dict[str, Any]:
+    """The entries of a block that are not as they would be without them."""
+    defaults = _defaults(cls)
+    return {name: value for name, value in block.items() if name not in defaults or not _is(value, defaults[name])}
+
+
+def _is(value: Any, default: Any) -> bool:
+    return value == default or (default in (None, ()) and value in (None, [], {}))
+
+
+@cache
+def _defaults(cls: type) -> dict[str, Any]:
+    return {field.encode_name: field.default for field in msgspec.structs.fields(cls) if not field.required}
 
 
 def make(value: dict[str, Any], session: Session) -> Toolpack:

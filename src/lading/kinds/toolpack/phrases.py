@@ -10,6 +10,7 @@ import re
 from functools import cache
 
 from lading.diagnostics import Diagnostic
+from lading.kinds.toolpack.spelling import camel_path
 from lading.path import Path, PathSyntaxError, parse_path
 
 #: What each field must be.
@@ -21,7 +22,7 @@ _NOUNS = (
     (r"caps\.filesystem\.\w+|env\.passthrough|execution\.args", "a list"),
     (r"env\.set\..+|execution\.headers\..+", "a string"),
     (r"limits|caps|env|templating|env\.set|execution|caps\.filesystem|templating\.context", "a mapping"),
-    (r"execution\.headers", "a mapping"),
+    (r"execution\.headers|inputSchema|outputSchema", "a mapping"),
 )
 #: Parts of texts that were not YAML or JSON at all.
 _SYNTAX = frozenset(
@@ -49,7 +50,7 @@ def phrase(each: Diagnostic) -> str | None:
         return _missing(each, path)
     if each.code == "unknown-field":
         return _unknown(path)
-    return _shape(each, path) if each.code in _SHAPE else None
+    return _shape(each, camel_path(path)) if each.code in _SHAPE else None
 
 
 def _syntax(each: Diagnostic) -> str | None:
@@ -96,6 +97,8 @@ def _unknown(path: Path) -> str | None:
 def _shape(each: Diagnostic, path: Path) -> str | None:
     if path == ():
         return "Expected mapping at the top"
+    if path[-1] == "<<":
+        return "Failed to parse YAML"
     if path[:2] == ("caps", "network") and each.code == "invalid-value":
         match = re.search(r"`([^`]+)`", each.message)
         if match and not each.message.startswith("``"):

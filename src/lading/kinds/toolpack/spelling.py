@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
 
 from lading.diagnostics import Change, Fact, Remedy, Shown, fact
-from lading.kinds.toolpack.model import BLOCKS
+from lading.kinds.toolpack.model import BLOCKS, EXECUTIONS
 from lading.path import Path
 from lading.session import Session
 from lading.tree import Tree, move, put, remove
@@ -15,31 +16,56 @@ from lading.tree import Tree, move, put, remove
 PROTOCOLS = ("http", "https")
 
 
-def _names(classes: tuple[type, ...]) -> frozenset[str]:
-    return frozenset(field.encode_name for cls in classes for field in msgspec.structs.fields(cls))
+def _names(cls: type) -> frozenset[str]:
+    return frozenset(field.encode_name for field in msgspec.structs.fields(cls))
 
 
-#: The camelCase names of each block.
-_FIELDS: dict[Path, frozenset[str]] = {path: _names(classes) for path, classes in BLOCKS}
+#: The camelCase names of each block; those of `execution` by its kind.
+_FIELDS: dict[Path, frozenset[str]] = {path: _names(cls) for path, cls in BLOCKS}
+_EXECUTIONS = {kind: _names(cls) for kind, cls in EXECUTIONS.items()}
+#: Blocks whose snake_case names no loader has ever read.
+_NEVER_READ = ("templating",)
 
 
 def camel_case(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     """Every snake_case spelling of a field is told and read as the field it means."""
     facts: list[Fact] = []
-    root = tree.value
-    for path, fields in _FIELDS.items():
-        block = root if not path else root.get(path[0]) if isinstance(root, dict) else None
-        if not isinstance(block, dict):
-            continue
+    for path, block, fields in _blocks(tree.value):
         for name in [each for each in block if "_" in each]:
             camel = _camel(name)
             if camel not in fields:
                 continue
             place = (*path, name)
             both = camel in block
-            facts.append(_fact(place, camel, both=both, milder=session.options.legacy_keys == "warn"))
+            milder = session.options.legacy_keys == "warn" and path != _NEVER_READ
+            facts.append(_fact(place, camel, both=both, milder=milder))
             tree = remove(tree, place) if both else move(tree, place, (*path, camel))
     return tree, facts
+
+
+def _blocks(root: Any) -> Iterator[tuple[Path, dict[str, Any], frozenset[str]]]:
+    """The mappings of a pack with the names of their fields."""
+    if not isinstance(root, dict):
+        return
+    for path, fields in _FIELDS.items():
+        block = root.get(path[0]) if path else root
+        if isinstance(block, dict):
+            yield path, block, fields
+    execution = root.get("execution")
+    if isinstance(execution, dict) and isinstance(kind := execution.get("kind"), str) and kind in _EXECUTIONS:
+        yield ("execution",), execution, _EXECUTIONS[kind]
+
+
+def camel_path(path: Path) -> Path:
+    """A path as it would be with the names of today."""
+    known = next((len(each) for each in (*_FIELDS, ("execution",)) if each and path[: len(each)] == each), 0)
+    return tuple(
+        _camel(step) if number <= known and isinstance(step, str) and _camel(step) in _ALL else step
+        for number, step in enumerate(path)
+    )
+
+
+_ALL = frozenset().union(*_FIELDS.values(), *_EXECUTIONS.values())
 
 
 def _camel(name: str) -> str:

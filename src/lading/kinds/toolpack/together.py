@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from lading.diagnostics import Also, Fact, Shown, fact
+from lading.files import display_name
 from lading.tree import Origin, get
 
 if TYPE_CHECKING:
@@ -43,13 +44,17 @@ def ids_are_unique(outcomes: Sequence[Outcome]) -> Iterator[tuple[Outcome, Fact]
 
 def _duplicate(name: str, outcome: Outcome, first: Outcome) -> Fact:
     also = (Also("first used here", origin=_origin(first)),)
-    files = outcome.sources[0].name, first.sources[0].name
-    return fact("duplicate-id", ("id",), also=also, id=Shown(name), file=files[0], first=files[1])
+    return fact("duplicate-id", ("id",), also=also, id=Shown(name), file=_file(outcome), first=_file(first))
+
+
+def _file(outcome: Outcome) -> str:
+    """The file as the caller named it: behind a link there may be one that another pack is made of, too."""
+    return outcome.sources[0].name if outcome.session is None else display_name(outcome.session.path)
 
 
 def _order(outcome: Outcome) -> tuple[str, ...]:
     """By the parts of the path, so that a folder comes before a file whose name continues its own."""
-    return tuple(outcome.sources[0].name.split("/")) if outcome.sources else ()
+    return tuple(_file(outcome).split("/")) if outcome.sources else ()
 
 
 def _id_of(outcome: Outcome) -> str | None:

@@ -77,14 +77,11 @@ class Collection:
         applied = [pair for pair in pairs if is_merge_key(pair[0])]
         if not applied:
             return
-        given = target_of(applied[-1][1])
-        is_list = isinstance(given, Collection) and not given.is_mapping
-        sources = [target_of(each) for each in given.children] if is_list else [given]
-        if not all(isinstance(each, Collection) and each.is_mapping for each in sources):
-            return
         merged: Entries = {}
-        for each in reversed(sources):
-            merged.update(each.entries())
+        for _, given in applied:
+            for each in reversed(merge_sources(given)):
+                if isinstance(each, Collection) and each.is_mapping:
+                    merged.update(each.entries())
         merged.update((name, entry) for name, entry in own.items() if name != "<<")
         if len(applied) < len(pairs):
             merged["<<"] = [pair for pair in pairs if not is_merge_key(pair[0])][-1]
@@ -171,6 +168,13 @@ def is_merge_key(node: Node) -> bool:
     if isinstance(node, Alias):
         return value_of(node) == "<<"
     return node.__class__ is ScalarEvent and node.value == "<<" and node.implicit[0] and node.tag is None
+
+
+def merge_sources(given: Node) -> list[Node]:
+    """What a `<<` names: one mapping or a list of them, unless it is a mistake."""
+    target = target_of(given)
+    is_list = isinstance(target, Collection) and not target.is_mapping
+    return [target_of(each) for each in target.children] if is_list else [target]
 
 
 def value_of(node: Node) -> object:

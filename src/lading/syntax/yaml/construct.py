@@ -102,20 +102,22 @@ class _Builder:
         return self.merge and number % 2 == 0 and items[number] == "<<" and not self.is_literal(items, number)
 
     def merged(self, mapping: dict[str, object], items: list[object], event: Any) -> dict[str, object]:
-        """Apply `<<` where the kind wants it; elsewhere it is an ordinary key, and reported."""
+        """Apply `<<` where the kind wants it; elsewhere it is an ordinary key, and reported.
+
+        Written several times, each applies, as in PyYAML; what cannot be merged is reported, too.
+        """
         self.odd = True
         places = [number for number in range(0, len(items), 2) if items[number] == "<<"]
         applied = [number for number in places if not self.is_literal(items, number)]
         if not self.merge or not applied:
             return mapping
-        given = items[applied[-1] + 1]
-        sources = given if isinstance(given, list) else [given]
-        if not all(isinstance(each, dict) for each in sources):
-            return mapping
         result: dict[str, object] = {}
-        for each in reversed(sources):
-            result.update(each)
-            self.added += len(each)
+        for given in [items[number + 1] for number in applied]:
+            sources = given if isinstance(given, list) else [given]
+            for each in reversed(sources):
+                if isinstance(each, dict):
+                    result.update(each)
+                    self.added += len(each)
         if self.added > MAX_ALIAS_NODES:
             mark = event.start_mark.index
             raise _trouble("alias-bomb", mark, mark, name="<<", limit=MAX_ALIAS_NODES)

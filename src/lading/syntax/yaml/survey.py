@@ -13,10 +13,12 @@ from yaml.reader import ReaderError
 
 from lading.path import ROOT, Path
 from lading.syntax.engine import MAX_DEPTH, Irregularity, Range
-from lading.syntax.yaml.compose import Alias, Collection, Node, compose, is_merge_key, range_of, value_of
+from lading.syntax.yaml.compose import Alias, Collection, Node, compose, is_merge_key, merge_sources, range_of, value_of
 from lading.syntax.yaml.errors import reader_offset
 from lading.syntax.yaml.events import Frame, content_range, events_with_frames, key_name, scalar_value
 from lading.syntax.yaml.scalars import INFINITY, is_core_tag, is_too_long, key_text, known_tag, resolve_tagged
+
+_MERGED = "a mapping to merge, or a list of them"
 
 
 def survey(text: str, *, merge: bool) -> list[Irregularity]:
@@ -56,9 +58,9 @@ def _survey_number(event: Any, path: Path, text: str) -> Iterator[Irregularity]:
 
 
 def _survey_keys(mapping: Collection, path: Path, text: str, *, merge: bool) -> Iterator[Irregularity]:
-    """Keys that are not strings, keys given before, and `<<` where it is not applied."""
+    """Keys that are not strings, keys given before, and `<<` where it is not applied or cannot be."""
     seen: dict[str, Range] = {}
-    for node, _ in mapping.pairs():
+    for node, value in mapping.pairs():
         place = range_of(node, text)
         key = value_of(node)
         name = key_text(key)
@@ -69,6 +71,10 @@ def _survey_keys(mapping: Collection, path: Path, text: str, *, merge: bool) -> 
         if is_merge_key(node):
             if not merge:
                 yield Irregularity("merge-key", place, (*path, "<<"))
+            elif not all(isinstance(each, Collection) and each.is_mapping for each in merge_sources(value)):
+                given = range_of(value, text)
+                found = text[slice(*given)] or "nothing"
+                yield Irregularity("wrong-type", given, (*path, "<<"), {"expected": _MERGED, "found": found})
             continue
         first = seen.setdefault(name, place)
         if first is not place:
