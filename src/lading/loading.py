@@ -228,8 +228,11 @@ def _load_source(source: Source, session: Session, facts: list[Fact]) -> Outcome
         empty = Fact("document-empty", values={"kind": kind.name, "what": what}, span=Span(source, 0, 0))
         return _report(session, None, [*facts, empty], source.name, root=source)
     tree = Tree.of(document)
-    holes = [*document.failed_paths(), *_refused(document, found, session)]
-    tree = graft(tree, {path: Tree(HOLE, tree.origins.at(path)) for path in holes})
+    holes = document.failed_paths()
+    if found:
+        holes += _refused(document, found, session)
+    if holes:
+        tree = graft(tree, {path: Tree(HOLE, tree.origins.at(path)) for path in holes})
     return check_tree(tree, session, facts, source)
 
 
@@ -253,8 +256,9 @@ def check_tree(tree: Tree, session: Session, facts: list[Fact], source: Source) 
             return _report(session, Tree(HOLE, tree.origins, tree.moves), facts, source.name, root=source)
     facts += _invisible(session, source)
     resolved = tree.value
-    config, plain, found = build(resolved, kind.model, kind.shape, told=_told(facts))
-    facts += map(kind.cautious, found)
+    config, plain, found = build(resolved, kind.model, kind.shape, told=_told(facts) if facts else ())
+    if found:
+        facts += map(kind.cautious, found)
     if facts and any(_is_error(each, session) for each in facts):
         config = None  # something is missing that no later check may excuse
     if config is not None and plain is not resolved:

@@ -183,8 +183,8 @@ class Session:
 
     def strict(self, facts: list[Fact], format: Format) -> list[Fact]:  # noqa: A002
         """Facts about a text with the severities of the kind."""
-        judged = [self.kind.severity(each, format) for each in facts]
-        return [each for each in judged if each is not None]
+        judged = (self.kind.severity(each, format) for each in facts)
+        return [each for each in judged if each is not None] if facts else []
 
     def refer(self, reference: str, policy: PathPolicy, *, bases: tuple[str, ...], roots: tuple[str, ...]) -> Referred:
         """The file a document names. Raises `FileProblem`."""

@@ -169,7 +169,8 @@ def parse(
     document.value = parsed.value
     if parsed.irregularities:
         document.odd = frozenset(each.code for each in parsed.irregularities)
-    return document, [*facts, *oddities(document, parsed)]
+        facts += oddities(document, parsed)
+    return document, facts
 
 
 def oddities(document: Document, parsed: Parsed) -> list[Fact]:

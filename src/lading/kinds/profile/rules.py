@@ -24,10 +24,17 @@ _SAMPLING: dict[str, tuple[float, float]] = {"temperature": (0, 2), "top_p": (0,
 
 def texts_say_something(config: Any, _session: Session) -> Iterator[Fact]:
     """An empty description, model or prompt loads, but no one can mean it."""
-    for path in (("description",), ("model",), ("prompt", "text")):
-        text = get(config, path)
-        if isinstance(text, str) and not text.strip():
-            yield fact("text-empty", path, field=".".join(path))
+    if not isinstance(config, dict):
+        return
+    for name in ("description", "model"):
+        if _is_blank(config.get(name)):
+            yield fact("text-empty", (name,), field=name)
+    if _is_blank(get(config, ("prompt", "text"))):
+        yield fact("text-empty", ("prompt", "text"), field="prompt.text")
+
+
+def _is_blank(text: Any) -> bool:
+    return text == "" or (isinstance(text, str) and text.isspace())
 
 
 def request_limit_is_complete(config: Any, _session: Session) -> Iterator[Fact]:
@@ -54,8 +61,10 @@ def sampling_is_plausible(config: Any, _session: Session) -> Iterator[Fact]:
 
 def sampling_facts(table: Any, path: Path) -> Iterator[Fact]:
     """Temperatures and shares that no model takes."""
+    if not isinstance(table, dict):
+        return
     for key, (low, high) in _SAMPLING.items():
-        value = get(table, (key,))
+        value = table.get(key)
         if isinstance(value, int | float) and not isinstance(value, bool) and (value < low or high < value < math.inf):
             yield fact("sampling-range", (*path, key), key=key, found=Shown(value), low=low, high=high)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -45,7 +44,7 @@ def members(outcomes: Sequence[Outcome]) -> list[Member]:
         if name.endswith(".toml"):
             folder, _, name = folder.rpartition("/")
         else:
-            name = os.path.splitext(name)[0]
+            name = name.removesuffix(".md")
         found.append(Member(outcome, name, folder, layer_of(source, outcome.session)))
     return found
 

@@ -65,13 +65,13 @@ def _unquoted(value: Any) -> Iterator[Path]:
             yield path
     allow = get(value, _ALLOW)
     for number, entry in enumerate(allow if isinstance(allow, list) else ()):
-        if is_unquoted(entry):
+        if entry.__class__ is not str and is_unquoted(entry):
             yield *_ALLOW, number
 
 
 def fold_model(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
     """`[default] model` means the same as `model`; only one of the two may be set."""
-    default = get(tree.value, ("default",))
+    default = tree.value.get("default") if isinstance(tree.value, dict) else None
     if not isinstance(default, dict):
         return tree, []
     facts: list[Fact] = []
