@@ -72,6 +72,7 @@ LAYERS = [
     "writing",
     "layers",
     "ignores",
+    "given",
     "diagnostics",
     "nearest",
     "source",
