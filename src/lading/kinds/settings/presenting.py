@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from lading.given import is_possible
 from lading.kinds.kind import Elsewhere, Item, Sensitive
 from lading.kinds.profile.hooks import Layer
 from lading.layers import Places, find_places
@@ -67,6 +68,7 @@ def stacks(paths: Sequence[str], request: Request) -> Iterator[Outcome]:
     merged alone.
     """
     settings: Any = importlib.import_module("lading.settings")
+    paths = [path for path in paths if is_possible(path)]
     asked = {os.path.realpath(path) for path in paths}
     mine = find_places(local=bool(request.options.get("local")), env=request.env).user
     user = mine if mine is not None and os.path.realpath(os.path.join(mine, "config.toml")) in asked else None
