@@ -30,6 +30,7 @@ LAYERS = [
     "blueprints",
     "profiles",
     "skills",
+    "stacking",
     "settings",
     "schema_export",
     "comparing",
