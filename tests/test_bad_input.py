@@ -181,6 +181,11 @@ def test_a_library_that_cannot_be_there(library: str) -> None:
         with pytest.raises(lading.LoadError) as caught:
             lading.load("main.yaml", kind="server", **where)  # type: ignore[arg-type]
         assert "file-unreadable" in [each.code for each in caught.value.errors]
+    Path("text.txt").write_text("x")
+    text = f"{{type: text, $file: {Path('text.txt').absolute()}}}"
+    tool = f"{{tool: {{name: a, description: d, inputSchema: {{type: object}}}}, response: {{content: [{text}]}}}}"
+    found = lading.loads(f"server: {{name: x}}\ntools: [{tool}]\n", kind="server", library=library)
+    assert {each.code for each in found.warnings} <= {"absolute-path"}
 
 
 @pytest.mark.parametrize("value", ["/\0", "/\ud800"], ids=["NUL", "a lone surrogate"])

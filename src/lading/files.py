@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import msgspec
 
-from lading.given import working_directory
+from lading.given import is_possible, working_directory
 from lading.sandbox import (
     FLAGS,
     MAX_BYTES,
@@ -202,7 +202,7 @@ class Files:
         raise first
 
     def _absolute(self, reference: str, roots: tuple[str, ...], policy: PathPolicy) -> Referred:
-        for root in roots:
+        for root in filter(is_possible, roots):
             real = os.path.realpath(root)
             if os.path.realpath(reference).startswith(real.rstrip("/") + "/"):
                 relative = os.path.relpath(os.path.realpath(reference), real)
