@@ -36,7 +36,17 @@ def test_every_path_round_trips(path: tuple[str | int, ...]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "offset"), [(".a", 0), ("a..b", 1), ("a[", 1), ("a[x]", 1), ("a b", 1), ('a["\\x"]', 1), ("a[0]b", 4)]
+    ("written", "offset"),
+    [
+        (".a", 0),
+        ("a..b", 1),
+        ("a[", 1),
+        ("a[x]", 1),
+        ("a b", 1),
+        ('a["\\x"]', 1),
+        ("a[0]b", 4),
+        pytest.param(f"a[{'9' * 5_000}]", 1, id="more digits than Python reads"),
+    ],
 )
 def test_what_is_no_path(written: str, offset: int) -> None:
     with pytest.raises(PathSyntaxError) as caught:

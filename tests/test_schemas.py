@@ -232,6 +232,9 @@ def test_nested_mistakes_are_found_in_time_that_does_not_explode(levels: int) ->
         (r"(#[0-9a-f]{3};|#[0-9a-f]{6};)+", "fine"),
         (r"(a{50}){500}", "repeats"),
         (r"a{20000}", "repeats"),
+        pytest.param("a{" + "9" * 5_000 + "}", "repeats", id="more digits than Python reads"),
+        pytest.param("(a){1,9" + "0" * 5_000 + "}", "repeats", id="as an upper bound"),
+        pytest.param("a{" + "0" * 5_000 + "2}", "fine", id="zeros in front do not count"),
     ],
 )
 def test_patterns(pattern: str, verdict: str) -> None:

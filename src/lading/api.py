@@ -9,6 +9,7 @@ from typing import Any
 from lading.diagnostics import LoadError
 from lading.environment import of_process
 from lading.files import Files
+from lading.given import folder_given, kind_given, number_given, path_given, paths_given, text_given, variables_given
 from lading.kinds.registry import kind_named
 from lading.loaded import Loaded
 from lading.loading import Outcome, Request, load_text
@@ -33,7 +34,7 @@ def load(
     Raises `LoadError` with every error found (with `strict`, warnings fail too), and `UsageError` for an unknown
     kind or option.
     """
-    name = os.fspath(path)
+    name, kind = path_given("path", path), kind_given(kind)
     request = request_of(env, options, embedded=embedded, roots=roots)
     return result_of(load_one(name, request, kind=kind), strict=strict)
 
@@ -54,10 +55,11 @@ def loads(
 
     Raises `LoadError` and `UsageError` like `load`.
     """
+    written, wanted = text_given("text", text), kind_named(text_given("kind", kind, "the name of a kind as str"))
     request = request_of(env, options, embedded=embedded)
     name = "<embedded>" if embedded else "<string>"
-    base = os.path.abspath(base_dir)
-    return result_of(load_text(text, kind_named(kind), request, Files(), name=name, base=base), strict=strict)
+    base = folder_given("base_dir", base_dir)
+    return result_of(load_text(written, wanted, request, Files(), name=name, base=base), strict=strict)
 
 
 def check(
@@ -74,8 +76,8 @@ def check(
     With `jobs`, several processes share the work; 0 means as many as are worth it.
     """
     request = request_of(env, options, embedded=embedded)
-    several = (paths,) if isinstance(paths, str | os.PathLike) else paths
-    return check_paths([os.fspath(path) for path in several], request, kind=kind, jobs=jobs)
+    several, count = paths_given("paths", paths), number_given("jobs", jobs)
+    return check_paths(several, request, kind=kind_given(kind), jobs=count)
 
 
 def request_of(
@@ -86,17 +88,19 @@ def request_of(
     roots: Iterable[str | os.PathLike[str]] = (),
 ) -> Request:
     """How to load, as the arguments of a public function say it."""
-    given = {
-        name: os.fspath(value) if isinstance(value, os.PathLike) else value
-        for name, value in options.items()
-        if value is not None
-    }
     return Request(
-        env=of_process() if env is None else env,
-        options=given,
+        env=of_process() if env is None else variables_given(env),
+        options={name: _plain(value) for name, value in options.items() if value is not None},
         embedded=embedded,
         roots=tuple(os.path.abspath(root) for root in roots),
     )
+
+
+def _plain(option: Any) -> Any:
+    """The value of an option with paths as text, also in a list of them."""
+    if isinstance(option, list | tuple):
+        return [_plain(each) for each in option]
+    return os.fspath(option) if isinstance(option, os.PathLike) else option
 
 
 def result_of(outcome: Outcome, *, strict: bool) -> Loaded[Any]:

@@ -71,7 +71,9 @@ def bill_of(outcome: Outcome, loaded: Loaded[object], file: str) -> Bill:
 
 
 def _relative(path: str, root: str) -> str:
-    return os.path.relpath(os.path.realpath(path), root).replace(os.sep, "/")
+    """A path from the root, as its bytes read in UTF-8: a bill is the same under every locale, and JSON is text."""
+    relative = os.path.relpath(os.path.realpath(path), root).replace(os.sep, "/")
+    return os.fsencode(relative).decode("utf-8", "backslashreplace")
 
 
 def write(bill: Bill) -> str:

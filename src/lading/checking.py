@@ -94,19 +94,16 @@ class Checker:
         return [self._check(each, shared) for each in candidates]
 
     def _check(self, candidate: Candidate, shared: Shared) -> Checked | None:
-        path, project = candidate.path, self.projects.of(candidate.path)
-        chosen = self.kind
-        if chosen is None:
-            surroundings = surroundings_of(shared)
-            found = recognised(path, shared.files.again(), project, surroundings, named=candidate.named)
-            if found is None and not candidate.named:
-                return None
-            if found is None:
-                return _failed(path, finding("unrecognised", display_name(path)))
-            if isinstance(found, Diagnostic):
-                return _unreadable(path, found, named=candidate.named)
-            chosen = found
+        path = candidate.path
         try:
+            project = self.projects.of(path)
+            chosen = self.kind
+            if chosen is None:
+                surroundings = surroundings_of(shared)
+                found = recognised(path, shared.files.again(), project, surroundings, named=candidate.named)
+                if found is None or isinstance(found, Diagnostic):
+                    return _unloaded(path, found, named=candidate.named)
+                chosen = found
             outcome = load_path(path, kind_named(chosen), project.applied(self.request), shared=shared)
             kept = _kept(path, outcome, shared.files, guessed=isinstance(chosen, Guess), digest=self.digests)
             if self.again and outcome.session is not None:
@@ -128,12 +125,12 @@ def _failed(path: str, why: Diagnostic) -> Checked:
     return Checked(path, display_name(path), None, ok=False, diagnostics=(why,))
 
 
-def _unreadable(path: str, problem: Diagnostic, *, named: bool) -> Checked | None:
-    """A file whose content nobody can look at. Of those a walk meets, only a refusal is worth a word: a file that
-    is too large or no text would not have been recognised."""
+def _unloaded(path: str, problem: Diagnostic | None, *, named: bool) -> Checked | None:
+    """A file that nobody recognises, or whose content nobody can look at. Of those a walk meets, only a refusal is
+    worth a word: a file that is too large or no text would not have been recognised."""
     if named:
-        return _failed(path, problem)
-    if problem.code == "file-unreadable":
+        return _failed(path, problem or finding("unrecognised", display_name(path)))
+    if problem is not None and problem.code == "file-unreadable":
         milder = msgspec.structs.replace(problem, severity="warning")
         return Checked(path, display_name(path), None, ok=True, diagnostics=(milder,))
     return None
@@ -151,7 +148,10 @@ def offer_of(outcome: Outcome) -> Offer | None:
 def identity_of(kind: Kind, path: str, files: Files) -> Hashable:
     """Equal for two paths of one file: the file that links lead to, or what the kind says."""
     own = kind if kind.variant is None else kind.variant(os.path.abspath(path).replace(os.sep, "/"), files)
-    return os.path.realpath(path) if own.identity is None else (own.name, own.identity(path))
+    try:
+        return os.path.realpath(path) if own.identity is None else (own.name, own.identity(path))
+    except ValueError:  # a name that no file can have
+        return path
 
 
 def _kept(path: str, outcome: Outcome, files: Files, *, guessed: bool, digest: bool) -> Checked:

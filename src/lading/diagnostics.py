@@ -194,7 +194,8 @@ class LoadError(LadingError):
 
 
 class UsageError(LadingError):
-    """The caller asked for something that does not exist: an unknown kind, option or path."""
+    """The caller asked for something that does not exist, an unknown kind, option or path, or with an argument that
+    is not what is expected."""
 
 
 def raised(error: BaseException) -> str:

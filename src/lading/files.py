@@ -16,6 +16,7 @@ from typing import Any, Self
 
 import msgspec
 
+from lading.given import is_possible, working_directory
 from lading.sandbox import (
     FLAGS,
     MAX_BYTES,
@@ -49,7 +50,7 @@ class Seen(msgspec.Struct, frozen=True):
 
 def display_name(path: str, cwd: str | None = None) -> str:
     """A path as people are shown it: relative to the working directory if inside, with `/`."""
-    base = (cwd if cwd is not None else os.getcwd()).rstrip(os.sep) + os.sep
+    base = (cwd if cwd is not None else working_directory()).rstrip(os.sep) + os.sep
     absolute = os.path.abspath(path)
     return absolute.removeprefix(base).replace(os.sep, "/")
 
@@ -75,7 +76,7 @@ class Files:
     __slots__ = ("_asked", "_folders", "_known", "_referred", "_sources", "_stamps", "cwd")
 
     def __init__(self, *, cwd: str | None = None) -> None:
-        self.cwd = cwd if cwd is not None else os.getcwd()
+        self.cwd = cwd if cwd is not None else working_directory()
         self._sources: dict[str, Source] = {}
         self._asked: dict[str, None] = {}
         # What loads share, once they are made by `again`.
@@ -201,7 +202,7 @@ class Files:
         raise first
 
     def _absolute(self, reference: str, roots: tuple[str, ...], policy: PathPolicy) -> Referred:
-        for root in roots:
+        for root in filter(is_possible, roots):
             real = os.path.realpath(root)
             if os.path.realpath(reference).startswith(real.rstrip("/") + "/"):
                 relative = os.path.relpath(os.path.realpath(reference), real)

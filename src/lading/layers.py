@@ -14,6 +14,7 @@ from collections.abc import Mapping
 import msgspec
 
 from lading.diagnostics import Fact
+from lading.given import folder_given, text_given, wrong
 
 USER_FOLDER = "defect"
 PROJECT_FOLDER = ".defect"
@@ -44,8 +45,10 @@ def find_places(
     argument `home`, the variable `HOME`. With none of them there is no user layer.
     """
     # Links are resolved once, so that every part of a configuration agrees on the root.
-    here = os.path.realpath(cwd)
+    here = os.path.realpath(folder_given("cwd", cwd))
     root = repository_root(here)
+    if not isinstance(env, Mapping | None):
+        raise wrong("env", env, "a mapping of names to values")
     variables = os.environ if env is None else env
     ignored: list[str] = []
     user = None if local else _user_folder(xdg_config_home, home, variables, ignored)
@@ -55,18 +58,18 @@ def find_places(
 
 def _user_folder(xdg: StrPath | None, home: StrPath | None, env: Mapping[str, str], ignored: list[str]) -> str | None:
     if xdg is not None:
-        return os.path.join(os.path.abspath(xdg), USER_FOLDER)
+        return os.path.join(folder_given("xdg_config_home", xdg), USER_FOLDER)
     from_xdg = _absolute("XDG_CONFIG_HOME", env, ignored)
     if from_xdg is not None:
         return os.path.join(from_xdg, USER_FOLDER)
-    base = os.path.abspath(home) if home is not None else _absolute("HOME", env, ignored)
+    base = folder_given("home", home) if home is not None else _absolute("HOME", env, ignored)
     return None if base is None else os.path.join(base, ".config", USER_FOLDER)
 
 
 def _absolute(name: str, env: Mapping[str, str], ignored: list[str]) -> str | None:
-    """The value of a variable that holds an absolute path."""
-    value = env.get(name, "")
-    if os.path.isabs(value) and not any("\udc80" <= letter <= "\udcff" for letter in value):
+    """The value of a variable that holds an absolute path which is text."""
+    value = text_given(f"env[{name!r}]", env.get(name, ""))
+    if os.path.isabs(value) and not any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in value):
         return value
     if value:
         ignored.append(name)

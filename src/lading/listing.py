@@ -8,9 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from lading.files import display_name
-from lading.kinds.convention.portability import Portability, portability
-from lading.kinds.convention.references import names_in
-from lading.kinds.kind import Item, Kind
+from lading.kinds.kind import Item, Kind, Portability
 from lading.kinds.registry import kind_named, names
 from lading.loading import Request
 from lading.walking import walk_files
@@ -58,10 +56,10 @@ def list_portable(paths: Sequence[str], request: Request, *, kind: str | None = 
     """What other tools would make of the agents below `paths`; sorted by file."""
     agents: list[PortableAgent] = []
     for found in settled(load_all(paths, request, kind=kind)):
-        tools = portability(found.outcome) if found.outcome is not None else ()
-        if found.outcome is not None and tools:
+        agent = found.outcome.kind.portable(found.outcome) if found.outcome is not None else None
+        if found.outcome is not None and agent is not None:
             file = display_name(found.path)
-            agents.append(PortableAgent(file, found.outcome.kind.name, next(names_in(found.outcome)), tools))
+            agents.append(PortableAgent(file, found.outcome.kind.name, agent.name, agent.tools))
     return sorted(agents, key=lambda each: each.file)
 
 

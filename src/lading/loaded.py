@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 import msgspec
 
 from lading.diagnostics import Diagnostic, UsageError
+from lading.given import wrong
 from lading.nearest import nearest
 from lading.path import ROOT, Path, format_path, parse_path
 from lading.plain import plain_data, without_defaults
@@ -214,7 +215,7 @@ class Loaded(Generic[C]):
     def steps(self, path: str | Path) -> Path:
         """A path into the configuration; one that only the author would write is translated, `${NAME}` in a key
         too."""
-        steps = self.unshown(parse_path(path) if isinstance(path, str) else path)
+        steps = self.unshown(_path_given(path))
         if get(self._tree.value, steps, _MISSING) is not _MISSING:
             return steps
         for start, end in self._tree.moves:
@@ -336,6 +337,15 @@ class Loaded(Generic[C]):
     def __getstate__(self) -> dict[str, Any]:
         # What was looked up by the identity of documents means nothing in another process.
         return {name: value for name, value in self.__dict__.items() if name not in _DERIVED}
+
+
+def _path_given(path: object) -> Path:
+    """The path that a caller wants to know about. Raises `UsageError`, or `PathSyntaxError` for a text that is none."""
+    if isinstance(path, str):
+        return parse_path(path)
+    if isinstance(path, list | tuple) and all(isinstance(step, str | int) for step in path):
+        return tuple(path)
+    raise wrong("path", path, "a path as str, or a tuple of keys and indexes")
 
 
 def no_value(path: Path, known: Iterable[str | int]) -> UsageError:

@@ -59,17 +59,19 @@ def parse_path(written: str) -> Path:
         match = _STEP.match(written, offset)
         if match is None or (match["name"] and bool(match["dot"]) == (offset == 0)):
             raise PathSyntaxError(written, offset)
-        if match["name"]:
-            steps.append(match["name"])
-        elif match["index"]:
-            steps.append(int(match["index"]))
-        else:
-            try:
-                steps.append(json.loads(match["quoted"], strict=False))
-            except ValueError:
-                raise PathSyntaxError(written, offset) from None
+        try:
+            steps.append(_step(match))
+        except ValueError:  # a broken escape, or more digits than Python reads
+            raise PathSyntaxError(written, offset) from None
         offset = match.end()
     return tuple(steps)
+
+
+def _step(match: re.Match[str]) -> str | int:
+    if match["name"]:
+        return match["name"]
+    step: str | int = int(match["index"]) if match["index"] else json.loads(match["quoted"], strict=False)
+    return step
 
 
 def pointer(path: Path) -> str:

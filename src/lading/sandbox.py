@@ -87,8 +87,8 @@ def open_inside(base: str, reference: str, roots: tuple[str, ...]) -> tuple[int,
 class _Walk:
     """The way from a root to a target: the open directories from the root down and what is still to be walked."""
 
-    def __init__(self, roots: tuple[str, ...], reference: str) -> None:
-        self.roots = [os.path.realpath(root) for root in roots]
+    def __init__(self, reference: str) -> None:
+        self.roots: list[str] = []  #: without links
         self.reference = reference
         self.stack: list[tuple[int, str]] = []
         self.links = 0
@@ -175,9 +175,10 @@ class _Walk:
 
 def _open_below(base: str, reference: str, roots: tuple[str, ...]) -> tuple[int, str]:
     """A descriptor of the target and its real path. Raises `FileProblem`, never opens anything outside."""
-    walk = _Walk(roots, reference)
+    walk = _Walk(reference)
     try:
         real = os.path.realpath(base)
+        walk.roots = [os.path.realpath(root) for root in roots]
         walk.start(real)
         walk.down(posixpath.relpath(real, walk.stack[0][1]).split("/"))
         descriptor = walk.down(reference.split("/"))
@@ -185,7 +186,7 @@ def _open_below(base: str, reference: str, roots: tuple[str, ...]) -> tuple[int,
             raise FileProblem("file-is-directory", file=reference)
         _, path = walk.stack.pop()
         return descriptor, path
-    except OSError as error:
+    except (OSError, ValueError) as error:  # a name that no file can have is a ValueError
         raise refusal(error, reference) from None
     finally:
         walk.close()

@@ -26,7 +26,10 @@ def project_root(path: str, cwd: str, files: Files | None = None) -> str:
     """The folder references may not leave: the nearest parent with `.git`, `lading.toml` or a `pyproject.toml`
     that has `[tool.lading]`; else the working directory if it contains the file; else the file's folder."""
     files = files or Files(cwd=cwd)
-    folder = os.path.dirname(os.path.realpath(path))
+    try:
+        folder = os.path.dirname(os.path.realpath(path))
+    except ValueError:  # a name that no file can have; reading it tells so
+        folder = os.path.dirname(path)
     current = folder
     while True:
         marked = any(files.exists(os.path.join(current, mark)) for mark in _PROJECT_MARKS)

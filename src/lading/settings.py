@@ -17,6 +17,7 @@ import msgspec
 
 from lading.diagnostics import Change, Diagnostic, Fact, Label, LoadError, Remedy
 from lading.files import Files, display_name
+from lading.given import text_given, wrong
 from lading.kinds.kind import Kind
 from lading.kinds.mcp.kind import STRICT
 from lading.kinds.profile.hooks import Layer
@@ -119,7 +120,9 @@ def load_settings(
     Raises `LoadError` with every error of every layer (with `strict`, warnings fail too).
     """
     places = find_places(cwd, local=local, xdg_config_home=xdg_config_home, home=home, env=env)
-    found = find_settings(places, overrides)
+    if isinstance(overrides, str) or not isinstance(overrides, Iterable):
+        raise wrong("overrides", overrides, 'a list of settings such as "turn.max_llm_retries=5"')
+    found = find_settings(places, [text_given("overrides", each) for each in overrides])
     failed = not found.outcome.ok or found.outcome.config is None
     if failed or (strict and any(each.severity == "warning" for each in found.outcome.diagnostics)):
         raise LoadError(found.outcome.diagnostics)
@@ -276,7 +279,9 @@ def _strategy(path: Path, _base: Any, over: Any) -> Strategy:
 def _nearest(path: str) -> str:
     """The nearest folder above a path that is there, whatever it is."""
     folder = os.path.dirname(path)
-    return folder if os.path.exists(folder) or folder == path else _nearest(folder)
+    while not os.path.exists(folder) and folder != os.path.dirname(folder):
+        folder = os.path.dirname(folder)
+    return folder
 
 
 def _hole(tree: Tree, path: Path) -> Tree:

@@ -36,10 +36,15 @@ class Surroundings:
     def plugins(self, path: str) -> tuple[Plugin, ...]:
         """The plugins a file may belong to, the nearest first."""
         folder = path.rpartition("/")[0]
-        known = self._plugins.get(folder)
-        if known is None:
-            above = self.plugins(folder) if folder and not os.path.exists(f"{folder}/.git") else ()
-            known = self._plugins[folder] = (*self._here(folder), *above)
+        unknown: list[str] = []
+        while folder not in self._plugins:
+            unknown.append(folder)
+            if not folder or os.path.exists(f"{folder}/.git"):
+                break
+            folder = folder.rpartition("/")[0]
+        known = self._plugins.get(folder, ())
+        for each in reversed(unknown):
+            known = self._plugins[each] = (*self._here(each), *known)
         return known
 
     def _here(self, folder: str) -> list[Plugin]:

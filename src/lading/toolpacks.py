@@ -20,6 +20,7 @@ import msgspec
 from lading.checking import finding
 from lading.diagnostics import Diagnostic, LoadError
 from lading.files import display_name
+from lading.given import path_given
 from lading.kinds.toolpack.kind import KIND
 from lading.kinds.toolpack.pack import Toolpack
 from lading.kinds.toolpack.phrases import phrase
@@ -91,7 +92,7 @@ class ToolpackLoader:
 
         Raises `ToolpackValidationError` with every error found; what was loaded before then stays.
         """
-        folder = os.path.abspath(os.path.expanduser(os.fspath(path)))
+        folder = os.path.abspath(os.path.expanduser(path_given("path", path)))
         if not os.path.isdir(folder):
             raise ToolpackValidationError([_no_folder(folder)])
         request = Request(env={}, options=self._options, roots=self._roots)

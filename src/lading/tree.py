@@ -180,6 +180,11 @@ def get(value: Any, path: Path, default: Any = None) -> Any:
     return value
 
 
+def mapping(value: Any) -> dict[str, Any]:
+    """The value if it is a mapping, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
 def walk(value: Any, path: Path = ROOT) -> Iterator[tuple[Path, Any]]:
     """Every node of a plain value with its path, parents first, in document order."""
     stack: list[tuple[Path, Any]] = [(path, value)]

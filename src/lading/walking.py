@@ -102,7 +102,7 @@ def walk(
         ignores = _ignores_in(here, entries)
         folders: list[_Folder] = []
         for entry in entries:
-            if _is_folder(entry):
+            if leads_to_folder(entry):
                 below = _below(here, entry, ignores)
                 if below is not None and entry.is_symlink():
                     links.defer(below)
@@ -127,7 +127,8 @@ def is_ignored(path: str) -> bool:
     return ignores is not None and ignores.ignore(os.path.abspath(path), os.path.basename(path), is_folder=is_folder)
 
 
-def _is_folder(entry: os.DirEntry[str]) -> bool:
+def leads_to_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is a folder, or a link to one."""
     try:
         return entry.is_dir()
     except OSError:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from lading.api import request_of, result_of
 from lading.diagnostics import LoadError, UsageError
 from lading.files import Files, Seen, Stamp, stamp_of
+from lading.given import kind_given, place_given
 from lading.loaded import Loaded
 from lading.project import settings_files
 from lading.workspace import load_one
@@ -171,7 +172,7 @@ def watch(
     Loads like `load`. Problems are told to `on_problem`, by default to the logger `lading`; the last good
     configuration stays `current`. Raises `UsageError` if the extra `lading[watch]` is missing.
     """
-    name = os.fspath(path)
+    name, kind = place_given("path", path), kind_given(kind)
     request = request_of(env, options, roots=roots)
     return Watch(
         name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import msgspec
 
@@ -165,12 +165,10 @@ def _load(
     path: str, wanted: Kind | None, request: Request, project: Project, shared: Shared, known: set[Hashable]
 ) -> Found | None:
     """A file and its load; None if it is `known` by another path."""
-    chosen: Any = wanted.name if wanted else recognised(path, shared.files.again(), project, surroundings_of(shared))
-    if isinstance(chosen, Diagnostic):
-        return Found(path, project, problem=chosen)
-    if chosen is None:
-        return Found(path, project, problem=finding("unrecognised", display_name(path)))
     try:
+        chosen = wanted.name if wanted else recognised(path, shared.files.again(), project, surroundings_of(shared))
+        if chosen is None or isinstance(chosen, Diagnostic):
+            return Found(path, project, problem=chosen or finding("unrecognised", display_name(path)))
         kind = wanted or kind_named(chosen)
         same = identity_of(kind, path, shared.files)
         if same in known:

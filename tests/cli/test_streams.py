@@ -145,17 +145,22 @@ def test_a_closed_pipe_hides_no_findings(project: Path, arguments: list[str]) ->
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
 @pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
-def test_a_full_disk_is_no_bug(project: Path, unbuffered: str) -> None:
+@pytest.mark.parametrize(
+    "arguments", [["check"], ["show", "server.yaml"], ["--help"], ["check", "--help"], ["--version"]], ids=" ".join
+)
+def test_a_full_disk_is_no_bug(project: Path, unbuffered: str, arguments: list[str]) -> None:
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "lading", "check"],
+            [sys.executable, "-m", "lading", *arguments],
             stdout=full,
             stderr=subprocess.PIPE,
             cwd=project,
-            env=environment(PYTHONUNBUFFERED=unbuffered),
+            env=environment(PYTHONUNBUFFERED=unbuffered, GREETING="x"),
             check=False,
         )
-    assert (done.returncode, done.stderr) == (2, b"lading: cannot write the output: No space left on device\n")
+    assert done.returncode == 2
+    assert done.stderr.endswith(b"lading: cannot write the output: No space left on device\n")
+    assert b"Traceback" not in done.stderr
 
 
 def test_tables_are_cut_for_terminals_only(project: Path) -> None:
@@ -245,7 +250,7 @@ def test_colour_can_be_forced(project: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
-@pytest.mark.parametrize("columns", ["40", "0"])
+@pytest.mark.parametrize("columns", ["40", "0", "9" * 5_000], ids=["narrow", "none", "longer than Python reads"])
 def test_every_command_at_any_width(
     project: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], columns: str
 ) -> None:
@@ -254,6 +259,36 @@ def test_every_command_at_any_width(
     assert code in (0, 1, 2)
     assert "\x1b" not in out + err
     assert "bug in lading" not in err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["check"],
+        ["check", "{project}"],
+        ["check", "--fix", "{project}"],
+        ["check", "--root", ".", "{project}"],
+        ["list"],
+        ["show", "{project}/server.yaml"],
+        ["bill", "{project}/server.yaml"],
+        ["explain", "{project}/server.yaml", "server"],
+        ["graph", "{project}"],
+        ["diff", "{project}/server.yaml", "{project}/other.yaml"],
+        ["schema", "server", "--output", "x.json"],
+    ],
+    ids=" ".join,
+)
+def test_a_working_directory_that_was_removed(
+    project: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    gone = project / "gone"
+    gone.mkdir()
+    settle(monkeypatch, gone, environment())
+    gone.rmdir()
+    code, out, err = in_process([each.format(project=project) for each in arguments])
+    assert (code, out) == (2, "")
+    reason = "No such file or directory; change to a folder that is there"
+    assert err == f"lading: there is no working directory: {reason}\n"
 
 
 @pytest.mark.parametrize(

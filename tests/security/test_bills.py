@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -119,3 +122,21 @@ def test_a_forged_bill_proves_nothing_else(project: Path, capsys: pytest.Capture
     _, text = said(capsys)
     assert "added: library/two.yaml" in text
     assert write(read((project / "main.bill").read_bytes()))
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        pytest.param("grüße.yaml".encode(), "grüße.yaml", id="the same under every locale"),
+        pytest.param(b"a\xff.yaml", "a\\xff.yaml", id="no UTF-8"),
+    ],
+)
+def test_names_that_are_not_ascii(name: bytes, shown: str, project: Path) -> None:
+    Path(os.fsdecode(name)).write_text(FILES["main.yaml"])
+    bare = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    command = [sys.executable.encode(), b"-m", b"lading", b"bill", b"--kind", b"server", name]
+    for locale in ({"LC_ALL": "C.UTF-8"}, bare):
+        done = subprocess.run(command, stdout=subprocess.PIPE, env={**os.environ, **locale}, check=True)
+        bill = read(done.stdout)
+        assert bill.file == shown
+        assert shown in [each.path for each in bill.sources]

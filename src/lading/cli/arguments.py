@@ -6,10 +6,10 @@ Whoever mistypes a command, a flag or a choice is told what was probably meant.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 
 from lading._version import __version__
+from lading.cli.output import terminal_width, write
 
 TYPE_CHECKING = False  # `typing` itself is not imported: it costs a third of a start
 if TYPE_CHECKING:
@@ -31,17 +31,6 @@ class _Formatter(argparse.HelpFormatter):
         super().__init__(prog, width=terminal_width(80) - 2)
 
 
-def terminal_width(otherwise: int) -> int:
-    """The width to write for: what COLUMNS says, else that of the terminal."""
-    wanted = os.environ.get("COLUMNS", "")
-    if wanted.isdecimal() and int(wanted) > 0:
-        return int(wanted)
-    try:
-        return os.get_terminal_size(sys.stdout.fileno()).columns or otherwise
-    except (AttributeError, OSError, ValueError):  # standard output is closed, or no terminal
-        return otherwise
-
-
 class Parser(argparse.ArgumentParser):
     """An argument parser that guesses what was meant."""
 
@@ -61,6 +50,13 @@ class Parser(argparse.ArgumentParser):
             names = [word.partition("=")[0] for word in unknown]
             command.error(f"unknown arguments: {' '.join(name + _guess(name, flags) for name in names)}")
         return options
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Help goes where all data goes. Left alone, argparse would not tell that nobody could write it."""
+        if file is None or file is not sys.stdout:
+            super()._print_message(message, file)
+            return
+        write(file, message)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is None or value in action.choices:

@@ -102,10 +102,24 @@ def _run(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, Unwritable):
         raise
     except Exception as error:
-        output.note(_bug(error))
-        return BUG
+        return _failed(error, output)
     assert isinstance(code, int)
     return code
+
+
+def _failed(error: Exception, output: Output) -> int:
+    """The exit code of a run that ended by an exception. Where the working directory was removed, nearly every call may
+    raise one, and none of them is a bug."""
+    from lading.diagnostics import UsageError
+    from lading.given import working_directory
+
+    try:
+        working_directory()
+    except UsageError as gone:
+        output.note(f"lading: {gone}")
+        return USAGE
+    output.note(_bug(error))
+    return BUG
 
 
 def _import_msgspec() -> None:

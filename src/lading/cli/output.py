@@ -9,8 +9,6 @@ from __future__ import annotations
 import os
 import sys
 
-from lading.cli.arguments import terminal_width
-
 TYPE_CHECKING = False  # `typing` itself is not imported: it costs a third of a start
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,7 +41,7 @@ class Output:
     def data(self, text: str) -> None:
         """Write what was asked for."""
         if sys.stdout is not None:  # it is None where standard output is closed
-            _write(sys.stdout, text)
+            write(sys.stdout, text)
 
     def json(self, value: Any) -> None:
         """Write data for other programs."""
@@ -72,7 +70,7 @@ class Output:
         """Write a word about the run itself."""
         self.flush()
         if sys.stderr is not None:
-            _write(sys.stderr, text + "\n")
+            write(sys.stderr, text + "\n")
             sys.stderr.flush()
 
     def findings(self, diagnostics: Iterable[Diagnostic]) -> None:
@@ -82,6 +80,18 @@ class Output:
         style = Style(colour=self.colour_notes, width=self.width)
         for each in diagnostics:
             self.note(finding(each, style))
+
+
+def terminal_width(otherwise: int) -> int:
+    """The width to write for: what COLUMNS says, else that of the terminal."""
+    wanted = os.environ.get("COLUMNS", "")
+    width = int(wanted) if wanted.isdecimal() and len(wanted) < 10 else 0  # Python refuses to read very long numbers
+    if width > 0:
+        return width
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or otherwise
+    except (AttributeError, OSError, ValueError):  # standard output is closed, or no terminal
+        return otherwise
 
 
 def flush(stream: TextIO | None) -> None:
@@ -96,7 +106,7 @@ def flush(stream: TextIO | None) -> None:
         raise Unwritable(error.strerror or "it is closed") from None
 
 
-def _write(stream: TextIO, text: str) -> None:
+def write(stream: TextIO, text: str) -> None:
     try:
         stream.write(text)
     except UnicodeEncodeError:

@@ -8,6 +8,7 @@ import os
 from lading.cli.output import Output
 from lading.diagnostics import LoadError, UsageError
 from lading.environment import of_process
+from lading.kinds.registry import kind_named
 from lading.loaded import Loaded
 from lading.loading import Outcome, Request
 from lading.path import Path, PathSyntaxError, parse_path
@@ -60,7 +61,7 @@ def loaded_of(outcome: Outcome, options: argparse.Namespace, output: Output) -> 
     if count:
         what = "one finding" if count == 1 else f"{count} findings"
         # A check merges the layers it is asked about, so that of a merge is asked about all of them.
-        merged = [each.name for each in outcome.sources] if outcome.kind.stacks is not None else []
+        merged = [each.name for each in outcome.sources] if kind_named(outcome.kind.name).stacks is not None else []
         output.note(f"lading: {what}, see: lading check {' '.join(merged or [options.file])}")
     return loaded
 

@@ -120,7 +120,7 @@ def _conventions() -> tuple[Recognition, ...]:
 BUILT_IN: tuple[Recognition, ...] = (
     Recognition("toolpack", "lading.kinds.toolpack", by_path=lambda path: path.endswith((".tool.yaml", ".tool.yml"))),
     Recognition("profile", "lading.kinds.profile", by_path=_is_profile, by_folder=_folder_of_layer("agents")),
-    Recognition("settings", "lading.kinds.settings", by_path=_is_settings),
+    Recognition("settings", "lading.stacking", by_path=_is_settings),
     *_conventions(),
     Recognition("server", "lading.kinds.server", by_text=_looks_like_server, by_content=_is_server),
     Recognition("blueprint", "lading.kinds.blueprint", by_text=_looks_like_blueprint, by_content=_is_blueprint),

@@ -121,15 +121,19 @@ def _repeat(atom: _Atom, match: re.Match[str]) -> Verdict:
         atom.endless = True
         atom.optional = match["many"].startswith(("*", "{0,"))
     elif match["counted"]:
-        times = int(match["high"] or match["low"])
-        atom.optional = int(match["low"]) == 0
-        atom.copies *= times
+        atom.optional = _number(match["low"]) == 0
+        atom.copies *= _number(match["high"] or match["low"])
         atom.text += match["counted"].rstrip("?")
         if atom.copies > MAX_REPEATS:
             return "repeats"
     else:
         atom.optional = True
     return "fine"
+
+
+def _number(digits: str) -> int:
+    """A written number; of one that is beyond every limit, only as much as tells so: Python refuses to read it all."""
+    return int(digits.lstrip("0")[:9] or "0")
 
 
 def _closed(group: _Group) -> _Atom:

@@ -37,6 +37,7 @@ def found(config: Any) -> tuple[Diagnostic, ...]:
         pytest.param("18446744073709551615.0.0", "unknown-schema-version", id="as large as 64 bits allow"),
         pytest.param("18446744073709551616.0.0", "not-semver", id="one more"),
         pytest.param("9" * 5_000 + ".0.0", "not-semver", id="longer than Python reads"),
+        pytest.param("1.0." + "9" * 5_000, "not-semver", id="also as the last part"),
     ],
 )
 def test_versions(version: str, code: str) -> None:

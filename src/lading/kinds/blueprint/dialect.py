@@ -14,9 +14,10 @@ from typing import Any
 import msgspec
 
 from lading.diagnostics import Also, Change, Fact, Remedy, Severity, Shown, fact
-from lading.kinds.blueprint.parts import FlowPart, flow_parts, items, mapping
+from lading.kinds.blueprint.parts import FlowPart, flow_parts, items
 from lading.path import Path
 from lading.session import Session
+from lading.tree import mapping
 
 #: Operators that only one form has: older to newer name, and back.
 _NEWER_OPERATORS: dict[str, str | None] = {"le": "lte", "ge": "gte"}

@@ -19,7 +19,7 @@ from lading.kinds.blueprint.codes import CODES
 from lading.kinds.blueprint.compile_codes import COMPILE_CODES
 from lading.kinds.blueprint.expand import Places, expand
 from lading.kinds.blueprint.model import Blueprint
-from lading.kinds.blueprint.parts import flow_parts, mapping
+from lading.kinds.blueprint.parts import flow_parts
 from lading.kinds.blueprint.presenting import SENSITIVE, listing
 from lading.kinds.blueprint.schema import with_references
 from lading.kinds.kind import Kind
@@ -27,7 +27,7 @@ from lading.path import ROOT
 from lading.session import Session
 from lading.source import Source, Span
 from lading.syntax.document import Document, Format
-from lading.tree import Origin, Origins, Tree
+from lading.tree import Origin, Origins, Tree, mapping
 
 FORMATS: dict[str, Format] = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
 _JSON_OBJECT = re.compile(r"""\s*\{\s*["}]""")

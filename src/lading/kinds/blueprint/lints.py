@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from lading.diagnostics import Change, Fact, Remedy, Shown, fact
-from lading.kinds.blueprint.parts import items, mapping
+from lading.kinds.blueprint.parts import items
 from lading.nearest import nearest
 from lading.path import Path
 from lading.session import Session
+from lading.tree import mapping
 
 _CATEGORY = "category:"
 _CATEGORIES = ("correctness", "suspicious", "style", "contract", "migration")

@@ -7,11 +7,12 @@ from typing import Any
 
 from lading.diagnostics import Change, Fact, Remedy, Shown, fact
 from lading.kinds.agent_md.model import AGENT_KINDS
-from lading.kinds.blueprint.parts import has_holes, items, mapping, names_in
+from lading.kinds.blueprint.parts import has_holes, items, names_in
 from lading.kinds.blueprint.projections import step_names
 from lading.nearest import nearest
 from lading.path import Path
 from lading.session import Session
+from lading.tree import mapping
 
 #: Agents of these kinds are not played by anybody.
 _WITHOUT_OPERATOR = tuple(kind for kind in AGENT_KINDS if kind != "operator")

@@ -13,7 +13,7 @@ from lading.inspection import struct_info
 from lading.kinds.blueprint.flow import Step
 from lading.kinds.blueprint.model import Blueprint
 from lading.path import Path
-from lading.tree import HOLE, walk
+from lading.tree import HOLE, mapping, walk
 
 #: What a mapping of a flow is told by: nodes have a `kind`, expressions an `op`.
 Tag = Literal["kind", "op"]
@@ -75,11 +75,6 @@ def _holds(kind: types.Type) -> tuple[Tag, bool] | None:
     if first is None:
         return None
     return ("kind" if first.tag_field == "kind" else "op"), False
-
-
-def mapping(value: Any) -> dict[str, Any]:
-    """The value if it is a mapping, else an empty one."""
-    return value if isinstance(value, dict) else {}
 
 
 def items(value: Any) -> list[tuple[int, Any]]:

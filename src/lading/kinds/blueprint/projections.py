@@ -8,9 +8,10 @@ from typing import Any
 
 from lading.diagnostics import Also, Fact, Shown, fact
 from lading.kinds.blueprint.dialect import canonical_path
-from lading.kinds.blueprint.parts import flow_parts, items, mapping, names_in
+from lading.kinds.blueprint.parts import flow_parts, items, names_in
 from lading.path import Path
 from lading.session import Session
+from lading.tree import mapping
 
 #: The first step of a path, and what comes after it.
 _FIRST = re.compile(r"""\$(?:\.(?P<plain>[^.\[]+)|\["(?P<quoted>[^"]+)"\])(?P<rest>.*)""", re.DOTALL)

@@ -13,12 +13,12 @@ from typing import Any
 import blake3
 
 from lading.diagnostics import Also, Change, Fact, Part, Remedy, Shown, fact
-from lading.kinds.blueprint.parts import Names, flow_parts, has_holes, items, mapping, names_in
+from lading.kinds.blueprint.parts import Names, flow_parts, has_holes, items, names_in
 from lading.kinds.blueprint.runners import runner_of
 from lading.nearest import nearest
 from lading.path import Path
 from lading.session import Session
-from lading.tree import HOLE
+from lading.tree import HOLE, mapping
 
 _SEMVER = re.compile(
     r"(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)"

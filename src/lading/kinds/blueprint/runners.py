@@ -9,9 +9,10 @@ import msgspec
 
 from lading.diagnostics import Fact, fact
 from lading.kinds.blueprint.lints import level_of, lints_of_blueprint
-from lading.kinds.blueprint.parts import has_holes, items, mapping, names_in
+from lading.kinds.blueprint.parts import has_holes, items, names_in
 from lading.path import Path
 from lading.session import Session
+from lading.tree import mapping
 
 
 class Bound(msgspec.Struct, frozen=True):

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from lading.diagnostics import Also, Change, Fact, Remedy, Shown, fact
-from lading.kinds.blueprint.parts import items, mapping
+from lading.kinds.blueprint.parts import items
 from lading.kinds.blueprint.runners import runner_of
 from lading.nearest import nearest
 from lading.path import Path
 from lading.session import Session
+from lading.tree import mapping
 
 PLACEHOLDERS = ("system", "system_file", "prompt", "model", "tools_csv", "work_dir", "task_id", "attempt")
 STREAM_MODES = ("ndjson_lines", "sse_events", "length_prefixed")

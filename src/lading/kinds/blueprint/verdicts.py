@@ -15,10 +15,11 @@ import msgspec
 from lading.diagnostics import Also, Change, Fact, Remedy, Shown, fact
 from lading.kinds.blueprint.dialect import OPERANDS, canonical_path
 from lading.kinds.blueprint.lints import level_of, lints_of_blueprint
-from lading.kinds.blueprint.parts import flow_parts, has_holes, items, mapping, names_in
+from lading.kinds.blueprint.parts import flow_parts, has_holes, items, names_in
 from lading.nearest import nearest
 from lading.path import Path
 from lading.session import Session
+from lading.tree import mapping
 
 Channel = Literal["body", "part"]
 

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
-from lading.kinds.convention import claude, codex, copilot, cursor, gemini, opencode
+import msgspec
+
 from lading.kinds.convention.kind import kind_of
-from lading.kinds.convention.table import Convention
-from lading.kinds.kind import Kind
+from lading.kinds.convention.tables import CONVENTIONS
+from lading.kinds.kind import Kind, Portable
 
-#: Every table whose kind is its own. Skills and servers, which several tools share, are kinds of their own.
-CONVENTIONS: tuple[Convention, ...] = (
-    *claude.CONVENTIONS,
-    *copilot.CONVENTIONS,
-    *opencode.CONVENTIONS,
-    *codex.CONVENTIONS,
-    *gemini.CONVENTIONS,
-    *cursor.CONVENTIONS,
-)
+if TYPE_CHECKING:
+    from lading.loading import Outcome
 
 
 @cache
 def kind_named(name: str) -> Kind:
     """The kind of a convention; its model is made when it is first asked for."""
-    return kind_of(next(each for each in CONVENTIONS if each.kind == name))
+    convention = next(each for each in CONVENTIONS if each.kind == name)
+    return msgspec.structs.replace(kind_of(convention), portable=portable)
 
 
-__all__ = ["CONVENTIONS", "kind_named"]
+def portable(outcome: Outcome) -> Portable | None:
+    """What other tools would make of an agent."""
+    from lading.kinds.convention import portability  # compares all tables, for one command
+
+    return portability.portable(outcome)
+
+
+__all__ = ["CONVENTIONS", "kind_named", "portable"]

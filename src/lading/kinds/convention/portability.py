@@ -10,32 +10,19 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
-from lading.kinds.convention import CONVENTIONS
 from lading.kinds.convention.kind import model_of
+from lading.kinds.convention.references import names_in
 from lading.kinds.convention.table import Convention, Field
+from lading.kinds.convention.tables import CONVENTIONS
 from lading.kinds.convention.words import divided, is_pattern, references
 from lading.kinds.headers import has_header
+from lading.kinds.kind import Portability, Portable
 from lading.kinds.profile.model import AgentProfile
 from lading.model import Shape, build
 from lading.syntax.document import Document
 
 if TYPE_CHECKING:
     from lading.loading import Outcome
-
-
-class Portability(msgspec.Struct, frozen=True):
-    """What one tool would make of an agent."""
-
-    tool: str
-    place: str  #: where the tool looks for agents
-    obstacles: tuple[str, ...] = ()  #: what stands in the way
-    ignored: tuple[str, ...] = ()  #: fields it would read without any effect
-
-    @property
-    def reads(self) -> bool:
-        return not self.obstacles
 
 
 #: The tools whose agents are compared. The first is the seed's own format.
@@ -51,6 +38,12 @@ _SEED = Convention(
     example_path=".defect/agents/NAME.md",
 )
 TARGETS: tuple[Convention, ...] = (*(each for each in CONVENTIONS if each.sort == "agent"), _SEED)
+
+
+def portable(outcome: Outcome) -> Portable | None:
+    """The agent in a load and what each tool would make of it; None if it is no agent."""
+    tools = portability(outcome)
+    return Portable(next(names_in(outcome)), tools) if tools else None
 
 
 def portability(outcome: Outcome) -> tuple[Portability, ...]:

@@ -11,6 +11,7 @@ from lading.diagnostics import Fact
 from lading.kinds.profile.codes import OVERLOOKED
 from lading.kinds.profile.model import Variant
 from lading.layers import PROJECT_FOLDER, repository_root, unreadable
+from lading.walking import leads_to_folder
 
 AGENTS = "agents"
 CONFIG = "config.toml"
@@ -67,7 +68,7 @@ def beside(folder: str) -> Iterator[tuple[str, Fact]]:
 def _entry(entry: os.DirEntry[str]) -> Entry | str | None:
     """The profile an entry is; None if it is none; a word if somebody may have meant it to be one."""
     stem, extension = os.path.splitext(entry.name)
-    is_folder = _is_folder(entry)
+    is_folder = leads_to_folder(entry)
     if not entry.name.isascii() and any("\udc80" <= letter <= "\udcff" for letter in entry.name):
         return "encoding" if is_folder or extension == ".md" else None
     if is_folder:
@@ -84,13 +85,6 @@ def _almost_a_profile(folder: str, config: str) -> str | None:
     if os.path.lexists(config):
         return "not-a-file"
     return "no-config" if os.path.exists(os.path.join(folder, "system.md")) else None
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False
 
 
 def _leaves(path: str, root: str) -> bool:

@@ -65,6 +65,7 @@ KIND = Kind(
     example=EXAMPLE,
     example_path=".defect/agents/NAME.md",
     listing=presenting.listing,
+    portable=presenting.portable,
     sensitive=presenting.SENSITIVE,
     layers=("user", "project"),
     identity=presenting.identity,

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lading.kinds.kind import Elsewhere, Item, Sensitive
+from lading.kinds.kind import Elsewhere, Item, Portable, Sensitive
 from lading.kinds.profile.hooks import Layer
 from lading.kinds.profile.model import READ_ONLY
 from lading.layers import entry_in_layer, find_places
+
+if TYPE_CHECKING:
+    from lading.loading import Outcome
 
 _NAME = re.compile(r"(?:.*/)?(?:(?P<folder>[^/]+)/config\.toml|(?P<file>[^/]+)\.md)\Z")
 _LAYERS: tuple[tuple[re.Pattern[str], Layer], ...] = (
@@ -24,6 +27,13 @@ def listing(plain: Any, file: str) -> Iterator[Item]:
     match = _NAME.match(file)
     name = (match["folder"] or match["file"]) if match is not None else file
     yield Item("agent", name, plain.get("description"))
+
+
+def portable(outcome: Outcome) -> Portable | None:
+    """What other tools would make of an agent."""
+    from lading.kinds.convention import portability  # all their tables, for one command
+
+    return portability.portable(outcome)
 
 
 def layer_by_path(path: str) -> Layer | None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from lading.kinds.server.items import SORTS, mapping
+from lading.kinds.server.items import SORTS
 from lading.kinds.server.model import Baseline, Logging, ServerConfig, ServerFile, ServerInfo
 from lading.path import Path
-from lading.tree import Tree, move, remove
+from lading.tree import Tree, mapping, move, remove
 
 #: What belongs to the baseline, and where it may be written instead.
 _ELSEWHERE: tuple[tuple[Path, Path], ...] = (

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from lading.path import Path
+from lading.tree import mapping
 
 
 class Sort(msgspec.Struct, frozen=True):
@@ -69,11 +70,6 @@ def is_free(path: Path) -> bool:
         if node is None or node is _FREE:
             break
     return node is _FREE or node is _DEFAULT
-
-
-def mapping(value: Any) -> dict[str, Any]:
-    """The value if it is a mapping, else an empty one."""
-    return value if isinstance(value, dict) else {}
 
 
 def listing(value: Any) -> list[Any]:

@@ -9,10 +9,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from lading.diagnostics import Fact, Shown, fact
-from lading.kinds.server.items import mapping
 from lading.nearest import nearest
 from lading.path import Path
-from lading.tree import Tree, get, move, remove
+from lading.tree import Tree, get, mapping, move, remove
 
 #: Other names of operators.
 ALIASES = {"starts_with": "prefix", "ends_with": "suffix"}

@@ -25,13 +25,28 @@ from lading.diagnostics import Fact, Shown, fact
 from lading.directives.generate import Generated
 from lading.kinds.server import items
 from lading.kinds.server.effects import settle_side_effect, side_effect_needs_settling
-from lading.kinds.server.items import BRANCH_KEYS, Place, entries, is_free, mapping
+from lading.kinds.server.items import BRANCH_KEYS, Place, entries, is_free
 from lading.kinds.server.matchers import flatten_matchers, matchers_need_flattening
 from lading.kinds.server.rewriting import Rewrite, rewritten
 from lading.path import Path
 from lading.session import Session
 from lading.syntax.document import Document
-from lading.tree import HOLE, MADE_ABSOLUTE, Hole, Origin, Origins, Tree, Via, attach, graft, move, put, remove, walk
+from lading.tree import (
+    HOLE,
+    MADE_ABSOLUTE,
+    Hole,
+    Origin,
+    Origins,
+    Tree,
+    Via,
+    attach,
+    graft,
+    mapping,
+    move,
+    put,
+    remove,
+    walk,
+)
 
 #: The parameters that may stand beside a delivery written as a word.
 DELIVERY_PARAMETERS = {

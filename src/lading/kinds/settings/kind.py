@@ -77,7 +77,8 @@ def without_infinities(tree: Tree) -> Tree:
     return graft(tree, {path: Tree(HOLE, tree.at(path).origins) for path in odd})
 
 
-#: One `config.toml`, whatever its layer: its shape, and what can be said without the other layers.
+#: One `config.toml`, whatever its layer: its shape, and what can be said without the other layers. What it comes to
+#: together with them is added in `lading.stacking`, above the kinds.
 KIND = Kind(
     name="settings",
     title="settings",
@@ -96,8 +97,6 @@ KIND = Kind(
     sensitive=presenting.SENSITIVE,
     layer=presenting.layer,
     elsewhere=presenting.elsewhere,
-    stack=presenting.stack,
-    stacks=presenting.stacks,
 )
 
 #: A layer among others: what it decides is told when it is laid over those below it.

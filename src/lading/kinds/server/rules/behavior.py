@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from lading.diagnostics import Fact, Shown, fact
-from lading.kinds.server.items import behaviors, mapping, side_effects
+from lading.kinds.server.items import behaviors, side_effects
 from lading.kinds.server.parts import LARGEST
 from lading.session import Session
+from lading.tree import mapping
 
 
 def deliveries_fit_64_bits(config: Any, _session: Session) -> Iterator[Fact]:

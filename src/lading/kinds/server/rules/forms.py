@@ -7,8 +7,9 @@ from datetime import date
 from typing import Any
 
 from lading.diagnostics import Also, Fact, Shown, fact
-from lading.kinds.server.items import SORTS, mapping
+from lading.kinds.server.items import SORTS
 from lading.session import Session
+from lading.tree import mapping
 
 #: More bytes make a name unusual.
 LONG_NAME = 100

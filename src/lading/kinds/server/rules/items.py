@@ -9,12 +9,12 @@ from msgspec.structs import replace
 
 from lading.diagnostics import Also, Fact, Severity, Shown, fact
 from lading.directives.scanning import mentions
-from lading.kinds.server.items import PROMPT, RESOURCE, SORTS, TOOL, Sort, bases, entries, items, mapping
+from lading.kinds.server.items import PROMPT, RESOURCE, SORTS, TOOL, Sort, bases, entries, items
 from lading.path import Path
 from lading.schemas import check, draft_named
 from lading.schemas.checking import is_valid
 from lading.session import Session
-from lading.tree import HOLE
+from lading.tree import HOLE, mapping
 
 #: Fields of definitions that must say something.
 _NEEDED = ((TOOL, "name"), (TOOL, "description"), (RESOURCE, "uri"), (RESOURCE, "name"), (PROMPT, "name"))

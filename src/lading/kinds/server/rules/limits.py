@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from lading.diagnostics import Fact, fact
-from lading.kinds.server.items import SORTS, Sort, added_items, base_items, listing, mapping
+from lading.kinds.server.items import SORTS, Sort, added_items, base_items, listing
 from lading.kinds.server.limits import LIMITS
 from lading.path import Path
 from lading.session import Session
+from lading.tree import mapping
 
 
 def counts_are_bounded(config: Any, session: Session) -> Iterator[Fact]:

@@ -9,10 +9,11 @@ import msgspec
 
 from lading.diagnostics import Also, Fact, Shown, fact
 from lading.kinds.server import items
-from lading.kinds.server.items import SORTS, Sort, entries, mapping
+from lading.kinds.server.items import SORTS, Sort, entries
 from lading.nearest import nearest
 from lading.path import Path
 from lading.session import Session
+from lading.tree import mapping
 
 _ACTIONS = ("send_notification", "send_request", "log")
 

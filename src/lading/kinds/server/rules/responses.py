@@ -10,12 +10,12 @@ import msgspec
 from lading.diagnostics import Fact, Shown, fact
 from lading.kinds.server.composing import ServerOptions
 from lading.kinds.server.globs import glob_problem
-from lading.kinds.server.items import all_responses, branches, choosers, handlers, listing, mapping
+from lading.kinds.server.items import all_responses, branches, choosers, handlers, listing
 from lading.kinds.server.regexes import PREFIX, regex_problem
 from lading.kinds.server.responses import Condition
 from lading.path import Path
 from lading.session import Session
-from lading.tree import HOLE
+from lading.tree import HOLE, mapping
 
 #: How long a handler may take, in milliseconds.
 TIMEOUTS = range(100, 300_001)

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from lading.diagnostics import Fact, Shown, fact
-from lading.kinds.server.items import Place, all_responses, answers, choosers, content_items, entries, mapping
+from lading.kinds.server.items import Place, all_responses, answers, choosers, content_items, entries
 from lading.kinds.server.templates import FUNCTIONS, template_problems
 from lading.nearest import nearest
 from lading.session import Session
+from lading.tree import mapping
 
 
 def templates_are_closed(config: Any, _session: Session) -> Iterator[Fact]:

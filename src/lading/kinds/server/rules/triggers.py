@@ -8,14 +8,14 @@ from typing import Any
 from lading.diagnostics import Fact, Shown, fact
 from lading.kinds.server.durations import DAY_MS, GRAMMAR, parse_duration
 from lading.kinds.server.events import BASES, parse_event
-from lading.kinds.server.items import mapping, triggers
+from lading.kinds.server.items import triggers
 from lading.kinds.server.matchers import OPERATORS, TEXT_OPERATORS
 from lading.kinds.server.parts import LARGEST
 from lading.kinds.server.regexes import regex_problem
 from lading.nearest import nearest
 from lading.path import Path
 from lading.session import Session
-from lading.tree import HOLE
+from lading.tree import HOLE, mapping
 
 
 def triggers_can_fire(config: Any, _session: Session) -> Iterator[Fact]:
