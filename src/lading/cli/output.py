@@ -59,6 +59,7 @@ class Output:
         from lading.diagnostics import UsageError
         from lading.writing import NotWritten, write_whole
 
+        self.flush()  # the path may be that of standard output
         try:
             write_whole(path, text.encode("utf-8"))
         except NotWritten as error:
