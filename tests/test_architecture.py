@@ -73,6 +73,7 @@ LAYERS = [
     "layers",
     "ignores",
     "diagnostics",
+    "visible",
     "nearest",
     "source",
     "path",
@@ -229,6 +230,7 @@ SHOWN_ELSEWHERE = {
     "root-missing": "test_project.py",
     "settings-twice": "test_project.py",
     "folder-unreadable": "test_checking.py",
+    "link-outside": "security/test_links.py",
     "pattern-mismatch": "test_model.py",
 }
 

@@ -13,7 +13,8 @@ from lading.cli.request import loaded_of, outcome_of, path_of
 from lading.loaded import Explanation, Setting
 from lading.loading import Outcome
 from lading.render.text import Style, excerpt
-from lading.wording import shortened, type_name, visible
+from lading.visible import visible
+from lading.wording import shortened, type_name
 
 
 def run(options: argparse.Namespace, output: Output) -> int:

@@ -74,9 +74,14 @@ def _columns(row: Listed) -> tuple[str, ...]:
     place = f"{row.file}:{row.line}" if row.line is not None and row.item is not None and row.item.path else row.file
     kind, layer, shadow = row.kind or "?", row.layer or "", row.shadowed_by or ""
     if row.item is None:
-        count = "1 error" if row.errors == 1 else f"{row.errors} errors"
-        return kind, "", "", layer, place, shadow, f"({count})"
+        return kind, "", "", layer, place, shadow, _trouble(row)
     return kind, row.item.sort, row.item.name, layer, place, shadow, _first_line(row.item.description or "")
+
+
+def _trouble(row: Listed) -> str:
+    if not row.errors:
+        return "(not read: a link out of the project)"
+    return "(1 error)" if row.errors == 1 else f"({row.errors} errors)"
 
 
 def _first_line(text: str) -> str:

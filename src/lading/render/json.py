@@ -8,7 +8,7 @@ from typing import Any
 from lading._version import __version__
 from lading.diagnostics import Diagnostic, Edit, Label
 from lading.source import Span
-from lading.wording import UNSAFE
+from lading.visible import UNSAFE
 from lading.workspace import Report
 
 
