@@ -8,7 +8,7 @@ from typing import Any
 
 from lading.diagnostics import LoadError
 from lading.environment import of_process
-from lading.files import Files
+from lading.files import Files, roots_of
 from lading.kinds.registry import kind_named
 from lading.loaded import Loaded
 from lading.loading import Outcome, Request, load_text
@@ -95,7 +95,7 @@ def request_of(
         env=of_process() if env is None else env,
         options=given,
         embedded=embedded,
-        roots=tuple(os.path.abspath(root) for root in roots),
+        roots=roots_of(roots),
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any, get_args
 
 from lading.diagnostics import Fact, LoadError, Shown, UsageError
-from lading.files import Files, display_name
+from lading.files import Files, display_name, roots_of
 from lading.kinds.agent_md.model import DEFAULT_KIND, AgentKind
 from lading.kinds.blueprint.expand import Places
 from lading.kinds.blueprint.expand import expand as expand_tree
@@ -43,7 +43,7 @@ def expand(
     if default_kind not in get_args(AgentKind):
         raise UsageError(f"there is no agent kind `{default_kind}` (known: {', '.join(get_args(AgentKind))})")
     folder = os.path.abspath(base)
-    bases = (folder, *(os.path.abspath(root) for root in include_roots))
+    bases = (folder, *roots_of(include_roots))
     session = Session(KIND, KIND.options(), Files(), env={}, limits=Limits(), root=folder, base=folder)
     if _is_too_deep(value):
         too_deep = Fact("nesting-too-deep", values={"limit": MAX_DEPTH})

@@ -56,6 +56,13 @@ def display_name(path: str, cwd: str | None = None) -> str:
     return absolute.removeprefix(base).replace(os.sep, "/")
 
 
+def roots_of(given: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> tuple[str, ...]:
+    """The absolute paths of one folder or several. One is not taken letter by letter: its first is often `/`, which
+    would allow every file there is."""
+    several = (given,) if isinstance(given, str | os.PathLike) else given
+    return tuple(os.path.abspath(each) for each in several)
+
+
 def stamp_of(path: str) -> Stamp | None:
     """The stamp of what is at a path now; None if there is nothing."""
     try:

@@ -19,7 +19,7 @@ import msgspec
 
 from lading.checking import finding
 from lading.diagnostics import Diagnostic, LoadError
-from lading.files import display_name
+from lading.files import display_name, roots_of
 from lading.kinds.toolpack.kind import KIND
 from lading.kinds.toolpack.pack import Toolpack
 from lading.kinds.toolpack.phrases import phrase
@@ -81,7 +81,7 @@ class ToolpackLoader:
 
     def __init__(self, *, legacy_keys: Literal["error", "warn"] = "error", roots: tuple[str, ...] = ()) -> None:
         self._options = {"legacy_keys": legacy_keys}
-        self._roots = tuple(os.path.abspath(root) for root in roots)
+        self._roots = roots_of(roots)
         self._entries: dict[str, _Entry] = {}
         self._folder: str | None = None
         self.warnings: tuple[Diagnostic, ...] = ()
