@@ -14,7 +14,7 @@ import msgspec
 
 from lading.path import ROOT, Path
 from lading.source import Source, Span
-from lading.visible import visible
+from lading.visible import visible, visible_first
 
 Severity = Literal["error", "warning", "note"]
 #: What of an entry a finding is about; `nowhere` is no place in any text, such as a limit set outside.
@@ -190,7 +190,7 @@ class Diagnostic(msgspec.Struct, frozen=True):
         yield from (edit.span for edit in self.fix.edits) if self.fix is not None else ()
 
     def __str__(self) -> str:
-        place = self.name or "lading"
+        place = visible_first(self.name or "lading")
         if self.span is not None:
             place = f"{place}:{self.span.line}:{self.span.column}"
         return f"{place}: {self.severity}[{self.code}] {self.message}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from lading.expressions import expression
@@ -12,6 +13,17 @@ UNSAFE = expression(
     "\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
 )
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
+
+
+def visible_first(name: str) -> str:
+    """The name of a file where it begins a line: one that a build service would take for a command gets a `./`."""
+    text = visible(name)
+    return f"./{text}" if text.lstrip().startswith(("::", "##")) else text
+
+
+def visible_json(text: str) -> str:
+    """A JSON text in which what cannot be seen is escaped, which changes nothing; its lines stay."""
+    return UNSAFE.sub(lambda match: "\n" if match.group() == "\n" else json.dumps(match.group())[1:-1], text)
 
 
 def visible(text: str) -> str:

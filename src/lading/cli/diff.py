@@ -26,7 +26,7 @@ from lading.path import Path, format_path
 from lading.render.changes import lines_of
 from lading.render.text import Style
 from lading.revisions import NoRevision, Revision
-from lading.visible import visible
+from lading.visible import visible, visible_first
 from lading.workspace import Disk, Place, load_all
 
 
@@ -180,7 +180,7 @@ def _lines(diffs: list[FileDiff], style: Style) -> Iterator[str]:
         return
     for diff in diffs:
         status = "" if diff.status == "changed" else f" ({diff.status})"
-        yield style.paint("bold", visible(diff.name)) + status
+        yield style.paint("bold", visible_first(diff.name)) + status
         for change in diff.changes:
             yield from _change(diff, change, style)
         yield ""
