@@ -25,9 +25,13 @@ _PROJECT_MARKS = (".git", "lading.toml")
 def project_root(path: str, cwd: str, files: Files | None = None) -> str:
     """The folder references may not leave: the nearest parent with `.git`, `lading.toml` or a `pyproject.toml`
     that has `[tool.lading]`; else the working directory if it contains the file; else the file's folder."""
+    return project_of_folder(os.path.dirname(os.path.realpath(path)), cwd, files)
+
+
+def project_of_folder(folder: str, cwd: str, files: Files | None = None) -> str:
+    """The same for a file right in a folder, whatever its name: one that is a link would lead elsewhere."""
     files = files or Files(cwd=cwd)
-    folder = os.path.dirname(os.path.realpath(path))
-    current = folder
+    current = folder = os.path.realpath(folder)
     while True:
         marked = any(files.exists(os.path.join(current, mark)) for mark in _PROJECT_MARKS)
         if marked or speaks_of_lading(current, files):

@@ -21,8 +21,10 @@ class NotWritten(Exception):
     """A file was left as it is; the text says why."""
 
 
-def write_new(path: str, data: bytes) -> None:
-    """Write a file that does not exist yet, and the folders it stands in. Raises `NotWritten`."""
+def write_new(path: str, data: bytes, root: str) -> None:
+    """Write a file below `root` that does not exist yet, and the folders it stands in. Raises `NotWritten`."""
+    if not _is_below(os.path.realpath(path), root):
+        raise NotWritten("a link on the way there leads out of the project")
     try:
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         _put_new(path, data)
@@ -58,12 +60,16 @@ def rewrite(source: Source, text: str, roots: Iterable[str]) -> None:
     if source.path is None:
         raise NotWritten("it was not read from a file")
     real = os.path.realpath(source.path)
-    if not any(real.startswith(os.path.realpath(root).rstrip(os.sep) + os.sep) for root in roots):
+    if not any(_is_below(real, root) for root in roots):
         raise NotWritten("it lies outside the project")
     try:
         _replace(real, source.data, text.encode("utf-8"))
     except OSError as error:
         raise NotWritten(error.strerror or str(error)) from None
+
+
+def _is_below(real: str, root: str) -> bool:
+    return real.startswith(os.path.realpath(root).rstrip(os.sep) + os.sep)
 
 
 def _replace(path: str, before: bytes, after: bytes) -> None:

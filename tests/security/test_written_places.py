@@ -70,6 +70,25 @@ def test_a_folder_is_refused(project: Path) -> None:
     assert run(project, *COMMAND, "folder") == (2, "", "lading: cannot write folder: Is a directory\n")
 
 
+def test_a_new_file_is_not_written_through_a_link_out_of_the_project(project: Path) -> None:
+    """`x.md` in a folder of the user's own would be an agent in all of their projects."""
+    inner = project / "inner"
+    (inner / ".git").mkdir(parents=True)
+    (project / "elsewhere").mkdir()
+    (inner / ".defect").symlink_to(project / "elsewhere")
+    assert run(inner, "new", "profile", "x") == (
+        2,
+        "",
+        "lading: cannot write .defect/agents/x.md: a link on the way there leads out of the project\n",
+    )
+    assert list((project / "elsewhere").iterdir()) == []
+    (inner / "real").mkdir()
+    (inner / ".defect").unlink()
+    (inner / ".defect").symlink_to("real")
+    assert run(inner, "new", "profile", "x")[0] == 0
+    assert (inner / "real/agents/x.md").exists()
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/stdout"), reason="no /dev/stdout here")
 @pytest.mark.parametrize("name", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
 def test_standard_output_by_its_name(project: Path, name: str) -> None:
