@@ -75,6 +75,7 @@ LAYERS = [
     "ignores",
     "given",
     "diagnostics",
+    "visible",
     "nearest",
     "source",
     "path",
@@ -231,6 +232,7 @@ SHOWN_ELSEWHERE = {
     "root-missing": "test_project.py",
     "settings-twice": "test_project.py",
     "folder-unreadable": "test_checking.py",
+    "link-outside": "security/test_links.py",
     "pattern-mismatch": "test_model.py",
 }
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lading.cli.main import main
 from lading.listing import list_all
 from lading.loading import Request
 from lading.workspace import check_paths
@@ -71,6 +72,32 @@ def test_a_link_is_an_agent_of_its_own(tmp_path: Path, monkeypatch: pytest.Monke
     assert files == dict.fromkeys(
         (".defect/agents/alias.md", ".defect/agents/linked/config.toml", ".defect/agents/real.md"), ()
     )
+
+
+def test_errors_of_the_user_can_be_checked(
+    request_here: Request, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A check of the project does not look at the user's own files, so they are named."""
+    user = request_here.env["XDG_CONFIG_HOME"]
+    monkeypatch.setenv("XDG_CONFIG_HOME", user)
+    Path(user, "defect/agents/z.md").symlink_to("/dev/zero")
+    Path(".defect/agents/bad.md").unlink()
+    assert main(["list", "."]) == 1
+    note = capsys.readouterr().err
+    assert note == f"lading: 1 file has errors, see: lading check {user}/defect/agents/z.md\n"
+    assert main(note.partition("lading check ")[2].join(["check ", ""]).split()) == 1
+
+
+def test_a_link_out_of_the_project_is_listed_unread(
+    request_here: Request, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "outside.md").write_text("---\nname: x\ndescription: not ours\n---\nx\n")
+    Path(".claude/agents").mkdir(parents=True)
+    Path(".claude/agents/x.md").symlink_to(tmp_path / "outside.md")
+    (row,) = [row for row in list_all([".claude"], request_here) if row.file == ".claude/agents/x.md"]
+    assert (row.kind, row.item, row.errors, row.warnings) == (None, None, 0, 1)
+    main(["list", ".claude"])
+    assert "(not read" in capsys.readouterr().out
 
 
 def test_local_leaves_the_user_out(request_here: Request) -> None:

@@ -47,7 +47,11 @@ def test_files_as_they_were(repository: Path) -> None:
             files.read(missing)
     assert revision.is_folder(str(repository / "sub"))
     assert not revision.is_folder(str(repository / "a.yaml"))
-    walked = [os.path.relpath(each, repository) for each in revision.walk(str(repository), lambda _path: False)]
+
+    def claimed(_path: str) -> bool:
+        return False
+
+    walked = [os.path.relpath(each.path, repository) for each in revision.walk(str(repository), claimed, claimed)]
     assert walked == ["a.yaml", "link.yaml", "lost.yaml", ".claude/d.md", "sub/é b.yaml"]
     revision.close()
     status = subprocess.run(["git", "status", "--porcelain"], capture_output=True, text=True, check=True).stdout

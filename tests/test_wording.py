@@ -8,7 +8,8 @@ import pytest
 
 from lading.codes import Code
 from lading.diagnostics import Shown
-from lading.wording import Redactor, help_of, message_of, shortened, show, type_name, visible
+from lading.visible import visible
+from lading.wording import Redactor, help_of, message_of, shortened, show, type_name
 
 NOBODY = Redactor()
 

@@ -9,7 +9,16 @@ from typing import Any
 from lading.diagnostics import LoadError
 from lading.environment import of_process
 from lading.files import Files
-from lading.given import folder_given, kind_given, number_given, path_given, paths_given, text_given, variables_given
+from lading.given import (
+    folder_given,
+    folders_given,
+    kind_given,
+    number_given,
+    path_given,
+    paths_given,
+    text_given,
+    variables_given,
+)
 from lading.kinds.registry import kind_named
 from lading.loaded import Loaded
 from lading.loading import Outcome, Request, load_text
@@ -92,7 +101,7 @@ def request_of(
         env=of_process() if env is None else variables_given(env),
         options={name: _plain(value) for name, value in options.items() if value is not None},
         embedded=embedded,
-        roots=tuple(os.path.abspath(root) for root in roots),
+        roots=folders_given("roots", roots),
     )
 
 

@@ -13,6 +13,7 @@ import msgspec
 from lading._version import __version__
 from lading.loaded import CANONICAL, Loaded
 from lading.loading import Outcome
+from lading.visible import visible_json
 
 
 class BillError(ValueError):
@@ -77,7 +78,7 @@ def _relative(path: str, root: str) -> str:
 
 
 def write(bill: Bill) -> str:
-    return msgspec.json.format(msgspec.json.encode(bill), indent=1).decode() + "\n"
+    return visible_json(msgspec.json.format(msgspec.json.encode(bill), indent=1).decode()) + "\n"
 
 
 def read(data: bytes) -> Bill:

@@ -40,6 +40,7 @@ class Candidate(msgspec.Struct, frozen=True):
 
     path: str
     named: bool = False
+    outside: bool = False  #: whether it is a link that leads out of the project
 
 
 class Checked(msgspec.Struct, frozen=True):
@@ -104,6 +105,8 @@ class Checker:
                 if found is None or isinstance(found, Diagnostic):
                     return _unloaded(path, found, named=candidate.named)
                 chosen = found
+            if candidate.outside and not kind_named(chosen).discovered:
+                return Checked(path, display_name(path), None, ok=True, diagnostics=(left_outside(path),))
             outcome = load_path(path, kind_named(chosen), project.applied(self.request), shared=shared)
             kept = _kept(path, outcome, shared.files, guessed=isinstance(chosen, Guess), digest=self.digests)
             if self.again and outcome.session is not None:
@@ -121,14 +124,20 @@ def bug(path: str, error: Exception) -> Diagnostic:
     return finding("internal-error", display_name(path), {"problem": raised(error)})
 
 
+def left_outside(path: str) -> Diagnostic:
+    """The finding that a link out of the project was not followed."""
+    return finding("link-outside", display_name(path))
+
+
 def _failed(path: str, why: Diagnostic) -> Checked:
     return Checked(path, display_name(path), None, ok=False, diagnostics=(why,))
 
 
 def _unloaded(path: str, problem: Diagnostic | None, *, named: bool) -> Checked | None:
-    """A file that nobody recognises, or whose content nobody can look at. Of those a walk meets, only a refusal is
-    worth a word: a file that is too large or no text would not have been recognised."""
-    if named:
+    """A file that nobody recognises, or whose content nobody can look at. Of those a walk meets, a refusal is worth a
+    word, and a text with bytes that are none, if the rest of it looks like ours; a file that is too large would not have
+    been recognised."""
+    if named or (problem is not None and problem.code == "not-utf8"):
         return _failed(path, problem or finding("unrecognised", display_name(path)))
     if problem is not None and problem.code == "file-unreadable":
         milder = msgspec.structs.replace(problem, severity="warning")
@@ -188,7 +197,7 @@ def recognised(
     absolute = os.path.normpath(os.path.join(files.cwd, path))
     slashed = absolute.replace(os.sep, "/")
     conventions = project.settings.conventions
-    known = project.kind_of(absolute) or recognise_path(slashed, conventions=conventions)
+    known = recognised_by_name(absolute, project)
     if known is not None:
         return known
     extension = os.path.splitext(path)[1].lower()
@@ -198,23 +207,41 @@ def recognised(
     if not header and extension not in _FORMATS and not named:
         return None
     try:
-        source = require_text(files.read(path, max_bytes=10 * MAX_BYTES))
+        source = files.read(path, max_bytes=10 * MAX_BYTES)
+        problem = _no_text(source)
+    except FileProblem as refused:
+        return finding(refused.code, display_name(path), refused.values)
+    text = source.text if problem is None else source.data.decode("utf-8", "replace")
+    kind = kind_of_header(slashed, text) if header else None
+    if not header and extension in _FORMATS:
+        kind = _recognised_by_content(text, _FORMATS[extension])
+    if problem is not None:
+        return finding(problem.code, display_name(path), problem.values) if named or kind is not None else None
+    return Guess(kind) if header and kind is not None else kind
+
+
+def recognised_by_name(absolute: str, project: Project) -> str | None:
+    """The name of the kind of a file, as far as the settings and its path alone tell."""
+    slashed = absolute.replace(os.sep, "/")
+    return project.kind_of(absolute) or recognise_path(slashed, conventions=project.settings.conventions)
+
+
+def _no_text(source: Source) -> FileProblem | None:
+    try:
+        require_text(source)
     except FileProblem as problem:
-        return finding(problem.code, display_name(path), problem.values)
-    if header:
-        guess = kind_of_header(slashed, source.text)
-        return None if guess is None else Guess(guess)
-    return _recognised_by_content(source, _FORMATS[extension]) if extension in _FORMATS else None
+        return problem
+    return None
 
 
-def _recognised_by_content(source: Source, format: Format) -> str | None:  # noqa: A002
+def _recognised_by_content(text: str, format: Format) -> str | None:  # noqa: A002
     """A cheap look at the text decides whether parsing is worth it; a text that does not parse is taken for
     what it looks like, so that its error is told."""
-    looks_like = recognise_text(source.text)
+    looks_like = recognise_text(text)
     if looks_like is None:
         return None
     try:
-        value = load_value(format, source.text.removeprefix("\ufeff"))
+        value = load_value(format, text.removeprefix("\ufeff"))
     except SyntaxProblem:
         return looks_like
     return recognise_content(value)

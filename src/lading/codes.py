@@ -52,7 +52,17 @@ _FILES = (
         "file-not-regular",
         "error",
         "{file} is not a regular file",
-        "Pipes, sockets and devices are never read: opening one can block for ever. Name a regular file.",
+        "Pipes, sockets and devices are never read: opening one can block for ever. Nor is a link to what the system "
+        "tells about itself, in `/proc` and `/sys`: that may be the environment. Name a regular file.",
+    ),
+    Code(
+        "link-outside",
+        "warning",
+        "not checked: the link leads to a file outside the project",
+        "A walk found a link in the place of a configuration, and it leads out of the project: out of the repository, "
+        "or where there is none, out of the folder that was named. Whoever checks a project does not ask for the files "
+        "beside it, and a report must not show them, so it was not read. On another machine it may lead nowhere.",
+        "copy the file into the project, or name the link to check it",
     ),
     Code(
         "file-link-loop",

@@ -7,13 +7,14 @@ exception, `LoadError`, carries them to the caller.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal
 
 import msgspec
 
 from lading.path import ROOT, Path
-from lading.source import Span
+from lading.source import Source, Span
+from lading.visible import visible, visible_first
 
 Severity = Literal["error", "warning", "note"]
 #: What of an entry a finding is about; `nowhere` is no place in any text, such as a limit set outside.
@@ -124,6 +125,11 @@ class Label(msgspec.Struct, frozen=True):
     message: str
     path: str = ""
 
+    def without_text_of(self, hidden: Callable[[Source], bool]) -> Label:
+        if self.span is None or not hidden(self.span.source):
+            return self
+        return Label(None, f"{self.message}: {visible(self.span.source.name)}", self.path)
+
 
 class Edit(msgspec.Struct, frozen=True):
     """Replace the text of a span. An edit that does not know its effect cannot be proven and is never applied."""
@@ -167,8 +173,24 @@ class Diagnostic(msgspec.Struct, frozen=True):
         start = self.span.start if self.span is not None else -1
         return self.name or "", start, SEVERITIES.index(self.severity), self.code
 
+    def without_text_of(self, hidden: Callable[[Source], bool]) -> Diagnostic:
+        """The finding as it is told where the text of some sources must not be shown: without places in them."""
+        if not any(hidden(span.source) for span in self._spans()):
+            return self
+        fix = self.fix if self.fix is None or not any(hidden(edit.span.source) for edit in self.fix.edits) else None
+        related = tuple(each.without_text_of(hidden) for each in self.related)
+        if self.span is None or not hidden(self.span.source):
+            return msgspec.structs.replace(self, fix=fix, related=related)
+        return msgspec.structs.replace(self, span=None, file=self.name, fix=fix, related=related)
+
+    def _spans(self) -> Iterator[Span]:
+        if self.span is not None:
+            yield self.span
+        yield from (each.span for each in self.related if each.span is not None)
+        yield from (edit.span for edit in self.fix.edits) if self.fix is not None else ()
+
     def __str__(self) -> str:
-        place = self.name or "lading"
+        place = visible_first(self.name or "lading")
         if self.span is not None:
             place = f"{place}:{self.span.line}:{self.span.column}"
         return f"{place}: {self.severity}[{self.code}] {self.message}"

@@ -30,6 +30,8 @@ from lading.sandbox import (
 )
 from lading.source import Source
 
+#: Where a system tells about itself: the environment of processes, what they have open.
+_SYSTEM = ("/proc/", "/sys/")
 #: What tells a file from what it was before, without reading it: its inode, size and times.
 Stamp = tuple[int, int, int, int]
 
@@ -137,7 +139,8 @@ class Files:
         return shutil.which(name, path=search) is not None
 
     def read(self, path: str, *, max_bytes: int = MAX_BYTES) -> Source:
-        """The file that the *caller* named; a person's own argument is not confined.
+        """The file that the *caller* named; a person's own argument is not confined. Only what the system tells about
+        itself must be named as such: as the target of a link nobody meant it.
 
         Raises `FileProblem`.
         """
@@ -158,6 +161,9 @@ class Files:
         if known is not None:
             os.close(descriptor)
             return self.note(_small_enough(known, name, max_bytes))
+        if real.startswith(_SYSTEM) and not full.startswith(_SYSTEM):
+            os.close(descriptor)
+            raise FileProblem("file-not-regular", file=name)
         return self._take(descriptor, real, name, max_bytes)
 
     def _named(self, full: str) -> tuple[str, str]:

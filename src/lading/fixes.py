@@ -25,6 +25,7 @@ from lading.path import Path
 from lading.source import Source
 from lading.syntax.document import load_value
 from lading.syntax.engine import SyntaxProblem
+from lading.visible import UNSAFE
 
 Reason = Literal["overlaps", "unproven", "several-files", "unstable"]
 
@@ -75,9 +76,26 @@ def repair(
 
 def diff(each: Repair) -> str:
     """What a repair changes, as a unified diff that `git apply` reads."""
-    name = each.source.name
-    lines = difflib.unified_diff(_lines(each.source.text), _lines(each.text), f"a/{name}", f"b/{name}")
+    before, after = (_quoted(f"{side}/{each.source.name}") for side in "ab")
+    lines = difflib.unified_diff(_lines(each.source.text), _lines(each.text), before, after)
     return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
+
+
+#: What git writes for a character in a quoted name; others are written byte by byte.
+_QUOTES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+
+def _quoted(name: str) -> str:
+    """A name as git writes it in a diff: as it is, or in quotes if something in it could end the line or hide."""
+    if not UNSAFE.search(name) and not _QUOTES.keys() & set(name):
+        return name
+    return f'"{"".join(_QUOTES.get(each) or _octal(each) for each in name)}"'
+
+
+def _octal(letter: str) -> str:
+    if not UNSAFE.search(letter):
+        return letter
+    return "".join(f"\\{byte:03o}" for byte in letter.encode("utf-8", "surrogateescape"))
 
 
 def _lines(text: str) -> list[str]:

@@ -65,6 +65,12 @@ def folder_given(argument: str, value: object) -> str:
     return os.path.normpath(path) if os.path.isabs(path) else os.path.normpath(os.path.join(working_directory(), path))
 
 
+def folders_given(argument: str, value: object) -> tuple[str, ...]:
+    """The absolute paths of one folder or several. One is not taken letter by letter: its first is often `/`, which would
+    allow every file there is. Raises `UsageError`."""
+    return tuple(folder_given(argument, each) for each in paths_given(argument, value))
+
+
 def variables_given(value: object) -> Mapping[str, str]:
     """Variables in place of those of the process. Raises `UsageError`."""
     if not isinstance(value, Mapping):

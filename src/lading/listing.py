@@ -16,7 +16,8 @@ from lading.workspace import Found, load_all, settled
 
 
 class Listed(msgspec.Struct, frozen=True):
-    """One row of the list. A file that could not be loaded is a row without an item, with its errors counted."""
+    """One row of the list. A file that could not be loaded is a row without an item, with its errors counted; one that
+    was not read, with a warning."""
 
     file: str
     kind: str | None
@@ -90,7 +91,8 @@ def _rows(found: Found, request: Request) -> Iterator[Listed]:
     name = display_name(found.path)
     outcome = found.outcome
     if outcome is None:
-        yield Listed(name, None, errors=1)
+        refused = found.problem is None or found.problem.severity == "error"
+        yield Listed(name, None, errors=int(refused), warnings=int(not refused))
         return
     layer = _layer(outcome.kind, found.path, request)
     loaded = outcome.loaded()

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import posixpath
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 from lading.files import Files, MemoryFiles
-from lading.walking import EXTENSIONS, enters
+from lading.walking import EXTENSIONS, Claim, Found, enters
 
 _LINK, _LINKS_FOLLOWED = "120000", 10
 #: Asking git must not depend on, or change, anything but the repository itself.
@@ -73,7 +73,7 @@ class Revision(Mapping[str, bytes]):
     def is_folder(self, path: str) -> bool:
         return path not in self._entries and any(each.startswith(path.rstrip("/") + "/") for each in self._entries)
 
-    def walk(self, folder: str, also: Callable[[str], bool]) -> Iterator[str]:
+    def walk(self, folder: str, also: Claim, _known: Claim) -> Iterator[Found]:
         """Every candidate file below a folder, in the order a walk of the disk would give."""
         start = folder.rstrip("/") + "/"
         found = (path for path in self._entries if path.startswith(start))
@@ -81,7 +81,7 @@ class Revision(Mapping[str, bytes]):
             *folders, name = path[len(start) :].split("/")
             is_candidate = posixpath.splitext(name)[1].lower() in EXTENSIONS or also(path)
             if is_candidate and all(map(enters, folders)):
-                yield path
+                yield Found(path)
 
     def files(self) -> Files:
         """Access for one load."""

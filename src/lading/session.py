@@ -25,12 +25,17 @@ _PROJECT_MARKS = (".git", "lading.toml")
 def project_root(path: str, cwd: str, files: Files | None = None) -> str:
     """The folder references may not leave: the nearest parent with `.git`, `lading.toml` or a `pyproject.toml`
     that has `[tool.lading]`; else the working directory if it contains the file; else the file's folder."""
-    files = files or Files(cwd=cwd)
     try:
         folder = os.path.dirname(os.path.realpath(path))
     except ValueError:  # a name that no file can have; reading it tells so
         folder = os.path.dirname(path)
-    current = folder
+    return project_of_folder(folder, cwd, files)
+
+
+def project_of_folder(folder: str, cwd: str, files: Files | None = None) -> str:
+    """The same for a file right in a folder, whatever its name: one that is a link would lead elsewhere."""
+    files = files or Files(cwd=cwd)
+    current = folder = os.path.realpath(folder)
     while True:
         marked = any(files.exists(os.path.join(current, mark)) for mark in _PROJECT_MARKS)
         if marked or speaks_of_lading(current, files):

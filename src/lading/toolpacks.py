@@ -20,7 +20,7 @@ import msgspec
 from lading.checking import finding
 from lading.diagnostics import Diagnostic, LoadError
 from lading.files import display_name
-from lading.given import path_given
+from lading.given import folders_given, path_given
 from lading.kinds.toolpack.kind import KIND
 from lading.kinds.toolpack.pack import Toolpack
 from lading.kinds.toolpack.phrases import phrase
@@ -82,7 +82,7 @@ class ToolpackLoader:
 
     def __init__(self, *, legacy_keys: Literal["error", "warn"] = "error", roots: tuple[str, ...] = ()) -> None:
         self._options = {"legacy_keys": legacy_keys}
-        self._roots = tuple(os.path.abspath(root) for root in roots)
+        self._roots = folders_given("roots", roots)
         self._entries: dict[str, _Entry] = {}
         self._folder: str | None = None
         self.warnings: tuple[Diagnostic, ...] = ()

@@ -3,7 +3,8 @@
 Results come in a fixed order whatever the file system says. A folder behind a symbolic link is entered only where
 agents live (`.claude/agents` is often a link) and only if it lies inside the same project; each link is followed
 once, after everything that needs none, so a loop of links cannot hold the walk. A folder that cannot be read is a
-result, too: nothing is skipped in silence.
+result, too: nothing is skipped in silence. Of a file behind a link it is known whether it lies inside the project:
+nobody who checks a project asked for the files beside it.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ class Found(msgspec.Struct, frozen=True):
 
     path: str
     problem: str | None = None  #: why the folder could not be read
+    outside: bool = False  #: whether it is a link to a file outside the project
 
 
 class _Ignores(msgspec.Struct, frozen=True):
@@ -74,18 +76,29 @@ class _Folder(msgspec.Struct, frozen=True):
     holds_agents: bool = False
 
 
-def walk_files(folder: str, also: Callable[[str], bool] = lambda _path: False) -> Iterator[str]:
+#: Whether something holds for a path.
+Claim = Callable[[str], bool]
+
+
+def _never(_path: str) -> bool:
+    return False
+
+
+def walk_files(folder: str, also: Claim = _never) -> Iterator[str]:
     """Every candidate file below `folder`, in a fixed order: by extension, or because `also` wants its path."""
     return (each.path for each in walk(folder, also) if each.problem is None)
 
 
 def walk(
-    folder: str, also: Callable[[str], bool] = lambda _path: False, entered: Callable[[str], object] | None = None
+    folder: str, also: Claim = _never, entered: Callable[[str], object] | None = None, known: Claim = _never
 ) -> Iterator[Found]:
-    """The same, with the folders that could not be read. `entered` is called with each folder that is looked into."""
+    """The same, with the folders that could not be read. `entered` is called with each folder that is looked into.
+
+    What is no file, a pipe or a folder, is a result if it is `known` by its path: it stands in the place of one.
+    """
     start = os.path.abspath(folder)
     holds_agents = not AGENT_FOLDERS.isdisjoint(start.split(os.sep))
-    links = _Links(_boundary(start))
+    links = _Links(start)
     stack = [_Folder(folder, _slashed(start), _ignores_above(start), holds_agents)]
     while stack:
         here = stack.pop()
@@ -108,8 +121,10 @@ def walk(
                     links.defer(below)
                 elif below is not None:
                     folders.append(below)
-            elif _is_wanted(here, entry, ignores, also):
-                yield Found(entry.path)
+                if _is_in_place_of_a_file(here, entry, ignores, known):
+                    yield Found(entry.path)
+            elif _is_wanted(here, entry, ignores, also, known):
+                yield Found(entry.path, outside=entry.is_symlink() and links.leaves(entry.path))
         stack.extend(reversed(folders))
         if not stack:
             stack.extend(links.next())
@@ -135,13 +150,20 @@ def leads_to_folder(entry: os.DirEntry[str]) -> bool:
         return False  # a loop of links
 
 
-def _is_wanted(here: _Folder, entry: os.DirEntry[str], ignores: _Ignores | None, also: Callable[[str], bool]) -> bool:
+def _is_in_place_of_a_file(here: _Folder, entry: os.DirEntry[str], ignores: _Ignores | None, known: Claim) -> bool:
+    path = here.absolute + entry.name
+    if not (entry.name.lower().endswith(EXTENSIONS) and known(path)):
+        return False
+    return ignores is None or not ignores.ignore(path, entry.name, is_folder=not entry.is_symlink())
+
+
+def _is_wanted(here: _Folder, entry: os.DirEntry[str], ignores: _Ignores | None, also: Claim, known: Claim) -> bool:
     path = here.absolute + entry.name
     if not (entry.name.lower().endswith(EXTENSIONS) or also(path)):
         return False
-    # A link that leads nowhere is a file that is missing, not one that never was. Where agents live, neither is a pipe
-    # or a device: somebody put it in the place of an agent.
-    if not (here.holds_agents or entry.is_symlink() or entry.is_file(follow_symlinks=False)):
+    # A link that leads nowhere is a file that is missing, not one that never was. Where agents live, or by the name of
+    # one, neither is a pipe or a device: somebody put it in the place of an agent.
+    if not (entry.is_symlink() or entry.is_file(follow_symlinks=False) or here.holds_agents or known(path)):
         return False
     return ignores is None or not ignores.ignore(path, entry.name, is_folder=False)
 
@@ -160,8 +182,9 @@ def _below(here: _Folder, entry: os.DirEntry[str], ignores: _Ignores | None) -> 
 class _Links:
     """Links to folders: kept back until all else is walked, then followed one by one, each at most once."""
 
-    def __init__(self, boundary: str) -> None:
-        self.boundary = _slashed(os.path.realpath(boundary))
+    def __init__(self, start: str) -> None:
+        self.boundary = _slashed(os.path.realpath(_boundary(start)))
+        self.start = _slashed(os.path.realpath(start))  #: outside the boundary, if the caller named a link
         self.known: set[str] = set()
         self.waiting: deque[_Folder] = deque()
 
@@ -174,6 +197,11 @@ class _Links:
         if link.holds_agents and allowed and holder + name not in self.known:
             self.known.add(holder + name)
             self.waiting.append(link)
+
+    def leaves(self, link: str) -> bool:
+        """Whether a link to a file leads out of the project. One that leads nowhere does not: there is no such file."""
+        target = os.path.realpath(link)
+        return not target.replace(os.sep, "/").startswith((self.boundary, self.start)) and os.path.exists(target)
 
     def next(self) -> tuple[_Folder, ...]:
         return (self.waiting.popleft(),) if self.waiting else ()

@@ -7,7 +7,6 @@ from the environment is shown as the author wrote it, `${NAME}`, whatever field 
 from __future__ import annotations
 
 import json
-import re
 import string
 from collections.abc import Iterable, Mapping
 from functools import cached_property
@@ -15,11 +14,11 @@ from typing import Any
 
 from lading.codes import Code
 from lading.diagnostics import Shown
-from lading.expressions import expression
 from lading.path import Path, format_path
 from lading.source import Source
 from lading.syntax.document import Document
 from lading.tree import HOLE, get
+from lading.visible import visible
 
 #: Longer values are cut in the middle of a sentence.
 MAX_SHOWN = 80
@@ -29,22 +28,6 @@ MAX_NAMED = 20
 _SHORTEST_SECRET = 4
 #: Python refuses to write numbers of several thousand digits; nobody would read them. In bits.
 _LONGEST_NUMBER = 1000
-#: C0 and C1 controls, and the characters that reorder or hide text.
-UNSAFE = expression(
-    "[\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
-    "\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
-)
-_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
-
-
-def visible(text: str) -> str:
-    """Text that is safe to print: control and invisible characters become escapes."""
-    return UNSAFE.sub(_escape, text)
-
-
-def _escape(match: re.Match[str]) -> str:
-    code = ord(match.group())
-    return _ESCAPES.get(match.group()) or (f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}")
 
 
 def shortened(text: str, limit: int = MAX_SHOWN) -> str:

@@ -9,7 +9,20 @@ from typing import Protocol
 
 import msgspec
 
-from lading.checking import CHUNK, Candidate, Checked, Checker, Guess, bug, finding, identity_of, offer_of, recognised
+from lading.checking import (
+    CHUNK,
+    Candidate,
+    Checked,
+    Checker,
+    Guess,
+    bug,
+    finding,
+    identity_of,
+    left_outside,
+    offer_of,
+    recognised,
+    recognised_by_name,
+)
 from lading.diagnostics import Diagnostic, Fact, LoadError, UsageError
 from lading.files import Files, display_name
 from lading.kinds.kind import Kind, Offer
@@ -21,7 +34,8 @@ from lading.project import EVERYTHING, Project, Projects, Selection
 from lading.project import KIND as SETTINGS_KIND
 from lading.session import Shared
 from lading.surroundings import Surroundings, surroundings_of
-from lading.walking import is_ignored, walk, walk_files
+from lading.walking import Claim, is_ignored, walk, walk_files
+from lading.walking import Found as Walked
 
 #: The kind of the files that hold settings, as reports name it.
 SETTINGS = SETTINGS_KIND.name
@@ -99,7 +113,7 @@ class Place(Protocol):
 
     def is_folder(self, path: str) -> bool: ...
 
-    def walk(self, folder: str, also: Callable[[str], bool]) -> Iterator[str]:
+    def walk(self, folder: str, also: Claim, known: Claim) -> Iterator[Walked]:
         """Every candidate file below a folder, in a fixed order."""
         ...
 
@@ -114,8 +128,8 @@ class Disk:
     def is_folder(self, path: str) -> bool:
         return os.path.isdir(path)
 
-    def walk(self, folder: str, also: Callable[[str], bool]) -> Iterator[str]:
-        return walk_files(folder, also)
+    def walk(self, folder: str, also: Claim, known: Claim) -> Iterator[Walked]:
+        return (each for each in walk(folder, also, known=known) if each.problem is None)
 
     def files(self) -> Files:
         return Files()
@@ -153,23 +167,26 @@ def load_all(
     shared = Shared(place.files())
     candidates = list(_candidates(paths, projects, place))
     known: set[Hashable] = set()
-    for number, (path, is_argument) in enumerate(candidates):
+    for number, candidate in enumerate(candidates):
         if progress is not None:
             progress(number, len(candidates))
-        found = _load(path, wanted, request, projects.of(path), shared, known)
-        if found is not None and (found.outcome is not None or is_argument or _is_bug(found.problem)):
+        found = _load(candidate, wanted, request, projects.of(candidate.path), shared, known)
+        if found is not None and (found.outcome is not None or candidate.named or _is_worth_a_word(found.problem)):
             yield found
 
 
 def _load(
-    path: str, wanted: Kind | None, request: Request, project: Project, shared: Shared, known: set[Hashable]
+    candidate: Candidate, wanted: Kind | None, request: Request, project: Project, shared: Shared, known: set[Hashable]
 ) -> Found | None:
     """A file and its load; None if it is `known` by another path."""
+    path = candidate.path
     try:
         chosen = wanted.name if wanted else recognised(path, shared.files.again(), project, surroundings_of(shared))
         if chosen is None or isinstance(chosen, Diagnostic):
             return Found(path, project, problem=chosen or finding("unrecognised", display_name(path)))
         kind = wanted or kind_named(chosen)
+        if candidate.outside and not kind.discovered:
+            return Found(path, project, problem=left_outside(path))
         same = identity_of(kind, path, shared.files)
         if same in known:
             return None
@@ -197,22 +214,38 @@ def settled(found: Iterable[Found]) -> list[Found]:
     return [each for each in found if not (each.guessed and os.path.realpath(each.path) in used)]
 
 
-def _is_bug(problem: Diagnostic | None) -> bool:
-    return problem is not None and problem.code == "internal-error"
+def _is_worth_a_word(problem: Diagnostic | None) -> bool:
+    """Whether a problem is told of a file that nobody named."""
+    return problem is not None and problem.code in ("internal-error", "link-outside")
 
 
-def _candidates(paths: Sequence[str], projects: Projects, place: Place) -> Iterator[tuple[str, bool]]:
-    """Each path to look at once, and whether the caller named it."""
+def _candidates(paths: Sequence[str], projects: Projects, place: Place) -> Iterator[Candidate]:
+    """Each path to look at once."""
     seen: set[str] = set()
     for path in paths:
         is_folder = place.is_folder(path)
         projects.of(os.path.join(path, "file") if is_folder else path)
-        walked = place.walk(path, lambda each: projects.of(each).kind_of(each) is not None)
-        for each in walked if is_folder else [path]:
-            absolute = os.path.abspath(each)
+        walked = place.walk(path, _wanted_by(projects), _known_to(projects))
+        for each in walked if is_folder else [Walked(path)]:
+            absolute = os.path.abspath(each.path)
             if absolute not in seen:
                 seen.add(absolute)
-                yield each, not is_folder
+                yield Candidate(each.path, named=not is_folder, outside=each.outside)
+
+
+def _wanted_by(projects: Projects) -> Claim:
+    """Whether the settings give a path a kind, whatever its name."""
+    return lambda path: projects.of(path).kind_of(path) is not None
+
+
+def _known_to(projects: Projects) -> Claim:
+    """Whether a path alone tells what must be there, and nobody else tells what is there instead."""
+
+    def is_known(path: str) -> bool:
+        kind = recognised_by_name(path, projects.of(path))
+        return kind is not None and not kind_named(kind).discovered
+
+    return is_known
 
 
 # ------------------------------------------------------------------------------------------------ checking
@@ -314,9 +347,11 @@ def _to_check(
             yield Candidate(path, named=True)
     for folder in folders:
         projects.of(os.path.join(folder, "file"))
-        for found in walk(folder, lambda each: projects.of(each).kind_of(each) is not None, gathered.entering(entered)):
+        for found in walk(folder, _wanted_by(projects), gathered.entering(entered), _known_to(projects)):
+            if found.outside:
+                gathered.outside.add(os.path.realpath(found.path))
             if found.problem is None:
-                yield Candidate(found.path)
+                yield Candidate(found.path, outside=found.outside)
             elif os.path.abspath(found.path) not in gathered.entered:  # of those, more is said later
                 gathered.unreadable(found.path, found.problem, named=found.path == folder)
         layer = os.path.join(os.path.abspath(folder), PROJECT_FOLDER)
@@ -338,6 +373,7 @@ class _Gathered:
         self.folders: dict[tuple[str, str], str] = {}  #: those for files of one kind, by kind and real path
         self.entered: set[str] = set()  #: which of them the walk looked into
         self.alone: dict[str, tuple[Diagnostic, ...]] = {}  #: what was found in a layer without the others
+        self.outside: set[str] = set()  #: files outside the project that links in it lead to, by real path
 
     def add(self, checked: Checked) -> None:
         if checked.name in self.checked or checked.real in self.reals:
@@ -469,11 +505,13 @@ class _Gathered:
         settings: dict[tuple[object, ...], Diagnostic] = {}
         files = list(self._files())
         for project in self.projects.all():
-            judged = [each for each in project.diagnostics if self.selection.takes(each.code)]
+            judged = [_from_inside(each, project) for each in project.diagnostics if self.selection.takes(each.code)]
             if judged:  # settings count as a file only where there is something to say about them
                 files.append(FileReport(project.file or project.root, SETTINGS, not _fails(judged)))
                 _keep_once(judged, settings)
         diagnostics = deduplicated({**settings, **self.findings}.values())
+        if self.outside:
+            diagnostics = [each.without_text_of(lambda source: source.path in self.outside) for each in diagnostics]
         return Report(tuple(sorted(files, key=lambda each: each.path)), tuple(diagnostics))
 
     def _files(self) -> Iterator[FileReport]:
@@ -484,6 +522,12 @@ class _Gathered:
         for name, users in self.used.items():
             if name not in self.checked:
                 yield FileReport(name, None, name not in bad, None, tuple(users))
+
+
+def _from_inside(each: Diagnostic, project: Project) -> Diagnostic:
+    """A finding about settings, which may be a link: it shows nothing of a text outside the project."""
+    inside = os.path.join(os.path.realpath(project.root), "")
+    return each.without_text_of(lambda source: source.path is not None and not source.path.startswith(inside))
 
 
 def _fails(diagnostics: Iterable[Diagnostic]) -> bool:

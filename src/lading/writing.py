@@ -2,12 +2,13 @@
 
 A file is replaced in one step by a finished one beside it, so that no reader ever sees half of it and a crash
 leaves the old one. Its mode stays. A file outside the given roots is never written, however it was reached: a
-link inside a project may point anywhere.
+link inside a project may point anywhere. Devices and pipes are written to, never replaced.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import stat
@@ -20,8 +21,10 @@ class NotWritten(Exception):
     """A file was left as it is; the text says why."""
 
 
-def write_new(path: str, data: bytes) -> None:
-    """Write a file that does not exist yet, and the folders it stands in. Raises `NotWritten`."""
+def write_new(path: str, data: bytes, root: str) -> None:
+    """Write a file below `root` that does not exist yet, and the folders it stands in. Raises `NotWritten`."""
+    if not _is_below(os.path.realpath(path), root):
+        raise NotWritten("a link on the way there leads out of the project")
     try:
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
         _put_new(path, data)
@@ -32,10 +35,22 @@ def write_new(path: str, data: bytes) -> None:
 
 
 def write_whole(path: str, data: bytes) -> None:
-    """Write a file, or replace it in one step. Raises `NotWritten`."""
-    real = os.path.realpath(path)
+    """Write a file, or replace it in one step; what is no regular file is written to as it stands.
+
+    Raises `NotWritten`, or `BrokenPipeError` if whoever read it is gone.
+    """
     try:
-        _put(real, data, os.stat(real) if os.path.exists(real) else None)
+        # Looked at by its own name: that of `/dev/stdout` without links, `pipe:[1]`, is none that can be opened.
+        before = os.stat(path) if os.path.exists(path) else None
+        standing = None if before is None else _standing(before)
+        if standing is not None:
+            _write_all(standing, data)
+        elif before is None or stat.S_ISREG(before.st_mode):
+            _put(os.path.realpath(path), data, before)
+        else:
+            _write_into(path, data)
+    except BrokenPipeError:
+        raise
     except OSError as error:
         raise NotWritten(error.strerror or str(error)) from None
 
@@ -45,7 +60,7 @@ def rewrite(source: Source, text: str, roots: Iterable[str]) -> None:
     if source.path is None:
         raise NotWritten("it was not read from a file")
     real = os.path.realpath(source.path)
-    if not any(real.startswith(os.path.realpath(root).rstrip(os.sep) + os.sep) for root in roots):
+    if not any(_is_below(real, root) for root in roots):
         raise NotWritten("it lies outside the project")
     try:
         _replace(real, source.data, text.encode("utf-8"))
@@ -53,10 +68,46 @@ def rewrite(source: Source, text: str, roots: Iterable[str]) -> None:
         raise NotWritten(error.strerror or str(error)) from None
 
 
+def _is_below(real: str, root: str) -> bool:
+    return real.startswith(os.path.realpath(root).rstrip(os.sep) + os.sep)
+
+
 def _replace(path: str, before: bytes, after: bytes) -> None:
     if not os.access(path, os.W_OK):
         raise NotWritten("it is write-protected")
     _put(path, after, os.stat(path), lambda: _require_unchanged(path, before))
+
+
+def _standing(status: os.stat_result) -> int | None:
+    """Standard output or error, if it is that file: what was written there before must stay."""
+    for descriptor in (1, 2):
+        with contextlib.suppress(OSError):  # it may be closed
+            if os.path.samestat(os.fstat(descriptor), status):
+                return descriptor
+    return None
+
+
+def _write_into(path: str, data: bytes) -> None:
+    """Write to a device or a pipe. Opening never waits: a pipe that nobody reads would hold us for ever."""
+    flags = os.O_WRONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_BINARY", 0)
+    try:
+        descriptor = os.open(path, flags)
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            raise NotWritten("nobody reads from it") from None
+        raise
+    try:
+        if hasattr(os, "set_blocking"):
+            os.set_blocking(descriptor, True)
+        _write_all(descriptor, data)
+    finally:
+        os.close(descriptor)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    left = memoryview(data)
+    while left:
+        left = left[os.write(descriptor, left) :]
 
 
 def _put(path: str, data: bytes, like: os.stat_result | None, ready: Callable[[], None] = lambda: None) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 import tiny
 from lading.cli import main
+from lading.cli.fixing import roots_of
 
 BROKEN = "nmae: crew\nvessel: 1.0 # keep\nmembers:\n- {name: a, role: captian}\n"
 FIXED = "name: crew\nvessel: 1.0 # keep\nmembers:\n- {name: a, role: captain}\n"
@@ -99,6 +100,15 @@ def test_files_outside_the_project_are_left_with_a_note(project: Path, capsys: p
     assert outside.read_text() == BROKEN
     assert "did not write inner/s.yaml: it lies outside the project" in err
     assert "0 findings fixed" in out
+
+
+def test_no_link_makes_another_project_part_of_this_one(project: Path) -> None:
+    """Whatever its name: a project is that of a folder, not of a file in it."""
+    for name in ("inner/.git", "other/.git"):
+        (project / name).mkdir(parents=True)
+    (project / "other/x").touch()
+    (project / "inner/file").symlink_to("../other/x")
+    assert roots_of(["inner"], str(project)) == (str(project / "inner"),)
 
 
 def test_a_refused_fix_is_named(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -12,9 +13,12 @@ from typing import Any
 
 import pytest
 
+import lading
+from lading.cli.main import main
 from lading.files import Files
 from lading.kinds.registry import kind_named
 from lading.loading import Request, load_path
+from lading.render import text as text_render
 from lading.sandbox import FileProblem, PathPolicy
 
 from . import world
@@ -221,3 +225,118 @@ def test_nothing_escapes_from_a_whole_load(project: Path, tmp_path: Path) -> Non
     swaps, seen = race(here, tmp_path / "evil", attempt, tmp_path / "parked")
     assert seen <= {"fine", "reference-escapes", "include-not-found"}, seen
     assert swaps >= 500
+
+
+# --------------------------------------------------------------------------------------------------- walks
+
+
+LINKED = ".defect/agents/x.md"
+COMMANDS = ["check .", "check . --diff", "check . --kind server", "check . --output-format json", "list .", "graph ."]
+
+
+@pytest.mark.parametrize("target", ["/proc/self/environ", "../outside/a.txt"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".claude/agents/x.md",
+        ".claude/settings.json",
+        ".defect/agents/x.md",
+        ".defect/agents/x/config.toml",
+        ".defect/config.toml",
+        ".defect/skills/x/SKILL.md",
+        ".mcp.json",
+        "a.tool.yaml",
+        "SKILL.md",
+        "lading.toml",
+        "main.yaml",
+        "README.md",
+    ],
+)
+def test_a_walk_shows_nothing_of_what_a_link_leads_to(
+    project: Path, name: str, target: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Somebody else's project, checked on a build service: its log must not hold the environment, or other files."""
+    monkeypatch.chdir(project)
+    Path("../outside/a.txt").write_text(f"server: {CANARY}\ntools: {CANARY}\n")
+    secrets = {CANARY, *(each[:20] for each in Path("/proc/self/environ").read_text().split("\0") if len(each) >= 20)}
+    Path(name).parent.mkdir(parents=True, exist_ok=True)
+    Path(name).symlink_to(os.path.abspath(target))
+    for command in COMMANDS:
+        main(command.split())
+        said = "".join(capsys.readouterr())
+        assert not [each for each in secrets if each in said], said
+        assert "a bug in lading" not in said
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        (".claude/agents/x.md", [".claude/agents/x.md: link-outside"]),
+        ("a.tool.yaml", ["a.tool.yaml: link-outside"]),
+        ("main.yaml", ["main.yaml: link-outside"]),
+        ("notes.md", []),
+    ],
+)
+def test_a_link_out_of_the_project_is_told(
+    project: Path, name: str, told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
+    (project.parent / "outside/a.txt").write_text("server: {name: 1}\ntools: []\n")
+    (project / name).parent.mkdir(parents=True, exist_ok=True)
+    (project / name).symlink_to(project.parent / "outside/a.txt")
+    report = lading.check(["."], env={})
+    assert [f"{each.name}: {each.code}" for each in report.diagnostics] == told
+    assert report.ok
+
+
+def test_a_link_that_was_named_is_followed(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project)
+    (project.parent / "outside/a.txt").write_text("server: {name: 1}\ntools: []\n")
+    (project / "main.yaml").symlink_to(project.parent / "outside/a.txt")
+    assert lading.check("main.yaml", env={}).errors
+    (project / "inner").symlink_to(project.parent / "outside")
+    (project.parent / "outside/main.yaml").symlink_to("a.txt")
+    assert lading.check("inner", env={}).errors, "the folder was named, and so was what is in it"
+
+
+def test_a_link_inside_the_repository_is_followed(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also out of the folder that is checked."""
+    (project / "shared.yaml").write_text("server: {name: 1}\ntools: []\n")
+    (project / "real/main.yaml").symlink_to("../shared.yaml")
+    monkeypatch.chdir(project)
+    assert lading.check("real", env={}).errors
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [(f"{CANARY}\n", "header-missing"), (f"--- # {CANARY}\ndescription: x\n---\nx\n", "duplicate-profile")],
+)
+def test_a_profile_from_outside_is_read_and_not_shown(
+    project: Path, monkeypatch: pytest.MonkeyPatch, text: str, code: str
+) -> None:
+    """Discovery reads it, so a check tells what is wrong with it; but not its text."""
+    monkeypatch.chdir(project)
+    (project.parent / "outside/a.txt").write_text(text)
+    agents = project / ".defect/agents"
+    (agents / "x").mkdir(parents=True)
+    (agents / "x.md").symlink_to(project.parent / "outside/a.txt")
+    (agents / "x/config.toml").write_text("description = 'x'\nprompt = 'x'\n")
+    report = lading.check(["."], env={})
+    assert {"profile-link-outside", code} <= {each.code for each in report.diagnostics}
+    assert all(each.span is None and each.fix is None for each in report.diagnostics if each.name == LINKED)
+    assert CANARY not in "".join(text_render.render(report, text_render.Style()))
+
+
+@pytest.mark.parametrize(
+    "name", [".claude/agents/x.md", ".defect/agents/x.md", "a.tool.yaml", "main.yaml", "lading.toml"]
+)
+def test_the_environment_of_the_process_is_no_file(project: Path, name: str) -> None:
+    """A system shows it as one, and a link in a project may lead there. It is refused to whoever names the link, too."""
+    (project / name).parent.mkdir(parents=True, exist_ok=True)
+    (project / name).symlink_to("/proc/self/environ")
+    env = {"CANARY": CANARY, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
+    for path in (".", name):
+        command = [sys.executable, "-m", "lading", "check", path]
+        done = subprocess.run(command, cwd=project, env=env, capture_output=True, text=True, timeout=60, check=False)
+        assert CANARY not in done.stdout + done.stderr
+        assert path == "." or "is not a regular file" in done.stdout + done.stderr

@@ -13,6 +13,7 @@ import pytest
 
 import lading
 from clock import SLACK, Clock
+from lading.cli.main import main
 from lading.render import text as text_render
 
 from . import world
@@ -126,6 +127,107 @@ def test_other_commands(command: list[str], tmp_path: Path) -> None:
     (tmp_path / "main.yaml").write_text(f"server: {{name: {json.dumps(evil)}}}\ntools: []\n", encoding="utf-8")
     said = run(tmp_path, *command)
     assert [line for line in said.split("\n") if CONTROL.search(line)] == []
+
+
+#: What could be the name of a file, too.
+NAMES = [evil for evil in EVIL if "/" not in evil]
+#: Commands in which NAME is that of a file; others in which it stands for something else.
+ON_FILES = [
+    "check NAME.yaml",
+    "check . --diff",
+    "check . --output-format github",
+    "check . --output-format json",
+    "check . --output-format sarif",
+    "check NAME.yaml --fix",
+    "check NAME.missing.yaml",
+    "check --kind skill NAME.yaml",
+    "list .",
+    "graph .",
+    "graph . --output-format dot",
+    "show NAME.yaml",
+    "show NAME.yaml --annotate",
+    "explain NAME.yaml server.name",
+    "explain NAME.yaml server.NAME",
+    "bill NAME.yaml",
+    "bill NAME.yaml --verify NAME.yaml",
+    "bill good.yaml --verify NAME.yaml",
+    "bill NAME.yaml -o NAME/x",
+    "diff NAME.yaml good.yaml",
+    "diff NAME.yaml bad-NAME.yaml",
+    "diff NAME good.yaml",
+    "diff one two",
+]
+OTHERS = [
+    "check . --select NAME",
+    "check . --kind NAME",
+    "check . --root NAME",
+    "check . --NAME",
+    "check . --output-format NAME",
+    "NAME",
+    "rule NAME",
+    "new NAME x",
+    "new server NAME",
+    "schema NAME",
+]
+
+
+@pytest.mark.parametrize("written", [*ON_FILES, *OTHERS])
+def test_names_act_on_nothing(
+    written: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same through the names of files, and through arguments, in what is asked for and in every note."""
+    for number, evil in enumerate(NAMES):
+        folder = tmp_path / str(number)
+        (folder / ".git").mkdir(parents=True)
+        monkeypatch.chdir(folder)
+        Path("good.yaml").write_text("server: {name: a}\ntools: []\n")
+        Path(f"{evil}.yaml").write_text("server: {name: a, versoin: 1}\ntools: []\n")
+        Path(f"bad-{evil}.yaml").write_text("server: {name: 1}\ntools: 1\n")
+        for side, version in (("one", 1), ("two", 2)):
+            Path(side).mkdir()
+            Path(side, f"{evil}.yaml").write_text(f"server: {{name: a, version: '{version}'}}\ntools: []\n")
+        main([word.replace("NAME", evil) for word in written.split()])
+        out, err = capsys.readouterr()
+        assert "a bug in lading" not in err
+        for line in (out + err).split("\n"):
+            assert not CONTROL.search(line.replace("\t", "")), ascii(line)
+            ours = "github" in written and re.match("::(error|warning|notice) (file|title)=", line)
+            assert ours or not line.startswith(("::", "##")), line
+
+
+def test_the_words_of_a_finding_can_be_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also if the name of its file is no text."""
+    monkeypatch.chdir(tmp_path)
+    path = os.fsdecode(b"a\xff\n\x1b.yaml")
+    Path(path).write_text("server: {name: 1}\ntools: []\n")
+    with pytest.raises(lading.LoadError) as caught:
+        lading.load(path, kind="server", env={})
+    said = str(caught.value)
+    assert said.encode().startswith(rb"a\udcff\n\u001b.yaml:1:16: error[wrong-type]")
+    assert said == "\n".join(map(str, caught.value.errors))
+
+
+@pytest.mark.parametrize(
+    ("name", "header"),
+    [
+        ("a b.yaml", b"--- a/a b.yaml"),
+        ("\u00e9.yaml", b"--- a/\xc3\xa9.yaml"),
+        ("n\n::error::x.yaml", rb'--- "a/n\n::error::x.yaml"'),
+        ('q"\\.yaml', rb'--- "a/q\"\\.yaml"'),
+        ("\x1b\u202e.yaml", rb'--- "a/\033\342\200\256.yaml"'),
+    ],
+)
+def test_a_diff_quotes_names_as_git_does(
+    name: str, header: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    subprocess.run(["git", "init", "-q", "."], check=True)
+    Path(name).write_text("server: {name: a, versoin: 1.0.0}\ntools: []\n")
+    main(["check", ".", "--diff"])
+    patch = capsys.readouterr().out.encode()
+    assert patch.startswith(header + b"\n")
+    subprocess.run(["git", "apply"], input=patch, check=True)
+    assert "version: 1.0.0" in Path(name).read_text()
 
 
 @pytest.mark.parametrize("letter", ["x", "\u0301", "\u65e5", "\t", "\u202e"], ids=ascii)

@@ -13,6 +13,10 @@ from typing import Any
 
 import pytest
 
+import lading
+from lading.blueprints import expand
+from lading.toolpacks import ToolpackLoader
+
 from . import world
 from .world import CANARY, run_python
 
@@ -243,3 +247,42 @@ def test_every_way_out_is_told_and_the_way_in_works(directive: Directive, answer
 
 def test_there_are_enough_of_them() -> None:
     assert len(set(SPELLINGS)) >= 60
+
+
+#: Valid if its schema could be read.
+TOOL = """id: text.x
+version: 1.0.0
+deterministic: true
+timeoutMs: 2000
+limits: {maxInputBytes: 65536, maxOutputBytes: 1024}
+inputSchema: {$ref: ../outside/schema.json}
+outputSchema: {type: object}
+execution: {kind: python, module: "tools.text:count"}
+"""
+
+
+def _load(root: Path, given: Any) -> object:
+    return lading.load(root / "project/a.tool.yaml", env={}, roots=given)
+
+
+def _load_tools(root: Path, given: Any) -> object:
+    return ToolpackLoader(roots=given).load_dir(root / "project")
+
+
+def _expand(root: Path, given: Any) -> object:
+    reference = str(root / "outside/canary.txt").removeprefix("/")
+    return expand({"prompt": {"$file": reference}}, root / "project", include_roots=given)
+
+
+@pytest.mark.parametrize("read", [_load, _load_tools, _expand])
+@pytest.mark.parametrize("single", [str, Path])
+def test_one_root_is_not_taken_letter_by_letter(tmp_path: Path, read: Any, single: Any) -> None:
+    """The first letter of an absolute path is `/`: as a root, it would allow every file there is."""
+    for name in ("project/.git", "shared", "outside"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "outside/canary.txt").write_text(CANARY)
+    (tmp_path / "outside/schema.json").write_text('{"type": "object"}')
+    (tmp_path / "project/a.tool.yaml").write_text(TOOL)
+    with pytest.raises(lading.LoadError) as caught:
+        read(tmp_path, single(tmp_path / "shared"))
+    assert len(caught.value.errors) == 1, caught.value

@@ -73,7 +73,38 @@ def test_a_folder_named_like_a_file() -> None:
     with pytest.raises(lading.LoadError) as caught:
         lading.load("main.yaml", kind="server")
     assert [each.code for each in caught.value.errors] == ["file-is-directory"]
+    report = lading.check(["."], env={})
+    assert [str(each) for each in report.errors] == [
+        "SKILL.md: error[file-is-directory] SKILL.md is a directory, expected a file",
+        "a.tool.yaml: error[file-is-directory] a.tool.yaml is a directory, expected a file",
+    ]
+    Path(".gitignore").rmdir()
+    Path(".gitignore").write_text("*.tool.yaml/\nSKILL.md\n")
     assert codes(kind=None) == []
+
+
+@pytest.mark.parametrize("name", ["a.tool.yaml", ".mcp.json", "SKILL.md"])
+def test_a_pipe_in_the_place_of_a_file_is_told(name: str) -> None:
+    os.mkfifo(name)
+    os.mkfifo("other.yaml")
+    assert [str(each) for each in lading.check(["."], env={}).diagnostics] == [
+        f"{name}: error[file-not-regular] {name} is not a regular file"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("bin.yaml", ["bin.yaml: error[not-utf8] bin.yaml is not valid UTF-8: byte 0xFF at offset 28"]),
+        ("bin.json", ["bin.json: error[not-utf8] bin.json is not valid UTF-8: byte 0xFF at offset 28"]),
+        ("bin.txt", []),
+    ],
+)
+def test_a_text_with_bytes_that_are_none(name: str, told: list[str]) -> None:
+    """What looks like one of ours is told, what looks like nothing is nobody's business."""
+    Path(name).write_bytes(b"server: {name: a}\ntools: []\n\xff")
+    Path("noise.yaml").write_bytes(b"\xff\xfe\x00" * 100)
+    assert [str(each) for each in lading.check(["."], env={}).diagnostics] == told
 
 
 def test_an_empty_file() -> None:

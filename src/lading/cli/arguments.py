@@ -39,7 +39,9 @@ class Parser(argparse.ArgumentParser):
         super().__init__(*args, **{"allow_abbrev": False, "formatter_class": _Formatter, **settings})
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"{self.prog}: {message}\nsee: {self.prog} --help\n")
+        from lading.visible import visible  # an argument may hold anything
+
+        self.exit(2, f"{self.prog}: {visible(message)}\nsee: {self.prog} --help\n")
 
     def read(self, arguments: Sequence[str]) -> argparse.Namespace:
         """Like `parse_args`, with a guess for every flag nobody knows."""

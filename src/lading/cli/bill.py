@@ -12,7 +12,7 @@ from lading.cli.request import loaded_of, outcome_of
 from lading.diagnostics import UsageError
 from lading.files import Files
 from lading.sandbox import FileProblem
-from lading.wording import visible
+from lading.visible import visible
 
 
 def run(options: argparse.Namespace, output: Output) -> int:

@@ -99,7 +99,7 @@ def _write(report: Report, options: argparse.Namespace, output: Output, fixed: i
         for line in github.render(report, prefix=_inside_repository()):
             output.data(line)
     if options.statistics:
-        output.note(statistics(report).rstrip("\n"))
+        output.note(*statistics(report).splitlines())
 
 
 def _write_text(report: Report, options: argparse.Namespace, output: Output, fixed: int | None) -> None:

@@ -26,7 +26,7 @@ from lading.path import Path, format_path
 from lading.render.changes import lines_of
 from lading.render.text import Style
 from lading.revisions import NoRevision, Revision
-from lading.wording import visible
+from lading.visible import visible, visible_first
 from lading.workspace import Disk, Place, load_all
 
 
@@ -120,10 +120,11 @@ def _tell(side: Side, loads: tuple[dict[str, Outcome], list[Diagnostic]], output
     """Say what keeps a side from being compared; whether there is anything."""
     outcomes, problems = loads
     errors = [*problems, *(each for outcome in outcomes.values() for each in outcome.errors)]
+    failed = any(each.severity == "error" for each in errors)
     if errors:
-        output.note(f"lading: {side.label} has errors:")
+        output.note(f"lading: {side.label} has {'errors' if failed else 'links that are not followed'}:")
         output.findings(errors)
-    return bool(errors)
+    return failed
 
 
 def _folder_and_file(old: dict[str, Outcome], new: dict[str, Outcome]) -> bool:
@@ -179,7 +180,7 @@ def _lines(diffs: list[FileDiff], style: Style) -> Iterator[str]:
         return
     for diff in diffs:
         status = "" if diff.status == "changed" else f" ({diff.status})"
-        yield style.paint("bold", visible(diff.name)) + status
+        yield style.paint("bold", visible_first(diff.name)) + status
         for change in diff.changes:
             yield from _change(diff, change, style)
         yield ""

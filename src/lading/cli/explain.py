@@ -13,7 +13,8 @@ from lading.cli.request import loaded_of, outcome_of, path_of
 from lading.loaded import Explanation, Setting
 from lading.loading import Outcome
 from lading.render.text import Style, excerpt
-from lading.wording import shortened, type_name, visible
+from lading.visible import visible, visible_first
+from lading.wording import shortened, type_name
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
@@ -118,7 +119,7 @@ _HOW = {
 
 def _place(each: Setting) -> str:
     assert each.span is not None
-    return f"{visible(each.span.source.name)}:{each.span.line}:{each.span.column}"
+    return f"{visible_first(each.span.source.name)}:{each.span.line}:{each.span.column}"
 
 
 def _value(value: Any, width: int) -> str:

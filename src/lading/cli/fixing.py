@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from lading.cli.output import Output
 from lading.fixes import REASONS, Refusal, Repair, diff, repair
-from lading.session import project_root
+from lading.session import project_of_folder
 from lading.workspace import Report
 from lading.writing import NotWritten, rewrite
 
@@ -39,7 +39,7 @@ def roots_of(paths: Iterable[str], cwd: str) -> tuple[str, ...]:
     a link does not name the place it leads to."""
     places = (os.path.join(cwd, path) for path in paths)
     folders = (each if os.path.isdir(each) else os.path.dirname(each) for each in places)
-    return tuple(dict.fromkeys(project_root(os.path.join(folder, "file"), cwd) for folder in folders))
+    return tuple(dict.fromkeys(project_of_folder(folder, cwd) for folder in folders))
 
 
 def _write(each: Repair, roots: Sequence[str], unwritten: dict[str, str]) -> bool:

@@ -28,4 +28,4 @@ def run(options: argparse.Namespace, output: Output) -> int:
     if bad:
         where = " ".join(options.paths)
         output.note(f"lading: {'1 file has' if bad == 1 else f'{bad} files have'} errors, see: lading check {where}")
-    return FOUND if bad or problems else OK
+    return FOUND if bad or any(each.severity == "error" for each in problems) else OK

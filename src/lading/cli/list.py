@@ -60,13 +60,24 @@ def _list(options: argparse.Namespace, output: Output) -> int:
     if not rows:
         output.note("lading: found nothing to list; name a file, or a kind with --kind")
         return USAGE
-    bad = len({row.file for row in rows if row.errors})
+    bad = list(dict.fromkeys(row.file for row in rows if row.errors))
     if bad:
-        what = "1 file has" if bad == 1 else f"{bad} files have"
-        output.note(f"lading: {what} errors, see: lading check")
+        what = "1 file has" if len(bad) == 1 else f"{len(bad)} files have"
+        output.note(f"lading: {what} errors, see: lading check {_named(bad)}{_flag(options.kind)}")
     return FOUND if bad else OK
 
 
+def _named(files: list[str]) -> str:
+    """The files by name: some are the user's own, which a check of the project does not look at."""
+    rest = len(files) - _MOST_NAMED
+    return " ".join(files[:_MOST_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+
+
+def _flag(kind: str | None) -> str:
+    return "" if kind is None else f" --kind {kind}"
+
+
+_MOST_NAMED = 5
 _HEAD = ("KIND", "SORT", "NAME", "LAYER", "FILE", "SHADOWED BY", "DESCRIPTION")
 
 
@@ -74,9 +85,14 @@ def _columns(row: Listed) -> tuple[str, ...]:
     place = f"{row.file}:{row.line}" if row.line is not None and row.item is not None and row.item.path else row.file
     kind, layer, shadow = row.kind or "?", row.layer or "", row.shadowed_by or ""
     if row.item is None:
-        count = "1 error" if row.errors == 1 else f"{row.errors} errors"
-        return kind, "", "", layer, place, shadow, f"({count})"
+        return kind, "", "", layer, place, shadow, _trouble(row)
     return kind, row.item.sort, row.item.name, layer, place, shadow, _first_line(row.item.description or "")
+
+
+def _trouble(row: Listed) -> str:
+    if not row.errors:
+        return "(not read: a link out of the project)"
+    return "(1 error)" if row.errors == 1 else f"({row.errors} errors)"
 
 
 def _first_line(text: str) -> str:

@@ -134,13 +134,13 @@ def _import_msgspec() -> None:
         del sys.modules["typing_extensions"]
 
 
-def _bug(error: Exception) -> str:
+def _bug(error: Exception) -> tuple[str, str]:
     """What to report. The words of the exception stay out: they may hold a value of the environment."""
     if os.environ.get("LADING_TRACEBACK"):
         raise error
     from lading.diagnostics import raised
 
     return (
-        f"lading: a bug in lading: {raised(error)}\n"
-        "Please report it, with what LADING_TRACEBACK=1 adds; mind that it may show values of your environment."
+        f"lading: a bug in lading: {raised(error)}",
+        "Please report it, with what LADING_TRACEBACK=1 adds; mind that it may show values of your environment.",
     )

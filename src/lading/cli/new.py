@@ -10,6 +10,7 @@ from lading.cli.main import OK
 from lading.cli.output import Output
 from lading.diagnostics import LoadError, UsageError
 from lading.kinds.registry import kind_named, known_names
+from lading.session import project_of_folder
 from lading.workspace import recognise
 from lading.writing import NotWritten, write_new
 
@@ -31,7 +32,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
         return OK
     path = _filled(kind.example_path, options.name)
     try:
-        write_new(os.path.join(*path.split("/")), text.encode("utf-8"))
+        write_new(os.path.join(*path.split("/")), text.encode("utf-8"), project_of_folder(".", os.getcwd()))
     except NotWritten as error:
         raise UsageError(f"cannot write {path}: {error}") from None
     output.data(f"{path}\n")

@@ -57,6 +57,7 @@ class Output:
         from lading.diagnostics import UsageError
         from lading.writing import NotWritten, write_whole
 
+        self.flush()  # the path may be that of standard output
         try:
             write_whole(path, text.encode("utf-8"))
         except NotWritten as error:
@@ -66,11 +67,17 @@ class Output:
         """Let whoever reads along see what was written so far."""
         flush(sys.stdout)
 
-    def note(self, text: str) -> None:
-        """Write a word about the run itself."""
+    def note(self, *lines: str) -> None:
+        """Write a word about the run itself, a line or several. Names of files and arguments are in it, so that
+        nothing in a line ends it, or acts on a terminal."""
+        from lading.visible import visible
+
+        self._note("".join(f"{visible(line)}\n" for line in lines))
+
+    def _note(self, text: str) -> None:
         self.flush()
         if sys.stderr is not None:
-            write(sys.stderr, text + "\n")
+            write(sys.stderr, text)
             sys.stderr.flush()
 
     def findings(self, diagnostics: Iterable[Diagnostic]) -> None:
@@ -79,7 +86,7 @@ class Output:
 
         style = Style(colour=self.colour_notes, width=self.width)
         for each in diagnostics:
-            self.note(finding(each, style))
+            self._note(finding(each, style) + "\n")
 
 
 def terminal_width(otherwise: int) -> int:

@@ -13,7 +13,7 @@ from lading.diagnostics import Diagnostic, UsageError
 from lading.project import Selection
 from lading.rechecking import Turn, watch_check
 from lading.render import text
-from lading.wording import visible
+from lading.visible import visible
 
 #: How many files a status line names before it only counts.
 _NAMED = 3

@@ -247,6 +247,9 @@ class Kind(msgspec.Struct, frozen=True):
     #: what tells a file from others, by its path, where that is not the file that links lead to: a name that comes
     #: from the path makes two of one file
     identity: Callable[[str], str] | None = None
+    #: whether a discovery decides which files there are: it reads them wherever links lead, and tells itself what is in
+    #: the place of one, so a check must tell the same
+    discovered: bool = False
     #: the layer of a file, by its absolute path
     layer: Callable[[str, Mapping[str, str]], str | None] = in_no_layer
     #: what a folder of such files tells that none of the files does, each fact with its path; the folder may be missing

@@ -10,7 +10,7 @@ from typing import Any
 from lading.comparing import Change
 from lading.render.text import Style, cut
 from lading.render.yaml import dump
-from lading.wording import visible
+from lading.visible import visible
 
 _INDENT = "      "
 #: A value that came or went as a whole is shown to this many lines.

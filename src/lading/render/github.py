@@ -1,7 +1,7 @@
 """Workflow commands of GitHub Actions: each finding becomes an annotation at its line.
 
 A command is one line, `::error file=…,line=…::message`. Whatever could end the line, a property or the properties
-is escaped, so that no text of a checked file can start a command of its own.
+is escaped, so that no text or name of a checked file can start a command of its own, or act on a terminal.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import posixpath
 from collections.abc import Iterator
 
 from lading.diagnostics import Diagnostic, Severity
+from lading.visible import visible
 from lading.workspace import Report
 
 _COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "note": "notice"}
@@ -29,7 +30,7 @@ def command(each: Diagnostic, prefix: str = "") -> str:
 
 def _place(each: Diagnostic, prefix: str) -> dict[str, object]:
     assert each.name is not None
-    properties: dict[str, object] = {"file": posixpath.join(prefix, each.name)}
+    properties: dict[str, object] = {"file": posixpath.join(prefix, _name(each.name))}
     if each.span is not None:
         line, column = each.span.source.position(each.span.start)
         end_line, end_column = each.span.source.position(each.span.end)
@@ -37,6 +38,11 @@ def _place(each: Diagnostic, prefix: str) -> dict[str, object]:
         if line == end_line:  # columns count only within one line
             properties |= {"col": column, "endColumn": end_column}
     return {**properties, "title": f"lading: {each.code}"}
+
+
+def _name(name: str) -> str:
+    """A name without what acts on a terminal; line ends have an escape of their own."""
+    return "".join(each if each in "\r\n" else visible(each) for each in name)
 
 
 def _data(text: str) -> str:

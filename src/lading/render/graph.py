@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from lading.graphs import Edge, Graph, Node
 from lading.render.svg import svg
-from lading.wording import visible
+from lading.visible import visible
 
 
 def mermaid(graph: Graph) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from lading._version import __version__
 from lading.diagnostics import Diagnostic, Edit, Label
 from lading.source import Span
-from lading.wording import UNSAFE
+from lading.visible import visible_json
 from lading.workspace import Report
 
 
@@ -18,8 +18,7 @@ def render(report: Report, *, fixed: int | None = None) -> str:
 
 def written(value: Any) -> str:
     """Data as JSON that people may read on a terminal: what cannot be seen is escaped, which changes nothing."""
-    text = json.dumps(value, ensure_ascii=False, indent=1)
-    return UNSAFE.sub(lambda match: "\n" if match.group() == "\n" else json.dumps(match.group())[1:-1], text) + "\n"
+    return visible_json(json.dumps(value, ensure_ascii=False, indent=1)) + "\n"
 
 
 def to_dict(report: Report, *, fixed: int | None = None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from lading.graphs import Edge, Graph, Node
 from lading.render.layout import Box, Layout, Point, lay_out
 from lading.render.text import cells
-from lading.wording import visible
+from lading.visible import visible
 
 _HEIGHT = 32.0
 #: The width of a cell of text and of the space around it. Widths are estimated: no font is asked.

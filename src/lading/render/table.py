@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lading.render.text import Style, cells, cut
-from lading.wording import visible
+from lading.visible import visible
 
 _GAP = 2
 #: No column is squeezed below this.

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 
 from lading.diagnostics import Diagnostic, Label
 from lading.source import Span
-from lading.wording import visible
+from lading.visible import visible
 from lading.workspace import Report
 
 _COLOURS: dict[str, str] = {

@@ -14,7 +14,7 @@ from typing import Any
 
 from lading.path import ROOT, Path
 from lading.syntax.yaml.scalars import resolve_plain
-from lading.wording import visible
+from lading.visible import visible
 
 _INDENT = "  "
 #: libyaml gives up on a key without `?` that is longer than this.

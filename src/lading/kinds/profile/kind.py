@@ -69,6 +69,7 @@ KIND = Kind(
     sensitive=presenting.SENSITIVE,
     layers=("user", "project"),
     identity=presenting.identity,
+    discovered=True,
     layer=presenting.layer,
     beside=folder.beside,
     above=presenting.above,
