@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 from lading.diagnostics import Fact, LoadError, Shown, UsageError
 from lading.files import Files, display_name
-from lading.given import folder_given, paths_given
+from lading.given import folder_given, folders_given
 from lading.kinds.agent_md.model import DEFAULT_KIND, AgentKind
 from lading.kinds.blueprint.expand import Places
 from lading.kinds.blueprint.expand import expand as expand_tree
@@ -44,7 +44,7 @@ def expand(
     if default_kind not in get_args(AgentKind):
         raise UsageError(f"there is no agent kind `{default_kind}` (known: {', '.join(get_args(AgentKind))})")
     folder = folder_given("base", base)
-    bases = (folder, *(folder_given("include_roots", root) for root in paths_given("include_roots", include_roots)))
+    bases = (folder, *folders_given("include_roots", include_roots))
     session = Session(KIND, KIND.options(), Files(), env={}, limits=Limits(), root=folder, base=folder)
     if _is_too_deep(value):
         too_deep = Fact("nesting-too-deep", values={"limit": MAX_DEPTH})

@@ -135,8 +135,8 @@ def _failed(path: str, why: Diagnostic) -> Checked:
 
 def _unloaded(path: str, problem: Diagnostic | None, *, named: bool) -> Checked | None:
     """A file that nobody recognises, or whose content nobody can look at. Of those a walk meets, a refusal is worth a
-    word, and a text with bytes that are none, if the rest of it looks like ours; a file that is too large would not have
-    been recognised."""
+    word, and a text with bytes that are none, if the rest of it looks like ours; what is too large would not have been
+    recognised."""
     if named or (problem is not None and problem.code == "not-utf8"):
         return _failed(path, problem or finding("unrecognised", display_name(path)))
     if problem is not None and problem.code == "file-unreadable":

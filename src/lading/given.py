@@ -66,8 +66,8 @@ def folder_given(argument: str, value: object) -> str:
 
 
 def folders_given(argument: str, value: object) -> tuple[str, ...]:
-    """The absolute paths of one folder or several. One is not taken letter by letter: its first is often `/`, which would
-    allow every file there is. Raises `UsageError`."""
+    """The absolute paths of one folder or several. One is not taken letter by letter: its first is often `/`, which
+    would allow every file there is. Raises `UsageError`."""
     return tuple(folder_given(argument, each) for each in paths_given(argument, value))
 
 

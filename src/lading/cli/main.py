@@ -118,7 +118,7 @@ def _failed(error: Exception, output: Output) -> int:
     except UsageError as gone:
         output.note(f"lading: {gone}")
         return USAGE
-    output.note(_bug(error))
+    output.note(*_bug(error))
     return BUG
 
 
