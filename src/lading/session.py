@@ -25,17 +25,13 @@ _PROJECT_MARKS = (".git", "lading.toml")
 def project_root(path: str, cwd: str, files: Files | None = None) -> str:
     """The folder references may not leave: the nearest parent with `.git`, `lading.toml` or a `pyproject.toml`
     that has `[tool.lading]`; else the working directory if it contains the file; else the file's folder."""
-    try:
-        folder = os.path.dirname(os.path.realpath(path))
-    except ValueError:  # a name that no file can have; reading it tells so
-        folder = os.path.dirname(path)
-    return project_of_folder(folder, cwd, files)
+    return project_of_folder(os.path.dirname(_real(path)), cwd, files)
 
 
 def project_of_folder(folder: str, cwd: str, files: Files | None = None) -> str:
     """The same for a file right in a folder, whatever its name: one that is a link would lead elsewhere."""
     files = files or Files(cwd=cwd)
-    current = folder = os.path.realpath(folder)
+    current = folder = _real(folder)
     while True:
         marked = any(files.exists(os.path.join(current, mark)) for mark in _PROJECT_MARKS)
         if marked or speaks_of_lading(current, files):
@@ -46,6 +42,14 @@ def project_of_folder(folder: str, cwd: str, files: Files | None = None) -> str:
         current = parent
     cwd = os.path.realpath(cwd)
     return cwd if folder == cwd or folder.startswith(cwd.rstrip(os.sep) + os.sep) else folder
+
+
+def _real(path: str) -> str:
+    """A path without links; as it is, if no file can have that name: reading it tells so."""
+    try:
+        return os.path.realpath(path)
+    except ValueError:
+        return path
 
 
 def speaks_of_lading(folder: str, files: Files) -> bool:

@@ -274,7 +274,6 @@ def test_every_command_at_any_width(
         ["explain", "{project}/server.yaml", "server"],
         ["graph", "{project}"],
         ["diff", "{project}/server.yaml", "{project}/other.yaml"],
-        ["schema", "server", "--output", "x.json"],
     ],
     ids=" ".join,
 )
