@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 from lading.diagnostics import Also, Fact, Shown, fact
 from lading.freeze import EMPTY
 from lading.kinds.profile.hooks import Table
-from lading.nearest import nearest
+from lading.nearest import Guesses
 from lading.path import Path
 from lading.tree import HOLE, Tree, get, graft, merge, move, put, remove
 
@@ -188,11 +188,12 @@ def enabled_servers_exist(tree: Tree, json_names: frozenset[str]) -> Iterator[Fa
     """Every server that TOML enables is defined in TOML."""
     known = get(tree.value, SERVERS, {})
     enabled = get(tree.value, ENABLED, [])
+    guesses = Guesses()
     for number, name in enumerate(enabled if isinstance(enabled, list) else ()):
         if isinstance(name, str) and isinstance(known, dict) and name not in known:
             origin = tree.story((*ENABLED, number)).origin
             if name in json_names:
                 yield Fact("mcp-json-server-listed", values={"name": Shown(name)}, origin=origin)
             else:
-                values: dict[str, object] = {"name": Shown(name), "nearest": nearest(name, known)}
+                values: dict[str, object] = {"name": Shown(name), "nearest": guesses.nearest(name, known)}
                 yield Fact("mcp-server-undefined", values=values, origin=origin)
