@@ -8,6 +8,7 @@ is none.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from lading.expressions import expression
 
@@ -24,6 +25,7 @@ _LONGEST = 100
 #: a few of them, ranking one some more.
 _AFFORDABLE = 5_000_000
 _LOOKING, _RANKING = 30, 100
+_MOST_KNOWN = 50_000
 
 
 class Guesses:
@@ -45,7 +47,7 @@ class Guesses:
         if self._left <= 0:
             return None
         spellings: dict[str, str] = {}
-        for each in known:
+        for each in islice(known, _MOST_KNOWN):
             spellings.setdefault(_folded(each), each)
         wanted = _folded(name)
         self._left -= _LOOKING * len(spellings)
