@@ -125,6 +125,32 @@ def short_forms_of_tags(count: int) -> Case:
     return {"main.yaml": lines(count, "%TAG !a#! tag:x\n") + f"---\n{SERVER}tools: []\n"}, "yaml-syntax", 1
 
 
+def unknown_settings(count: int) -> Case:
+    return {".defect/config.toml": lines(count, "a# = 1\n")}, "unknown-field", count
+
+
+def servers_of_settings(count: int) -> Case:
+    table = lines(count, '[mcp.servers.s#]\ntransport = "stdio"\ncommand = "x"\n')
+    servers = {"mcpServers": {f"s{number:05d}": {"command": "x", "type": None} for number in range(2 * count)}}
+    return {".defect/config.toml": table, ".mcp.json": json.dumps(servers)}, "mcp-server-shadowed", count
+
+
+def hooks_of_a_profile(count: int) -> Case:
+    hooks = "  after_session_enter:\n" + "    - {source: y}\n" * count
+    return {".defect/agents/a.md": f"---\ndescription: d\nhooks:\n{hooks}---\nBody\n"}, "unknown-field", count
+
+
+def numbers_for_names(count: int) -> Case:
+    names = ", ".join(map(str, range(count)))
+    text = f"---\ndescription: d\ntools:\n  allow: [{names}]\n---\nBody\n"
+    return {".defect/agents/a.md": text}, "text-not-quoted", count
+
+
+def unknown_tools(count: int) -> Case:
+    agent = f"---\nname: a\ndescription: d\ntools: {listed(count, 'Rad#')}\n---\nBody\n"
+    return {".claude/agents/a.md": agent}, "unknown-reference", count
+
+
 @pytest.mark.parametrize(
     ("make", "count", "seconds"),
     [
@@ -140,6 +166,11 @@ def short_forms_of_tags(count: int) -> Case:
         (tools_of_a_profile, 1_000, 2),
         (missing_includes, 1_000, 2),
         (unknown_kinds, 2_000, 1),
+        (unknown_settings, 10_000, 1.5),
+        (servers_of_settings, 5_000, 2),
+        (hooks_of_a_profile, 3_000, 1.5),
+        (numbers_for_names, 3_000, 0.5),
+        (unknown_tools, 10_000, 2),
         (open_quotes, 100_000, 0.1),
         (commas_and_comments, 50_000, 0.2),
         (blanks_in_a_name, 100_000, 0.2),

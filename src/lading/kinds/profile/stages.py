@@ -46,10 +46,11 @@ def keep_text(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
         return tree, []
     facts: list[Fact] = []
     kept: dict[Path, str] = {}
-    for path in list(_unquoted(tree.value)):
+    origins = {path: tree.story(path).origin for path in _unquoted(tree.value)}
+    places = document.locate(origin.path for origin in origins.values())
+    for path, origin in origins.items():
         value = get(tree.value, path)
-        origin = tree.story(path).origin
-        written = document.text(origin.path) or ""
+        written = places[origin.path].value.text() if origin.path in places else ""
         text = written if re.fullmatch(r"[\w.+:-]+", written) else str(value)
         values: dict[str, object] = {"found": Shown(value, as_found=True), "text": Shown(text)}
         remedy = Remedy("put quotes around it", (Change(path, text, origin=origin),))
