@@ -21,6 +21,7 @@ from lading.tree import (
     Origin,
     Origins,
     Tree,
+    Undone,
     Via,
     attach,
     find,
@@ -421,3 +422,18 @@ def test_select_keeps_the_origins_of_what_stays() -> None:
     assert [origin_of(result, ("l", number)) for number in (0, 1)] == [("user", ("l", 1)), ("project", ("l", 1))]
     assert ways(result, ("l", 0)) == ["user layer"]
     assert ways(result, ("l", 1)) == ["project layer"]
+
+
+def test_moves_are_undone_the_last_one_first() -> None:
+    moves: list[tuple[tuple[str | int, ...], tuple[str | int, ...]]] = [
+        (("a",), ("b",)),
+        (("c",), ("a",)),
+        (("b", "x"), ("d",)),
+        (("e",), ("b",)),
+    ]
+    undone = Undone(moves)
+    assert undone.path(("a", 1)) == ("c", 1)
+    assert undone.path(("d", "y")) == ("a", "x", "y")
+    assert undone.path(("b",)) == ("e",)
+    assert undone.path(("z",)) == ("z",)
+    assert undone.path(()) == ()

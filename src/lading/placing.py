@@ -17,7 +17,7 @@ from lading.nearest import Guesses
 from lading.path import Path, pointer
 from lading.source import Source, Span
 from lading.syntax.document import Document, Located
-from lading.tree import Origin, Story, Tree
+from lading.tree import Origin, Story, Tree, Undone
 from lading.wording import Redactor, help_of, message_of, path_of
 
 #: Texts without it ignore nothing, and need not be searched.
@@ -32,6 +32,7 @@ class Placer:
         self, tree: Tree | None, documents: Iterable[Document], codes: Mapping[str, Code], *, file: str | None = None
     ) -> None:
         self.tree = tree
+        self.undone = Undone(tree.moves if tree is not None else ())
         self.codes = codes
         self.file = file  #: named when a finding has no place at all
         self.documents = tuple(documents)
@@ -91,7 +92,7 @@ class Placer:
         if each.origin is not None:
             path: Path = each.origin.path
             return path
-        return each.path if each.span is not None or self.tree is None else self.tree.authored(each.path)
+        return each.path if each.span is not None or self.tree is None else self.undone.path(each.path)
 
     def _diagnostic(self, each: Fact) -> Diagnostic:
         code = self.codes[each.code]

@@ -9,6 +9,7 @@ Nothing here can contain itself, so the garbage collector need not look at it (`
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
@@ -147,14 +148,39 @@ class Tree(msgspec.Struct, frozen=True, gc=False):
 
     def authored(self, path: Path) -> Path:
         """The path as the author would write it: moves undone, the last one first."""
-        for start, end in reversed(self.moves):
-            if path[: len(end)] == end:
-                path = start + path[len(end) :]
-        return path
+        return Undone(self.moves).path(path) if self.moves else path
 
     def at(self, path: Path) -> Tree:
         """The part at `path` as a tree of its own."""
         return Tree(get(self.value, path), self.origins.at(path))
+
+
+class Undone:
+    """Moves by where they end, so that undoing many of them for many paths does not look at each of them."""
+
+    def __init__(self, moves: Sequence[tuple[Path, Path]]) -> None:
+        self._moves = moves
+        self._by_end: dict[Path, list[int]] = {}
+        for number, (_, end) in enumerate(moves):
+            self._by_end.setdefault(end, []).append(number)
+
+    def path(self, path: Path) -> Path:
+        """The path before all moves."""
+        before = len(self._moves)
+        while (last := self._last(path, before)) is not None:
+            start, end = self._moves[last]
+            path, before = start + path[len(end) :], last
+        return path
+
+    def _last(self, path: Path, before: int) -> int | None:
+        """The last move ahead of number `before` that brought a path, or something around it, to its place."""
+        found: int | None = None
+        for depth in range(len(path) + 1) if before else ():
+            numbers = self._by_end.get(path[:depth], ())
+            earlier = bisect.bisect_left(numbers, before)
+            if earlier and (found is None or numbers[earlier - 1] > found):
+                found = numbers[earlier - 1]
+        return found
 
 
 def get(value: Any, path: Path, default: Any = None) -> Any:
