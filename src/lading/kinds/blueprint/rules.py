@@ -171,8 +171,9 @@ def operators_exist(config: Any, session: Session) -> Iterator[Fact]:
 
 def other_names_exist(config: Any, session: Session) -> Iterator[Fact]:
     """Runners, contexts and subprocesses that are named exist."""
+    lists = {key: names_in(config, key) for key in ("runners", "metas", "subprocesses")}
     for key, path, name in _other_names(config):
-        known = names_in(config, key)
+        known = lists[key]
         if known.lack(name):
             yield _unknown("unknown-name", path, name, known, key, session.guesses)
 
