@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clock import promised
-from lading.nearest import distance, nearest
+from lading.nearest import Guesses, distance, nearest
 
 KNOWN = ("nested_json", "batch_notifications", "garbage", "max_depth", "depth", "name")
 
@@ -38,6 +38,21 @@ def test_nothing_known() -> None:
 def test_very_long_names_cost_nothing() -> None:
     with promised(0.1):
         assert nearest("x" * 1_000_000, KNOWN) is None
+
+
+def test_guesses_of_one_load_are_spent_some_time() -> None:
+    guesses = Guesses()
+    known = [f"weather{number:04d}" for number in range(1000)]
+    with promised(2):
+        found = [guesses.nearest(f"wether{number:04d}", known) for number in range(1000)]
+    assert found[:5] == known[:5]
+    assert found[-1] is None
+    assert guesses.are_spent
+
+
+def test_one_guess_among_very_many_names_ends_too() -> None:
+    with promised(2):
+        assert nearest("wether000000", [f"weather{number:06d}" for number in range(200_000)]) == "weather000000"
 
 
 @pytest.mark.parametrize(

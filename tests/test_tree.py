@@ -21,6 +21,7 @@ from lading.tree import (
     Origin,
     Origins,
     Tree,
+    Undone,
     Via,
     attach,
     find,
@@ -29,7 +30,9 @@ from lading.tree import (
     merge,
     move,
     put,
+    put_all,
     remove,
+    remove_all,
     select,
     walk,
 )
@@ -285,20 +288,43 @@ def test_there_is_one_hole() -> None:
     assert repr(HOLE) == "HOLE"
 
 
-def test_origins_pickle_and_drop() -> None:
+def test_origins_pickle() -> None:
     origins = tree({"a": 1}).origins.put(("a",), Origins(None, (Via("x"),)))
     assert pickle.loads(pickle.dumps(origins)).below["a"].via == (Via("x"),)
-    assert not origins.drop(("a",)).below
-    assert origins.drop(("b",)) is origins
 
 
-def test_drop_takes_one_part_and_leaves_the_rest() -> None:
+def test_removing_takes_one_part_and_leaves_the_rest() -> None:
     one, two = Origins(None, (Via("one"),)), Origins(None, (Via("two"),))
-    origins = tree({}).origins.put(("a", "b", "c"), one).put(("a", "b", "d"), two).put(("a", "e"), one)
-    left = origins.drop(("a", "b", "c"))
-    assert left.below["a"].below["b"].below == {"d": two}
-    assert left.below["a"].below["e"] is one
+    whole = tree({"a": {"b": {"c": 1, "d": 2}, "e": 3}})
+    origins = whole.origins.put(("a", "b", "c"), one).put(("a", "b", "d"), two).put(("a", "e"), one)
+    left = remove(Tree(whole.value, origins), ("a", "b", "c"))
+    assert left.value == {"a": {"b": {"d": 2}, "e": 3}}
+    assert left.origins.below["a"].below["b"].below == {"d": two}
+    assert left.origins.below["a"].below["e"] is one
     assert origins.below["a"].below["b"].below == {"c": one, "d": two}
+    assert whole.value["a"]["b"] == {"c": 1, "d": 2}
+
+
+def test_removing_many() -> None:
+    whole = tree({"a": {"b": 1, "c": 2}, "d": [{"e": 3, "f": 4}], "g": 5})
+    left = remove_all(whole, [("a", "b"), ("d", 0, "e"), ("g",), ("a", "no")])
+    assert left.value == {"a": {"c": 2}, "d": [{"f": 4}]}
+    assert not left.origins.below
+    assert remove_all(whole, []) is whole
+
+
+def test_putting_many() -> None:
+    whole = tree({"a": {"b": 1, "c": 2}, "d": [3, 4]})
+    changed = put_all(whole, {("a", "b"): "x", ("d", 1): "y"})
+    assert changed.value == {"a": {"b": "x", "c": 2}, "d": [3, "y"]}
+    one_by_one = put(put(whole, ("a", "b"), "x"), ("d", 1), "y")
+    assert changed.story(("d", 1)) == one_by_one.story(("d", 1))
+    assert changed.story(("a", "b")) == one_by_one.story(("a", "b"))
+
+
+def test_grafting_a_new_key() -> None:
+    part = tree("x")
+    assert graft(tree({"a": {}}), {("a", "b"): part}).value == {"a": {"b": "x"}}
 
 
 def test_what_was_brought_in_one_way() -> None:
@@ -396,3 +422,18 @@ def test_select_keeps_the_origins_of_what_stays() -> None:
     assert [origin_of(result, ("l", number)) for number in (0, 1)] == [("user", ("l", 1)), ("project", ("l", 1))]
     assert ways(result, ("l", 0)) == ["user layer"]
     assert ways(result, ("l", 1)) == ["project layer"]
+
+
+def test_moves_are_undone_the_last_one_first() -> None:
+    moves: list[tuple[tuple[str | int, ...], tuple[str | int, ...]]] = [
+        (("a",), ("b",)),
+        (("c",), ("a",)),
+        (("b", "x"), ("d",)),
+        (("e",), ("b",)),
+    ]
+    undone = Undone(moves)
+    assert undone.path(("a", 1)) == ("c", 1)
+    assert undone.path(("d", "y")) == ("a", "x", "y")
+    assert undone.path(("b",)) == ("e",)
+    assert undone.path(("z",)) == ("z",)
+    assert undone.path(()) == ()

@@ -21,6 +21,7 @@ from lading.source import Source
 from lading.syntax.document import Document
 from lading.syntax.engine import MAX_DEPTH
 from lading.tree import Origins, Tree
+from lading.weight import MAX_ADDED, outweighs
 
 __all__ = ["expand"]
 
@@ -46,26 +47,41 @@ def expand(
     folder = folder_given("base", base)
     bases = (folder, *folders_given("include_roots", include_roots))
     session = Session(KIND, KIND.options(), Files(), env={}, limits=Limits(), root=folder, base=folder)
-    if _is_too_deep(value):
-        too_deep = Fact("nesting-too-deep", values={"limit": MAX_DEPTH})
-        raise LoadError(Placer(None, (), session.codes, file="<value>").place([too_deep]))
-    odd = _odd_key(value)
-    if odd is not None:
-        no_text = Fact("non-string-key", values={"key": Shown(str(odd))})
-        raise LoadError(Placer(None, (), session.codes, file="<value>").place([no_text]))
-    document = _document(_listed(value, {}))
+    refused = _refused(value)
+    if refused is None:
+        value = _listed(value, {})
+        refused = _grew_too_large(value)
+    if refused is not None:
+        raise LoadError(Placer(None, (), session.codes, file="<value>").place([refused]))
     places = Places(bases, bases, ", ".join(map(display_name, bases)))
-    tree, facts = expand_tree(Tree.of(document), session, places, Tree(default_kind, Origins()), whole=False)
+    kind = Tree(default_kind, Origins())
+    tree, facts = expand_tree(Tree.of(_document(value, "")), session, places, kind, whole=False)
+    if facts:  # only now somebody needs the value as a text, which costs more than all the rest
+        text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
+        tree, facts = expand_tree(Tree.of(_document(value, text)), session, places, kind, whole=False)
     diagnostics = Placer(tree, session.documents, session.codes).place(facts)
     if any(each.severity == "error" for each in diagnostics):
         raise LoadError(diagnostics)
     return tree.value
 
 
-def _document(value: Any) -> Document:
+def _document(value: Any, text: str) -> Document:
     """A value as a document, so that findings can show where they stand in it."""
-    text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
     return Document(Source.of_text("<value>", text), "json", value)
+
+
+def _refused(value: Any) -> Fact | None:
+    """What keeps a value from being looked at: it has no end, or parts that nobody could write."""
+    if _is_too_deep(value):
+        return Fact("nesting-too-deep", values={"limit": MAX_DEPTH})
+    odd = _odd_key(value)
+    return None if odd is None else Fact("non-string-key", values={"key": Shown(str(odd))})
+
+
+def _grew_too_large(value: Any) -> Fact | None:
+    """Parts that are shared, as aliases make them, are walked wherever they stand."""
+    allowed = MAX_ADDED + sum(1 + len(each) for each in _containers(value))
+    return Fact("composed-too-large", values={"limit": MAX_ADDED}) if outweighs(value, allowed) else None
 
 
 def _is_too_deep(value: Any) -> bool:
@@ -85,22 +101,22 @@ def _children(node: Any) -> Iterable[Any]:
     return node if isinstance(node, list | tuple) else ()
 
 
-def _odd_key(value: Any) -> Any:
-    """A key that nobody would write as text, such as a tuple; None if there is none."""
+def _containers(value: Any) -> list[Any]:
+    """Every mapping and list of a value, each once."""
     seen: dict[int, Any] = {}
     left = [value]
     while left:
         node = left.pop()
-        if id(node) in seen:
-            continue
-        if isinstance(node, dict):
-            for key in node:
-                if not isinstance(key, str | int | float | None):
-                    return key
-        if isinstance(node, dict | list | tuple):
+        if isinstance(node, dict | list | tuple) and id(node) not in seen:
             seen[id(node)] = node
             left.extend(_children(node))
-    return None
+    return list(seen.values())
+
+
+def _odd_key(value: Any) -> Any:
+    """A key that nobody would write as text, such as a tuple; None if there is none."""
+    keys = (key for each in _containers(value) if isinstance(each, dict) for key in each)
+    return next((key for key in keys if not isinstance(key, str | int | float | None)), None)
 
 
 def _listed(value: Any, known: dict[int, Any]) -> Any:

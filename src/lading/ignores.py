@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 import msgspec
 
@@ -36,10 +37,19 @@ _TRAILING_SPACES = expression(r"((?:\\.|[^\\ ]| +(?=[^ ]))*) *(\\?)", re.DOTALL)
 class Pattern(msgspec.Struct, frozen=True):
     """One line of a `.gitignore`."""
 
-    regex: re.Pattern[str]
+    expression: str
     negated: bool
     folders_only: bool
     names_only: bool  #: matched against the last step of a path alone
+
+    def matches(self, path: str, name: str) -> bool:
+        return _compiled(self.expression).fullmatch(name if self.names_only else path) is not None
+
+
+@lru_cache(maxsize=10_000)
+def _compiled(expression: str) -> re.Pattern[str]:
+    """Of the lines of a file few are ever asked on their own."""
+    return re.compile(expression, re.DOTALL)
 
 
 class Patterns(msgspec.Struct, frozen=True):
@@ -54,7 +64,7 @@ class Patterns(msgspec.Struct, frozen=True):
         if self.names.fullmatch(name) is None and self.paths.fullmatch(path) is None:
             return None
         for each in reversed(self.patterns):
-            if (is_folder or not each.folders_only) and each.regex.fullmatch(name if each.names_only else path):
+            if (is_folder or not each.folders_only) and each.matches(path, name):
                 return not each.negated
         return None
 
@@ -65,13 +75,13 @@ def parse_ignores(text: str) -> Patterns:
     patterns = tuple(each for each in map(_pattern, lines) if each is not None)
     return Patterns(
         patterns,
-        _any_of(each.regex.pattern for each in patterns if each.names_only),
-        _any_of(each.regex.pattern for each in patterns if not each.names_only),
+        _any_of(each.expression for each in patterns if each.names_only),
+        _any_of(each.expression for each in patterns if not each.names_only),
     )
 
 
 def _any_of(expressions: Iterable[str]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{each})" for each in expressions) or _NEVER, re.DOTALL)
+    return re.compile("|".join(f"(?:{each})" for each in dict.fromkeys(expressions)) or _NEVER, re.DOTALL)
 
 
 def _pattern(line: str) -> Pattern | None:
@@ -83,8 +93,7 @@ def _pattern(line: str) -> Pattern | None:
     folders_only = line.endswith("/")
     line = line[:-1] if folders_only else line
     names_only = "/" not in line
-    expression = glob_expression(line.removeprefix("/"))
-    return Pattern(re.compile(expression, re.DOTALL), negated, folders_only, names_only)
+    return Pattern(glob_expression(line.removeprefix("/")), negated, folders_only, names_only)
 
 
 def _without_trailing_spaces(line: str) -> str:

@@ -331,7 +331,7 @@ def _report(
     placed = Placer(tree, documents, session.codes, file=file).place(facts) if facts else []
     # What keeps the configuration from existing cannot be silenced.
     kept = [each for each in placed if each.severity == "error"] if config is None else []
-    rest = [each for each in placed if each not in kept] if kept else placed
+    rest = [each for each in placed if each.severity != "error"] if kept else placed
     ignoring = [document.source for document in documents if IGNORE_MARK in document.source.text]
     diagnostics = apply_ignores(rest, ignoring, lambda: {**all_codes(), **session.codes}, kept) if ignoring else rest
     if kept:

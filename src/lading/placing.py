@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from lading.codes import Code
 from lading.diagnostics import Also, Change, Diagnostic, Edit, Fact, Fix, Label, Part, Remedy
 from lading.expressions import expression
-from lading.nearest import nearest
+from lading.nearest import Guesses
 from lading.path import Path, pointer
 from lading.source import Source, Span
 from lading.syntax.document import Document, Located
-from lading.tree import Origin, Story, Tree
+from lading.tree import Origin, Story, Tree, Undone
 from lading.wording import Redactor, help_of, message_of, path_of
 
 #: Texts without it ignore nothing, and need not be searched.
@@ -32,6 +32,7 @@ class Placer:
         self, tree: Tree | None, documents: Iterable[Document], codes: Mapping[str, Code], *, file: str | None = None
     ) -> None:
         self.tree = tree
+        self.undone = Undone(tree.moves if tree is not None else ())
         self.codes = codes
         self.file = file  #: named when a finding has no place at all
         self.documents = tuple(documents)
@@ -91,7 +92,7 @@ class Placer:
         if each.origin is not None:
             path: Path = each.origin.path
             return path
-        return each.path if each.span is not None or self.tree is None else self.tree.authored(each.path)
+        return each.path if each.span is not None or self.tree is None else self.undone.path(each.path)
 
     def _diagnostic(self, each: Fact) -> Diagnostic:
         code = self.codes[each.code]
@@ -196,30 +197,38 @@ def apply_ignores(
 ) -> list[Diagnostic]:
     """The diagnostics without those a `# lading: ignore[code]` on their line silences, plus one for each such
     comment that silences nothing. `kept` are those that cannot be silenced: whoever tries is told so."""
-    result = list(diagnostics)
+    left, fixed = _by_line(diagnostics), _by_line(kept)
+    known: Mapping[str, Code] | None = None
+    guesses = Guesses()
     for source in sources:
         for match in _IGNORE.finditer(source.text):
             line = source.position(match.start())[0]
             start = match.start("codes")
             for part in re.finditer(r"[^,\s]+", match["codes"]):
-                silenced = [each for each in result if each.code == part.group() and _is_on(each, source, line)]
-                if silenced:
-                    result = [each for each in result if each not in silenced]
-                else:
+                key = (id(source), line, part.group())
+                if left.pop(key, None) is None:
+                    known = codes() if known is None else known
                     span = Span(source, start + part.start(), start + part.end())
-                    meant = any(each.code == part.group() and _is_on(each, source, line) for each in kept)
-                    result.append(_unused(part.group(), span, codes(), refused=meant))
-    return sorted(result, key=Diagnostic.sort_key)
+                    unused = _unused(part.group(), span, known, guesses, refused=key in fixed)
+                    # It stands on a line like any other finding, so that a later comment there can silence it.
+                    left.setdefault((id(source), line, unused.code), []).append(unused)
+    return sorted((each for found in left.values() for each in found), key=Diagnostic.sort_key)
 
 
-def _is_on(each: Diagnostic, source: Source, line: int) -> bool:
-    return each.span is not None and each.span.source is source and each.span.line == line
+def _by_line(diagnostics: Iterable[Diagnostic]) -> dict[tuple[int, int, str], list[Diagnostic]]:
+    """What a comment can name: by source, line and code."""
+    found: dict[tuple[int, int, str], list[Diagnostic]] = {}
+    for each in diagnostics:
+        place = (id(each.span.source), each.span.line) if each.span is not None else (0, 0)
+        found.setdefault((*place, each.code), []).append(each)
+    return found
 
 
-def _unused(name: str, span: Span, codes: Mapping[str, Code], *, refused: bool) -> Diagnostic:
+def _unused(name: str, span: Span, codes: Mapping[str, Code], guesses: Guesses, *, refused: bool) -> Diagnostic:
     code = codes["unused-ignore" if name in codes else "unknown-code"]
     instead = "an error that keeps the configuration from existing cannot be silenced" if refused else "remove it"
-    values: dict[str, object] = {"code": name, "nearest": nearest(name, codes), "instead": instead}
+    guess = guesses.nearest(name, codes) if name not in codes else name
+    values: dict[str, object] = {"code": name, "nearest": guess, "instead": instead}
     redactor = Redactor()
     return Diagnostic(
         code.name,

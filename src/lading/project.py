@@ -23,13 +23,12 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from lading.diagnostics import Diagnostic, Fact, Severity, Shown, UsageError, fact
+from lading.diagnostics import Diagnostic, Fact, Severity, Shown, fact
 from lading.files import Files, display_name
 from lading.kinds.kind import Kind
-from lading.kinds.registry import all_codes, kind_named, known_names
+from lading.kinds.registry import all_codes, kind_named, known_names, names
 from lading.loading import Request, load_path
 from lading.model import Shape
-from lading.nearest import nearest
 from lading.path import ROOT, Path
 from lading.session import Session, project_root, speaks_of_lading
 from lading.tree import Tree, get
@@ -210,7 +209,7 @@ def _codes_named(value: Any) -> Iterator[tuple[Path, str, bool]]:
         yield from ((path, code, False) for path, code in _texts(value, ("per-file-ignores", glob)))
 
 
-def codes_are_known(value: Any, _session: Session) -> Iterator[Fact]:
+def codes_are_known(value: Any, session: Session) -> Iterator[Fact]:
     """Whoever misspells a code would silence nothing and never learn it."""
     named = list(_codes_named(value))
     if not named:
@@ -218,18 +217,16 @@ def codes_are_known(value: Any, _session: Session) -> Iterator[Fact]:
     known = _codes_in_reach(value)
     for path, code, is_key in named:
         if code not in known:
-            guess = nearest(code, known)
+            guess = session.guesses.nearest(code, known)
             values: dict[str, object] = {"code": Shown(code), "nearest": guess}
             yield Fact("unknown-code", path, values, "key" if is_key else "value")
 
 
 def _codes_in_reach(value: Any) -> set[str]:
     known = set(all_codes())
-    for _, name in _kinds_named(value):
-        try:
-            known |= {code.name for code in kind_named(name).codes}
-        except UsageError:
-            continue  # reported by `kinds_are_known`
+    named = {name for _, name in _kinds_named(value)}
+    for name in named.intersection(known_names()) if named else ():  # the others are reported by `kinds_are_known`
+        known |= {code.name for code in kind_named(name).codes}
     return known
 
 
@@ -240,15 +237,12 @@ def _kinds_named(value: Any) -> Iterator[tuple[Path, str]]:
             yield ("kinds", glob), name
 
 
-def kinds_are_known(value: Any, _session: Session) -> Iterator[Fact]:
+def kinds_are_known(value: Any, session: Session) -> Iterator[Fact]:
     """A kind is built in, or was installed by somebody."""
     for path, name in _kinds_named(value):
-        try:
-            kind_named(name)
-        except UsageError:
-            yield fact(
-                "unknown-kind", path, kind=Shown(name), nearest=nearest(name, known_names()), known=known_names()
-            )
+        if name not in names() and name not in known_names():
+            guess = session.guesses.nearest(name, known_names())
+            yield fact("unknown-kind", path, kind=Shown(name), nearest=guess, known=known_names())
 
 
 def roots_are_inside(value: Any, session: Session) -> Iterator[Fact]:

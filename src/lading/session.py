@@ -13,6 +13,7 @@ from lading.codes import CORE_CODES, Code
 from lading.diagnostics import Fact
 from lading.files import Files, Referred, require_text
 from lading.kinds.kind import Kind, Limits
+from lading.nearest import Guesses
 from lading.sandbox import FileProblem, PathPolicy
 from lading.source import Source, Span
 from lading.syntax.document import Document, Format, load_value, parse
@@ -97,6 +98,7 @@ class Session:
         "embedded",
         "env",
         "files",
+        "guesses",
         "kind",
         "limits",
         "options",
@@ -131,6 +133,7 @@ class Session:
         self.path = path or base  #: what the caller named, absolute; links in it are not followed
         self.roots = roots  #: further folders the *caller* allows
         self.embedded = embedded
+        self.guesses = Guesses()  #: for names that a document brings itself
         self.shared = shared or Shared(files)
         self.codes = _codes(kind, self.shared)
         self._documents: dict[int, tuple[Document | None, list[Fact]]] = {}

@@ -35,7 +35,7 @@ from lading.sandbox import FileProblem
 from lading.session import Session, format_of
 from lading.source import Source, Span
 from lading.syntax.document import Document
-from lading.tree import HOLE, Origin, Origins, Strategy, Tree, Via, get, graft, merge, remove
+from lading.tree import HOLE, Origin, Origins, Strategy, Tree, Via, get, graft, merge, remove_all
 
 CONFIG, LOCAL_CONFIG, MCP_JSON = "config.toml", "config.local.toml", ".mcp.json"
 
@@ -247,9 +247,7 @@ class _Stack:
         """The tree with holes where it does not fit the model: the merged tree must not repeat a finding."""
         _, _, found = build(tree.value, kind.model, kind.shape)
         self.facts += [_anchored(kind.cautious(each), tree) for each in found]
-        for each in found:
-            if each.code == "unknown-field":
-                tree = remove(tree, each.path)
+        tree = remove_all(tree, (each.path for each in found if each.code == "unknown-field"))
         return graft(tree, {each.path: _hole(tree, each.path) for each in found if each.code != "unknown-field"})
 
     def _session(self, kind: Kind, layer: Layer | None = None) -> Session:

@@ -9,7 +9,8 @@ Nothing here can contain itself, so the garbage collector need not look at it (`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import bisect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
 
 import msgspec
@@ -130,17 +131,6 @@ class Origins(msgspec.Struct, eq=False, gc=False):
                 yield path
             stack.extend(((*path, step), child) for step, child in node.below.items())
 
-    def drop(self, path: Path) -> Origins:
-        """This trie without anything at `path`."""
-        if not path or path[0] not in self.below:
-            return self
-        below = dict(self.below)
-        if len(path) == 1:
-            del below[path[0]]
-        else:
-            below[path[0]] = below[path[0]].drop(path[1:])
-        return self.changed(below=below)
-
 
 class Tree(msgspec.Struct, frozen=True, gc=False):
     """A value, where its parts came from, and how parts were moved since the author wrote them."""
@@ -158,14 +148,39 @@ class Tree(msgspec.Struct, frozen=True, gc=False):
 
     def authored(self, path: Path) -> Path:
         """The path as the author would write it: moves undone, the last one first."""
-        for start, end in reversed(self.moves):
-            if path[: len(end)] == end:
-                path = start + path[len(end) :]
-        return path
+        return Undone(self.moves).path(path) if self.moves else path
 
     def at(self, path: Path) -> Tree:
         """The part at `path` as a tree of its own."""
         return Tree(get(self.value, path), self.origins.at(path))
+
+
+class Undone:
+    """Moves by where they end, so that undoing many of them for many paths does not look at each of them."""
+
+    def __init__(self, moves: Sequence[tuple[Path, Path]]) -> None:
+        self._moves = moves
+        self._by_end: dict[Path, list[int]] = {}
+        for number, (_, end) in enumerate(moves):
+            self._by_end.setdefault(end, []).append(number)
+
+    def path(self, path: Path) -> Path:
+        """The path before all moves."""
+        before = len(self._moves)
+        while (last := self._last(path, before)) is not None:
+            start, end = self._moves[last]
+            path, before = start + path[len(end) :], last
+        return path
+
+    def _last(self, path: Path, before: int) -> int | None:
+        """The last move ahead of number `before` that brought a path, or something around it, to its place."""
+        found: int | None = None
+        for depth in range(len(path) + 1) if before else ():
+            numbers = self._by_end.get(path[:depth], ())
+            earlier = bisect.bisect_left(numbers, before)
+            if earlier and (found is None or numbers[earlier - 1] > found):
+                found = numbers[earlier - 1]
+        return found
 
 
 def get(value: Any, path: Path, default: Any = None) -> Any:
@@ -231,7 +246,8 @@ def _steps(link: Any) -> Path:
 
 
 def graft(tree: Tree, parts: Mapping[Path, Tree]) -> Tree:
-    """The tree with whole parts replaced. Containers on the way are copied once, however many parts there are."""
+    """The tree with whole parts replaced, or added to a mapping. Containers on the way are copied once, however many
+    parts there are."""
     if not parts:
         return tree
     if ROOT in parts:
@@ -244,7 +260,7 @@ def graft(tree: Tree, parts: Mapping[Path, Tree]) -> Tree:
     below = dict(tree.origins.below)
     for step, group in groups.items():
         known = below.get(step, Origins())
-        child = graft(Tree(value[step], known), group)
+        child = graft(Tree(None if ROOT in group else value[step], known), group)
         value[step], below[step] = child.value, child.origins
     return Tree(value, tree.origins.changed(below=below), tree.moves)
 
@@ -256,6 +272,12 @@ def put(tree: Tree, path: Path, value: Any, *, origin: Path | None = None, how: 
     return Tree(_set(tree.value, path, value), tree.origins.put(path, node), tree.moves)
 
 
+def put_all(tree: Tree, values: Mapping[Path, Any], *, how: str = "normalised") -> Tree:
+    """As `put`, for many values that are there; containers on the way are copied once."""
+    via = (Via(how),) if how else ()
+    return graft(tree, {path: Tree(value, Origins(tree.story(path).origin, via)) for path, value in values.items()})
+
+
 def attach(tree: Tree, path: Path, part: Tree) -> Tree:
     """The tree with a part of another origin at `path`; missing mappings on the way are made."""
     return Tree(_set(tree.value, path, part.value), tree.origins.put(path, part.origins), tree.moves)
@@ -263,9 +285,28 @@ def attach(tree: Tree, path: Path, part: Tree) -> Tree:
 
 def remove(tree: Tree, path: Path) -> Tree:
     """The tree without the mapping entry at `path`."""
-    *parents, last = path
-    container = {key: child for key, child in get(tree.value, tuple(parents)).items() if key != last}
-    return Tree(_set(tree.value, tuple(parents), container), tree.origins.drop(path), tree.moves)
+    return remove_all(tree, (path,))
+
+
+def remove_all(tree: Tree, paths: Iterable[Path]) -> Tree:
+    """The tree without the mapping entries at `paths`. Containers on the way are copied once."""
+    groups: dict[str | int, list[Path]] = {}
+    for path in paths:
+        groups.setdefault(path[0], []).append(path[1:])
+    if not groups:
+        return tree
+    value: Any = list(tree.value) if isinstance(tree.value, list) else dict(tree.value)
+    below = dict(tree.origins.below)
+    for step, rest in groups.items():
+        if ROOT in rest:
+            value.pop(step, None)
+            below.pop(step, None)
+            continue
+        child = remove_all(Tree(value[step], below.get(step, Origins())), rest)
+        value[step] = child.value
+        if step in below:
+            below[step] = child.origins
+    return Tree(value, tree.origins.changed(below=below), tree.moves)
 
 
 def move(tree: Tree, start: Path, end: Path) -> Tree:

@@ -20,7 +20,6 @@ from lading.codes import Code
 from lading.diagnostics import Fact, Part, Shown
 from lading.directives.scanning import find_directives
 from lading.files import display_name
-from lading.nearest import nearest
 from lading.path import ROOT, Path
 from lading.sandbox import FileProblem, PathPolicy
 from lading.session import Session
@@ -78,6 +77,7 @@ class _Includer:
         self.session = session
         self.settings = settings
         self.facts: list[Fact] = []
+        self.names: list[str] | None = None
         self.resolved: dict[int, _Resolved] = {}
 
     def resolve(self, tree: Tree, chain: tuple[Source, ...]) -> tuple[Tree, int]:
@@ -204,11 +204,17 @@ class _Includer:
         if problem.code in ("file-missing", "file-is-directory"):
             origin = node.story(ROOT).origin
             library = self.shown(self.settings.library)
-            guess = nearest(reference, self.session.files.names_below(self.settings.library))
+            guess = self.session.guesses.nearest(reference, self.names_in_library())
             values |= {"referrer": origin.document.source.name, "library": library, "nearest": guess}
             self.say(node, "include-not-found", values, at=at)
         else:
             self.say(node, problem.code, values, at=at)
+
+    def names_in_library(self) -> list[str]:
+        """What could be included, looked up for the first file that is missing."""
+        if self.names is None:
+            self.names = self.session.files.names_below(self.settings.library)
+        return self.names
 
     def say_depth(self, node: Tree, at: Path, depth: int) -> None:
         settings = self.settings

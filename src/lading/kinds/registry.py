@@ -130,6 +130,7 @@ BUILT_IN: tuple[Recognition, ...] = (
 _WITH_FOLDERS = tuple(each for each in BUILT_IN if each.by_folder is not None)
 _plugins: dict[str, Kind] = {}
 _broken: dict[str, str] = {}  #: the name of an installed kind that cannot be had → why
+_scanned: dict[str, Kind] | None = None  #: `_plugins` once it is filled, which may leave it empty
 
 
 def names() -> tuple[str, ...]:
@@ -169,7 +170,9 @@ def installed() -> dict[str, Kind]:
 
     A package that is broken must not keep anybody from the others.
     """
-    if not _plugins and not _broken:
+    global _scanned
+    if _scanned is not _plugins and not _plugins and not _broken:
+        _scanned = _plugins
         from importlib.metadata import entry_points
 
         for entry in entry_points(group="lading.kinds"):

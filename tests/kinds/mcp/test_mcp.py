@@ -112,6 +112,11 @@ def test_any_value_is_told_not_raised(dialect: Any, tmp_path: Path) -> None:
         ('{"a": 1} // x', '{"a": 1}     '),
         ('{"a": "// no", /* b\n */ "c": [1, 2,],}', '{"a": "// no",     \n    "c": [1, 2 ] }'),
         ('{"a": "\\"/*"}', '{"a": "\\"/*"}'),
+        ("[1, /* a */ // b\n , /* c */ ]", "[1,             \n           ]"),
+        ("[1,, ]", "[1,  ]"),
+        ('{"a": 1 /* b', '{"a": 1 /* b'),
+        ('{"a": "b // c\n, }', '{"a": "b // c\n  }'),
+        ("[1, /]", "[1, /]"),
     ],
 )
 def test_comments_become_blanks(text: str, plain: str) -> None:

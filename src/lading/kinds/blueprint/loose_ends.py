@@ -9,7 +9,6 @@ from lading.diagnostics import Change, Fact, Remedy, Shown, fact
 from lading.kinds.agent_md.model import AGENT_KINDS
 from lading.kinds.blueprint.parts import has_holes, items, names_in
 from lading.kinds.blueprint.projections import step_names
-from lading.nearest import nearest
 from lading.path import Path
 from lading.session import Session
 from lading.tree import mapping
@@ -29,7 +28,7 @@ def names_are_not_empty(config: Any, _session: Session) -> Iterator[Fact]:
                 yield fact("empty-name", (key, number, "name"), field="name", owner=f"this entry of `{key}`")
 
 
-def operators_are_used(config: Any, _session: Session) -> Iterator[Fact]:
+def operators_are_used(config: Any, session: Session) -> Iterator[Fact]:
     """Behind every operator there is an agent that names it."""
     operators = names_in(config, "operators").first
     agents = mapping(config).get("agents")
@@ -37,15 +36,15 @@ def operators_are_used(config: Any, _session: Session) -> Iterator[Fact]:
     for _, agent in items(agents) if operators else ():
         name = mapping(mapping(agent).get("spec")).get("operator_ref")
         if isinstance(name, str):
-            meant.add(name if name in operators else nearest(name, operators))
+            meant.add(name if name in operators else session.guesses.nearest(name, operators))
         elif mapping(agent).get("kind") not in _WITHOUT_OPERATOR:
             return  # it may be meant for any of them; that it does not say so is told elsewhere
     unused = [name for name in operators if name not in meant]
-    for name in unused if unused and not has_holes(agents) else ():
+    for name in unused if unused and not session.guesses.are_spent and not has_holes(agents) else ():
         yield fact("unused-operator", ("operators", operators[name], "name"), name=Shown(name))
 
 
-def audits_name_steps(config: Any, _session: Session) -> Iterator[Fact]:
+def audits_name_steps(config: Any, session: Session) -> Iterator[Fact]:
     """Audits look at steps that exist; `*` stands for all of them."""
     wanted = [(path, name) for path, name in _audited(config) if name != "*"]
     known = step_names(config) if wanted else {}
@@ -53,7 +52,7 @@ def audits_name_steps(config: Any, _session: Session) -> Iterator[Fact]:
     if not unknown or has_holes(mapping(config).get("flow")) or not names_in(config, "agents").complete:
         return
     for path, name in unknown:
-        guess = nearest(name, known)
+        guess = session.guesses.nearest(name, known)
         remedy = Remedy(f"change to `{guess}`", (Change(path, guess),), safe=False) if guess else None
         yield fact("unknown-step", path, remedy=remedy, name=Shown(name), nearest=guess)
 

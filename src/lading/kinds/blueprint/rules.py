@@ -15,7 +15,7 @@ import blake3
 from lading.diagnostics import Also, Change, Fact, Part, Remedy, Shown, fact
 from lading.kinds.blueprint.parts import Names, flow_parts, has_holes, items, names_in
 from lading.kinds.blueprint.runners import runner_of
-from lading.nearest import nearest
+from lading.nearest import Guesses
 from lading.path import Path
 from lading.session import Session
 from lading.tree import HOLE, mapping
@@ -124,17 +124,17 @@ def _is_same_file(one: Any, other: Any) -> bool:
     return profile is mapping(other).get("profile") and mapping(profile).get("version_hash") is not None
 
 
-def steps_name_agents(config: Any, _session: Session) -> Iterator[Fact]:
+def steps_name_agents(config: Any, session: Session) -> Iterator[Fact]:
     """What runs an agent names one that exists: steps, audits and hints."""
     agents = names_in(config, "agents")
     for path, name in _agents_named(config):
         if agents.lack(name):
-            yield _unknown("unknown-agent", path, name, agents, "agents")
+            yield _unknown("unknown-agent", path, name, agents, "agents", session.guesses)
     hints = mapping(mapping(mapping(config).get("hints")).get("per_agent"))
     for name in hints:
         if agents.lack(name):
             path = ("hints", "per_agent", name)
-            yield _unknown("unknown-agent", path, name, agents, "agents", on_key=True)
+            yield _unknown("unknown-agent", path, name, agents, "agents", session.guesses, on_key=True)
 
 
 def _agents_named(config: Any) -> Iterator[tuple[Path, Any]]:
@@ -146,35 +146,36 @@ def _agents_named(config: Any) -> Iterator[tuple[Path, Any]]:
         yield ("audits", number, "agent"), mapping(audit).get("agent")
 
 
-def agents_are_used(config: Any, _session: Session) -> Iterator[Fact]:
+def agents_are_used(config: Any, session: Session) -> Iterator[Fact]:
     """Every agent is run by a step or an audit."""
     agents = names_in(config, "agents").first
     used = [name for _, name in _agents_named(config)]
     if not all(isinstance(name, str) for name in used) or has_holes(mapping(config).get("flow")):
         return
     # One that a step misspells is not unused; the step has been told what was meant.
-    meant = {name if name in agents else nearest(name, agents) for name in used}
-    for name, number in agents.items():
+    meant = {name if name in agents else session.guesses.nearest(name, agents) for name in dict.fromkeys(used)}
+    for name, number in agents.items() if not session.guesses.are_spent else ():
         if name not in meant:
             yield fact("unused-agent", ("agents", number, "name"), name=Shown(name))
 
 
-def operators_exist(config: Any, _session: Session) -> Iterator[Fact]:
+def operators_exist(config: Any, session: Session) -> Iterator[Fact]:
     """An agent of kind `operator` names one of the operators."""
     operators = names_in(config, "operators")
     for number, agent in items(mapping(config).get("agents")):
         name = mapping(mapping(agent).get("spec")).get("operator_ref")
         if mapping(agent).get("kind") == "operator" and operators.lack(name):
             path = ("agents", number, "spec", "operator_ref")
-            yield _unknown("unknown-operator", path, name, operators, "operators")
+            yield _unknown("unknown-operator", path, name, operators, "operators", session.guesses)
 
 
-def other_names_exist(config: Any, _session: Session) -> Iterator[Fact]:
+def other_names_exist(config: Any, session: Session) -> Iterator[Fact]:
     """Runners, contexts and subprocesses that are named exist."""
+    lists = {key: names_in(config, key) for key in ("runners", "metas", "subprocesses")}
     for key, path, name in _other_names(config):
-        known = names_in(config, key)
+        known = lists[key]
         if known.lack(name):
-            yield _unknown("unknown-name", path, name, known, key)
+            yield _unknown("unknown-name", path, name, known, key, session.guesses)
 
 
 def _other_names(config: Any) -> Iterator[tuple[str, Path, Any]]:
@@ -199,8 +200,10 @@ def _template(path: Path, runner: Any) -> Iterable[tuple[str, Path, Any]]:
         yield "subprocesses", (*path, "template"), runner.get("template")
 
 
-def _unknown(code: str, path: Path, name: Any, known: Names, where: str, *, on_key: bool = False) -> Fact:
-    guess = nearest(name, known.first)
+def _unknown(
+    code: str, path: Path, name: Any, known: Names, where: str, guesses: Guesses, *, on_key: bool = False
+) -> Fact:
+    guess = guesses.nearest(name, known.first)
     part: Part = "key" if on_key else "value"
     # Only a name that needs no quotes and no escapes can be put in without looking.
     simple = guess is not None and re.fullmatch(r"[A-Za-z_][\w-]*", guess)

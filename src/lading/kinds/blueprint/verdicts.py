@@ -16,7 +16,7 @@ from lading.diagnostics import Also, Change, Fact, Remedy, Shown, fact
 from lading.kinds.blueprint.dialect import OPERANDS, canonical_path
 from lading.kinds.blueprint.lints import level_of, lints_of_blueprint
 from lading.kinds.blueprint.parts import flow_parts, has_holes, items, names_in
-from lading.nearest import nearest
+from lading.nearest import Guesses
 from lading.path import Path
 from lading.session import Session
 from lading.tree import mapping
@@ -90,7 +90,7 @@ class Place(msgspec.Struct, frozen=True):
     is_sure: bool  #: whether nobody else writes to it
 
 
-def verdicts_are_read_as_promised(config: Any, _session: Session) -> Iterator[Fact]:
+def verdicts_are_read_as_promised(config: Any, session: Session) -> Iterator[Fact]:
     """Conditions look for a verdict where it stands, for words it can be, and for each of them."""
     contracts = {each.agent: each for each in _contracts(config)}
     if not contracts:
@@ -99,7 +99,7 @@ def verdicts_are_read_as_promised(config: Any, _session: Session) -> Iterator[Fa
     mentioned: dict[str, set[str]] = {agent: set() for agent in contracts}
     for at, comparisons in readings.comparisons.items():
         place = _place(readings.results.get(at, {}), contracts)
-        meant = _meant_words(comparisons, place)
+        meant = _meant_words(comparisons, place, session.guesses)
         words = {*meant, *meant.values()}  # one that is misspelt is told as such, and not missed as well
         for each in place.results:
             mentioned[each.agent].update(word for word in contracts[each.agent].values if word in words)
@@ -212,12 +212,12 @@ def _place(results: Iterable[Result], contracts: dict[str, Contract]) -> Place:
     return Place(promised, fitting, words, is_sure=bool(promised) and all(each.agent in contracts for each in results))
 
 
-def _meant_words(comparisons: list[Comparison], place: Place) -> dict[str, str | None]:
+def _meant_words(comparisons: list[Comparison], place: Place, guesses: Guesses) -> dict[str, str | None]:
     """Each word that a place is compared with, and the one that can stand there and is meant, if any."""
     if not place.results:
         return {}
     words = dict.fromkeys(word for each in comparisons for _, word in each.words)
-    return {word: word if word in place.words else nearest(word, place.words) for word in words}
+    return {word: word if word in place.words else guesses.nearest(word, place.words) for word in words}
 
 
 def _misread(

@@ -16,7 +16,7 @@ from lading.kinds.convention.table import Convention, Field, Sort
 from lading.kinds.convention.words import Reference, is_pattern, references
 from lading.kinds.kind import Offer
 from lading.kinds.reach import path_of, reach_of
-from lading.nearest import nearest
+from lading.nearest import Guesses
 from lading.path import ROOT
 from lading.source import Span
 
@@ -41,17 +41,27 @@ def references_exist(
     """Skills, servers and agents that a file names are there."""
     known = {sort: _Names(sort, convention, offers) for sort in _SORTS}
     for outcome in own:
+        guesses = Guesses()
+        seen: dict[Sort, frozenset[str]] = {}
         for field, reference, span in _references(convention, outcome):
-            names = known[reference.sort].seen_from(outcome) if reference.sort in known else frozenset()
+            if reference.sort not in seen:
+                seen[reference.sort] = known[reference.sort].seen_from(outcome)
+            names = seen[reference.sort]
             if not names or _is_known(reference, names, convention):
                 continue
             values: dict[str, object] = {
                 "sort": _WORDS[reference.sort],
                 "name": Shown(reference.name),
                 "where": " in this workspace",
-                "nearest": nearest(reference.name, sorted({*names, *convention.built_in.get(reference.sort, ())})),
+                "nearest": _guess(reference, names, convention, guesses),
             }
             yield outcome, Fact("unknown-reference", (field.name,), values, span=span)
+
+
+def _guess(reference: Reference, names: frozenset[str], convention: Convention, guesses: Guesses) -> str | None:
+    if guesses.are_spent:
+        return None  # sorting would cost more than it is worth
+    return guesses.nearest(reference.name, sorted({*names, *convention.built_in.get(reference.sort, ())}))
 
 
 def refers(convention: Convention, outcome: Outcome) -> bool:

@@ -133,9 +133,10 @@ def words_of(field: Field, value: Any, document: Document) -> Iterator[tuple[str
     if isinstance(value, str):
         located = document.locate([(field.name,)]).get((field.name,))
         if located is not None:
-            written = located.value.text()
+            written, position = located.value.text(), 0
             for each in divided(value, field.split or ","):
-                offset = written.find(each.text)
+                offset = written.find(each.text, position)
+                position = max(position, offset + len(each.text) if offset >= 0 else 0)
                 start = located.value.start + max(0, offset)
                 end = start + len(each.text) if offset >= 0 else located.value.end
                 yield each.text, Span(document.source, start, end)

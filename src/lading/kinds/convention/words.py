@@ -15,7 +15,7 @@ from lading.kinds.convention.table import Sort
 from lading.syntax.engine import Range
 
 _SERVER_TOOL = re.compile(r"mcp__(?P<server>[^_*](?:[^_]|_(?!_))*?)(?:__.*)?\Z")
-_CALLED = re.compile(r"(?P<tool>[^()]+?)\s*\((?P<inside>.*)\)\Z", re.DOTALL)
+_CALLED = re.compile(r"(?P<tool>[^()]+)\((?P<inside>.*)\)\Z", re.DOTALL)
 _CALLS_AGENTS = frozenset({"Agent", "Task"})
 _OPENING, _CLOSING = "([{", ")]}"
 
@@ -57,7 +57,7 @@ def references(name: str, sort: Sort) -> Iterator[Reference]:
         yield Reference("server", server["server"])
         return
     called = _CALLED.match(name)
-    tool = called["tool"] if called else name
+    tool = called["tool"].rstrip() if called else name
     yield Reference("tool", tool)
     if called and tool in _CALLS_AGENTS:
         yield from (Reference("agent", each.text) for each in divided(called["inside"], ","))

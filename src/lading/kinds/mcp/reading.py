@@ -13,12 +13,30 @@ from lading.source import Source, Span
 from lading.syntax.document import Document, load_value
 from lading.syntax.engine import SyntaxProblem
 
-_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*.*?\*/|,(?=\s*(?:(?://[^\n]*|/\*.*?\*/)\s*)*[\]}])', re.DOTALL)
+#: What is never closed takes the rest, so that nothing is looked at twice.
+_TOKEN = re.compile(
+    r"""(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<comma>,)|(?P<end>[\]}])|"(?:[^"\\\n]++|\\.)*+"?|/\*.*|/|[^\s",/\]}]+""",
+    re.DOTALL,
+)
 
 
 def without_comments(text: str) -> str:
     """The text with blanks for comments and trailing commas: every other character keeps its place."""
-    return _TOKEN.sub(lambda match: match.group() if match.group()[0] == '"' else _blank(match.group()), text)
+    blanks: list[tuple[int, int]] = []
+    comma: tuple[int, int] | None = None  #: the last token, if it was one
+    for match in _TOKEN.finditer(text):
+        if match.lastgroup == "comment":
+            blanks.append(match.span())
+            continue
+        if match.lastgroup == "end" and comma is not None:
+            blanks.append(comma)
+        comma = match.span() if match.lastgroup == "comma" else None
+    position = 0
+    parts: list[str] = []
+    for start, end in sorted(blanks):
+        parts += (text[position:start], _blank(text[start:end]))
+        position = end
+    return "".join(parts) + text[position:]
 
 
 def _blank(text: str) -> str:

@@ -15,7 +15,7 @@ from lading.kinds.profile.globs import problem_of
 from lading.kinds.profile.hooks import BUILTINS, EVENTS, TOOL_EVENTS, Layer
 from lading.nearest import nearest
 from lading.path import Path
-from lading.tree import HOLE, Tree, graft, put, remove, walk
+from lading.tree import HOLE, Origins, Tree, graft, remove_all, walk
 
 HOOKS: Path = ("hooks",)
 DISABLE = "disable"
@@ -27,19 +27,20 @@ def prepare(tree: Tree, layer: Layer | None, *, may_disable: bool) -> tuple[Tree
     if not isinstance(hooks, dict):
         return tree, []
     facts: list[Fact] = []
+    unknown: list[Path] = []
     for event, entries in hooks.items():
         path = (*HOOKS, event)
         if event == DISABLE and may_disable:
             continue
         if event not in EVENTS:
             facts.append(_unknown_event(tree, path))
-            tree = remove(tree, path)
+            unknown.append(path)
         elif not isinstance(entries, list) and entries is not HOLE:
             facts.append(_not_a_list(tree, path, entries))
             tree = graft(tree, {path: Tree(HOLE, tree.at(path).origins)})
         else:
             tree = _stamped(tree, path, layer, facts)
-    return _without_null(tree, facts), facts
+    return _without_null(remove_all(tree, unknown), facts), facts
 
 
 def _unknown_event(tree: Tree, path: Path) -> Fact:
@@ -73,6 +74,8 @@ def _not_a_list(tree: Tree, path: Path, found: Any) -> Fact:
 
 def _stamped(tree: Tree, path: Path, layer: Layer | None, facts: list[Fact]) -> Tree:
     entries = tree.value["hooks"][path[-1]]
+    own: list[Path] = []
+    stamps: dict[Path, Tree] = {}
     for number, entry in enumerate(entries if isinstance(entries, list) else ()):
         if not isinstance(entry, dict):
             continue
@@ -81,10 +84,10 @@ def _stamped(tree: Tree, path: Path, layer: Layer | None, facts: list[Fact]) -> 
             values: dict[str, object] = {"field": "source", "owner": "`hook`", "nearest": None}
             origin = tree.story(place).origin
             facts.append(Fact("unknown-field", values=values, part="key", origin=origin, severity="error"))
-            tree = remove(tree, place)
+            own.append(place)
         if layer is not None:
-            tree = put(tree, place, layer, origin=place[:-1], how="")
-    return tree
+            stamps[place] = Tree(layer, Origins(tree.story(place[:-1]).origin))
+    return graft(remove_all(tree, own), stamps)
 
 
 def _without_null(tree: Tree, facts: list[Fact]) -> Tree:

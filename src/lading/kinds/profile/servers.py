@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lading.diagnostics import Fact, Shown
 from lading.kinds.kind import Offer
 from lading.kinds.reach import path_of, reach_of
-from lading.nearest import nearest
+from lading.nearest import Guesses
 from lading.path import Path
 from lading.tree import get
 
@@ -32,10 +32,11 @@ def servers_exist(own: Sequence[Outcome], offers: Sequence[Offer]) -> Iterator[t
             if offer.kind in _DEFINE and path.startswith(f"{reach_of(offer.path)}/")
             for name in offer.names
         }
+        guesses, ordered = Guesses(), sorted(known)
         for place, tool, server in _allowed(outcome) if known else ():
             if server not in known:
                 values: dict[str, object] = {"tool": Shown(tool), "server": Shown(server)}
-                values["nearest"] = nearest(server, sorted(known))
+                values["nearest"] = guesses.nearest(server, ordered)
                 yield outcome, Fact("unknown-server", place, values)
 
 

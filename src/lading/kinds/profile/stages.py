@@ -19,7 +19,7 @@ from lading.sandbox import FileProblem, PathPolicy
 from lading.session import Session
 from lading.source import Source
 from lading.syntax.document import Document
-from lading.tree import HOLE, Origin, Origins, Tree, Via, attach, get, graft, move, put, remove
+from lading.tree import HOLE, Origin, Origins, Tree, Via, attach, get, graft, move, put_all, remove
 
 DEFAULT_PROMPT_FILE = "system.md"
 #: Everything a profile refers to lies in its own folder.
@@ -45,17 +45,19 @@ def keep_text(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
     if document.format != "yaml" or not isinstance(tree.value, dict):
         return tree, []
     facts: list[Fact] = []
-    for path in list(_unquoted(tree.value)):
+    kept: dict[Path, str] = {}
+    origins = {path: tree.story(path).origin for path in _unquoted(tree.value)}
+    places = document.locate(origin.path for origin in origins.values())
+    for path, origin in origins.items():
         value = get(tree.value, path)
-        origin = tree.story(path).origin
-        written = document.text(origin.path) or ""
+        written = places[origin.path].value.text() if origin.path in places else ""
         text = written if re.fullmatch(r"[\w.+:-]+", written) else str(value)
         values: dict[str, object] = {"found": Shown(value, as_found=True), "text": Shown(text)}
         remedy = Remedy("put quotes around it", (Change(path, text, origin=origin),))
         if is_finite(value):
             facts.append(Fact("text-not-quoted", values=values, origin=origin, remedy=remedy))
-        tree = put(tree, path, text, how="kept as written")
-    return tree, facts
+        kept[path] = text
+    return put_all(tree, kept, how="kept as written"), facts
 
 
 def _unquoted(value: Any) -> Iterator[Path]:

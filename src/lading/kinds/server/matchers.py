@@ -11,7 +11,7 @@ from typing import Any
 from lading.diagnostics import Fact, Shown, fact
 from lading.nearest import nearest
 from lading.path import Path
-from lading.tree import Tree, get, mapping, move, remove
+from lading.tree import Tree, get, mapping, move, remove, remove_all
 
 #: Other names of operators.
 ALIASES = {"starts_with": "prefix", "ends_with": "suffix"}
@@ -63,9 +63,7 @@ def flatten_matchers(part: Tree, path: Path, facts: list[Fact]) -> Tree:
             value = get(part.value, ("match", field))
             if isinstance(value, dict) and alias in value:
                 part = _renamed(part, ("match", field), alias, path, facts, name)
-    for key in nested:
-        part = remove(part, ("match", key))
-    return part
+    return remove_all(part, [("match", key) for key in nested])
 
 
 def _as_written(steps: tuple[str, ...]) -> str:

@@ -44,6 +44,7 @@ from lading.tree import (
     mapping,
     move,
     put,
+    put_all,
     remove,
     walk,
 )
@@ -244,13 +245,14 @@ def _with_absolute_paths(tree: Tree, session: Session) -> Tree:
     """Paths a running server uses start at the file that writes them, wherever the server is started."""
     if session.embedded:
         return tree
+    made: dict[Path, str] = {}
     for path, written in items.run_time_paths(tree.value):
         source = tree.story(path).origin.document.source
         folder = os.path.dirname(source.path) if source.path is not None else session.base
         absolute = os.path.normpath(os.path.join(folder, written))
         if absolute != written:
-            tree = put(tree, path, absolute, how=MADE_ABSOLUTE)
-    return tree
+            made[path] = absolute
+    return put_all(tree, made, how=MADE_ABSOLUTE)
 
 
 _REWRITES: tuple[Rewrite, ...] = (

@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Literal
 from lading.diagnostics import Also, Fact, Shown, fact
 from lading.freeze import EMPTY
 from lading.kinds.profile.hooks import Table
-from lading.nearest import nearest
+from lading.nearest import Guesses
 from lading.path import Path
-from lading.tree import HOLE, Tree, get, graft, merge, move, put, remove
+from lading.tree import HOLE, Origins, Tree, Via, get, graft, merge, move, remove_all
 
 Transport = Literal["stdio", "http", "sse"]
 SERVERS: Path = ("mcp", "servers")
@@ -71,33 +71,36 @@ def from_json(tree: Tree) -> tuple[Tree, list[Fact]]:
     servers = get(tree.value, ("mcpServers",))
     if not isinstance(servers, dict):
         return Tree({"mcp": {"servers": {}}}, tree.origins), facts
-    for name in servers:
-        tree = _with_transport(tree, name, facts)
-    return move(tree, ("mcpServers",), SERVERS), facts
+    paths: list[Path] = [("mcpServers", name) for name in servers]
+    parts = {path: _with_transport(tree, path, facts) for path in paths}
+    return move(graft(tree, parts), ("mcpServers",), SERVERS), facts
 
 
-def _with_transport(tree: Tree, name: str, facts: list[Fact]) -> Tree:
-    path: Path = ("mcpServers", name)
+def _with_transport(tree: Tree, path: Path, facts: list[Fact]) -> Tree:
+    """The server at a path with its transport, as a tree of its own."""
+    part = tree.at(path)
     server = {} if get(tree.value, path) is None else get(tree.value, path)
     if not isinstance(server, dict):
-        return tree
+        return part
     server = {key: value for key, value in server.items() if value is not None}
     transport = _transport(server)
     if not isinstance(transport, str):
         code, key = transport
-        values: dict[str, object] = {"name": Shown(name), "transports": _TRANSPORTS, "found": Shown(server.get("type"))}
+        values: dict[str, object] = {
+            "name": Shown(path[-1]),
+            "transports": _TRANSPORTS,
+            "found": Shown(server.get("type")),
+        }
         facts.append(Fact(code, values=values, part="value" if key else "key", origin=_origin(tree, path, key)))
-        return graft(tree, {path: Tree(HOLE, tree.at(path).origins)})
+        return Tree(HOLE, part.origins)
     broken = False
     for misfit in _misfits(tree, path, server, transport):
         facts.append(misfit)
         broken = broken or misfit.code != "mcp-key-ignored"
     if broken:
-        return graft(tree, {path: Tree(HOLE, tree.at(path).origins)})
-    for key in get(tree.value, path):
-        if key not in _KEYS[transport] or key not in server:
-            tree = remove(tree, (*path, key))
-    return put(tree, (*path, "transport"), transport, origin=path, how="")
+        return Tree(HOLE, part.origins)
+    part = remove_all(part, [(key,) for key in part.value if key not in _KEYS[transport] or key not in server])
+    return graft(part, {("transport",): Tree(transport, Origins(tree.story(path).origin))})
 
 
 def _origin(tree: Tree, path: Path, key: str | None) -> Any:
@@ -137,24 +140,24 @@ def join(tree: Tree, servers: Tree) -> tuple[Tree, list[str], list[Fact]]:
     known, enabled = get(tree.value, SERVERS, {}), get(tree.value, ENABLED, [])
     if not isinstance(known, dict) or not isinstance(enabled, list):
         return tree, [], facts  # a hole: nobody knows what TOML would have said
-    for name in sorted(get(servers.value, SERVERS, {})):
-        if name in known:
-            path = (*SERVERS, name)
-            also = (Also("defined here", part="key", origin=tree.story(path).origin),)
-            facts.append(_shadowed(tree, servers, name, also))
-            servers = remove(servers, path)
+    listed = {each for each in enabled if isinstance(each, str)}
+    shadowed = [name for name in sorted(get(servers.value, SERVERS, {})) if name in known]
+    for name in shadowed:
+        also = (Also("defined here", part="key", origin=tree.story((*SERVERS, name)).origin),)
+        facts.append(_shadowed(servers, name, also, enabled=name in listed))
+    servers = remove_all(servers, [(*SERVERS, name) for name in shadowed])
     new = sorted(get(servers.value, SERVERS, {}))
     tree = merge(tree, servers)
     if new:
         names = Tree({"mcp": {"enabled_servers": new}}, servers.origins)
-        for number, name in enumerate(new):
-            names = put(names, (*ENABLED, number), name, origin=(*SERVERS, name), how="enabled by being there")
+        via = (Via("enabled by being there"),)
+        entries = ((number, name, names.story((*SERVERS, name)).origin) for number, name in enumerate(new))
+        names = graft(names, {(*ENABLED, number): Tree(name, Origins(at, via)) for number, name, at in entries})
         tree = merge(tree, names, lambda path, _base, _over: "append" if path == ENABLED else "merge")
     return tree, new, facts
 
 
-def _shadowed(tree: Tree, servers: Tree, name: str, also: tuple[Also, ...]) -> Fact:
-    enabled = name in get(tree.value, ENABLED, [])
+def _shadowed(servers: Tree, name: str, also: tuple[Also, ...], *, enabled: bool) -> Fact:
     return Fact(
         "mcp-server-shadowed",
         values={"name": Shown(name), "state": None if enabled else "it is not listed there either, so it is not used"},
@@ -188,11 +191,12 @@ def enabled_servers_exist(tree: Tree, json_names: frozenset[str]) -> Iterator[Fa
     """Every server that TOML enables is defined in TOML."""
     known = get(tree.value, SERVERS, {})
     enabled = get(tree.value, ENABLED, [])
+    guesses = Guesses()
     for number, name in enumerate(enabled if isinstance(enabled, list) else ()):
         if isinstance(name, str) and isinstance(known, dict) and name not in known:
             origin = tree.story((*ENABLED, number)).origin
             if name in json_names:
                 yield Fact("mcp-json-server-listed", values={"name": Shown(name)}, origin=origin)
             else:
-                values: dict[str, object] = {"name": Shown(name), "nearest": nearest(name, known)}
+                values: dict[str, object] = {"name": Shown(name), "nearest": guesses.nearest(name, known)}
                 yield Fact("mcp-server-undefined", values=values, origin=origin)

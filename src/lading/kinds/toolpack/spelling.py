@@ -11,7 +11,7 @@ from lading.diagnostics import Change, Fact, Remedy, Shown, fact
 from lading.kinds.toolpack.model import BLOCKS, EXECUTIONS
 from lading.path import Path
 from lading.session import Session
-from lading.tree import Tree, move, put, remove
+from lading.tree import Tree, move, put, put_all, remove
 
 PROTOCOLS = ("http", "https")
 
@@ -100,10 +100,8 @@ def network_list(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
         return tree, []
     if isinstance(given, str):
         return put(tree, ("caps", "network"), plain), []
-    for number, each in enumerate(plain):
-        if each != listed[number]:
-            tree = put(tree, ("caps", "network", number), each)
-    return tree, []
+    changed = {number: each for number, each in enumerate(plain) if each != listed[number]}
+    return put_all(tree, {("caps", "network", number): each for number, each in changed.items()}), []
 
 
 def _protocol(each: Any) -> Any:

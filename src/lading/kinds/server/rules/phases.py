@@ -10,7 +10,7 @@ import msgspec
 from lading.diagnostics import Also, Fact, Shown, fact
 from lading.kinds.server import items
 from lading.kinds.server.items import SORTS, Sort, entries
-from lading.nearest import nearest
+from lading.nearest import Guesses
 from lading.path import Path
 from lading.session import Session
 from lading.tree import mapping
@@ -61,16 +61,22 @@ def phases_can_be_reached(config: Any, _session: Session) -> Iterator[Fact]:
 # -------------------------------------------------------------------------------------------------- references
 
 
-def targets_exist(config: Any, _session: Session) -> Iterator[Fact]:
+def targets_exist(config: Any, session: Session) -> Iterator[Fact]:
     """What a phase replaces or removes is in the baseline."""
     for sort in SORTS:
         offered = Offered.by(config, sort)
-        if not offered.complete:
-            continue
-        for path, phase in items.phases(config):
-            for name, place, action, part in _targets(sort, path, phase):
-                if name not in offered.names:
-                    yield _unknown(config, offered, name, place, action, part)
+        if offered.complete:
+            yield from _unknown_targets(config, offered, session.guesses)
+
+
+def _unknown_targets(config: Any, offered: Offered, guesses: Guesses) -> Iterator[Fact]:
+    known, adders = frozenset(offered.names), None
+    for path, phase in items.phases(config):
+        for name, place, action, part in _targets(offered.sort, path, phase):
+            if name not in known:
+                adders = _adders(config, offered.sort) if adders is None else adders
+                values = {"adder": adders.get(name), "nearest": _shown(_meant(name, offered.names, guesses))}
+                yield _unknown(config, offered, name, place, action, part, values)
 
 
 def _targets(sort: Sort, path: Path, phase: Any) -> Iterator[tuple[str, Path, str, Any]]:
@@ -82,7 +88,9 @@ def _targets(sort: Sort, path: Path, phase: Any) -> Iterator[tuple[str, Path, st
             yield name, place, "remove", "value"
 
 
-def _unknown(config: Any, offered: Offered, name: str, place: Path, action: str, part: Any) -> Fact:
+def _unknown(
+    config: Any, offered: Offered, name: str, place: Path, action: str, part: Any, values: dict[str, Any]
+) -> Fact:
     sort = offered.sort
     simple = mapping(config).get(sort.plural) is not None
     return fact(
@@ -94,25 +102,28 @@ def _unknown(config: Any, offered: Offered, name: str, place: Path, action: str,
         plural=sort.plural,
         name=Shown(name),
         where=sort.plural if simple else f"baseline.{sort.plural}",
-        adder=_adder(config, sort, name),
         available=Shown(offered.names) if offered.names else "none",
-        nearest=_shown(_meant(name, offered.names)),
+        **values,
     )
 
 
-def _adder(config: Any, sort: Sort, name: str) -> Shown | None:
-    """The phase that adds an item of that name, if one does."""
+def _adders(config: Any, sort: Sort) -> dict[str, Shown | None]:
+    """The phase that adds an item, by the name of the item; the first of several."""
+    found: dict[str, Shown | None] = {}
     for path, phase in items.phases(config):
         for _, item in entries(phase, path, f"add_{sort.plural}"):
-            if sort.identify(item) == name:
-                return _shown(mapping(phase).get("name"))
-    return None
+            name = sort.identify(item)
+            if name is not None:
+                found.setdefault(name, _shown(mapping(phase).get("name")))
+    return found
 
 
-def _meant(name: str, names: tuple[str, ...]) -> str | None:
+def _meant(name: str, names: tuple[str, ...], guesses: Guesses) -> str | None:
     """The name that was probably meant: a slip of the finger, or the only one that is a beginning of the other."""
+    if guesses.are_spent:
+        return None
     related = [each for each in names if len(each) > 2 and (name.startswith(each) or each.startswith(name))]
-    return nearest(name, names) or (related[0] if name and len(related) == 1 else None)
+    return guesses.nearest(name, names) or (related[0] if name and len(related) == 1 else None)
 
 
 def _shown(value: Any) -> Shown | None:
