@@ -14,7 +14,7 @@ import blake3
 
 from lading.diagnostics import Also, Change, Fact, Part, Remedy, Shown, fact
 from lading.kinds.blueprint.parts import Names, flow_parts, has_holes, items, names_in
-from lading.kinds.blueprint.runners import runner_of
+from lading.kinds.blueprint.runners import Runners
 from lading.nearest import Guesses
 from lading.path import Path
 from lading.session import Session
@@ -216,17 +216,17 @@ def _unknown(
 
 def agents_have_what_their_kind_needs(config: Any, _session: Session) -> Iterator[Fact]:
     """The key of `spec` without which an agent of its kind cannot start."""
+    runners = Runners(config)
     for number, agent in items(mapping(config).get("agents")):
         name = mapping(agent).get("name")
-        needed = _needed(config, number) if isinstance(name, str) else None
+        needed = _needed(agent, number, runners) if isinstance(name, str) else None
         if needed is not None:
             kind = agent["kind"]
             yield fact("spec-incomplete", ("agents", number, "kind"), name=Shown(name), kind=kind, needed=needed)
 
 
-def _needed(config: Any, number: int) -> str | None:
+def _needed(agent: dict[str, Any], number: int, runners: Runners) -> str | None:
     """What the spec of an agent lacks, None if nothing."""
-    agent = config["agents"][number]
     if has_holes(agent.get("spec")):
         return None
     # What is no mapping is read as if nothing stood there.
@@ -235,7 +235,7 @@ def _needed(config: Any, number: int) -> str | None:
     if kind == "operator" and "operator_ref" not in given:
         return "spec.operator_ref"
     if kind == "subprocess" and "program" not in given:
-        return "spec.program" if _backend(config, number) not in ("subprocess", HOLE) else None
+        return "spec.program" if _backend(agent, number, runners) not in ("subprocess", HOLE) else None
     if kind == "rust_fn" and "fn_id" not in given:
         return "spec.fn_id"
     if kind == "lua" and given.isdisjoint(("fn_id", "source")):
@@ -243,11 +243,11 @@ def _needed(config: Any, number: int) -> str | None:
     return None
 
 
-def _backend(config: Any, number: int) -> Any:
+def _backend(agent: dict[str, Any], number: int, runners: Runners) -> Any:
     """What the runner of an agent runs on; None if there is no runner, HOLE if that cannot be told."""
-    if mapping(config["agents"][number]).get("profile") is HOLE:
+    if agent.get("profile") is HOLE:
         return HOLE
-    bound = runner_of(config, number)
+    bound = runners.of(number)
     if bound is None:
         return None
     return "ws_claude_code" if bound.is_binding else bound.runner.get("backend", HOLE)

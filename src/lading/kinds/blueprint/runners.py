@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -23,33 +24,42 @@ class Bound(msgspec.Struct, frozen=True):
     is_binding: bool = False  #: made of the profile: its `worker_binding`, and its tools
 
 
-def runner_of(config: Any, number: int) -> Bound | None:
-    """The first of: its own runner, the one it names, its worker binding, the blueprint's default; None if none."""
-    agent, here = mapping(config["agents"][number]), ("agents", number)
-    profile = mapping(agent.get("profile"))
-    if agent.get("runner") is not None:
-        return Bound((*here, "runner"), mapping(agent["runner"]))
-    if agent.get("runner_ref") is not None:
-        return _named(config, agent["runner_ref"])
-    if profile.get("worker_binding") is not None:
-        return Bound((*here, "profile"), profile, is_binding=True)
-    default = mapping(config).get("default_runner")
-    return None if default is None else _named(config, default)
+class Runners:
+    """The runners of a blueprint, found by the number of an agent."""
 
+    def __init__(self, config: Any) -> None:
+        self.config = config
 
-def _named(config: Any, name: Any) -> Bound:
-    number = names_in(config, "runners").first.get(name) if isinstance(name, str) else None
-    if number is None:
-        return Bound(("runners",), {})
-    return Bound(("runners", number, "runner"), mapping(config["runners"][number].get("runner")))
+    @cached_property
+    def _names(self) -> dict[str, int]:
+        return names_in(self.config, "runners").first
+
+    def of(self, number: int) -> Bound | None:
+        """The first of: its own runner, the one it names, its worker binding, the blueprint's default; None if none."""
+        agent, here = mapping(self.config["agents"][number]), ("agents", number)
+        profile = mapping(agent.get("profile"))
+        if agent.get("runner") is not None:
+            return Bound((*here, "runner"), mapping(agent["runner"]))
+        if agent.get("runner_ref") is not None:
+            return self._named(agent["runner_ref"])
+        if profile.get("worker_binding") is not None:
+            return Bound((*here, "profile"), profile, is_binding=True)
+        default = mapping(self.config).get("default_runner")
+        return None if default is None else self._named(default)
+
+    def _named(self, name: Any) -> Bound:
+        number = self._names.get(name) if isinstance(name, str) else None
+        if number is None:
+            return Bound(("runners",), {})
+        return Bound(("runners", number, "runner"), mapping(self.config["runners"][number].get("runner")))
 
 
 def strict_binding_binds(config: Any, _session: Session) -> Iterator[Fact]:
     """`strict_binding` is about runners: without any it asks for nothing."""
     if mapping(mapping(config).get("strategy")).get("strict_binding") is not True:
         return
-    agents = items(config.get("agents"))
-    if not agents or any(runner_of(config, number) for number, _ in agents) or has_holes(config["agents"]):
+    agents, runners = items(config.get("agents")), Runners(config)
+    if not agents or any(runners.of(number) for number, _ in agents) or has_holes(config["agents"]):
         return
     if level_of("strict-binding-without-runners", "suspicious", lints_of_blueprint(config)) != "allow":
         yield fact("strict-binding-unused", ("strategy", "strict_binding"))

@@ -8,7 +8,7 @@ from typing import Any
 
 from lading.diagnostics import Also, Change, Fact, Remedy, Shown, fact
 from lading.kinds.blueprint.parts import items
-from lading.kinds.blueprint.runners import runner_of
+from lading.kinds.blueprint.runners import Bound, Runners
 from lading.nearest import nearest
 from lading.path import Path
 from lading.session import Session
@@ -106,11 +106,12 @@ def programs_stream_in_a_known_way(config: Any, _session: Session) -> Iterator[F
 
 def scripts_have_no_mcp_tools(config: Any, _session: Session) -> Iterator[Fact]:
     """A script gets no tools of MCP servers: an agent block with a script must not ask for them."""
+    runners = Runners(config)
     for number, agent in items(mapping(config).get("agents")):
         given = mapping(agent)
         if given.get("kind") != "agent_block" or not isinstance(mapping(given.get("spec")).get("script_path"), str):
             continue
-        path, tools = _tools(config, number, given)
+        path, tools = _tools(given, number, runners.of(number))
         for at, tool in items(tools):
             if isinstance(tool, str) and tool.startswith(_MCP):
                 also = Also("the script", path=("agents", number, "spec", "script_path"))
@@ -118,12 +119,11 @@ def scripts_have_no_mcp_tools(config: Any, _session: Session) -> Iterator[Fact]:
                 yield fact("script-with-mcp-tools", (*path, at), also=[also], name=name, tool=Shown(tool))
 
 
-def _tools(config: Any, number: int, agent: dict[str, Any]) -> tuple[Path, Any]:
+def _tools(agent: dict[str, Any], number: int, bound: Bound | None) -> tuple[Path, Any]:
     """The tools of an agent block, and where they stand: a runner inside the host has its own, even if none.
 
     Of other runners it is not sure what they mean for an agent of this kind.
     """
-    bound = runner_of(config, number)
     if bound is None or bound.is_binding:
         return ("agents", number, "profile", "tools"), mapping(agent.get("profile")).get("tools")
     inside = bound.runner.get("backend") == "agent_block_in_process"
