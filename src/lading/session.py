@@ -93,12 +93,12 @@ class Session:
 
     __slots__ = (
         "_documents",
+        "_guesses",
         "base",
         "codes",
         "embedded",
         "env",
         "files",
-        "guesses",
         "kind",
         "limits",
         "options",
@@ -133,7 +133,7 @@ class Session:
         self.path = path or base  #: what the caller named, absolute; links in it are not followed
         self.roots = roots  #: further folders the *caller* allows
         self.embedded = embedded
-        self.guesses = Guesses()  #: for names that a document brings itself
+        self._guesses: Guesses | None = None
         self.shared = shared or Shared(files)
         self.codes = _codes(kind, self.shared)
         self._documents: dict[int, tuple[Document | None, list[Fact]]] = {}
@@ -165,6 +165,13 @@ class Session:
         """Remember a document that a directive made itself, so that its variables and oddities are known."""
         self._documents.setdefault(id(document.source), (document, facts or []))
         return document
+
+    @property
+    def guesses(self) -> Guesses:
+        """For names that a document brings itself."""
+        if self._guesses is None:
+            self._guesses = Guesses()
+        return self._guesses
 
     def noted(self, code: str) -> bool:
         """Whether the text of any document of this load has this oddity."""

@@ -32,8 +32,10 @@ def servers_exist(own: Sequence[Outcome], offers: Sequence[Offer]) -> Iterator[t
             if offer.kind in _DEFINE and path.startswith(f"{reach_of(offer.path)}/")
             for name in offer.names
         }
+        if not known:
+            continue
         guesses, ordered = Guesses(), sorted(known)
-        for place, tool, server in _allowed(outcome) if known else ():
+        for place, tool, server in _allowed(outcome):
             if server not in known:
                 values: dict[str, object] = {"tool": Shown(tool), "server": Shown(server)}
                 values["nearest"] = guesses.nearest(server, ordered)

@@ -44,9 +44,12 @@ def keep_text(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
     document = tree.story(ROOT).origin.document
     if document.format != "yaml" or not isinstance(tree.value, dict):
         return tree, []
+    unquoted = list(_unquoted(tree.value))
+    if not unquoted:
+        return tree, []
     facts: list[Fact] = []
     kept: dict[Path, str] = {}
-    origins = {path: tree.story(path).origin for path in _unquoted(tree.value)}
+    origins = {path: tree.story(path).origin for path in unquoted}
     places = document.locate(origin.path for origin in origins.values())
     for path, origin in origins.items():
         value = get(tree.value, path)
