@@ -14,6 +14,8 @@ import lading
 from lading.codes import CORE_CODES, Code
 from lading.kinds.registry import all_codes, kind_named, names
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(lading.__file__).parent
 
 #: Top to bottom: a module may import its own layer and those after it.

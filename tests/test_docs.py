@@ -14,6 +14,8 @@ from cli.consoles import UPDATE, environment, settle
 from docpages import ROOT, Page, pages
 from lading.kinds.registry import all_codes, names
 
+pytestmark = pytest.mark.long
+
 sys.path.insert(0, str(ROOT / "docs"))
 
 

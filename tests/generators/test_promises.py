@@ -29,6 +29,8 @@ from lading.generators import (
 
 from .making import HERE, LIMITS, make
 
+pytestmark = pytest.mark.long
+
 SEEDS = st.integers(0, 2**64 - 1)
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 SIZES = st.one_of(st.integers(0, 3000), st.integers(0, 3).map(lambda n: f"{n} kb"))
@@ -82,7 +84,6 @@ def test_every_type_is_tried() -> None:
     assert tuple(NODES) == registered()
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("kind", NODES)
 def test_G05_promises(kind: str) -> None:
     """1,000 random parameter sets: the size, the form and the sameness of what is made."""

@@ -15,6 +15,8 @@ import lading
 
 from . import world
 
+pytestmark = pytest.mark.long
+
 PROCESSES, THREADS, TIMES = 10, 32, 3
 
 SCRIPT = """

@@ -17,6 +17,8 @@ import lading
 from clock import promised
 from lading import blueprints
 
+pytestmark = pytest.mark.long
+
 SERVER = "server: {name: a, version: 1.0.0}\n"
 TOOL = "  - tool: {name: %s, description: d, inputSchema: {type: object}}\n    response: {content: []}\n"
 PACK = """\
