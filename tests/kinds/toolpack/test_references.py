@@ -381,7 +381,7 @@ def inline_tower(levels: int) -> dict[str, Any]:
     ],
 )
 def test_what_could_run_for_ever_is_a_finding_at_once(tmp_path: Path, schema: Any, codes: set[str]) -> None:
-    with promised(1):
+    with promised(0.2):
         found = outcome(tmp_path, schema)
     assert {each.code for each in found.diagnostics} == codes
 
