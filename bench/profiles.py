@@ -41,13 +41,13 @@ def rows(folder: Path) -> list[Row]:
     """The comparison, over profiles written to `folder`."""
     import frontmatter  # type: ignore[import-not-found]  # measured against, not depended on
 
-    import lading
+    import equipage
 
     agents = write(folder)
     paths = sorted(map(str, agents.iterdir()))
 
     def ours() -> Any:
-        return lading.discover_profiles(folder, env={})
+        return equipage.discover_profiles(folder, env={})
 
     def theirs() -> Any:
         return [frontmatter.load(path) for path in paths]

@@ -9,7 +9,7 @@ from pathlib import Path
 from harness import Row, peak_growth
 
 import data
-import lading
+import equipage
 
 PARSE_ONLY = "CSafeLoader, parsing only"
 
@@ -29,14 +29,14 @@ def _written(path: Path, text: str) -> Path:
 
 
 def load(path: Path) -> object:
-    return lading.load(path, env={})
+    return equipage.load(path, env={})
 
 
 def failing(path: Path) -> int:
     """How many errors there are; each has its exact place."""
     try:
         load(path)
-    except lading.LoadError as error:
+    except equipage.LoadError as error:
         return sum(each.span is not None and each.span.line > 0 for each in error.errors)
     raise AssertionError("the configuration has no errors")
 
@@ -83,8 +83,8 @@ def _includes(folder: Path) -> Row:
 
 
 def _memory(size: str, big: Path) -> Row:
-    ours = "import lading, lading.api, yaml\nlading.loads('server: {name: a}', kind='server')\n"
-    ours += f"# ---\nloaded = lading.load({str(big)!r}, env={{}})"
+    ours = "import equipage, equipage.api, yaml\nequipage.loads('server: {name: a}', kind='server')\n"
+    ours += f"# ---\nloaded = equipage.load({str(big)!r}, env={{}})"
     theirs = f"import yaml\n# ---\nvalue = yaml.load(open({str(big)!r}).read(), Loader=yaml.CSafeLoader)"
     return Row(
         f"{size}: growth of peak memory",

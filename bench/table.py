@@ -47,7 +47,7 @@ def measured(rows: list[Row], *, collect: bool, repeats: int) -> Iterator[Result
 
 def versions() -> str:
     found = []
-    for name in ("lading", *PARTS, *PEERS):
+    for name in ("equipage", *PARTS, *PEERS):
         try:
             found.append(f"{name} {importlib.metadata.version(name)}")
         except importlib.metadata.PackageNotFoundError:
@@ -71,7 +71,7 @@ PAGE = """\
 
 Made by `make bench`; do not edit. One interleaved run on one machine: the *ratios* can be compared from run to run,
 times cannot. Minimum of at least {repeats} repeats, of up to {most} where they are short. Peers do the nearest they do;
-lading does the whole job: read, compose, check, freeze, exact places available afterwards.
+equipage does the whole job: read, compose, check, freeze, exact places available afterwards.
 
 {machine}; {versions}.
 

@@ -26,7 +26,7 @@ _HEAD = """\
 # Conformance
 
 Made by `make conformance` from `requirements/*.toml` and the tests; do not edit. Every requirement of the seed
-documents stands beside the tests that show it. *Deviations* are places where lading does something else than a seed's
+documents stands beside the tests that show it. *Deviations* are places where equipage does something else than a seed's
 original or a fact sheet, and why. The numbers are names, not a count: one that is not there was never given, or its
 requirement became part of another.
 """

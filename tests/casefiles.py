@@ -34,7 +34,7 @@ With `{"check": ["."]}`, everything below these paths is checked, and what the f
 
 The first file is loaded unless `settings` names an `entry`. `findings` may be missing when there are none, `result`
 when it does not matter. A file in ```base64 is binary; one in ```symlink holds the target of a link. With
-LADING_UPDATE_CASES=1 the expectations are rewritten; the diff is reviewed like code.
+EQUIPAGE_UPDATE_CASES=1 the expectations are rewritten; the diff is reviewed like code.
 """
 
 from __future__ import annotations
@@ -50,16 +50,16 @@ from typing import Any
 
 import pytest
 
-from lading.diagnostics import Diagnostic
-from lading.kinds.registry import kind_named
-from lading.layers import find_places
-from lading.loaded import plain_data
-from lading.loading import Outcome, Request, load_path
-from lading.profiles import Profiles, find_profiles
-from lading.settings import find_settings
-from lading.workspace import Report, check_paths
+from equipage.diagnostics import Diagnostic
+from equipage.kinds.registry import kind_named
+from equipage.layers import find_places
+from equipage.loaded import plain_data
+from equipage.loading import Outcome, Request, load_path
+from equipage.profiles import Profiles, find_profiles
+from equipage.settings import find_settings
+from equipage.workspace import Report, check_paths
 
-UPDATE = bool(os.environ.get("LADING_UPDATE_CASES"))
+UPDATE = bool(os.environ.get("EQUIPAGE_UPDATE_CASES"))
 
 _BLOCK = re.compile(
     r"^(?:`(?P<name>[^`\n]+)`\n+)?(?P<fence>`{3,})(?P<tag>[a-z0-9_-]*)\n(?P<body>.*?)(?<=\n)(?P=fence)[ \t]*$",
@@ -127,7 +127,7 @@ class Case:
         return load_path(self.entry, kind_named(self.kind), request)
 
     def check(self) -> Report:
-        """Check what the settings name, or everything, as `lading check` does."""
+        """Check what the settings name, or everything, as `equipage check` does."""
         paths = self.settings["check"]
         request = Request(env=self.settings.get("env", {}), options=self.settings.get("options", {}), shared=True)
         return check_paths(["."] if paths is True else paths, request)

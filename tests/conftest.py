@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from lading.kinds import registry
+from equipage.kinds import registry
 
 PLUGIN = Path(__file__).parents[1] / "examples" / "plugin"
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -20,9 +20,12 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 # The same examples on every machine, and no bound on time: a busy machine is no failure. Random input is the business
 # of `make fuzz`.
 settings.register_profile(
-    "lading", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    "equipage",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-settings.load_profile("lading")
+settings.load_profile("equipage")
 
 
 ABSENT = "the shared data (probes, suites, corpus) is not beside the repository"
@@ -62,5 +65,5 @@ def playbook_installed(tmp_path_factory: pytest.TempPathFactory, monkeypatch: py
     monkeypatch.setattr(registry, "_plugins", {})
     monkeypatch.setattr(registry, "_broken", {})
     yield
-    for name in [name for name in sys.modules if name.partition(".")[0] == "lading_playbook"]:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "equipage_playbook"]:
         del sys.modules[name]

@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 
 import tiny
-from lading import parallel, workspace
-from lading.checking import Checked
-from lading.diagnostics import Diagnostic, UsageError
-from lading.files import Files
-from lading.loading import Request
-from lading.render import json as render_json
-from lading.sandbox import FileProblem
-from lading.source import Source, Span
-from lading.workspace import WORTH_IT, check_paths
+from equipage import parallel, workspace
+from equipage.checking import Checked
+from equipage.diagnostics import Diagnostic, UsageError
+from equipage.files import Files
+from equipage.loading import Request
+from equipage.render import json as render_json
+from equipage.sandbox import FileProblem
+from equipage.source import Source, Span
+from equipage.workspace import WORTH_IT, check_paths
 
 REQUEST = Request(env={}, shared=True)
 CREW = "name: crew\nmembers: [{$include: m.yaml}]\n"

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading.comparing import MEANINGS, compare
-from lading.kinds.kind import Sensitive
-from lading.path import format_path
+from equipage.comparing import MEANINGS, compare
+from equipage.kinds.kind import Sensitive
+from equipage.path import format_path
 
 SENSITIVE = (
     Sensitive("tools.*", "tool"),
@@ -102,7 +102,7 @@ def test_a_value_differs_not_from_itself_with_its_keys_in_another_order(value: A
 @given(VALUES, VALUES)
 def test_what_differs_is_told_and_in_order(before: Any, after: Any) -> None:
     changes = compare(before, after, SENSITIVE)
-    from lading.loaded import canonical
+    from equipage.loaded import canonical
 
     assert bool(changes) == (canonical(before) != canonical(after))
     ranks = [MEANINGS.index(each.meaning) for each in changes]

@@ -12,7 +12,7 @@ import pytest
 
 from cli.consoles import UPDATE, environment, settle
 from docpages import ROOT, Page, pages
-from lading.kinds.registry import all_codes, names
+from equipage.kinds.registry import all_codes, names
 
 pytestmark = pytest.mark.long
 
@@ -82,8 +82,8 @@ def test_the_meanings_belong_to_fields() -> None:
 
     from generate.kinds import structs_of
 
-    from lading.inspection import type_info
-    from lading.kinds.registry import kind_named
+    from equipage.inspection import type_info
+    from equipage.kinds.registry import kind_named
 
     fields: dict[tuple[str, str], set[str]] = {}
     for name in names():

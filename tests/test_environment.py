@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading.environment import fragments, of_process, structure_changes, substitute
-from lading.syntax.engine import Irregularity, SyntaxProblem
+from equipage.environment import fragments, of_process, structure_changes, substitute
+from equipage.syntax.engine import Irregularity, SyntaxProblem
 
 ENV = {"HOST": "db.local", "EMPTY": "", "N": "5", "REF": "${OTHER}", "A:B": "colon", " SP ": "blank", "BAD": "\udcff"}
 
@@ -197,11 +197,11 @@ def test_a_value_that_makes_a_comment(written: str, value: str, warns: bool) -> 
 
 @pytest.mark.skipif(not os.supports_bytes_environ, reason="names and values are text on this system")
 def test_the_environment_of_the_process_need_not_be_text() -> None:
-    os.environb[b"LADING_\xff"] = b"\xfe"
+    os.environb[b"EQUIPAGE_\xff"] = b"\xfe"
     try:
-        assert of_process()["LADING_\udcff"] == "\udcfe"
+        assert of_process()["EQUIPAGE_\udcff"] == "\udcfe"
     finally:
-        del os.environb[b"LADING_\xff"]
+        del os.environb[b"EQUIPAGE_\xff"]
 
 
 @pytest.mark.parametrize(

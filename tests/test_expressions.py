@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from lading.expressions import expression
+from equipage.expressions import expression
 
 
 def test_an_expression_matches_as_if_it_were_compiled() -> None:

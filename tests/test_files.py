@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from lading import sandbox
-from lading.files import Files, MemoryFiles, Seen, decoded, display_name, peek, require_text, stamp_of
-from lading.sandbox import FileProblem, PathPolicy, check_reference, read_regular, refusal
-from lading.source import Source
+from equipage import sandbox
+from equipage.files import Files, MemoryFiles, Seen, decoded, display_name, peek, require_text, stamp_of
+from equipage.sandbox import FileProblem, PathPolicy, check_reference, read_regular, refusal
+from equipage.source import Source
 
 STRICT = PathPolicy()
 INSIDE = PathPolicy(parents="inside")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from lading.codes import CORE_CODES
-from lading.diagnostics import Change, Remedy, fact
-from lading.placing import Placer
-from lading.source import Source
-from lading.syntax.document import Format, parse
-from lading.tree import Tree
+from equipage.codes import CORE_CODES
+from equipage.diagnostics import Change, Remedy, fact
+from equipage.placing import Placer
+from equipage.source import Source
+from equipage.syntax.document import Format, parse
+from equipage.tree import Tree
 
 
 @pytest.mark.parametrize(

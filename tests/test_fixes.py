@@ -16,15 +16,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clock import promised
-from lading.cli.fixing import roots_of
-from lading.diagnostics import Change, Diagnostic, Edit, Effect, Fix
-from lading.editing import edit_at, edit_of_span
-from lading.fixes import Repair, diff, repair
-from lading.path import Path
-from lading.source import Source, Span
-from lading.syntax.document import Document, Format, load_value, parse
-from lading.tree import get, walk
-from lading.writing import NotWritten, rewrite
+from equipage.cli.fixing import roots_of
+from equipage.diagnostics import Change, Diagnostic, Edit, Effect, Fix
+from equipage.editing import edit_at, edit_of_span
+from equipage.fixes import Repair, diff, repair
+from equipage.path import Path
+from equipage.source import Source, Span
+from equipage.syntax.document import Document, Format, load_value, parse
+from equipage.tree import get, walk
+from equipage.writing import NotWritten, rewrite
 
 
 def finding(fix: Fix | None, code: str = "unknown-field") -> Diagnostic:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading.freeze import FrozenDict, FrozenList, freeze, frozen, thawed
+from equipage.freeze import FrozenDict, FrozenList, freeze, frozen, thawed
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),

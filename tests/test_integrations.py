@@ -1,4 +1,4 @@
-"""Where people meet lading: pre-commit hooks and the GitHub Action do what they say."""
+"""Where people meet equipage: pre-commit hooks and the GitHub Action do what they say."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from cli.consoles import environment, in_process, settle
-from lading.cli.arguments import parser
+from equipage.cli.arguments import parser
 
 ROOT = Path(__file__).parents[1]
 HOOKS: list[dict[str, Any]] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
@@ -31,7 +31,7 @@ def test_a_hook_runs(hook: dict[str, Any], tmp_path: Path, monkeypatch: pytest.M
     settle(monkeypatch, tmp_path, environment())
     (tmp_path / "server.yaml").write_text(BROKEN)
     name, *words = shlex.split(hook["entry"])
-    assert (name, hook["language"], hook["pass_filenames"]) == ("lading", "python", False)
+    assert (name, hook["language"], hook["pass_filenames"]) == ("equipage", "python", False)
     code, out, _ = in_process(words)
     assert code == 0
     assert ("versoin" in (tmp_path / "server.yaml").read_text()) == ("--fix" not in words)
@@ -39,15 +39,15 @@ def test_a_hook_runs(hook: dict[str, Any], tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_there_are_both_hooks() -> None:
-    assert [hook["id"] for hook in HOOKS] == ["lading-check", "lading-fix"]
+    assert [hook["id"] for hook in HOOKS] == ["equipage-check", "equipage-fix"]
 
 
 @pytest.fixture
 def command(tmp_path: Path) -> dict[str, str]:
-    """An environment in which `lading` is this one."""
-    script = tmp_path / "bin" / "lading"
+    """An environment in which `equipage` is this one."""
+    script = tmp_path / "bin" / "equipage"
     script.parent.mkdir()
-    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m lading "$@"\n')
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m equipage "$@"\n')
     script.chmod(0o755)
     env = environment(GITHUB_OUTPUT=str(tmp_path / "output"))
     return {**env, "PATH": f"{script.parent}{os.pathsep}{env['PATH']}"}
@@ -75,9 +75,9 @@ def test_the_action_writes_sarif_and_keeps_the_exit_code(tmp_path: Path, command
     (folder / ".git").mkdir(parents=True)
     (folder / "server.yaml").write_text(BROKEN)
     out, outputs = run_check(folder, command, STRICT="true")
-    assert outputs == {"sarif": "lading.sarif", "code": "1"}
+    assert outputs == {"sarif": "equipage.sarif", "code": "1"}
     assert "unknown-field" in out
-    results = json.loads((folder / "lading.sarif").read_text())["runs"][0]["results"]
+    results = json.loads((folder / "equipage.sarif").read_text())["runs"][0]["results"]
     assert [each["ruleId"] for each in results] == ["unknown-field"]
     result = subprocess.run(["bash", "-e", "-c", step("Result")], env={**command, "CODE": "1"}, check=False)
     assert result.returncode == 1

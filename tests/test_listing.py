@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from lading.cli.main import main
-from lading.listing import list_all
-from lading.loading import Request
-from lading.workspace import check_paths
+from equipage.cli.main import main
+from equipage.listing import list_all
+from equipage.loading import Request
+from equipage.workspace import check_paths
 
 AGENT = "---\ndescription: {}\n---\nYou work.\n"
 
@@ -84,8 +84,8 @@ def test_errors_of_the_user_can_be_checked(
     Path(".defect/agents/bad.md").unlink()
     assert main(["list", "."]) == 1
     note = capsys.readouterr().err
-    assert note == f"lading: 1 file has errors, see: lading check {user}/defect/agents/z.md\n"
-    assert main(note.partition("lading check ")[2].join(["check ", ""]).split()) == 1
+    assert note == f"equipage: 1 file has errors, see: equipage check {user}/defect/agents/z.md\n"
+    assert main(note.partition("equipage check ")[2].join(["check ", ""]).split()) == 1
 
 
 def test_a_link_out_of_the_project_is_listed_unread(

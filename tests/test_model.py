@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lading.diagnostics import Fact
-from lading.model import Shape, build
-from lading.path import format_path
-from lading.tree import HOLE
+from equipage.diagnostics import Fact
+from equipage.model import Shape, build
+from equipage.path import format_path
+from equipage.tree import HOLE
 
 
 class Circle(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="circle", tag_field="type"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from lading.model import Shape, build
+from equipage.model import Shape, build
 
 
 class Open(msgspec.Struct, frozen=True):

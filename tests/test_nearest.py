@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clock import promised
-from lading.nearest import Guesses, distance, nearest
+from equipage.nearest import Guesses, distance, nearest
 
 KNOWN = ("nested_json", "batch_notifications", "garbage", "max_depth", "depth", "name")
 

@@ -7,8 +7,8 @@ from typing import Any, ClassVar
 import msgspec
 import pytest
 
-from lading.freeze import freeze
-from lading.plain import plain_data
+from equipage.freeze import freeze
+from equipage.plain import plain_data
 
 
 class Inner(msgspec.Struct, frozen=True, omit_defaults=True, tag="inner", tag_field="kind"):

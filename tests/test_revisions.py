@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lading.revisions import NoRevision, Revision
-from lading.sandbox import FileProblem
+from equipage.revisions import NoRevision, Revision
+from equipage.sandbox import FileProblem
 
 GIT = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
 

@@ -1,4 +1,4 @@
-"""The exported schema is never stricter than lading: whatever loads, validates."""
+"""The exported schema is never stricter than equipage: whatever loads, validates."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from jsonschema import Draft202012Validator
 
 import tiny
 from casefiles import Case, cases_in
-from lading.kinds.kind import Kind
-from lading.kinds.registry import kind_named, names
-from lading.loading import Outcome
-from lading.model import Shape, build
-from lading.schema_export import VARIABLE, schema_for
-from lading.schema_fragments import accept
-from lading.syntax.document import load_value
-from lading.syntax.engine import SyntaxProblem
+from equipage.kinds.kind import Kind
+from equipage.kinds.registry import kind_named, names
+from equipage.loading import Outcome
+from equipage.model import Shape, build
+from equipage.schema_export import VARIABLE, schema_for
+from equipage.schema_fragments import accept
+from equipage.syntax.document import load_value
+from equipage.syntax.engine import SyntaxProblem
 
 CASES = Path(__file__).parent / "cases"
 #: Cases that load only because an option asks for it; the schema speaks of what everybody accepts.

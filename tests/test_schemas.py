@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clock import promised
-from lading import schemas
-from lading.schemas.patterns import judge
-from lading.tree import HOLE, get
-from lading.wording import Redactor, message_of
+from equipage import schemas
+from equipage.schemas.patterns import judge
+from equipage.tree import HOLE, get
+from equipage.wording import Redactor, message_of
 
 DRAFTS = {
     "draft-04": jsonschema.Draft4Validator,

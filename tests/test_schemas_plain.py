@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading.schemas.drafts import DRAFTS, meta_validator
-from lading.schemas.plain import is_plain
+from equipage.schemas.drafts import DRAFTS, meta_validator
+from equipage.schemas.plain import is_plain
 
 TEXTS = st.text("abc é", max_size=4)
 VALUES: st.SearchStrategy[Any] = st.one_of(

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading.freeze import FrozenDict
-from lading.path import Path
-from lading.source import Source
-from lading.syntax.document import Document
-from lading.tree import (
+from equipage.freeze import FrozenDict
+from equipage.path import Path
+from equipage.source import Source
+from equipage.syntax.document import Document
+from equipage.tree import (
     HOLE,
     Hole,
     Origin,

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clock import promised
-from lading.ignores import parse_ignores
-from lading.walking import walk, walk_files
+from equipage.ignores import parse_ignores
+from equipage.walking import walk, walk_files
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 

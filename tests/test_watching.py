@@ -16,12 +16,12 @@ from typing import Any
 
 import pytest
 
-import lading
+import equipage
 from cli.consoles import environment, in_process
-from lading.checking import Checker
-from lading.loading import Request
-from lading.rechecking import Turn, watch_check
-from lading.watching import Look, folders_around, known_stamps
+from equipage.checking import Checker
+from equipage.loading import Request
+from equipage.rechecking import Turn, watch_check
+from equipage.watching import Look, folders_around, known_stamps
 
 #: How long to wait for something that should happen within half a second: the machine may be busy.
 PATIENCE = 20.0
@@ -62,7 +62,7 @@ class Watcher:
     def __init__(self, **options: Any) -> None:
         self.names: list[str] = []
         self.problems: list[str] = []
-        self.watch = lading.watch(
+        self.watch = equipage.watch(
             "server.yaml", library="library", on_problem=lambda error: self.problems.append(str(error)), **options
         )
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -153,10 +153,10 @@ def test_a_link_that_leads_elsewhere(project: Path) -> None:
 def test_settings_of_the_project_are_watched_too(project: Path) -> None:
     (project / "server.yaml").rename(project / "weather.yaml")
     problems: list[str] = []
-    watch = lading.watch("weather.yaml", on_problem=lambda error: problems.append(str(error)))
+    watch = equipage.watch("weather.yaml", on_problem=lambda error: problems.append(str(error)))
     with watch:
         assert next(watch).kind == "server"
-        (project / "lading.toml").write_text('kinds = { "weather.yaml" = "toolpack" }\n')
+        (project / "equipage.toml").write_text('kinds = { "weather.yaml" = "toolpack" }\n')
         thread = threading.Thread(target=lambda: next(watch, None), daemon=True)
         thread.start()
         until(lambda: problems)
@@ -166,8 +166,8 @@ def test_settings_of_the_project_are_watched_too(project: Path) -> None:
 
 def test_warnings_count_where_that_is_wanted(project: Path) -> None:
     (project / "server.yaml").write_text(SERVER.replace("version", "versoin"))
-    problems: list[lading.LoadError] = []
-    watch = lading.watch("server.yaml", library="library", strict=True, on_problem=problems.append)
+    problems: list[equipage.LoadError] = []
+    watch = equipage.watch("server.yaml", library="library", strict=True, on_problem=problems.append)
     thread = threading.Thread(target=lambda: next(watch, None), daemon=True)
     thread.start()
     until(lambda: problems)
@@ -179,7 +179,7 @@ def test_warnings_count_where_that_is_wanted(project: Path) -> None:
 
 def test_problems_are_logged_if_nobody_asks_for_them(project: Path, caplog: pytest.LogCaptureFixture) -> None:
     (project / "server.yaml").unlink()
-    watch = lading.watch("server.yaml", kind="server")
+    watch = equipage.watch("server.yaml", kind="server")
     thread = threading.Thread(target=lambda: next(watch, None), daemon=True)
     thread.start()
     until(lambda: caplog.records)
@@ -197,15 +197,15 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
         return real(name, *rest, **more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(lading.UsageError, match=r"pip install 'lading\[watch\]'"):
-        lading.watch("server.yaml")
+    with pytest.raises(equipage.UsageError, match=r"pip install 'equipage\[watch\]'"):
+        equipage.watch("server.yaml")
 
 
 # ----------------------------------------------------------------------------------------- the parts of it
 
 
 def test_a_file_that_cannot_be_read_counts_as_seen_only_if_it_stayed_the_same(tmp_path: Path) -> None:
-    from lading.files import Seen
+    from equipage.files import Seen
 
     path = str(tmp_path / "big")
     (tmp_path / "big").write_text("too large, let us say")
@@ -312,8 +312,8 @@ def test_only_files_that_read_it_are_checked_again(project: Path, monkeypatch: p
 
 def test_settings_of_a_project_change_what_is_told(checking: Checking, project: Path) -> None:
     checking.next(lambda: (project / "server.yaml").write_text(SERVER.replace("version", "versoin")))
-    turn = checking.next(lambda: (project / "lading.toml").write_text('ignore = ["unknown-field"]\n'))
-    assert turn.changed == ("lading.toml",)
+    turn = checking.next(lambda: (project / "equipage.toml").write_text('ignore = ["unknown-field"]\n'))
+    assert turn.changed == ("equipage.toml",)
     assert [each.code for each in turn.gone] == ["unknown-field"]
 
 
@@ -361,12 +361,12 @@ def test_saving_without_a_change_is_told_once_at_most(checking: Checking, projec
 
 
 class Process:
-    """`lading check --watch` as people start it."""
+    """`equipage check --watch` as people start it."""
 
     def __init__(self, folder: Path) -> None:
         self.lines: list[tuple[float, str]] = []
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "lading", "check", "--watch"],
+            [sys.executable, "-m", "equipage", "check", "--watch"],
             cwd=folder,
             env=environment(),
             stdout=subprocess.PIPE,
@@ -375,7 +375,7 @@ class Process:
         )
         threading.Thread(target=self._read, daemon=True).start()
         assert self.process.stderr is not None
-        assert self.process.stderr.readline() == "lading: watching; press Ctrl-C to stop\n"
+        assert self.process.stderr.readline() == "equipage: watching; press Ctrl-C to stop\n"
         time.sleep(0.1)
 
     def _read(self) -> None:
@@ -433,7 +433,7 @@ def test_two_hundred_random_edits_and_nothing_missed(project: Path) -> None:
         for _ in range(random.choice([1, 1, 2, 5])):
             edits += 1
             _edit(random, project, tools, names)
-        wanted = list(map(str, lading.check(["."], env={}).diagnostics))
+        wanted = list(map(str, equipage.check(["."], env={}).diagnostics))
         until(lambda wanted=wanted: list(map(str, checking.turns[-1].report.diagnostics)) == wanted)
         assert len(checking.turns) - count <= 8
     checking.close()
@@ -471,10 +471,10 @@ def test_watching_goes_with_no_other_output(project: Path, flag: str) -> None:
 
 
 def test_a_change_with_many_files_is_told_in_one_line(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    report = lading.check(["server.yaml"], env={})
-    broken = lading.check(["no.yaml"], env={}).diagnostics
+    report = equipage.check(["server.yaml"], env={})
+    broken = equipage.check(["no.yaml"], env={}).diagnostics
     turns = [Turn(report), Turn(report, tuple("abcde"), broken, ()), Turn(report, (), (), broken)]
-    monkeypatch.setattr("lading.cli.watching.watch_check", lambda *_args, **_more: iter(turns))
+    monkeypatch.setattr("equipage.cli.watching.watch_check", lambda *_args, **_more: iter(turns))
     code, out, _ = in_process(["check", "--watch", "--quiet"])
     assert code == 0
     assert out.splitlines()[-3:] == [

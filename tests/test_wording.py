@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from lading.codes import Code
-from lading.diagnostics import Shown
-from lading.visible import visible
-from lading.wording import Redactor, help_of, message_of, shortened, show, type_name
+from equipage.codes import Code
+from equipage.diagnostics import Shown
+from equipage.visible import visible
+from equipage.wording import Redactor, help_of, message_of, shortened, show, type_name
 
 NOBODY = Redactor()
 

@@ -11,16 +11,16 @@ from typing import Any, Literal
 import msgspec
 import pytest
 
-from lading.diagnostics import Fact
-from lading.directives import include as including
-from lading.kinds import registry
-from lading.kinds.kind import Kind
-from lading.kinds.registry import Recognition
-from lading.model import Shape
-from lading.sandbox import PathPolicy
-from lading.schema_fragments import accept
-from lading.session import Session
-from lading.tree import Tree
+from equipage.diagnostics import Fact
+from equipage.directives import include as including
+from equipage.kinds import registry
+from equipage.kinds.kind import Kind
+from equipage.kinds.registry import Recognition
+from equipage.model import Shape
+from equipage.sandbox import PathPolicy
+from equipage.schema_fragments import accept
+from equipage.session import Session
+from equipage.tree import Tree
 
 
 class Member(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

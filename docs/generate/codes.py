@@ -19,13 +19,13 @@ from pathlib import Path
 import msgspec
 
 from casefiles import Case, cases_in
+from equipage.cli.rule import by_severity, severities
+from equipage.codes import CORE_CODES, Code
+from equipage.diagnostics import Diagnostic
+from equipage.fixes import repair
+from equipage.kinds.registry import all_codes, kind_named, names
+from equipage.render.text import Style, finding
 from generate.wording import summary
-from lading.cli.rule import by_severity, severities
-from lading.codes import CORE_CODES, Code
-from lading.diagnostics import Diagnostic
-from lading.fixes import repair
-from lading.kinds.registry import all_codes, kind_named, names
-from lading.render.text import Style, finding
 
 HERE = Path(__file__).parents[1]
 CASES = HERE.parent / "tests" / "cases"
@@ -46,7 +46,7 @@ Bases = dict[str, tuple[str, str]]
 
 
 class Example(msgspec.Struct, frozen=True):
-    """Files that make a finding, what lading says, and the files that make it no more."""
+    """Files that make a finding, what equipage says, and the files that make it no more."""
 
     files: dict[str, str]
     settings: dict[str, object]
@@ -89,8 +89,8 @@ def _index() -> str:
     lines = [
         "# Codes",
         "",
-        "Every finding has a code. `lading rule CODE` tells the same as its page. Where a finding is meant as it is,",
-        "a comment `# lading: ignore[code]` on its line silences it; one that silences nothing is itself a finding.",
+        "Every finding has a code. `equipage rule CODE` tells the same as its page. Where a finding is meant as it is,",
+        "a comment `# equipage: ignore[code]` on its line silences it; one that silences nothing is itself a finding.",
         "What keeps a configuration from existing cannot be silenced. Behind a severity, * means that some kinds are",
         "stricter or milder.",
         "",
@@ -191,7 +191,7 @@ def _example(code: str, case: Case) -> Example:
         mended = {each.source.name: each.text for each in repairs}
     others = len(diagnostics) - len(found)
     if mended and _still_found(code, case, mended) < len(found):
-        how = "`lading check --fix`" + (
+        how = "`equipage check --fix`" + (
             "" if all(each.fix and each.fix.safe for each in found) else " with `--unsafe-fixes`"
         )
         return Example(files, case.settings, tuple(texts), others, mended, f"{how} does it:")

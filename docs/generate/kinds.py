@@ -11,12 +11,12 @@ from pathlib import Path
 import msgspec
 from msgspec import inspect as types
 
+from equipage.inspection import type_info
+from equipage.kinds.kind import Kind
+from equipage.kinds.registry import kind_named, names
+from equipage.model import describe
 from generate.meanings import meaning_of
 from generate.wording import summary, table
-from lading.inspection import type_info
-from lading.kinds.kind import Kind
-from lading.kinds.registry import kind_named, names
-from lading.model import describe
 
 _ABOUT = tomllib.loads(Path(__file__).with_name("kinds.toml").read_text(encoding="utf-8"))
 _LANGUAGES = {".yaml": "yaml", ".yml": "yaml", ".md": "markdown", ".mdc": "markdown", ".toml": "toml", ".json": "json"}
@@ -61,7 +61,7 @@ def _page(kind: Kind) -> str:
     about = _about(kind)
     lines = [f"# {kind.title[0].upper() + kind.title[1:]}", "", about["about"], ""]
     lines += [f"**Known** {about['known']}.", ""]
-    lines += [f"**Schema for editors:** `lading schema {kind.name}`", ""]
+    lines += [f"**Schema for editors:** `equipage schema {kind.name}`", ""]
     if "more" in about:
         lines += [about["more"], ""]
     lines += _first_file(kind)
@@ -81,7 +81,7 @@ def _first_file(kind: Kind) -> list[str]:
     return [
         "## A first file",
         "",
-        f"`lading new {kind.name} demo` writes it:",
+        f"`equipage new {kind.name} demo` writes it:",
         "",
         f'````{language} title="{path}"',
         text,
@@ -215,7 +215,7 @@ def _options(kind: Kind) -> list[str]:
         f" {_cell(meaning_of(kind.name, info.cls, field.name))} |"
         for field in info.fields
     ]
-    head = ["## Options", "", "Arguments of `lading.load`; some have a flag of the command.", ""]
+    head = ["## Options", "", "Arguments of `equipage.load`; some have a flag of the command.", ""]
     return [*head, "| option | type | default | meaning |", "|---|---|---|---|", *rows, ""]
 
 

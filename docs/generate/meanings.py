@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from lading.kinds.convention import CONVENTIONS
-from lading.kinds.convention.table import Field
+from equipage.kinds.convention import CONVENTIONS
+from equipage.kinds.convention.table import Field
 
 _FILE = Path(__file__).with_name("meanings.toml")
 
@@ -58,7 +58,7 @@ def _commented(cls: type) -> dict[str, str]:
     """The `#:` comments of a class, its bases included, by the name of the field they stand at."""
     comments: dict[str, str] = {}
     for each in reversed(cls.__mro__):
-        if each.__module__.startswith("lading.") and each.__name__ in _classes(each.__module__):
+        if each.__module__.startswith("equipage.") and each.__name__ in _classes(each.__module__):
             comments |= _comments_in(each.__module__, each.__name__)
     return comments
 

@@ -13,16 +13,16 @@ Why it is so.
 {"env": {"A": "1"}, "columns": 40, "process": true}
 ```
 ```console
-$ lading check
+$ equipage check
 error[…]: …
-2> lading: a note on standard error
+2> equipage: a note on standard error
 [exit 1]
 ```
 ````
 
 A session may also hold `$ cp A B`, `$ rm A`, `$ cat A` and `$ commit` (everything, to a repository of the case's own);
 `> FILE` behind a command keeps its output in a file. With `process`, the session is run a second time with real
-processes. With LADING_UPDATE_CASES=1 the expectations are rewritten; the diff is reviewed like code.
+processes. With EQUIPAGE_UPDATE_CASES=1 the expectations are rewritten; the diff is reviewed like code.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ from typing import Any
 
 import pytest
 
-import lading
-from lading.cli import main
+import equipage
+from equipage.cli import main
 
-UPDATE = bool(os.environ.get("LADING_UPDATE_CASES"))
-SOURCES = str(Path(lading.__file__).parents[1])
+UPDATE = bool(os.environ.get("EQUIPAGE_UPDATE_CASES"))
+SOURCES = str(Path(equipage.__file__).parents[1])
 
 _BLOCK = re.compile(
     r"^(?:`(?P<name>[^`\n]+)`\n+)?(?P<fence>`{3,})(?P<tag>[a-z0-9_-]*)\n(?P<body>.*?)(?<=\n)(?P=fence)[ \t]*$",
@@ -109,7 +109,7 @@ def consoles_in(folder: Path) -> Iterator[Console]:
 def _step(command: str, folder: Path, run: Runner) -> str:
     line, _, target = command.partition(" > ")
     words = shlex.split(line)
-    if words[0] != "lading":
+    if words[0] != "equipage":
         return f"$ {command}\n{_builtin(words, folder)}"
     code, out, err = run(words[1:])
     if target:
@@ -165,7 +165,7 @@ def as_process(env: dict[str, str], cwd: Path) -> Runner:
 
     def run(arguments: list[str]) -> Result:
         done = subprocess.run(
-            [sys.executable, "-m", "lading", *arguments], capture_output=True, cwd=cwd, env=env, check=False
+            [sys.executable, "-m", "equipage", *arguments], capture_output=True, cwd=cwd, env=env, check=False
         )
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 

@@ -1,4 +1,4 @@
-"""`lading check --fix` and `--diff` from the outside."""
+"""`equipage check --fix` and `--diff` from the outside."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import tiny
-from lading.cli import main
-from lading.cli.fixing import roots_of
+from equipage.cli import main
+from equipage.cli.fixing import roots_of
 
 BROKEN = "nmae: crew\nvessel: 1.0 # keep\nmembers:\n- {name: a, role: captian}\n"
 FIXED = "name: crew\nvessel: 1.0 # keep\nmembers:\n- {name: a, role: captain}\n"

@@ -37,7 +37,7 @@ def test_console_as_processes(case: Console, tmp_path: Path) -> None:
 
 
 def test_every_command_has_a_case() -> None:
-    from lading.cli.arguments import command_parsers, parser
+    from equipage.cli.arguments import command_parsers, parser
 
-    used = {command.split()[1] for case in CASES for command in case.commands() if command.startswith("lading ")}
+    used = {command.split()[1] for case in CASES for command in case.commands() if command.startswith("equipage ")}
     assert set(command_parsers(parser())) <= used

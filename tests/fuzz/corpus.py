@@ -37,7 +37,7 @@ def seeds() -> dict[str, list[str]]:
             found["env"].add(text)
         if kind in KINDS and (Path(name).suffix == Path(KINDS[kind]).suffix or kind in ("blueprint", "profile")):
             found[kind].add(text)
-    from lading.kinds.registry import kind_named
+    from equipage.kinds.registry import kind_named
 
     for kind in KINDS:
         example = kind_named(kind).example

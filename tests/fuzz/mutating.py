@@ -29,7 +29,7 @@ TOKENS = (
     ),
     *("é", "日", "\U0001f600", "\ud800", "a" * 200, "(a+)+$", "name", "id", "server", "tools", "phases", "inputSchema"),
     *("description", "agents", "flow", "kind", "prompt", "hooks", "[[a]]\n", "[a.b]\n", "a.b = 1\n", '"a" = {b = 1}\n'),
-    *("# lading: ignore[x]", "<!-- lading: ignore[unknown-field] -->", "lading: ignore["),
+    *("# equipage: ignore[x]", "<!-- equipage: ignore[unknown-field] -->", "equipage: ignore["),
 )
 
 

@@ -13,21 +13,21 @@ from typing import Any
 
 import msgspec
 
-import lading
+import equipage
+from equipage.diagnostics import Diagnostic, LoadError
+from equipage.environment import structure_changes, substitute
+from equipage.files import MemoryFiles
+from equipage.freeze import FrozenDict, FrozenList
+from equipage.kinds.registry import kind_named
+from equipage.loading import Outcome, Request, load_text
+from equipage.render import json as json_render
+from equipage.render import text as text_render
+from equipage.source import Span
+from equipage.syntax import frontmatter, toml, yaml
+from equipage.syntax import json as json_syntax
+from equipage.syntax.engine import Irregularity, SyntaxProblem
+from equipage.tree import walk
 from fuzz.corpus import KINDS
-from lading.diagnostics import Diagnostic, LoadError
-from lading.environment import structure_changes, substitute
-from lading.files import MemoryFiles
-from lading.freeze import FrozenDict, FrozenList
-from lading.kinds.registry import kind_named
-from lading.loading import Outcome, Request, load_text
-from lading.render import json as json_render
-from lading.render import text as text_render
-from lading.source import Span
-from lading.syntax import frontmatter, toml, yaml
-from lading.syntax import json as json_syntax
-from lading.syntax.engine import Irregularity, SyntaxProblem
-from lading.tree import walk
 
 Target = Callable[[str, random.Random], None]
 ENV = {"A": "value", "B": "a: b\nc", "PORT": "80", "S": "s3cr3t-c4n4ry"}
@@ -135,7 +135,7 @@ def check_outcome(outcome: Outcome, rng: random.Random) -> None:
         hidden = json.dumps(loaded.to_dict(show_env=False), default=str)
         assert ENV["S"] not in hidden
     if rng.random() < 0.1:
-        report = lading.Report((), outcome.diagnostics)
+        report = equipage.Report((), outcome.diagnostics)
         said = "".join(text_render.render(report, text_render.Style(width=100))) + json_render.render(report)
         assert "\x1b" not in said.replace("\x1b[", "") or "\x1b" not in said
         said.encode("utf-8")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import string
 from collections.abc import Iterable
 
-from lading.diagnostics import Fact, Shown
-from lading.generators import CODES, Generator, GeneratorLimits, build
-from lading.path import format_path
+from equipage.diagnostics import Fact, Shown
+from equipage.generators import CODES, Generator, GeneratorLimits, build
+from equipage.path import format_path
 
 HERE = ("text", "$generate")
 LIMITS = GeneratorLimits()

@@ -8,8 +8,8 @@ import tracemalloc
 
 import pytest
 
-from lading.diagnostics import Shown
-from lading.generators import CODES, GeneratorLimits, build, registered
+from equipage.diagnostics import Shown
+from equipage.generators import CODES, GeneratorLimits, build, registered
 
 from .making import BY_NAME, HERE, LIMITS, findings, make
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from lading.generators import NestedJson
+from equipage.generators import NestedJson
 
 from .making import LIMITS, findings, make
 

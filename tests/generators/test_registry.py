@@ -9,8 +9,8 @@ from typing import ClassVar
 import msgspec
 import pytest
 
-from lading.generators import Generator, build, register, registered, registry
-from lading.generators.parameters import Parameter, Whole
+from equipage.generators import Generator, build, register, registered, registry
+from equipage.generators.parameters import Parameter, Whole
 
 from .making import HERE, LIMITS, findings
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from lading.generators import GeneratorLimits
+from equipage.generators import GeneratorLimits
 
 from .making import LIMITS, findings, make
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading.diagnostics import Diagnostic
-from lading.render import github
-from lading.source import Source, Span
-from lading.workspace import Report
+from equipage.diagnostics import Diagnostic
+from equipage.render import github
+from equipage.source import Source, Span
+from equipage.workspace import Report
 
 TEXT = "a: 1\nb: 2\n"
 
@@ -27,29 +27,29 @@ def finding(message: str = "m", name: str = "a.yaml", start: int = 5, end: int =
     [
         pytest.param(
             finding(),
-            "::error file=a.yaml,line=2,endLine=2,col=1,endColumn=2,title=lading%3A wrong-type::m",
+            "::error file=a.yaml,line=2,endLine=2,col=1,endColumn=2,title=equipage%3A wrong-type::m",
             id="a place",
         ),
         pytest.param(
             finding(start=0, end=6),
-            "::error file=a.yaml,line=1,endLine=2,title=lading%3A wrong-type::m",
+            "::error file=a.yaml,line=1,endLine=2,title=equipage%3A wrong-type::m",
             id="columns count only within one line",
         ),
         pytest.param(
             finding(span=None, file="a.yaml", severity="warning"),
-            "::warning file=a.yaml,title=lading%3A wrong-type::m",
+            "::warning file=a.yaml,title=equipage%3A wrong-type::m",
             id="a whole file",
         ),
-        pytest.param(finding(span=None, severity="note"), "::notice title=lading%3A wrong-type::m", id="no file"),
+        pytest.param(finding(span=None, severity="note"), "::notice title=equipage%3A wrong-type::m", id="no file"),
         pytest.param(
             finding("a\n::set-output name=x::y\r100%", help="h"),
-            "::error file=a.yaml,line=2,endLine=2,col=1,endColumn=2,title=lading%3A wrong-type"
+            "::error file=a.yaml,line=2,endLine=2,col=1,endColumn=2,title=equipage%3A wrong-type"
             "::a%0A::set-output name=x::y%0D100%25%0Ah",
             id="a message cannot start a command",
         ),
         pytest.param(
             finding(name="a,line=9::x%0A.yaml", span=None, file="a,line=9::x%0A\n.yaml"),
-            "::error file=a%2Cline=9%3A%3Ax%250A%0A.yaml,title=lading%3A wrong-type::m",
+            "::error file=a%2Cline=9%3A%3Ax%250A%0A.yaml,title=equipage%3A wrong-type::m",
             id="nor can a file name",
         ),
     ],

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lading.graphs import Edge, Graph, Node
-from lading.render.graph import RENDERERS
-from lading.render.layout import lay_out
+from equipage.graphs import Edge, Graph, Node
+from equipage.render.graph import RENDERERS
+from equipage.render.layout import lay_out
 
 HOSTILE = '</text><script>alert("x")</script>]] --> "; \u202e\n`{}` é.yaml'
 

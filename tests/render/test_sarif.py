@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from casefiles import Case, cases_in
-from lading.codes import CORE_CODES
-from lading.diagnostics import Diagnostic, Edit, Fix, Label
-from lading.kinds.registry import all_codes
-from lading.render import sarif
-from lading.source import Source, Span
-from lading.workspace import FileReport, Report
+from equipage.codes import CORE_CODES
+from equipage.diagnostics import Diagnostic, Edit, Fix, Label
+from equipage.kinds.registry import all_codes
+from equipage.render import sarif
+from equipage.source import Source, Span
+from equipage.workspace import FileReport, Report
 
 TESTS = Path(__file__).parents[1]
 SCHEMA = json.loads((TESTS / "data" / "sarif-2.1.0-minimal.schema.json").read_text())
@@ -64,8 +64,8 @@ def test_a_rule_explains_each_code_that_occurs() -> None:
     assert [rule["id"] for rule in rules] == ["unknown-field", "wrong-type"]
     assert [rules[each["ruleIndex"]]["id"] for each in run["results"]] == [each["ruleId"] for each in run["results"]]
     assert rules[1]["shortDescription"]["text"] == "expected …, found …"
-    assert "lading: ignore[unknown-field]" in rules[0]["help"]["text"]
-    assert "lading: ignore" not in rules[1]["help"]["text"], "nothing silences it"
+    assert "equipage: ignore[unknown-field]" in rules[0]["help"]["text"]
+    assert "equipage: ignore" not in rules[1]["help"]["text"], "nothing silences it"
 
 
 def test_every_code_makes_a_rule_without_braces_left_over() -> None:
@@ -121,7 +121,7 @@ def test_no_text_becomes_a_link() -> None:
 
 def test_fingerprints_do_not_depend_on_lines() -> None:
     def prints(*each: Diagnostic) -> list[str]:
-        return [each["partialFingerprints"]["lading/v1"] for each in log(*each)["runs"][0]["results"]]
+        return [each["partialFingerprints"]["equipage/v1"] for each in log(*each)["runs"][0]["results"]]
 
     here, moved = finding(pointer="/nmae"), finding(pointer="/nmae", span=span(text="\n\nnmae: 1\n", start=2, end=6))
     assert prints(here) == prints(moved)

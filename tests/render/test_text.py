@@ -7,10 +7,10 @@ import unicodedata
 
 import pytest
 
-from lading.diagnostics import Diagnostic, Edit, Fix, Label
-from lading.render.text import Style, finding, render, summary
-from lading.source import Source, Span
-from lading.workspace import FileReport, Report
+from equipage.diagnostics import Diagnostic, Edit, Fix, Label
+from equipage.render.text import Style, finding, render, summary
+from equipage.source import Source, Span
+from equipage.workspace import FileReport, Report
 
 BASE = Source.of_text("tools/base.yaml", "$include: echo.yaml\n")
 ECHO = Source.of_text("tools/echo.yaml", "# a\n# b\n$include: base.yaml\n")

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading.render.yaml import dump
-from lading.syntax import yaml
+from equipage.render.yaml import dump
+from equipage.syntax import yaml
 
 # fmt: off
 TRICKY = st.sampled_from([
@@ -36,7 +36,7 @@ def test_reads_back_as_the_same_value(value: Any) -> None:
 
 @given(VALUES)
 def test_comments_change_nothing(value: Any) -> None:
-    from lading.tree import walk
+    from equipage.tree import walk
 
     comments = {path: "from here: 'a\n#" for path, _ in walk(value)}
     assert yaml.load(dump(value, comments)).value == value

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clock import SLACK, Clock
-from lading.syntax.yaml.construct import MAX_ALIAS_NODES
+from equipage.syntax.yaml.construct import MAX_ALIAS_NODES
 
 from . import world
 from .world import Sample, load

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from lading.bills import bill_of, read, verify, write
-from lading.cli.main import main
-from lading.kinds.registry import kind_named
-from lading.loading import Request, load_path
+from equipage.bills import bill_of, read, verify, write
+from equipage.cli.main import main
+from equipage.kinds.registry import kind_named
+from equipage.loading import Request, load_path
 
 FILES = {
     "main.yaml": "# a comment\nserver: {name: a, version: 1.0.0}\ntools:\n  - $include: one.yaml\n  - $include: two.yaml\n",
@@ -134,7 +134,7 @@ def test_a_forged_bill_proves_nothing_else(project: Path, capsys: pytest.Capture
 def test_names_that_are_not_ascii(name: bytes, shown: str, project: Path) -> None:
     Path(os.fsdecode(name)).write_text(FILES["main.yaml"])
     bare = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    command = [sys.executable.encode(), b"-m", b"lading", b"bill", b"--kind", b"server", name]
+    command = [sys.executable.encode(), b"-m", b"equipage", b"bill", b"--kind", b"server", name]
     for locale in ({"LC_ALL": "C.UTF-8"}, bare):
         done = subprocess.run(command, stdout=subprocess.PIPE, env={**os.environ, **locale}, check=True)
         bill = read(done.stdout)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clock import SLACK, Clock
-from lading.loading import Outcome
+from equipage.loading import Outcome
 
 from . import world
 from .world import Sample, in_small_thread, load

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-import lading
+import equipage
 from clock import SLACK, Clock
-from lading.environment import substitute
-from lading.loading import Outcome
-from lading.render import json as json_render
-from lading.render import text as text_render
+from equipage.environment import substitute
+from equipage.loading import Outcome
+from equipage.render import json as json_render
+from equipage.render import text as text_render
 
 from . import world
 from .world import load
@@ -98,7 +98,7 @@ PLACES = {
 
 def everything_said(outcome: Outcome) -> str:
     """Whatever anybody could print about a load, but for what `--show-env` asks for."""
-    report = lading.Report((), outcome.diagnostics)
+    report = equipage.Report((), outcome.diagnostics)
     style = text_render.Style(width=200)
     said = "".join(text_render.render(report, style)) + json_render.render(report)
     said += "".join(map(str, outcome.diagnostics)) + repr([each.help for each in outcome.diagnostics])

@@ -83,13 +83,13 @@ def test_a_profile(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("folder", [".claude/agents", ".github/agents", ".opencode/agent"])
 def test_other_tools(name: str, folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A header that does not parse is never dropped in silence, as the tools themselves do."""
-    import lading
+    import equipage
 
     monkeypatch.chdir(tmp_path)
     path = tmp_path / folder / ("a.agent.md" if "github" in folder else "a.md")
     path.parent.mkdir(parents=True)
     path.write_bytes(TABLE[name][0].encode())
-    report = lading.check([str(path)], env={})
+    report = equipage.check([str(path)], env={})
     world.no_bug(report.diagnostics)
     if name not in ("plain", *FINE):
         assert report.diagnostics or name in ("plus signs", "a byte order mark"), "silent"

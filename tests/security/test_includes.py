@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from clock import SLACK, Clock
-from lading.kinds.registry import kind_named
-from lading.loading import Outcome, Request, load_path
+from equipage.kinds.registry import kind_named
+from equipage.loading import Outcome, Request, load_path
 
 from . import world
 

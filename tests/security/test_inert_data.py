@@ -105,7 +105,7 @@ def _only_plain(value: object) -> None:
     while stack:
         node = stack.pop()
         assert isinstance(node, dict | list | str | int | float | bool | None) or type(node).__module__.startswith(
-            "lading"
+            "equipage"
         ), node
         if isinstance(node, dict):
             stack += [*node, *node.values()]

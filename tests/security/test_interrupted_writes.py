@@ -17,7 +17,7 @@ OLD = "server: {name: a, versoin: 1.0.0}\ntools: []\n"
 
 
 def command(folder: Path, *arguments: str, limit: int | None = None) -> subprocess.CompletedProcess[str]:
-    """Run `lading` in a folder; with a limit, no file may grow beyond it."""
+    """Run `equipage` in a folder; with a limit, no file may grow beyond it."""
     env = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(each for each in sys.path if each),
@@ -29,7 +29,7 @@ def command(folder: Path, *arguments: str, limit: int | None = None) -> subproce
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit or 0, limit or 0))
 
     return subprocess.run(
-        [sys.executable, "-m", "lading", *arguments],
+        [sys.executable, "-m", "equipage", *arguments],
         cwd=folder,
         env=env,
         capture_output=True,
@@ -121,7 +121,7 @@ def test_a_full_disk(tiny_disk: Path) -> None:
 
 KILLED = """
 import os, sys
-from lading import writing
+from equipage import writing
 point = sys.argv[2]
 real = getattr(os, point)
 def dying(*arguments, **more):
@@ -146,7 +146,7 @@ def test_readers_never_see_half_a_file(project: Path) -> None:
     """While a file is replaced again and again, whoever reads it sees the old or the new one, whole."""
     texts = [("# " + letter * 200_000 + "\n").encode() for letter in "ab"]
     script = (
-        "import sys, itertools\nfrom lading.writing import write_whole\n"
+        "import sys, itertools\nfrom equipage.writing import write_whole\n"
         "for letter in itertools.cycle('ab'): write_whole('main.yaml', ('# ' + letter * 200_000 + '\\n').encode())\n"
     )
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-import lading
-from lading.cli.main import main
-from lading.files import Files
-from lading.kinds.registry import kind_named
-from lading.loading import Request, load_path
-from lading.render import text as text_render
-from lading.sandbox import FileProblem, PathPolicy
+import equipage
+from equipage.cli.main import main
+from equipage.files import Files
+from equipage.kinds.registry import kind_named
+from equipage.loading import Request, load_path
+from equipage.render import text as text_render
+from equipage.sandbox import FileProblem, PathPolicy
 
 from . import world
 from .world import CANARY
@@ -247,7 +247,7 @@ COMMANDS = ["check .", "check . --diff", "check . --kind server", "check . --out
         ".mcp.json",
         "a.tool.yaml",
         "SKILL.md",
-        "lading.toml",
+        "equipage.toml",
         "main.yaml",
         "README.md",
     ],
@@ -265,7 +265,7 @@ def test_a_walk_shows_nothing_of_what_a_link_leads_to(
         main(command.split())
         said = "".join(capsys.readouterr())
         assert not [each for each in secrets if each in said], said
-        assert "a bug in lading" not in said
+        assert "a bug in equipage" not in said
 
 
 @pytest.mark.parametrize(
@@ -284,7 +284,7 @@ def test_a_link_out_of_the_project_is_told(
     (project.parent / "outside/a.txt").write_text("server: {name: 1}\ntools: []\n")
     (project / name).parent.mkdir(parents=True, exist_ok=True)
     (project / name).symlink_to(project.parent / "outside/a.txt")
-    report = lading.check(["."], env={})
+    report = equipage.check(["."], env={})
     assert [f"{each.name}: {each.code}" for each in report.diagnostics] == told
     assert report.ok
 
@@ -293,10 +293,10 @@ def test_a_link_that_was_named_is_followed(project: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(project)
     (project.parent / "outside/a.txt").write_text("server: {name: 1}\ntools: []\n")
     (project / "main.yaml").symlink_to(project.parent / "outside/a.txt")
-    assert lading.check("main.yaml", env={}).errors
+    assert equipage.check("main.yaml", env={}).errors
     (project / "inner").symlink_to(project.parent / "outside")
     (project.parent / "outside/main.yaml").symlink_to("a.txt")
-    assert lading.check("inner", env={}).errors, "the folder was named, and so was what is in it"
+    assert equipage.check("inner", env={}).errors, "the folder was named, and so was what is in it"
 
 
 def test_a_link_inside_the_repository_is_followed(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -304,7 +304,7 @@ def test_a_link_inside_the_repository_is_followed(project: Path, monkeypatch: py
     (project / "shared.yaml").write_text("server: {name: 1}\ntools: []\n")
     (project / "real/main.yaml").symlink_to("../shared.yaml")
     monkeypatch.chdir(project)
-    assert lading.check("real", env={}).errors
+    assert equipage.check("real", env={}).errors
 
 
 @pytest.mark.parametrize(
@@ -321,14 +321,14 @@ def test_a_profile_from_outside_is_read_and_not_shown(
     (agents / "x").mkdir(parents=True)
     (agents / "x.md").symlink_to(project.parent / "outside/a.txt")
     (agents / "x/config.toml").write_text("description = 'x'\nprompt = 'x'\n")
-    report = lading.check(["."], env={})
+    report = equipage.check(["."], env={})
     assert {"profile-link-outside", code} <= {each.code for each in report.diagnostics}
     assert all(each.span is None and each.fix is None for each in report.diagnostics if each.name == LINKED)
     assert CANARY not in "".join(text_render.render(report, text_render.Style()))
 
 
 @pytest.mark.parametrize(
-    "name", [".claude/agents/x.md", ".defect/agents/x.md", "a.tool.yaml", "main.yaml", "lading.toml"]
+    "name", [".claude/agents/x.md", ".defect/agents/x.md", "a.tool.yaml", "main.yaml", "equipage.toml"]
 )
 def test_the_environment_of_the_process_is_no_file(project: Path, name: str) -> None:
     """A system shows it as one, and a link in a project may lead there. It is refused to whoever names the link, too."""
@@ -336,7 +336,7 @@ def test_the_environment_of_the_process_is_no_file(project: Path, name: str) -> 
     (project / name).symlink_to("/proc/self/environ")
     env = {"CANARY": CANARY, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
     for path in (".", name):
-        command = [sys.executable, "-m", "lading", "check", path]
+        command = [sys.executable, "-m", "equipage", "check", path]
         done = subprocess.run(command, cwd=project, env=env, capture_output=True, text=True, timeout=60, check=False)
         assert CANARY not in done.stdout + done.stderr
         assert path == "." or "is not a regular file" in done.stdout + done.stderr

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import lading
+import equipage
 
 from . import world
 from .world import Sample, load
@@ -132,7 +132,7 @@ def test_hidden_text_in_what_an_agent_reads(
     path = tmp_path / file
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text.replace("%s", ""), encoding="utf-8")
-    quiet = {each.code for each in lading.check([file], env={}).diagnostics}
+    quiet = {each.code for each in equipage.check([file], env={}).diagnostics}
     path.write_text(text.replace("%s", sign), encoding="utf-8")
-    found = {each.code for each in lading.check([file], env={}).diagnostics} - quiet
+    found = {each.code for each in equipage.check([file], env={}).diagnostics} - quiet
     assert found, "nobody was told"

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-import lading
+import equipage
 from clock import promised
-from lading import blueprints
+from equipage import blueprints
 
 pytestmark = pytest.mark.long
 
@@ -58,16 +58,20 @@ def types_of_a_schema(count: int) -> Case:
 
 
 def unused_comments(count: int) -> Case:
-    return {"main.yaml": SERVER + "tools: []\n" + "# lading: ignore[unknown-field]\n" * count}, "unused-ignore", count
+    return {"main.yaml": SERVER + "tools: []\n" + "# equipage: ignore[unknown-field]\n" * count}, "unused-ignore", count
 
 
 def used_comments(count: int) -> Case:
-    text = SERVER + "tools: []\n" + lines(count, "tols#: 1 # lading: ignore[unknown-field]\n")
+    text = SERVER + "tools: []\n" + lines(count, "tols#: 1 # equipage: ignore[unknown-field]\n")
     return {"main.yaml": text}, "unknown-field", 0
 
 
 def codes_of_one_comment(count: int) -> Case:
-    return {"main.yaml": f"{SERVER}tools: []\n# lading: ignore[{listed(count, 'unknown-f#')}]\n"}, "unknown-code", count
+    return (
+        {"main.yaml": f"{SERVER}tools: []\n# equipage: ignore[{listed(count, 'unknown-f#')}]\n"},
+        "unknown-code",
+        count,
+    )
 
 
 def steps_without_agents(count: int) -> Case:
@@ -107,7 +111,7 @@ NEARLY_RIGHT = (steps_without_agents, removed_tools, tools_of_servers, tools_of_
 
 def unknown_kinds(count: int) -> Case:
     settings = "[kinds]\n" + lines(count, '"x#" = "servr#"\n')
-    return {"lading.toml": settings, "main.yaml": SERVER + "tools: []\n"}, "unknown-kind", count
+    return {"equipage.toml": settings, "main.yaml": SERVER + "tools: []\n"}, "unknown-kind", count
 
 
 def open_quotes(count: int) -> Case:
@@ -190,9 +194,9 @@ def test_time_grows_with_the_text(
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     kind = {"team.json": "blueprint", "team.yaml": "blueprint", "main.yaml": "server", "a.tool.yaml": "toolpack"}
-    paths = [name for name in files if name in kind and "lading.toml" not in files] or ["."]
+    paths = [name for name in files if name in kind and "equipage.toml" not in files] or ["."]
     with promised(seconds):
-        report = lading.check(paths, kind=kind.get(paths[0]), env={}, jobs=1)
+        report = equipage.check(paths, kind=kind.get(paths[0]), env={}, jobs=1)
     found = Counter(each.code for each in report.diagnostics)
     assert found[code] == told
     if make in NEARLY_RIGHT:
@@ -206,7 +210,7 @@ def test_a_blueprint_with_shared_parts(pair: type[list[object]] | type[tuple[obj
     value = pair(["x"])
     for _ in range(40):
         value = pair([value, value])
-    with promised(0.5), pytest.raises(lading.LoadError) as caught:
+    with promised(0.5), pytest.raises(equipage.LoadError) as caught:
         blueprints.expand({"a": value}, ".")
     assert [each.code for each in caught.value.diagnostics] == ["composed-too-large"]
 
@@ -223,4 +227,4 @@ def test_ignored_files_by_the_thousand(tmp_path: Path) -> None:
     (tmp_path / ".gitignore").write_text(lines(10_000, "a*b#\n"))
     (tmp_path / "b").mkdir()
     with promised(1.5):
-        assert not lading.check([tmp_path], env={}).diagnostics
+        assert not equipage.check([tmp_path], env={}).diagnostics

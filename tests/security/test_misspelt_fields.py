@@ -14,10 +14,10 @@ import pytest
 from msgspec import inspect as types
 
 from casefiles import cases_in
-from lading.files import MemoryFiles
-from lading.inspection import type_info
-from lading.kinds.registry import kind_named
-from lading.loading import Request, load_text
+from equipage.files import MemoryFiles
+from equipage.inspection import type_info
+from equipage.kinds.registry import kind_named
+from equipage.loading import Request, load_text
 
 CASES = Path(__file__).resolve().parents[1] / "cases"
 
@@ -64,8 +64,8 @@ def slips(name: str, rng: random.Random) -> list[str]:
 @cache
 def documents(kind: str) -> list[Doc]:
     """The mappings of all case files of a kind, as plain data."""
-    from lading.syntax import toml, yaml
-    from lading.syntax.engine import SyntaxProblem
+    from equipage.syntax import toml, yaml
+    from equipage.syntax.engine import SyntaxProblem
 
     found: list[Doc] = []
     for case in cases_in(CASES):

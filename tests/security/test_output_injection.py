@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-import lading
+import equipage
 from clock import SLACK, Clock
-from lading.cli.main import main
-from lading.render import text as text_render
+from equipage.cli.main import main
+from equipage.render import text as text_render
 
 from . import world
 
@@ -66,7 +66,12 @@ def write(folder: Path, evil: str) -> None:
 def run(folder: Path, *arguments: str) -> str:
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each), "COLUMNS": "200"}
     done = subprocess.run(
-        [sys.executable, "-m", "lading", *arguments], cwd=folder, env=env, capture_output=True, timeout=120, check=False
+        [sys.executable, "-m", "equipage", *arguments],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode in (0, 1), done.stderr.decode()
     return done.stdout.decode("utf-8") + done.stderr.decode("utf-8")
@@ -90,7 +95,7 @@ def test_nothing_acts_on_a_terminal(form: str, evil_project: Path) -> None:
 
 def test_the_report_of_the_library_is_clean_too(evil_project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(evil_project)
-    report = lading.check(["."], env={})
+    report = equipage.check(["."], env={})
     said = "".join(text_render.render(report, text_render.Style(width=200, colour=True))).replace("\x1b[", "")
     assert not [line for line in said.split("\n") if CONTROL.search(line)]
     assert report.errors
@@ -188,7 +193,7 @@ def test_names_act_on_nothing(
             Path(side, f"{evil}.yaml").write_text(f"server: {{name: a, version: '{version}'}}\ntools: []\n")
         main([word.replace("NAME", evil) for word in written.split()])
         out, err = capsys.readouterr()
-        assert "a bug in lading" not in err
+        assert "a bug in equipage" not in err
         for line in (out + err).split("\n"):
             assert not CONTROL.search(line.replace("\t", "")), ascii(line)
             ours = "github" in written and re.match("::(error|warning|notice) (file|title)=", line)
@@ -200,8 +205,8 @@ def test_the_words_of_a_finding_can_be_printed(tmp_path: Path, monkeypatch: pyte
     monkeypatch.chdir(tmp_path)
     path = os.fsdecode(b"a\xff\n\x1b.yaml")
     Path(path).write_text("server: {name: 1}\ntools: []\n")
-    with pytest.raises(lading.LoadError) as caught:
-        lading.load(path, kind="server", env={})
+    with pytest.raises(equipage.LoadError) as caught:
+        equipage.load(path, kind="server", env={})
     said = str(caught.value)
     assert said.encode().startswith(rb"a\udcff\n\u001b.yaml:1:16: error[wrong-type]")
     assert said == "\n".join(map(str, caught.value.errors))
@@ -236,7 +241,7 @@ def test_a_line_as_long_as_a_file(letter: str, tmp_path: Path) -> None:
     text = f"server: {{name: a, '{letter * 1_000_000}': '{letter * 1_000_000}', nmae: 1}}\ntools: []\n"
     outcome = world.load(world.SERVER, tmp_path, text)
     with Clock() as clock:
-        said = "".join(text_render.render(lading.Report((), outcome.diagnostics), text_render.Style(width=120)))
+        said = "".join(text_render.render(equipage.Report((), outcome.diagnostics), text_render.Style(width=120)))
     assert len(said) < 5_000
     assert clock.seconds < SLACK
 

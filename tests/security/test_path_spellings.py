@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-import lading
-from lading.blueprints import expand
-from lading.toolpacks import ToolpackLoader
+import equipage
+from equipage.blueprints import expand
+from equipage.toolpacks import ToolpackLoader
 
 from . import world
 from .world import CANARY, run_python
@@ -262,7 +262,7 @@ execution: {kind: python, module: "tools.text:count"}
 
 
 def _load(root: Path, given: Any) -> object:
-    return lading.load(root / "project/a.tool.yaml", env={}, roots=given)
+    return equipage.load(root / "project/a.tool.yaml", env={}, roots=given)
 
 
 def _load_tools(root: Path, given: Any) -> object:
@@ -283,6 +283,6 @@ def test_one_root_is_not_taken_letter_by_letter(tmp_path: Path, read: Any, singl
     (tmp_path / "outside/canary.txt").write_text(CANARY)
     (tmp_path / "outside/schema.json").write_text('{"type": "object"}')
     (tmp_path / "project/a.tool.yaml").write_text(TOOL)
-    with pytest.raises(lading.LoadError) as caught:
+    with pytest.raises(equipage.LoadError) as caught:
         read(tmp_path, single(tmp_path / "shared"))
     assert len(caught.value.errors) == 1, caught.value

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from clock import SLACK, Clock
-from lading.loading import Outcome
+from equipage.loading import Outcome
 
 from . import world
 from .world import load

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading.weight import CHARACTERS_PER_NODE, outweighs, weight
+from equipage.weight import CHARACTERS_PER_NODE, outweighs, weight
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-import lading
-from lading.diagnostics import Diagnostic
-from lading.kinds.registry import kind_named
-from lading.loading import Outcome, Request, load_path
+import equipage
+from equipage.diagnostics import Diagnostic
+from equipage.kinds.registry import kind_named
+from equipage.loading import Outcome, Request, load_path
 
 T = TypeVar("T")
 
@@ -128,7 +128,7 @@ def load(sample: Sample, folder: Path, text: str | bytes | None = None, **option
     return load_path(str(path), kind_named(sample.kind), request)
 
 
-def codes(outcome: Outcome | lading.Report) -> set[str]:
+def codes(outcome: Outcome | equipage.Report) -> set[str]:
     return {each.code for each in outcome.diagnostics}
 
 

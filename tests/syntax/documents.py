@@ -14,8 +14,8 @@ import yaml
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from lading.path import ROOT, Path
-from lading.syntax.yaml.scalars import resolve_plain
+from equipage.path import ROOT, Path
+from equipage.syntax.yaml.scalars import resolve_plain
 
 #: For laws over whole documents: those take a while to make, more so on a busy machine.
 LAW = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -11,10 +11,10 @@ import random
 import sys
 from collections.abc import Iterator
 
-from lading.syntax.engine import SyntaxProblem
-from lading.syntax.yaml import locating, plain, plain_places
-from lading.syntax.yaml.construct import construct
-from lading.tree import walk
+from equipage.syntax.engine import SyntaxProblem
+from equipage.syntax.yaml import locating, plain, plain_places
+from equipage.syntax.yaml.construct import construct
+from equipage.tree import walk
 
 _GOOD = (
     *("word", "two words", "a, b", "https://example.test/a?b=c#d", "1.4.0", "-5", "+7", "0x1F", "0o17", "1e3", "1_000"),

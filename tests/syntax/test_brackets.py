@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lading.syntax.brackets import bracket_depth
+from equipage.syntax.brackets import bracket_depth
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading.syntax.frontmatter import AGENT_MD, PROFILE, Grammar, Header, NoHeader, body_after, split
+from equipage.syntax.frontmatter import AGENT_MD, PROFILE, Grammar, Header, NoHeader, body_after, split
 
 ROWS = json.loads((Path(__file__).parents[1] / "data" / "frontmatter_split.json").read_text(encoding="utf-8"))
 

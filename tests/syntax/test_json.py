@@ -11,8 +11,8 @@ from documents import LAW, damaged, json_documents, paths_of
 from hypothesis import given
 
 from clock import SLACK, Clock, promised
-from lading.syntax.engine import MAX_DEPTH, Irregularity, Place, SyntaxProblem
-from lading.syntax.json import load, locate
+from equipage.syntax.engine import MAX_DEPTH, Irregularity, Place, SyntaxProblem
+from equipage.syntax.json import load, locate
 
 
 def problems(text: str) -> tuple[Irregularity, ...]:

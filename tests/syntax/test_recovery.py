@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading.syntax import yaml
-from lading.syntax.engine import SyntaxProblem
-from lading.syntax.recovery import FORGIVEN, recover
+from equipage.syntax import yaml
+from equipage.syntax.engine import SyntaxProblem
+from equipage.syntax.recovery import FORGIVEN, recover
 
 KNOWN = ("name", "description", "tools", "model", "globs", "argument-hint")
 

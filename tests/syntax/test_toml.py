@@ -13,10 +13,10 @@ from documents import LAW, Written, damaged, paths_of, toml_documents
 from hypothesis import given
 
 from clock import SLACK, Clock
-from lading.path import Path
-from lading.syntax import toml
-from lading.syntax.engine import Irregularity, Place, SyntaxProblem
-from lading.syntax.toml import DEPTH, load, locate
+from equipage.path import Path
+from equipage.syntax import toml
+from equipage.syntax.engine import Irregularity, Place, SyntaxProblem
+from equipage.syntax.toml import DEPTH, load, locate
 
 
 def problems(text: str) -> tuple[Irregularity, ...]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from documents import paths_of
 
-from lading.path import Path
-from lading.syntax.engine import MAX_DEPTH, Irregularity, Parsed, SyntaxProblem
-from lading.syntax.yaml import load, locate
+from equipage.path import Path
+from equipage.syntax.engine import MAX_DEPTH, Irregularity, Parsed, SyntaxProblem
+from equipage.syntax.yaml import load, locate
 
 
 def problem(text: str) -> Irregularity:

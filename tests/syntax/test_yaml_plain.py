@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from plain_texts import difference, misplaced, text
 
-from lading.syntax.yaml import plain
-from lading.syntax.yaml.construct import construct
+from equipage.syntax.yaml import plain
+from equipage.syntax.yaml.construct import construct
 
 EXAMPLES = sorted(Path(__file__).parents[2].glob("examples/**/*.yaml"))
 

@@ -1,6 +1,6 @@
 """The public YAML test suite, and our list of where we differ from it: `docs/yaml-deviations.md`.
 
-Each case is read as lading reads a file, the first document only. The list must be exact: a deviation that is
+Each case is read as equipage reads a file, the first document only. The list must be exact: a deviation that is
 not listed fails, and so does a listed one that no longer deviates.
 """
 
@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from lading.syntax.engine import SyntaxProblem
-from lading.syntax.yaml import ENGINE, load
+from equipage.syntax.engine import SyntaxProblem
+from equipage.syntax.yaml import ENGINE, load
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SUITE = REPOSITORY.parent / "shared" / "suites" / "yaml-test-suite.jsonl"

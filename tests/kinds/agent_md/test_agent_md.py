@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-import lading
+import equipage
 
 
-def agent(text: str) -> lading.Loaded:  # type: ignore[type-arg] - the config is what the test is about
-    return lading.loads(text, kind="agent_md")
+def agent(text: str) -> equipage.Loaded:  # type: ignore[type-arg] - the config is what the test is about
+    return equipage.loads(text, kind="agent_md")
 
 
 @pytest.mark.requirement("BP-19")
@@ -53,13 +53,13 @@ def test_tools(written: str, tools: tuple[str, ...]) -> None:
 
 def test_the_kind_is_the_callers() -> None:
     assert agent("---\nname: x\n---\n").config.kind == "operator"
-    assert lading.loads("---\nname: x\n---\n", kind="agent_md", default_agent_kind="lua").config.kind == "lua"
+    assert equipage.loads("---\nname: x\n---\n", kind="agent_md", default_agent_kind="lua").config.kind == "lua"
 
 
 def test_places_are_those_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "a.md"
     path.write_bytes(b"---\r\nname: x\r\ncolor: teal\r\n---\r\nHello.\r\n")
-    loaded = lading.load(path, kind="agent_md")
+    loaded = equipage.load(path, kind="agent_md")
     spans = [loaded.locate(each) for each in ("name", "profile.extras.color", "profile.system_prompt")]
     assert [(span.line, span.column, span.text()) for span in spans if span] == [
         (2, 7, "x"),
@@ -72,7 +72,7 @@ def test_places_are_those_of_the_file(tmp_path: Path) -> None:
     "text", ["", "---", "---\n", "---\n---", "---\nname: x", "---\nname: [\n---\n", "\0", "---\n\0\n---"]
 )
 def test_broken_files_end_in_findings(text: str) -> None:
-    with pytest.raises(lading.LoadError):
+    with pytest.raises(equipage.LoadError):
         agent(text)
 
 

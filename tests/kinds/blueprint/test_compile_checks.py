@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-import lading
-from lading.kinds.blueprint.lints import level_of
+import equipage
+from equipage.kinds.blueprint.lints import level_of
 
 PASS = {"op": "eq", "lhs": {"op": "path", "at": "$.review"}, "rhs": {"op": "lit", "value": "PASS"}}
 TRUE = {"op": "lit", "value": True}
@@ -22,7 +22,7 @@ def told(condition: Any, values: list[str], *, lints: Any = None, metadata: Any 
     agent = {"name": "a", "kind": "agent_block", "verdict": {"channel": "body", "values": values}, "lints": lints}
     flow = {"kind": "seq", "children": [step, *more, branch]}
     text = json.dumps({"id": "t", "flow": flow, "agents": [agent], "metadata": metadata or {}})
-    loaded = lading.loads(text, kind="blueprint")
+    loaded = equipage.loads(text, kind="blueprint")
     return [f"{each.path} {each.code}" for each in loaded.warnings]
 
 
@@ -113,4 +113,4 @@ def test_strict_binding(top: Any, agent: Any, expected: list[str]) -> None:
     step = {"kind": "step", "ref": "a", "in": TRUE, "out": {"op": "path", "at": "$.out"}}
     agents = [{"name": "a", "kind": "agent_block", **agent}]
     text = json.dumps({"id": "t", "flow": step, "agents": agents, "strategy": {"strict_binding": True}, **top})
-    assert [each.code for each in lading.loads(text, kind="blueprint").warnings] == expected
+    assert [each.code for each in equipage.loads(text, kind="blueprint").warnings] == expected

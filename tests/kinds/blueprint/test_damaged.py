@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from casefiles import cases_in
-from lading.files import MemoryFiles
-from lading.kinds.registry import kind_named
-from lading.loading import Request, load_path, load_text
-from lading.syntax.document import load_value
-from lading.tree import walk
+from equipage.files import MemoryFiles
+from equipage.kinds.registry import kind_named
+from equipage.loading import Request, load_path, load_text
+from equipage.syntax.document import load_value
+from equipage.tree import walk
 
 FOLDER = Path(__file__).parents[2] / "cases"
 BLUEPRINT, AGENT_MD = kind_named("blueprint"), kind_named("agent_md")

@@ -1,4 +1,4 @@
-"""`lading.blueprints.expand`: a value in, a value out."""
+"""`equipage.blueprints.expand`: a value in, a value out."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading import LoadError, UsageError
-from lading.blueprints import expand
+from equipage import LoadError, UsageError
+from equipage.blueprints import expand
 
 AGENT = "---\nname: researcher\ndescription: knows where to look\nmodel: sonnet\n---\nYou find sources.\n"
 

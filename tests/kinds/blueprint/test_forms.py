@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lading.kinds.blueprint.dialect import canonical_path
+from equipage.kinds.blueprint.dialect import canonical_path
 
 
 @pytest.mark.requirement("BP-16")

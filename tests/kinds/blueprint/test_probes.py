@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from lading.kinds.registry import kind_named
-from lading.loading import Outcome, Request, load_path
+from equipage.kinds.registry import kind_named
+from equipage.loading import Outcome, Request, load_path
 
 PROBES = [
     json.loads(line)

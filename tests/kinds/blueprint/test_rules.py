@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from lading.diagnostics import Diagnostic
-from lading.files import Files
-from lading.kinds.registry import kind_named
-from lading.loading import Request, load_text
+from equipage.diagnostics import Diagnostic
+from equipage.files import Files
+from equipage.kinds.registry import kind_named
+from equipage.loading import Request, load_text
 
 STEP = {"kind": "step", "ref": "a", "in": {"op": "path", "at": "$.a"}, "out": {"op": "path", "at": "$.b"}}
 BASE: dict[str, Any] = {"id": "t", "flow": STEP}

@@ -11,11 +11,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from casefiles import Case, cases_in
+from equipage.kinds.agent_md.header import read_header
+from equipage.kinds.registry import kind_named
+from equipage.source import Source
+from equipage.syntax.document import load_value
 from kinds.blueprint.test_probes import PROBES
-from lading.kinds.agent_md.header import read_header
-from lading.kinds.registry import kind_named
-from lading.source import Source
-from lading.syntax.document import load_value
 
 CASES = Path(__file__).parents[2] / "cases"
 

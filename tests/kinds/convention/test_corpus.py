@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-import lading
+import equipage
 from conftest import SHARED
-from lading.fixes import repair
-from lading.kinds.headers import REASONS
-from lading.syntax.document import load_value
-from lading.syntax.engine import SyntaxProblem
-from lading.syntax.frontmatter import CONVENTION, Header, split
-from lading.workspace import Report
+from equipage.fixes import repair
+from equipage.kinds.headers import REASONS
+from equipage.syntax.document import load_value
+from equipage.syntax.engine import SyntaxProblem
+from equipage.syntax.frontmatter import CONVENTION, Header, split
+from equipage.workspace import Report
 
 CORPUS = SHARED / "corpus"
 
@@ -23,7 +23,7 @@ CORPUS = SHARED / "corpus"
 def report() -> Report:
     if not CORPUS.is_dir():
         pytest.skip("the shared data (probes, suites, corpus) is not beside the repository")
-    return lading.check([CORPUS], env={})
+    return equipage.check([CORPUS], env={})
 
 
 def relative(name: str | None) -> str:
@@ -100,7 +100,7 @@ def test_the_fixes_are_taken(report: Report) -> None:
     assert not refused
     assert len(repairs) == 9
     for each in repairs:
-        assert lading.loads(each.text, kind="claude-agent").warnings == ()
+        assert equipage.loads(each.text, kind="claude-agent").warnings == ()
 
 
 @pytest.mark.requirement("CV-06", "CV-08")

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from lading.cli.main import main
-from lading.kinds.convention.portability import portability
-from lading.kinds.registry import kind_named
-from lading.loading import Request, load_path
+from equipage.cli.main import main
+from equipage.kinds.convention.portability import portability
+from equipage.kinds.registry import kind_named
+from equipage.loading import Request, load_path
 
 
 def compared(folder: Path, name: str, text: str, kind: str) -> dict[str, tuple[str, ...]]:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-import lading
-from lading.kinds.places import PLACES, kind_of_header, kind_of_path
-from lading.kinds.registry import kind_named, names
+import equipage
+from equipage.kinds.places import PLACES, kind_of_header, kind_of_path
+from equipage.kinds.registry import kind_named, names
 
 
 @pytest.mark.requirement("CV-01")
@@ -117,7 +117,7 @@ def test_what_plugins_hold(tmp_path: Path) -> None:
             "broken/agents/a.md": "no header",
         },
     )
-    report = lading.check([tmp_path], env={})
+    report = equipage.check([tmp_path], env={})
     kinds = {str(Path(each.path).resolve().relative_to(tmp_path.resolve())): each.kind for each in report.files}
     assert kinds == {
         ".claude-plugin/marketplace.json": "claude-marketplace",
@@ -143,10 +143,10 @@ def test_a_guess_gives_way_to_a_load_that_knows_better(tmp_path: Path) -> None:
             "flow: {kind: seq, children: []}\n",
         },
     )
-    report = lading.check([tmp_path], env={})
+    report = equipage.check([tmp_path], env={})
     assert {Path(each.path).name: each.kind for each in report.files}["a.md"] is None
 
 
 def test_a_project_may_leave_conventions_alone(tmp_path: Path) -> None:
-    write(tmp_path, {"lading.toml": "conventions = false\n", ".claude/agents/a.md": "no", "agents/b.md": AGENT})
-    assert lading.check([tmp_path], env={}).files == ()
+    write(tmp_path, {"equipage.toml": "conventions = false\n", ".claude/agents/a.md": "no", "agents/b.md": AGENT})
+    assert equipage.check([tmp_path], env={}).files == ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lading.kinds.suspicious import invisible, mixed_scripts, secrets
+from equipage.kinds.suspicious import invisible, mixed_scripts, secrets
 
 
 @pytest.mark.requirement("CV-08")

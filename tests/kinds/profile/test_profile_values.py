@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading.kinds.profile.globs import problem_of
-from lading.kinds.profile.kind import KIND
-from lading.kinds.profile.model import AgentProfile, RequestLimit, RequestLimitMode, request_limit
-from lading.kinds.settings.model import Settings
-from lading.model import Shape, build
+from equipage.kinds.profile.globs import problem_of
+from equipage.kinds.profile.kind import KIND
+from equipage.kinds.profile.model import AgentProfile, RequestLimit, RequestLimitMode, request_limit
+from equipage.kinds.settings.model import Settings
+from equipage.model import Shape, build
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from lading.layers import find_places
-from lading.profiles import find_profiles
-from lading.sandbox import MAX_BYTES
+from equipage.layers import find_places
+from equipage.profiles import find_profiles
+from equipage.sandbox import MAX_BYTES
 
 NUL = "\0"
 DATA = json.loads((Path(__file__).parents[2] / "data" / "resolve_path.json").read_text())

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lading.files import MemoryFiles
-from lading.kinds.registry import kind_named
-from lading.loading import Request, load_text
-from lading.path import Path
-from lading.syntax.document import load_value
-from lading.tree import walk
+from equipage.files import MemoryFiles
+from equipage.kinds.registry import kind_named
+from equipage.loading import Request, load_text
+from equipage.path import Path
+from equipage.syntax.document import load_value
+from equipage.tree import walk
 
 from .test_config import FULL
 

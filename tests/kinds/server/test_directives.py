@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-import lading
-from lading.diagnostics import LoadError
-from lading.files import MemoryFiles
-from lading.kinds.registry import kind_named
-from lading.loading import Outcome, Request, load_path
+import equipage
+from equipage.diagnostics import LoadError
+from equipage.files import MemoryFiles
+from equipage.kinds.registry import kind_named
+from equipage.loading import Outcome, Request, load_path
 
 TOOL = "tool: {name: %s, description: d, inputSchema: {type: object}}\nresponse: {content: [{type: text, text: hi}]}\n"
 SERVER = kind_named("server")
@@ -45,7 +45,7 @@ def test_the_library_is_an_option_then_a_variable_then_a_folder() -> None:
 
     def chosen(**options: str) -> str:
         env = {"THOUGHTJACK_LIBRARY": "by-variable"} if options.pop("variable", None) else {}
-        name: str = lading.load(main, env=env, **options).config.baseline.tools[0].tool.name
+        name: str = equipage.load(main, env=env, **options).config.baseline.tools[0].tool.name
         return name
 
     assert chosen() == "library"
@@ -60,12 +60,12 @@ def test_an_absolute_path_is_read_with_a_warning_outside_the_library(here: Path)
     write("library/inside.txt", "from the library")
     inside = Path("library/inside.txt").absolute()
     text = "server: {name: a}\nresources: [{resource: {uri: u, name: n}, response: {content: {$file: %s}}}]\n"
-    loaded = lading.load(write("a.yaml", text % outside), env={})
+    loaded = equipage.load(write("a.yaml", text % outside), env={})
     assert loaded.config.baseline.resources[0].response.content == "from elsewhere"
     assert [each.code for each in loaded.warnings] == ["absolute-path"]
-    assert lading.load(write("b.yaml", text % inside), env={}).warnings == ()
+    assert equipage.load(write("b.yaml", text % inside), env={}).warnings == ()
     with pytest.raises(LoadError) as error:
-        lading.load("a.yaml", env={}, allow_absolute=False)
+        equipage.load("a.yaml", env={}, allow_absolute=False)
     assert codes(error) == ["reference-absolute"]
 
 
@@ -75,7 +75,7 @@ def test_an_absolute_path_is_read_with_a_warning_outside_the_library(here: Path)
 def test_no_path_leads_upwards(directive: str, reference: str) -> None:
     write("main.yaml", f"server: {{name: a}}\ntools: [{{{directive}: '{reference}'}}]\n")
     with pytest.raises(LoadError) as error:
-        lading.load("main.yaml", kind="server", env={})
+        equipage.load("main.yaml", kind="server", env={})
     assert codes(error) == ["reference-parent"]
 
 
@@ -87,7 +87,7 @@ def test_no_link_leads_out(here: Path, directive: str) -> None:
     Path("library/link.yaml").symlink_to(here / "secret.yaml")
     write("main.yaml", f"server: {{name: a}}\ntools: [{{{directive}: link.yaml}}]\n")
     with pytest.raises(LoadError) as error:
-        lading.load("main.yaml", kind="server", env={})
+        equipage.load("main.yaml", kind="server", env={})
     assert codes(error) == ["reference-escapes"]
 
 
@@ -143,10 +143,10 @@ def test_data_is_limited_to_ten_mebibytes() -> None:
     text = "server: {name: a}\nresources: [{resource: {uri: u, name: n}, response: {content: {$file: big.txt}}}]\n"
     write("main.yaml", text)
     write("big.txt", b"x" * (10 * 1024 * 1024))
-    assert len(lading.load("main.yaml", env={}).config.baseline.resources[0].response.content) == 10 * 1024 * 1024
+    assert len(equipage.load("main.yaml", env={}).config.baseline.resources[0].response.content) == 10 * 1024 * 1024
     write("big.txt", b"x" * (10 * 1024 * 1024 + 1))
     with pytest.raises(LoadError) as error:
-        lading.load("main.yaml", env={"THOUGHTJACK_MAX_CONFIG_SIZE": "100mb"})
+        equipage.load("main.yaml", env={"THOUGHTJACK_MAX_CONFIG_SIZE": "100mb"})
     assert codes(error) == ["file-too-large"]
 
 
@@ -156,7 +156,7 @@ def test_images_become_base64(extension: str) -> None:
     write(f"image.{extension}", b"\x89\x00\xff")
     item = f"{{type: image, mimeType: image/x, data: {{$file: image.{extension}}}}}"
     text = f"server: {{name: a}}\ntools: [{{tool: {{name: t, description: d, inputSchema: {{type: object}}}}, response: {{content: [{item}]}}}}]\n"
-    loaded = lading.load(write("main.yaml", text), env={})
+    loaded = equipage.load(write("main.yaml", text), env={})
     assert loaded.config.baseline.tools[0].response.content[0].data == "iQD/"
     assert loaded.warnings == ()
 
@@ -164,22 +164,22 @@ def test_images_become_base64(extension: str) -> None:
 def test_extensions_tell_by_case() -> None:
     write("X.JSON", "{}")
     text = "server: {name: a}\nresources: [{resource: {uri: u, name: n}, response: {content: {$file: X.JSON}}}]\n"
-    assert lading.load(write("main.yaml", text), env={}).config.baseline.resources[0].response.content == "{}"
+    assert equipage.load(write("main.yaml", text), env={}).config.baseline.resources[0].response.content == "{}"
 
 
 @pytest.mark.requirement("F-009")
 def test_strings_find_files_from_their_base() -> None:
     write("data/words.txt", "found")
     text = "server: {name: a}\nresources: [{resource: {uri: u, name: n}, response: {content: {$file: words.txt}}}]\n"
-    loaded = lading.loads(text, kind="server", env={}, base_dir="data")
+    loaded = equipage.loads(text, kind="server", env={}, base_dir="data")
     assert loaded.config.baseline.resources[0].response.content == "found"
     with pytest.raises(LoadError) as error:
-        lading.loads(text, kind="server", env={}, embedded=True)
+        equipage.loads(text, kind="server", env={}, embedded=True)
     assert codes(error) == ["embedded-directive"]
 
 
 @pytest.mark.parametrize("embedded", [False, True])
 def test_an_empty_string_is_no_empty_file(embedded: bool) -> None:
     with pytest.raises(LoadError) as error:
-        lading.loads("", kind="server", env={}, embedded=embedded)
+        equipage.loads("", kind="server", env={}, embedded=embedded)
     assert [each.message for each in error.value.diagnostics] == ["Configuration is empty"]

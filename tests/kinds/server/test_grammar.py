@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading.kinds.server.durations import parse_duration
-from lading.kinds.server.events import BASES, Event, parse_event
-from lading.kinds.server.globs import glob_problem
-from lading.kinds.server.regexes import regex_problem
-from lading.kinds.server.templates import FUNCTIONS, template_problems
+from equipage.kinds.server.durations import parse_duration
+from equipage.kinds.server.events import BASES, Event, parse_event
+from equipage.kinds.server.globs import glob_problem
+from equipage.kinds.server.regexes import regex_problem
+from equipage.kinds.server.templates import FUNCTIONS, template_problems
 
 # -------------------------------------------------------------------------------------------------- durations
 

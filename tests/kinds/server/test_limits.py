@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lading.diagnostics import Fact
-from lading.generators import format_size
-from lading.kinds.server.limits import LIMITS, ServerLimits, limits_of
+from equipage.diagnostics import Fact
+from equipage.generators import format_size
+from equipage.kinds.server.limits import LIMITS, ServerLimits, limits_of
 
 pytestmark = pytest.mark.requirement("F-007a")
 

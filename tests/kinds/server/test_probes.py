@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from lading.kinds.registry import kind_named
-from lading.loading import Request, load_path
+from equipage.kinds.registry import kind_named
+from equipage.loading import Request, load_path
 
 PROBES = Path(__file__).parents[2] / "data" / "probes" / "server.jsonl"
 CASES = [json.loads(line) for line in PROBES.read_text().splitlines()]

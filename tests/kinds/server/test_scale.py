@@ -7,9 +7,9 @@ import tracemalloc
 import pytest
 
 from clock import Clock
-from lading.files import MemoryFiles
-from lading.kinds.registry import kind_named
-from lading.loading import Outcome, Request, load_path
+from equipage.files import MemoryFiles
+from equipage.kinds.registry import kind_named
+from equipage.loading import Outcome, Request, load_path
 
 TOOL = """\
 tool: {name: t%d, description: d, inputSchema: {type: object, properties: {a: {type: number}}}}

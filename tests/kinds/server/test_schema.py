@@ -9,9 +9,9 @@ import jsonschema_rs
 import pytest
 
 from casefiles import Case, cases_in
-from lading.kinds.registry import kind_named
-from lading.schema_export import schema_for
-from lading.syntax.document import load_value
+from equipage.kinds.registry import kind_named
+from equipage.schema_export import schema_for
+from equipage.syntax.document import load_value
 
 from .test_config import FULL
 

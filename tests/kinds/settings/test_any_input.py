@@ -11,9 +11,9 @@ import rtoml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lading.layers import find_places
-from lading.profiles import find_profiles
-from lading.settings import find_settings
+from equipage.layers import find_places
+from equipage.profiles import find_profiles
+from equipage.settings import find_settings
 
 KEYS = st.sampled_from(
     [

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-import lading
+import equipage
 from cli.consoles import in_process, settle
-from lading.diagnostics import UsageError
-from lading.loading import Request
-from lading.rechecking import watch_check
-from lading.workspace import Report, check_paths
+from equipage.diagnostics import UsageError
+from equipage.loading import Request
+from equipage.rechecking import watch_check
+from equipage.workspace import Report, check_paths
 
 PROJECT = "[default]\nprovider = 'corp'\n"
 USER = "[providers.corp]\nprotocol = 'openai-chat'\ndefault_model = 'm'\n[turn]\ncompact_ratio = 2.0\n"
@@ -81,7 +81,7 @@ def test_a_layer_behind_a_link_is_told_about_once(folder: Path) -> None:
 def test_settings_outside_of_a_repository_are_checked_alone(folder: Path) -> None:
     (folder / "repo" / ".git").rmdir()
     (folder / "repo" / ".defect" / "config.toml").write_text(PROJECT + "modl = 1\n")
-    assert [each.code for each in lading.check(["."]).diagnostics] == ["unknown-field"]
+    assert [each.code for each in equipage.check(["."]).diagnostics] == ["unknown-field"]
 
 
 def test_a_watch_sees_layers_together(folder: Path) -> None:
@@ -101,5 +101,5 @@ def test_show_names_the_layers_whose_check_tells_its_findings(folder: Path, monk
     settle(monkeypatch, folder / "repo", {"XDG_CONFIG_HOME": str(folder / "xdg")})
     user = str(folder / "xdg" / "defect" / "config.toml")
     _, _, notes = in_process(["show", ".defect/config.toml"])
-    assert f"one finding, see: lading check {user} .defect/config.toml" in notes
+    assert f"one finding, see: equipage check {user} .defect/config.toml" in notes
     assert told(check(folder, user, ".defect/config.toml")) == [("project-changes-server", ".defect/config.toml")]

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-import lading
-from lading.comparing import compare
-from lading.diagnostics import Diagnostic
-from lading.kinds.settings.kind import KIND
-from lading.kinds.settings.overrides import read_overrides
-from lading.layers import find_places
-from lading.path import format_path
-from lading.render.json import diagnostic_to_dict
-from lading.settings import LoadedSettings, find_settings
+import equipage
+from equipage.comparing import compare
+from equipage.diagnostics import Diagnostic
+from equipage.kinds.settings.kind import KIND
+from equipage.kinds.settings.overrides import read_overrides
+from equipage.layers import find_places
+from equipage.path import format_path
+from equipage.render.json import diagnostic_to_dict
+from equipage.settings import LoadedSettings, find_settings
 
 USER = """\
 [default]
@@ -53,7 +53,7 @@ def put(folder: Path, layer: str, text: str) -> None:
 
 
 def load(folder: Path, *overrides: str, **options: Any) -> LoadedSettings:
-    return lading.load_settings(folder / "repo", xdg_config_home=folder / "xdg", overrides=overrides, **options)
+    return equipage.load_settings(folder / "repo", xdg_config_home=folder / "xdg", overrides=overrides, **options)
 
 
 @pytest.mark.requirement("ST-05")
@@ -83,7 +83,7 @@ def test_what_follows(folder: Path) -> None:
     assert loaded.effective.provider == "openai"
     assert loaded.effective.model == "gpt-project"
     assert loaded.effective.allowed_models == ("gpt-user", "gpt-b", "gpt-project", "x/y")
-    assert loaded.effective.request_limit == lading.profiles.RequestLimit("adaptive", 40)
+    assert loaded.effective.request_limit == equipage.profiles.RequestLimit("adaptive", 40)
     assert pickle.loads(pickle.dumps(loaded)).config == loaded.config
 
 
@@ -236,7 +236,7 @@ def test_later_settings_win_and_make_room() -> None:
 
 @pytest.mark.requirement("ST-10")
 def test_a_finding_about_the_command_line_has_no_file(folder: Path) -> None:
-    with pytest.raises(lading.LoadError) as caught:
+    with pytest.raises(equipage.LoadError) as caught:
         load(folder, "turn.max_llm_retries=many")
     (finding,) = caught.value.diagnostics
     assert isinstance(finding, Diagnostic)
@@ -249,13 +249,13 @@ def test_a_finding_about_the_command_line_has_no_file(folder: Path) -> None:
 def test_strict_fails_on_warnings(folder: Path) -> None:
     put(folder, "project", "[sandbox]\nmode = 'open'\n")
     assert load(folder).config.sandbox.mode == "open"
-    with pytest.raises(lading.LoadError):
+    with pytest.raises(equipage.LoadError):
         load(folder, strict=True)
 
 
 def test_an_unreadable_layer_is_an_error(folder: Path) -> None:
     (folder / "xdg" / "defect" / "config.toml").mkdir(parents=True)
-    with pytest.raises(lading.LoadError) as caught:
+    with pytest.raises(equipage.LoadError) as caught:
         load(folder)
     assert [(each.code, each.name) for each in caught.value.errors] == [
         ("file-is-directory", str(folder / "xdg" / "defect" / "config.toml"))
@@ -267,7 +267,7 @@ def test_an_unreadable_layer_is_an_error(folder: Path) -> None:
 def test_a_file_where_a_folder_of_layers_should_be_is_an_error(folder: Path, where: str) -> None:
     (folder / where).parent.mkdir(exist_ok=True)
     (folder / where).write_text("")
-    with pytest.raises(lading.LoadError) as caught:
+    with pytest.raises(equipage.LoadError) as caught:
         load(folder)
     assert [(each.code, each.name) for each in caught.value.errors] == [("file-unreadable", str(folder / where))]
 
@@ -287,11 +287,11 @@ def test_the_servers_of_a_project_are_judged_alike_with_and_without_the_settings
 ) -> None:
     put(folder, "project", "")
     (folder / "repo" / ".mcp.json").write_text(text)
-    alone = lading.check([folder / "repo" / ".mcp.json"])
+    alone = equipage.check([folder / "repo" / ".mcp.json"])
     assert [each.code for each in alone.errors] == codes
     merged = find_settings(find_places(folder / "repo", local=True))
     assert [each.code for each in merged.outcome.errors] == codes
-    together = lading.check([folder / "repo"])
+    together = equipage.check([folder / "repo"])
     assert [each.code for each in together.errors] == codes
 
 

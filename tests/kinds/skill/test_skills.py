@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-import lading
+import equipage
 from conftest import shared_probes
-from lading.files import Files
-from lading.kinds.skill.kind import STRICT, variant_of
-from lading.layers import find_places
-from lading.listing import list_all
-from lading.loading import Request
-from lading.skills import discover_skills, find_skills
+from equipage.files import Files
+from equipage.kinds.skill.kind import STRICT, variant_of
+from equipage.layers import find_places
+from equipage.listing import list_all
+from equipage.loading import Request
+from equipage.skills import discover_skills, find_skills
 
 
 def write(folder: Path, files: dict[str, str]) -> None:
@@ -56,7 +56,7 @@ def test_the_project_replaces_the_user(tmp_path: Path) -> None:
     assert len(skills) == 2
     assert list(discover_skills(tmp_path / "p", local=True, env={})) == ["a"]
     write(tmp_path, {"p/.defect/skills/c/SKILL.md": "no header"})
-    with pytest.raises(lading.LoadError, match="must start with"):
+    with pytest.raises(equipage.LoadError, match="must start with"):
         discover_skills(tmp_path / "p", local=True, env={})
 
 
@@ -70,13 +70,13 @@ def test_strict_by_place() -> None:
 def test_the_same_file_elsewhere_is_tolerated(tmp_path: Path) -> None:
     text = "---\nname: a\ndescription: b\nlicense: MIT\nmetadata: {author: x}\n---\nbody\n"
     write(tmp_path, {".defect/skills/a/SKILL.md": text, "skills/a/SKILL.md": text})
-    report = lading.check([tmp_path], env={})
+    report = equipage.check([tmp_path], env={})
     assert [each.ok for each in report.files] == [False, True]
 
 
 def test_opencode_is_stricter(tmp_path: Path) -> None:
     write(tmp_path, {".opencode/skills/a/SKILL.md": "---\nname: b\n---\nbody\n"})
-    report = lading.check([tmp_path], env={})
+    report = equipage.check([tmp_path], env={})
     assert sorted(each.code for each in report.errors) == ["missing-field", "name-differs"]
 
 
@@ -92,7 +92,7 @@ def test_a_skill_has_the_name_of_the_folder_it_is_found_in(tmp_path: Path, monke
     (tmp_path / ".claude/skills/a").symlink_to("../../o")
     monkeypatch.chdir(tmp_path)
     assert list(discover_skills(".", local=True, env={})) == ["a"]
-    report = lading.check([".defect", ".claude"], env={})
+    report = equipage.check([".defect", ".claude"], env={})
     assert [(each.path, each.ok) for each in report.files] == [
         (".claude/skills/a/SKILL.md", True),
         (".claude/skills/b/SKILL.md", True),
@@ -107,15 +107,15 @@ def test_a_file_in_the_place_of_the_layer(name: str, tmp_path: Path, monkeypatch
     (tmp_path / ".git").mkdir()
     write(tmp_path, {name: "a file"})
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(lading.LoadError, match=r"\.defect/skills: error\[layer-unreadable\] cannot list the folder"):
+    with pytest.raises(equipage.LoadError, match=r"\.defect/skills: error\[layer-unreadable\] cannot list the folder"):
         discover_skills(".", local=True, env={})
-    (told,) = lading.check(["."], env={}).diagnostics
+    (told,) = equipage.check(["."], env={}).diagnostics
     assert told.code == "layer-unreadable"
 
 
 def test_a_relative_config_home_is_told(tmp_path: Path) -> None:
     (found,) = find_skills(find_places(tmp_path, env={"XDG_CONFIG_HOME": "."})).diagnostics
-    assert str(found) == "lading: warning[variable-ignored] XDG_CONFIG_HOME is not an absolute path and is ignored"
+    assert str(found) == "equipage: warning[variable-ignored] XDG_CONFIG_HOME is not an absolute path and is ignored"
 
 
 @pytest.mark.requirement("SK-01")

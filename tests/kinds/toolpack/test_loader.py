@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-import lading
+import equipage
+from equipage.freeze import FrozenDict, FrozenList
+from equipage.toolpacks import Toolpack, ToolpackLoader, ToolpackValidationError
 from kinds.toolpack.making import DROP, MINIMAL, pack, write
-from lading.freeze import FrozenDict, FrozenList
-from lading.toolpacks import Toolpack, ToolpackLoader, ToolpackValidationError
 
 
 def load(folder: Path, files: dict[str, Any], **options: Any) -> ToolpackLoader:
@@ -26,7 +26,7 @@ def load(folder: Path, files: dict[str, Any], **options: Any) -> ToolpackLoader:
 def failure(folder: Path, files: dict[str, Any]) -> str:
     with pytest.raises(ToolpackValidationError) as caught:
         load(folder, files)
-    assert isinstance(caught.value, lading.LoadError)
+    assert isinstance(caught.value, equipage.LoadError)
     assert caught.value.errors
     return str(caught.value)
 
@@ -113,7 +113,7 @@ def test_a_pack_is_deeply_frozen_and_hashed_by_content(tmp_path: Path) -> None:
 
 def test_the_public_load_gives_the_same_pack(tmp_path: Path) -> None:
     found = load(tmp_path, {"packs/a.tool.yaml": pack()}).get("tool.echo")
-    loaded = lading.load(tmp_path / "packs" / "a.tool.yaml")
+    loaded = equipage.load(tmp_path / "packs" / "a.tool.yaml")
     assert loaded.config == found
     assert loaded.digest == found.digest
     assert loaded.kind == "toolpack"

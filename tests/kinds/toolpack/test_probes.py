@@ -1,4 +1,4 @@
-"""What the original accepts and refuses, observed on many small packs, is what lading accepts and refuses."""
+"""What the original accepts and refuses, observed on many small packs, is what equipage accepts and refuses."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-import lading
-from lading.toolpacks import ToolpackLoader, ToolpackValidationError
+import equipage
+from equipage.toolpacks import ToolpackLoader, ToolpackValidationError
 
 PROBES = [
     json.loads(line)
@@ -35,7 +35,7 @@ def write(folder: Path, files: dict[str, Any]) -> None:
 def test_probe(probe: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, probe["files"])
     monkeypatch.chdir(tmp_path)
-    report = lading.check([probe["entry"]], env=probe["env"])
+    report = equipage.check([probe["entry"]], env=probe["env"])
     assert ("valid" if report.ok else "invalid") == probe["expect"], report.diagnostics
     loader = ToolpackLoader()
     if probe["expect"] == "valid":

@@ -13,13 +13,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import lading
+import equipage
 from clock import promised
+from equipage.kinds.toolpack.kind import KIND
+from equipage.loading import Outcome, Request, load_path
+from equipage.session import Shared
+from equipage.toolpacks import ToolpackLoader
 from kinds.toolpack.making import pack, write
-from lading.kinds.toolpack.kind import KIND
-from lading.loading import Outcome, Request, load_path
-from lading.session import Shared
-from lading.toolpacks import ToolpackLoader
 
 
 def outcome(folder: Path, schema: Any, files: dict[str, Any] | None = None) -> Outcome:
@@ -97,7 +97,7 @@ def test_packs_share_what_they_refer_to(tmp_path: Path) -> None:
 
 
 def test_a_shared_file_is_read_and_checked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from lading.directives.ref import linking
+    from equipage.directives.ref import linking
 
     calls: list[Any] = []
     monkeypatch.setattr(linking, "check_shape", lambda value, *_a, **_k: calls.append(value) or [])
@@ -461,7 +461,7 @@ def test_the_result_is_a_schema_for_other_validators_too(tmp_path: Path) -> None
             "additionalProperties": False,
         }
     }
-    schema = lading.load(_written(tmp_path, files), kind="toolpack").to_dict()["inputSchema"]
+    schema = equipage.load(_written(tmp_path, files), kind="toolpack").to_dict()["inputSchema"]
     validator = jsonschema.Draft202012Validator(schema)
     assert validator.is_valid({"next": {"next": {}}})
     assert not validator.is_valid({"next": {"other": 1}})

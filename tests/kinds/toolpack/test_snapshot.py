@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-import lading
+import equipage
+from equipage.toolpacks import ToolpackLoader
 from kinds.toolpack.making import pack, write
-from lading.toolpacks import ToolpackLoader
 
 FILES: dict[str, Any] = {
     "packs/a.tool.yaml": pack(inputSchema={"$ref": "../schemas/tree.json"}),
@@ -69,7 +69,7 @@ def test_what_it_means_does_matter(tmp_path: Path, file: str, content: Any) -> N
 @pytest.mark.requirement("TP-24")
 def test_neither_hash_seed_nor_locale_matter(tmp_path: Path) -> None:
     expected = loaded(tmp_path).digest
-    code = "import sys; from lading.toolpacks import ToolpackLoader as L; l = L(); l.load_dir(sys.argv[1]); print(l.digest)"
+    code = "import sys; from equipage.toolpacks import ToolpackLoader as L; l = L(); l.load_dir(sys.argv[1]); print(l.digest)"
     for seed in ("1", "2"):
         env = {**os.environ, "PYTHONHASHSEED": seed, "LC_ALL": "C"}
         command = [sys.executable, "-c", code, str(tmp_path / "packs")]
@@ -136,7 +136,7 @@ def test_a_default_that_is_written_out_does_not_matter(tmp_path: Path, written: 
         loaded(tmp_path / name, {"packs/a.tool.yaml": pack(**changes)}) for name, changes in (("1", {}), ("2", written))
     )
     assert first.digest == second.digest
-    alone = [lading.load(tmp_path / name / "packs" / "a.tool.yaml", kind="toolpack").digest for name in "12"]
+    alone = [equipage.load(tmp_path / name / "packs" / "a.tool.yaml", kind="toolpack").digest for name in "12"]
     assert alone[0] == alone[1] == first.list()[0].digest
 
 
