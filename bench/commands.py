@@ -48,8 +48,18 @@ def rows(folder: Path, *, files: int = 5000) -> list[Row]:
             bare,
             **cold,
         ),
-        Row("cold `equipage --help`", BARE, 3, "at most", _cold(folder, _equipage("--help")), bare, **cold),
-        *([_on_two_cores(folder / "mixed", files)] if files >= 5000 else []),  # few are not worth a second process
+        Row(
+            "cold `equipage --help`",
+            BARE,
+            3,
+            "at most",
+            _cold(folder, _equipage("--help")),
+            bare,
+            **cold,
+        ),
+        *(
+            [_on_two_cores(folder / "mixed", files)] if files >= 5000 else []
+        ),  # few are not worth a second process
     ]
 
 

@@ -20,7 +20,10 @@ PEERS = ["PyYAML", "jsonschema", "omegaconf", "ruamel.yaml", "python-frontmatter
 
 
 def pip(*arguments: str) -> None:
-    subprocess.run([PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *arguments], check=True)
+    subprocess.run(
+        [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *arguments],
+        check=True,
+    )
 
 
 def prepare() -> None:

@@ -18,7 +18,7 @@ import yaml
 from harness import Row
 from jsonschema.validators import validator_for
 
-from equipage.toolpacks import ToolpackLoader
+from equipage.kinds.toolpack.loader import ToolpackLoader
 
 SHARED_SCHEMAS = 25
 COUNT = 2000
@@ -85,7 +85,10 @@ def filter_schema(number: int) -> dict[str, Any]:
             "condition": {
                 "type": "object",
                 "required": ["field", "value"],
-                "properties": {"field": {"enum": names}, "value": {"type": ["string", "number", "boolean"]}},
+                "properties": {
+                    "field": {"enum": names},
+                    "value": {"type": ["string", "number", "boolean"]},
+                },
             }
         },
     }
@@ -174,7 +177,9 @@ class SeedStyle:
                     root = root[step]
                 return copy.deepcopy(root)
             return {key: self.resolve(value, folder, root) for key, value in node.items()}
-        return [self.resolve(each, folder, root) for each in node] if isinstance(node, list) else node
+        return (
+            [self.resolve(each, folder, root) for each in node] if isinstance(node, list) else node
+        )
 
 
 def parse_only(paths: list[Path]) -> None:

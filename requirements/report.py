@@ -50,7 +50,9 @@ def _from_code() -> Iterator[tuple[str, str]]:
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
                 for identity in _marked(node):
                     yield identity, f"{where}::{node.name}"
-            elif isinstance(node, ast.Call) and _is_marker(node) and _inside_parameters(module, node):
+            elif (
+                isinstance(node, ast.Call) and _is_marker(node) and _inside_parameters(module, node)
+            ):
                 for argument in node.args:
                     yield ast.literal_eval(argument), where
 
@@ -105,7 +107,10 @@ def page() -> str:
         deviations = document.get("deviation", [])
         if deviations:
             parts.append("\n### Deviations\n\n| where | what | why |\n|---|---|---|")
-            parts += [f"| {row['id']} | {_cell(row['what'])} | {_cell(row['why'])} |" for row in deviations]
+            parts += [
+                f"| {row['id']} | {_cell(row['what'])} | {_cell(row['why'])} |"
+                for row in deviations
+            ]
     return "\n".join(parts) + "\n"
 
 
@@ -125,7 +130,10 @@ def problems() -> list[str]:
             if each not in known
             for test in shown[each]
         ),
-        *(f"requirement {each} stands twice" for each in {each for each in known if known.count(each) > 1}),
+        *(
+            f"requirement {each} stands twice"
+            for each in {each for each in known if known.count(each) > 1}
+        ),
     ]
 
 

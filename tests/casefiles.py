@@ -50,14 +50,14 @@ from typing import Any
 
 import pytest
 
-from equipage.diagnostics import Diagnostic
-from equipage.kinds.registry import kind_named
-from equipage.layers import find_places
-from equipage.loaded import plain_data
-from equipage.loading import Outcome, Request, load_path
-from equipage.profiles import Profiles, find_profiles
-from equipage.settings import find_settings
-from equipage.workspace import Report, check_paths
+from equipage.core.diagnostics import Diagnostic
+from equipage.files.roots import find_places
+from equipage.kinds.defect.profile_discovery import Profiles, find_profiles
+from equipage.kinds.defect.settings_stack import find_settings
+from equipage.loading.pipeline import Outcome, Request, load_path
+from equipage.loading.recognise import kind_named
+from equipage.loading.result import plain_data
+from equipage.workspace.report import Report, check_paths
 
 UPDATE = bool(os.environ.get("EQUIPAGE_UPDATE_CASES"))
 
@@ -109,7 +109,9 @@ class Case:
         cwd = layers.get("cwd", ".")
         (Path(cwd) / ".git").mkdir(parents=True, exist_ok=True)
         env, local = self.settings.get("env", {}), bool(layers.get("local"))
-        places = find_places(cwd, xdg_config_home=layers.get("xdg"), home=layers.get("home"), env=env, local=local)
+        places = find_places(
+            cwd, xdg_config_home=layers.get("xdg"), home=layers.get("home"), env=env, local=local
+        )
         if self.kind == "profile":
             discovery = find_profiles(places)
             profiles = {} if discovery.errors else dict(Profiles(discovery))
@@ -129,7 +131,9 @@ class Case:
     def check(self) -> Report:
         """Check what the settings name, or everything, as `equipage check` does."""
         paths = self.settings["check"]
-        request = Request(env=self.settings.get("env", {}), options=self.settings.get("options", {}), shared=True)
+        request = Request(
+            env=self.settings.get("env", {}), options=self.settings.get("options", {}), shared=True
+        )
         return check_paths(["."] if paths is True else paths, request)
 
     def rewrite(self, findings: str, result: Any) -> None:
@@ -137,7 +141,9 @@ class Case:
         text = self.path.read_text()
         text = _replaced(text, "findings", findings)
         if self.has_result:
-            text = _replaced(text, "result", json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+            text = _replaced(
+                text, "result", json.dumps(result, indent=1, ensure_ascii=False) + "\n"
+            )
         self.path.write_text(text)
 
 
@@ -195,7 +201,9 @@ def written(each: Diagnostic) -> str:
     """A finding as case files write it."""
     lines = [str(each) + (f" (x{each.count})" if each.count > 1 else "")]
     for label in each.related:
-        place = f"{label.span.source.name}:{label.span.line}:{label.span.column} " if label.span else ""
+        place = (
+            f"{label.span.source.name}:{label.span.line}:{label.span.column} " if label.span else ""
+        )
         lines.append(f"  --> {place}{label.message}")
     if each.help:
         lines.append("  help: " + each.help.replace("\n", "\n    "))

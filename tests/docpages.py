@@ -81,7 +81,9 @@ class Page:
         said = ""
         for number, each in enumerate(wanted):
             said += f"$ {each}\n{self._command(each)}"
-            is_told = not each.startswith("equipage") or wanted[number + 1 : number + 2] == ["echo $?"]
+            is_told = not each.startswith("equipage") or wanted[number + 1 : number + 2] == [
+                "echo $?"
+            ]
             assert self.code < 2 or is_told, f"whoever copies this from the page is stuck: {each}"
         return said
 

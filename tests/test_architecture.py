@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import equipage
-from equipage.codes import CORE_CODES, Code
-from equipage.kinds.registry import all_codes, kind_named, names
+from equipage.core.codes import CORE_CODES, Code
+from equipage.loading.recognise import all_codes, kind_named, names
 
 pytestmark = pytest.mark.long
 
@@ -125,19 +125,30 @@ def runtime_imports(path: Path) -> Iterator[str]:
                 is_module = inner.with_suffix(".py").exists() or (inner / "__init__.py").exists()
                 yield whole if is_module else str(node.module)
         elif isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "equipage")
+            yield from (
+                alias.name for alias in node.names if alias.name.split(".")[0] == "equipage"
+            )
 
 
 MODULES = dict(modules())
 
 
 #: What opens files: the sandbox, what reads through it, what writes; and the command, nothing at all (`os.devnull`).
-OPENS = {"equipage.sandbox", "equipage.files", "equipage.writing", "equipage.cli.main"}
+OPENS = {
+    "equipage.files.sandbox",
+    "equipage.files.reading",
+    "equipage.files.writing",
+    "equipage.cli.main",
+}
 
 
 @pytest.mark.parametrize("module", sorted(MODULES.keys() - OPENS))
 def test_nobody_else_opens_files(module: str) -> None:
-    calls = [node.func for node in ast.walk(ast.parse(MODULES[module].read_text())) if isinstance(node, ast.Call)]
+    calls = [
+        node.func
+        for node in ast.walk(ast.parse(MODULES[module].read_text()))
+        if isinstance(node, ast.Call)
+    ]
     called = {ast.unparse(each) for each in calls}
     methods = {each.attr for each in calls if isinstance(each, ast.Attribute)}
     assert not called & {"open", "os.open", "io.open"}
@@ -152,7 +163,10 @@ def test_imports_point_down(module: str) -> None:
 
 
 def test_there_are_no_cycles() -> None:
-    graph = {name: {each for each in runtime_imports(path) if each in MODULES} for name, path in MODULES.items()}
+    graph = {
+        name: {each for each in runtime_imports(path) if each in MODULES}
+        for name, path in MODULES.items()
+    }
     done: set[str] = set()
 
     def visit(name: str, trail: tuple[str, ...]) -> None:
@@ -166,12 +180,16 @@ def test_there_are_no_cycles() -> None:
         visit(name, ())
 
 
-@pytest.mark.parametrize("module", [name for name in MODULES if not name.startswith("equipage.cli")], ids=str)
+@pytest.mark.parametrize(
+    "module", [name for name in MODULES if not name.startswith("equipage.cli")], ids=str
+)
 def test_only_the_command_prints(module: str) -> None:
     calls = [
         node
         for node in ast.walk(ast.parse(MODULES[module].read_text()))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "print"
     ]
     assert not calls
 
@@ -215,7 +233,9 @@ def test_import_is_light() -> None:
     """`import equipage` and `equipage --help` load no parser, no validator, no kind."""
     code = "import sys, equipage, equipage.cli.main; from equipage.cli.arguments import parser; parser().format_help(); print(*sys.modules)"
     loaded = set(
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.split()
     )
     assert not loaded & {
         "yaml",
@@ -224,7 +244,7 @@ def test_import_is_light() -> None:
         "rtoml",
         "dataclasses",
         "pathlib",
-        "equipage.kinds.registry",
+        "equipage.loading.recognise",
     }
 
 
@@ -250,7 +270,9 @@ SHOWN_ELSEWHERE = {
 def test_every_code_is_documented_and_shown_in_a_case() -> None:
     here = Path(__file__).parent
     cases = "\n".join(path.read_text() for path in (here / "cases").rglob("*.md"))
-    missing = [name for name in all_codes() if f"[{name}]" not in cases and name not in SHOWN_ELSEWHERE]
+    missing = [
+        name for name in all_codes() if f"[{name}]" not in cases and name not in SHOWN_ELSEWHERE
+    ]
     assert not missing
     for name, module in SHOWN_ELSEWHERE.items():
         assert name in (here / module).read_text(), name

@@ -9,11 +9,11 @@ import pytest
 
 import equipage
 from clock import promised
-from equipage.blueprints import expand
-from equipage.listing import list_all
-from equipage.loading import Request
-from equipage.skills import discover_skills
-from equipage.toolpacks import ToolpackLoader
+from equipage.kinds.blueprint.expanding import expand
+from equipage.kinds.conventions.skill_discovery import discover_skills
+from equipage.kinds.toolpack.loader import ToolpackLoader
+from equipage.loading.pipeline import Request
+from equipage.views.listing import list_all
 
 
 @pytest.fixture(autouse=True)
@@ -28,7 +28,8 @@ def codes(name: str = "main.yaml") -> list[str]:
 
 
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
-    f"{new}: &{new} [{','.join([f'*{old}'] * 9)}]\n" for old, new in zip("abcdefgh", "bcdefghi", strict=True)
+    f"{new}: &{new} [{','.join([f'*{old}'] * 9)}]\n"
+    for old, new in zip("abcdefgh", "bcdefghi", strict=True)
 )
 
 
@@ -44,12 +45,18 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
         pytest.param(b"- " * 30_000, "nesting-too-deep", id="60 kB nested 30,000 deep"),
         pytest.param(b"[" * 1_000_000, "nesting-too-deep", id="a million brackets"),
         pytest.param(b"{a: " * 50_000, "nesting-too-deep", id="flow mappings"),
-        pytest.param("\n".join("  " * n + "a:" for n in range(2000)).encode(), "nesting-too-deep", id="block mappings"),
+        pytest.param(
+            "\n".join("  " * n + "a:" for n in range(2000)).encode(),
+            "nesting-too-deep",
+            id="block mappings",
+        ),
         pytest.param(BOMB.encode(), "alias-bomb", id="an alias bomb of 400 bytes"),
         pytest.param(b"a: &a [*a]\n", "recursive-alias", id="an alias of itself"),
         pytest.param(b"a: *nope\n", "undefined-alias", id="an alias of nothing"),
         pytest.param(b"server: [unclosed\n", "yaml-syntax", id="a bracket left open"),
-        pytest.param(b"x: " + b"9" * 100_000 + b"\n", "number-too-long", id="a number of 100,000 digits"),
+        pytest.param(
+            b"x: " + b"9" * 100_000 + b"\n", "number-too-long", id="a number of 100,000 digits"
+        ),
         pytest.param(b"server: ${X\n", "env-unclosed", id="a variable left open"),
         pytest.param(b"x" * (11 * 1024 * 1024), "file-too-large", id="11 MB"),
     ],
@@ -128,11 +135,20 @@ def loaded() -> equipage.Loaded[object]:
         (lambda: equipage.loads("", kind="server", library=5), "library"),
         (lambda: equipage.loads(b"", kind="server"), "`text`: expected a str, found bytes"),  # type: ignore[arg-type]
         (lambda: equipage.loads(None, kind="server"), "`text`: expected a str, found None"),  # type: ignore[arg-type]
-        (lambda: equipage.loads("", kind=None), "`kind`: expected the name of a kind as str, found None"),  # type: ignore[arg-type]
-        (lambda: equipage.load("a", kind=5), "`kind`: expected the name of a kind as str, found int"),  # type: ignore[arg-type]
+        (
+            lambda: equipage.loads("", kind=None),
+            "`kind`: expected the name of a kind as str, found None",
+        ),  # type: ignore[arg-type]
+        (
+            lambda: equipage.load("a", kind=5),
+            "`kind`: expected the name of a kind as str, found int",
+        ),  # type: ignore[arg-type]
         (lambda: equipage.check(kind=5), "`kind`: expected the name of a kind as str, found int"),  # type: ignore[arg-type]
         (lambda: equipage.load("a", env={"A": 5}), r"`env\['A'\]`: expected a str, found int"),  # type: ignore[dict-item]
-        (lambda: equipage.load("a", env=["A"]), "`env`: expected a mapping of names to values, found list"),  # type: ignore[arg-type]
+        (
+            lambda: equipage.load("a", env=["A"]),
+            "`env`: expected a mapping of names to values, found list",
+        ),  # type: ignore[arg-type]
         (lambda: equipage.load("a", env=os.environb), "`env`: expected names as str, found bytes"),  # type: ignore[arg-type]
         (lambda: equipage.load(b"a"), f"`path`: expected {A_PATH}, found bytes"),  # type: ignore[arg-type]
         (lambda: equipage.watch(b"a"), f"`path`: expected {A_PATH}, found bytes"),  # type: ignore[arg-type]
@@ -142,21 +158,51 @@ def loaded() -> equipage.Loaded[object]:
         (lambda: equipage.check(["a", b"a"]), rf"`paths\[1\]`: expected {A_PATH}, found bytes"),  # type: ignore[list-item]
         (lambda: equipage.check(jobs=-1), "`jobs`: expected 0 or more, found -1"),
         (lambda: equipage.check(jobs="2"), "`jobs`: expected a whole number, found str"),  # type: ignore[arg-type]
-        (lambda: equipage.loads("", kind="server", base_dir="a\0"), "`base_dir`: nothing can be called 'a.x00'"),
-        (lambda: equipage.loads("", kind="server", base_dir="\ud800"), "`base_dir`: nothing can be called '.ud800'"),
+        (
+            lambda: equipage.loads("", kind="server", base_dir="a\0"),
+            "`base_dir`: nothing can be called 'a.x00'",
+        ),
+        (
+            lambda: equipage.loads("", kind="server", base_dir="\ud800"),
+            "`base_dir`: nothing can be called '.ud800'",
+        ),
         (lambda: expand({}, b"."), f"`base`: expected {A_PATH}, found bytes"),  # type: ignore[arg-type]
-        (lambda: expand({}, ".", include_roots=5), f"`include_roots`: expected {A_PATH}, found int"),  # type: ignore[arg-type]
+        (
+            lambda: expand({}, ".", include_roots=5),
+            f"`include_roots`: expected {A_PATH}, found int",
+        ),  # type: ignore[arg-type]
         (lambda: ToolpackLoader().load_dir(b"a"), f"`path`: expected {A_PATH}, found bytes"),  # type: ignore[arg-type]
         (lambda: equipage.discover_profiles(b"."), f"`cwd`: expected {A_PATH}, found bytes"),  # type: ignore[arg-type]
         (lambda: equipage.discover_profiles("a\0"), "`cwd`: nothing can be called 'a.x00'"),
-        (lambda: equipage.discover_profiles(home="a\0", env={}), "`home`: nothing can be called 'a.x00'"),
-        (lambda: equipage.discover_profiles(env=["A"]), "`env`: expected a mapping of names to values, found list"),  # type: ignore[arg-type]
-        (lambda: equipage.discover_profiles(env={"HOME": 5}), r"`env\['HOME'\]`: expected a str, found int"),  # type: ignore[dict-item]
-        (lambda: discover_skills(xdg_config_home="a\0"), "`xdg_config_home`: nothing can be called 'a.x00'"),
-        (lambda: equipage.load_settings(overrides="a=5"), "`overrides`: expected a list of settings"),
+        (
+            lambda: equipage.discover_profiles(home="a\0", env={}),
+            "`home`: nothing can be called 'a.x00'",
+        ),
+        (
+            lambda: equipage.discover_profiles(env=["A"]),
+            "`env`: expected a mapping of names to values, found list",
+        ),  # type: ignore[arg-type]
+        (
+            lambda: equipage.discover_profiles(env={"HOME": 5}),
+            r"`env\['HOME'\]`: expected a str, found int",
+        ),  # type: ignore[dict-item]
+        (
+            lambda: discover_skills(xdg_config_home="a\0"),
+            "`xdg_config_home`: nothing can be called 'a.x00'",
+        ),
+        (
+            lambda: equipage.load_settings(overrides="a=5"),
+            "`overrides`: expected a list of settings",
+        ),
         (lambda: equipage.load_settings(overrides=[5]), "`overrides`: expected a str, found int"),  # type: ignore[list-item]
-        (lambda: loaded().explain(5), "`path`: expected a path as str, or a tuple of keys and indexes, found int"),  # type: ignore[arg-type]
-        (lambda: loaded().locate((0.5,)), "`path`: expected a path as str, or a tuple of keys and indexes"),  # type: ignore[arg-type]
+        (
+            lambda: loaded().explain(5),
+            "`path`: expected a path as str, or a tuple of keys and indexes, found int",
+        ),  # type: ignore[arg-type]
+        (
+            lambda: loaded().locate((0.5,)),
+            "`path`: expected a path as str, or a tuple of keys and indexes",
+        ),  # type: ignore[arg-type]
     ],
 )
 def test_wrong_calls_say_what_was_meant(call: object, words: str) -> None:
@@ -164,14 +210,18 @@ def test_wrong_calls_say_what_was_meant(call: object, words: str) -> None:
         call()  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("kind", [None, "server", "settings", "profile", "skill", "toolpack", "claude-agent"])
+@pytest.mark.parametrize(
+    "kind", [None, "server", "settings", "profile", "skill", "toolpack", "claude-agent"]
+)
 @pytest.mark.parametrize("name", ["a\0b", "\ud800"], ids=["NUL", "a lone surrogate"])
 def test_a_name_that_no_file_can_have(name: str, kind: str | None) -> None:
     for path in (f"{name}.yaml", f"{name}/.defect/config.toml", f".defect/agents/{name}.md"):
         with pytest.raises(equipage.LoadError) as caught:
             equipage.load(path, kind=kind)
         assert [each.code for each in caught.value.errors] == ["file-unreadable"]
-        assert [each.code for each in equipage.check([path], kind=kind).errors] == ["file-unreadable"]
+        assert [each.code for each in equipage.check([path], kind=kind).errors] == [
+            "file-unreadable"
+        ]
 
 
 @pytest.mark.parametrize("library", ["a\0b", "\ud800"], ids=["NUL", "a lone surrogate"])
@@ -184,7 +234,9 @@ def test_a_library_that_cannot_be_there(library: str) -> None:
     Path("text.txt").write_text("x")
     text = f"{{type: text, $file: {Path('text.txt').absolute()}}}"
     tool = f"{{tool: {{name: a, description: d, inputSchema: {{type: object}}}}, response: {{content: [{text}]}}}}"
-    found = equipage.loads(f"server: {{name: x}}\ntools: [{tool}]\n", kind="server", library=library)
+    found = equipage.loads(
+        f"server: {{name: x}}\ntools: [{tool}]\n", kind="server", library=library
+    )
     assert {each.code for each in found.warnings} <= {"absolute-path"}
 
 

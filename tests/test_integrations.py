@@ -66,11 +66,15 @@ def run_check(folder: Path, env: dict[str, str], **inputs: str) -> tuple[str, di
         text=True,
         check=True,
     )
-    outputs = dict(line.split("=", 1) for line in Path(env["GITHUB_OUTPUT"]).read_text().splitlines())
+    outputs = dict(
+        line.split("=", 1) for line in Path(env["GITHUB_OUTPUT"]).read_text().splitlines()
+    )
     return done.stdout, outputs
 
 
-def test_the_action_writes_sarif_and_keeps_the_exit_code(tmp_path: Path, command: dict[str, str]) -> None:
+def test_the_action_writes_sarif_and_keeps_the_exit_code(
+    tmp_path: Path, command: dict[str, str]
+) -> None:
     folder = tmp_path / "with spaces"
     (folder / ".git").mkdir(parents=True)
     (folder / "server.yaml").write_text(BROKEN)
@@ -79,7 +83,9 @@ def test_the_action_writes_sarif_and_keeps_the_exit_code(tmp_path: Path, command
     assert "unknown-field" in out
     results = json.loads((folder / "equipage.sarif").read_text())["runs"][0]["results"]
     assert [each["ruleId"] for each in results] == ["unknown-field"]
-    result = subprocess.run(["bash", "-e", "-c", step("Result")], env={**command, "CODE": "1"}, check=False)
+    result = subprocess.run(
+        ["bash", "-e", "-c", step("Result")], env={**command, "CODE": "1"}, check=False
+    )
     assert result.returncode == 1
 
 
@@ -96,7 +102,9 @@ def test_no_input_of_the_action_is_put_into_a_script() -> None:
     for each in ACTION["runs"]["steps"]:
         assert "${{" not in each.get("run", ""), each.get("name")
     used = {word for each in ACTION["runs"]["steps"] for word in str(each).split("inputs.")[1:]}
-    assert {name for name in ACTION["inputs"] for word in used if word.startswith(name)} == set(ACTION["inputs"])
+    assert {name for name in ACTION["inputs"] for word in used if word.startswith(name)} == set(
+        ACTION["inputs"]
+    )
 
 
 def test_what_the_pages_say_about_the_action_is_so() -> None:
@@ -116,15 +124,26 @@ def test_the_flags_the_hooks_and_the_action_use_exist() -> None:
         parser().read(words)
 
 
-def test_the_problem_matcher_of_the_editor_page_reads_our_annotations(tmp_path: Path, command: dict[str, str]) -> None:
+def test_the_problem_matcher_of_the_editor_page_reads_our_annotations(
+    tmp_path: Path, command: dict[str, str]
+) -> None:
     page = (ROOT / "docs/how-to/editor.md").read_text()
     task = json.loads(
-        next(body for body in re.findall(r"```json\n(.*?)```", page, re.DOTALL) if "problemMatcher" in body)
+        next(
+            body
+            for body in re.findall(r"```json\n(.*?)```", page, re.DOTALL)
+            if "problemMatcher" in body
+        )
     )
     pattern = task["tasks"][0]["problemMatcher"]["pattern"]
     (tmp_path / "server.yaml").write_text(BROKEN)
     said = subprocess.run(
-        shlex.split(task["tasks"][0]["command"]), cwd=tmp_path, env=command, capture_output=True, text=True, check=True
+        shlex.split(task["tasks"][0]["command"]),
+        cwd=tmp_path,
+        env=command,
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
     found = re.match(pattern["regexp"], said.splitlines()[0])
     assert found is not None

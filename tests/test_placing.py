@@ -27,7 +27,11 @@ def write(name: str, text: str) -> None:
 def errors(env: dict[str, str] | None = None) -> list[str]:
     """The errors of main.yaml as `file:line:column text-at-the-place`."""
     found = equipage.check(["main.yaml"], kind="server", env=ENV if env is None else env).errors
-    return [f"{each.name}:{each.span.line}:{each.span.column} {each.span.text()}" for each in found if each.span]
+    return [
+        f"{each.name}:{each.span.line}:{each.span.column} {each.span.text()}"
+        for each in found
+        if each.span
+    ]
 
 
 MAIN = "server: {name: demo}\ntools:\n  - $include: a.yaml\n"
@@ -37,10 +41,20 @@ MAIN = "server: {name: demo}\ntools:\n  - $include: a.yaml\n"
     ("text", "place"),
     [
         pytest.param(TOOL.format(name="5"), "library/a.yaml:2:9 5", id="plain"),
-        pytest.param(TOOL.format(name="5").replace("\n", "\r\n"), "library/a.yaml:2:9 5", id="CRLF"),
-        pytest.param(TOOL.format(name="5").replace("\n", "\r"), "library/a.yaml:2:9 5", id="CR alone"),
-        pytest.param("\ufeff" + TOOL.format(name="5"), "library/a.yaml:2:9 5", id="a byte order mark"),
-        pytest.param("# 😀\n" + TOOL.format(name="5"), "library/a.yaml:3:9 5", id="an astral character before"),
+        pytest.param(
+            TOOL.format(name="5").replace("\n", "\r\n"), "library/a.yaml:2:9 5", id="CRLF"
+        ),
+        pytest.param(
+            TOOL.format(name="5").replace("\n", "\r"), "library/a.yaml:2:9 5", id="CR alone"
+        ),
+        pytest.param(
+            "\ufeff" + TOOL.format(name="5"), "library/a.yaml:2:9 5", id="a byte order mark"
+        ),
+        pytest.param(
+            "# 😀\n" + TOOL.format(name="5"),
+            "library/a.yaml:3:9 5",
+            id="an astral character before",
+        ),
         pytest.param(
             "tool: {description: '😀é', name: 5, inputSchema: {type: object}}\nresponse: {content: [{type: text, text: hi}]}\n",
             "library/a.yaml:1:33 5",
@@ -56,7 +70,9 @@ MAIN = "server: {name: demo}\ntools:\n  - $include: a.yaml\n"
             "library/a.yaml:1:51 5",
             id="several variables earlier on the line",
         ),
-        pytest.param(TOOL.format(name="${ONE}"), "library/a.yaml:2:9 ${ONE}", id="the value is a variable"),
+        pytest.param(
+            TOOL.format(name="${ONE}"), "library/a.yaml:2:9 ${ONE}", id="the value is a variable"
+        ),
         pytest.param("x: &n 5\n" + TOOL.format(name="*n"), "library/a.yaml:3:9 *n", id="an alias"),
         pytest.param(
             "x: &t {name: 5, description: d, inputSchema: {type: object}}\ntool: *t\nresponse: {content: [{type: text, text: hi}]}\n",
@@ -101,7 +117,9 @@ def test_the_same_file_included_twice_with_different_overrides() -> None:
 def test_a_slip_in_a_file_included_often_is_told_once() -> None:
     write("library/a.yaml", TOOL.format(name="5"))
     write("main.yaml", "server: {name: demo}\ntools:\n" + "  - $include: a.yaml\n" * 1000)
-    (found,) = [each for each in equipage.check(["main.yaml"], env={}).errors if each.code == "wrong-type"]
+    (found,) = [
+        each for each in equipage.check(["main.yaml"], env={}).errors if each.code == "wrong-type"
+    ]
     assert found.count == 1000
     assert str(found).startswith("library/a.yaml:2:9")
 
@@ -128,16 +146,24 @@ def test_findings_come_in_the_order_of_files_and_lines() -> None:
         pytest.param('  versoin: "1"', {"unknown-field"}, id="without the comment"),
         pytest.param('  versoin: "1"  # equipage: ignore[unknown-field]', set(), id="silenced"),
         pytest.param(
-            '  versoin: "1"  # equipage: ignore[wrong-type]', {"unknown-field", "unused-ignore"}, id="another code"
+            '  versoin: "1"  # equipage: ignore[wrong-type]',
+            {"unknown-field", "unused-ignore"},
+            id="another code",
         ),
         pytest.param(
-            '  versoin: "1"  # equipage: ignore[unkown-field]', {"unknown-field", "unknown-code"}, id="misspelt"
+            '  versoin: "1"  # equipage: ignore[unkown-field]',
+            {"unknown-field", "unknown-code"},
+            id="misspelt",
         ),
         pytest.param(
-            '  versoin: "1"  # equipage: ignore[unknown-field, wrong-type]', {"unused-ignore"}, id="one of two is used"
+            '  versoin: "1"  # equipage: ignore[unknown-field, wrong-type]',
+            {"unused-ignore"},
+            id="one of two is used",
         ),
         pytest.param(
-            "  version: 1  # equipage: ignore[wrong-type]", {"wrong-type", "unused-ignore"}, id="not what blocks"
+            "  version: 1  # equipage: ignore[wrong-type]",
+            {"wrong-type", "unused-ignore"},
+            id="not what blocks",
         ),
     ],
 )
@@ -154,7 +180,9 @@ def test_explain_tells_the_story_of_a_value() -> None:
     write("main.yaml", MAIN + "    override: {tool: {name: '${NAME}'}}\n")
     loaded = equipage.load("main.yaml", env={"NAME": "topsecret"})
     story = loaded.explain("tools[0].tool.name")
-    assert [(each.how, each.span.source.name, each.span.line) for each in story.settings if each.span] == [
+    assert [
+        (each.how, each.span.source.name, each.span.line) for each in story.settings if each.span
+    ] == [
         ("replaced", "library/a.yaml", 2),
         ("written", "main.yaml", 4),
     ]
@@ -201,6 +229,8 @@ def test_a_path_made_absolute_counts_as_it_was_written() -> None:
 
 def test_a_limit_set_outside_has_no_place() -> None:
     write("main.yaml", "server: {name: demo}\n")
-    (finding,) = equipage.check(["main.yaml"], kind="server", env={"THOUGHTJACK_MAX_TOOLS": "many"}).warnings
+    (finding,) = equipage.check(
+        ["main.yaml"], kind="server", env={"THOUGHTJACK_MAX_TOOLS": "many"}
+    ).warnings
     assert (finding.span, finding.name) == (None, None)
     assert "many" not in finding.message

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 import equipage
-from equipage.loading import Request
-from equipage.project import Projects, Selection
-from equipage.workspace import Report, check_paths
+from equipage.loading.pipeline import Request
+from equipage.workspace.project import Projects, Selection
+from equipage.workspace.report import Report, check_paths
 
 SERVER = "server: {name: x}\ntools: []\nextra: 1\n"
 
@@ -34,14 +34,21 @@ def check(*paths: str) -> Report:
 
 
 def told(report: Report) -> list[str]:
-    return [f"{each} ({each.path})" + (f" | {each.help}" if each.help else "") for each in report.diagnostics]
+    return [
+        f"{each} ({each.path})" + (f" | {each.help}" if each.help else "")
+        for each in report.diagnostics
+    ]
 
 
 @pytest.mark.parametrize(
     ("text", "counts"),
     [
-        pytest.param("[ tool.equipage ]\nignore = ['unknown-field']\n", True, id="blanks in the brackets"),
-        pytest.param("[tool]\nequipage = {ignore = ['unknown-field']}\n", True, id="an inline table"),
+        pytest.param(
+            "[ tool.equipage ]\nignore = ['unknown-field']\n", True, id="blanks in the brackets"
+        ),
+        pytest.param(
+            "[tool]\nequipage = {ignore = ['unknown-field']}\n", True, id="an inline table"
+        ),
         pytest.param("tool.equipage.ignore = ['unknown-field']\n", True, id="dotted keys"),
         pytest.param("# see [tool.equipage]\n[project]\nname = 'x'\n", False, id="a comment"),
         pytest.param("[project]\nname = 'equipage'\n", False, id="a word"),
@@ -72,7 +79,9 @@ def test_every_setting_is_used(file: str) -> None:
     write(**{file: head + 'per-file-ignores = {"sub/**" = ["unknown-field"]}\n'})
     assert len(check().diagnostics) == 1
     write(**{file: head + 'kinds = {"*.conf" = "server"}\nignore = ["unknown-field"]\n'})
-    assert [each.code for each in check().diagnostics] == ["wrong-type"], "a glob finds files of any extension"
+    assert [each.code for each in check().diagnostics] == ["wrong-type"], (
+        "a glob finds files of any extension"
+    )
     assert equipage.load("a.yaml").kind == "server"
 
 
@@ -99,7 +108,7 @@ def test_slips_in_settings_have_a_place() -> None:
 
 
 def _known() -> str:
-    from equipage.kinds.registry import known_names
+    from equipage.loading.recognise import known_names
 
     return ", ".join(f"`{name}`" for name in known_names())
 
@@ -110,7 +119,11 @@ def test_settings_that_do_not_parse_are_told_and_the_rest_is_checked() -> None:
 
 
 def test_two_places_for_settings_are_one_too_many() -> None:
-    write(a_yaml=SERVER, equipage_toml='ignore = ["unknown-field"]\n', pyproject_toml="[tool.equipage]\n")
+    write(
+        a_yaml=SERVER,
+        equipage_toml='ignore = ["unknown-field"]\n',
+        pyproject_toml="[tool.equipage]\n",
+    )
     assert told(check()) == [
         (
             "equipage.toml:1:1: warning[settings-twice] `[tool.equipage]` in pyproject.toml has no effect: this file stands "
@@ -120,7 +133,10 @@ def test_two_places_for_settings_are_one_too_many() -> None:
 
 
 def test_a_pyproject_that_does_not_speak_of_equipage_is_left_alone() -> None:
-    write(a_yaml="server: {name: x}\ntools: []\n", pyproject_toml="[project]\ndependencies = ['equipage']\nbroken =\n")
+    write(
+        a_yaml="server: {name: x}\ntools: []\n",
+        pyproject_toml="[project]\ndependencies = ['equipage']\nbroken =\n",
+    )
     assert check().diagnostics == ()
 
 
@@ -132,8 +148,12 @@ def test_each_file_answers_to_its_own_project() -> None:
 def test_the_command_line_beats_the_settings() -> None:
     write(a_yaml=SERVER, equipage_toml='select = ["wrong-type"]\n')
     request = Request(env={})
-    assert check_paths(["."], request, selection=Selection(frozenset({"unknown-field"}))).diagnostics
-    assert not check_paths(["."], request, selection=Selection(None, frozenset({"unknown-field"}))).diagnostics
+    assert check_paths(
+        ["."], request, selection=Selection(frozenset({"unknown-field"}))
+    ).diagnostics
+    assert not check_paths(
+        ["."], request, selection=Selection(None, frozenset({"unknown-field"}))
+    ).diagnostics
 
 
 def test_roots_of_the_settings_reach_the_load() -> None:
@@ -149,7 +169,12 @@ def test_a_project_cannot_name_code_to_import() -> None:
         equipage_toml="kinds = {'*.a' = 'evil', '*.b' = 'evil:KIND', '*.c' = './evil.py'}\n",
         x_a="a: 1\n",
     )
-    run = subprocess.run([sys.executable, "-m", "equipage", "check", "."], capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [sys.executable, "-m", "equipage", "check", "."],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert run.returncode == 1
     assert run.stdout.count("unknown-kind") == 3
     assert not Path("pwned").exists()
@@ -158,8 +183,8 @@ def test_a_project_cannot_name_code_to_import() -> None:
 def test_a_kind_that_somebody_installed_can_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
     import msgspec
 
-    from equipage.kinds import registry
-    from equipage.kinds.kind import Kind
+    from equipage.loading import recognise as registry
+    from equipage.loading.kind import Kind
 
     class Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         text: str
@@ -171,10 +196,20 @@ def test_a_kind_that_somebody_installed_can_be_named(monkeypatch: pytest.MonkeyP
             return Kind("note", "note", Note)
 
     monkeypatch.setattr(registry, "_plugins", {})
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [Entry()] if group == "equipage.kinds" else [])
-    write(equipage_toml="kinds = {'*.note' = 'note'}\n", good_note="text: hello\n", bad_note="txt: hello\n")
+    monkeypatch.setattr(
+        "importlib.metadata.entry_points",
+        lambda group: [Entry()] if group == "equipage.kinds" else [],
+    )
+    write(
+        equipage_toml="kinds = {'*.note' = 'note'}\n",
+        good_note="text: hello\n",
+        bad_note="txt: hello\n",
+    )
     assert [str(each) for each in check().errors] == [
         "bad.note:1:1: error[missing-field] missing required field `text` in `note`",
         "bad.note:1:1: error[unknown-field] `txt` is not a field of `note`",
     ]
-    assert {each.path: each.kind for each in check().files} == {"good.note": "note", "bad.note": "note"}
+    assert {each.path: each.kind for each in check().files} == {
+        "good.note": "note",
+        "bad.note": "note",
+    }

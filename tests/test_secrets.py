@@ -46,18 +46,23 @@ tools:
             id="a duplicate name",
         ),
         pytest.param(
-            "server: {name: x}\ntools: [{tool: {name: pre-${S}-post, description: ${S}}}]", id="part of a text"
+            "server: {name: x}\ntools: [{tool: {name: pre-${S}-post, description: ${S}}}]",
+            id="part of a text",
         ),
     ],
 )
-def test_the_canary_sings_nowhere(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_canary_sings_nowhere(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("main.yaml").write_text(text)
     env = {"S": SECRET, "N": NUMBER, "M": f"{{a: {SECRET}}}"}
     report = equipage.check(["main.yaml"], kind="server", env=env)
     style = text_render.Style(width=120)
     said = (
-        "".join(text_render.render(report, style)) + json_render.render(report) + "".join(map(str, report.diagnostics))
+        "".join(text_render.render(report, style))
+        + json_render.render(report)
+        + "".join(map(str, report.diagnostics))
     )
     assert SECRET not in said
     assert NUMBER not in said
@@ -80,7 +85,9 @@ def test_results_hide_values_unless_asked(tmp_path: Path, monkeypatch: pytest.Mo
     ("one", "other"),
     [
         pytest.param("server: {name: '$${X}'}", "server: {name: '${X}'}", id="a value"),
-        pytest.param("server: {name: 'a $${X} $5'}", "server: {name: 'a ${X} $5'}", id="a part of a value"),
+        pytest.param(
+            "server: {name: 'a $${X} $5'}", "server: {name: 'a ${X} $5'}", id="a part of a value"
+        ),
         pytest.param("server: {name: '$$$${X}'}", "server: {name: '$$${X}'}", id="behind a dollar"),
         pytest.param("server: {name: '$$$${X}'}", "server: {name: '$${X}'}", id="two texts"),
         pytest.param(WHEN % "$${X}", WHEN % "${X}", id="a key"),
@@ -104,9 +111,13 @@ def test_digests_of_texts_without_variables_stay_as_they_are() -> None:
     assert digest == hashlib.sha256(b'{"server":{"name":"costs $5"}}').hexdigest()
 
 
-def test_a_default_spelt_out_changes_no_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_default_spelt_out_changes_no_digest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     short = equipage.loads("server: {name: x}\ntools: []\n", kind="server")
-    long = equipage.loads("tools: []\nunknown_methods: ignore\nserver: {version: 0.0.0, name: x}\n", kind="server")
+    long = equipage.loads(
+        "tools: []\nunknown_methods: ignore\nserver: {version: 0.0.0, name: x}\n", kind="server"
+    )
     other = equipage.loads("server: {name: y}\ntools: []\n", kind="server")
     assert short.digest == long.digest != other.digest

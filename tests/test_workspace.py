@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 import equipage
-from equipage import checking
-from equipage.layers import find_places
-from equipage.loading import Request
-from equipage.profiles import find_profiles
+from equipage.files.roots import find_places
+from equipage.kinds.defect.profile_discovery import find_profiles
+from equipage.loading.pipeline import Request
 from equipage.render.text import Style, summary
-from equipage.workspace import check_paths
+from equipage.workspace import check as checking
+from equipage.workspace.report import check_paths
 
 SERVER = "server: {name: x}\ntools: []\n"
 TOOL = "tool: {name: t, description: d, inputSchema: {type: object}}\nresponse: {content: [{type: text, text: hi}]}\n"
@@ -33,7 +33,11 @@ def write(files: dict[str, str]) -> None:
 
 def test_files_read_by_others_are_listed_with_who_uses_them() -> None:
     write(
-        {"a.yaml": "server: {name: x}\ntools:\n  - $include: t.yaml\n", "library/t.yaml": TOOL, "notes.yaml": "x: 1\n"}
+        {
+            "a.yaml": "server: {name: x}\ntools:\n  - $include: t.yaml\n",
+            "library/t.yaml": TOOL,
+            "notes.yaml": "x: 1\n",
+        }
     )
     report = equipage.check(["."], env={})
     assert [(each.path, each.kind, each.ok, each.used_by) for each in report.files] == [
@@ -59,7 +63,11 @@ def test_a_finding_in_a_shared_file_is_told_once() -> None:
     write({"a.yaml": main, "b.yaml": main, "library/t.yaml": TOOL.replace("name: t", "name: 5")})
     report = equipage.check(["."], env={})
     assert [str(each)[:22] for each in report.errors] == ["library/t.yaml:1:14: e"]
-    assert {each.path: each.ok for each in report.files} == {"a.yaml": False, "b.yaml": False, "library/t.yaml": False}
+    assert {each.path: each.ok for each in report.files} == {
+        "a.yaml": False,
+        "b.yaml": False,
+        "library/t.yaml": False,
+    }
 
 
 def test_a_file_named_twice_is_checked_once() -> None:

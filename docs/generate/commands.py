@@ -30,9 +30,13 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def _command(name: str, command: argparse.ArgumentParser) -> list[str]:
-    actions = [each for each in command._actions if each.help != argparse.SUPPRESS and each.dest != "help"]
+    actions = [
+        each for each in command._actions if each.help != argparse.SUPPRESS and each.dest != "help"
+    ]
     words = [_word(each) for each in actions if not each.option_strings]
-    usage = " ".join(["equipage", name, *words, *(["[OPTIONS]"] if len(words) < len(actions) else [])])
+    usage = " ".join(
+        ["equipage", name, *words, *(["[OPTIONS]"] if len(words) < len(actions) else [])]
+    )
     rows = [f"| {_flags(each)} | {_cell(each.help or '')} |" for each in actions]
     return [
         f"## {name}",

@@ -11,15 +11,21 @@ from pathlib import Path
 import msgspec
 from msgspec import inspect as types
 
-from equipage.inspection import type_info
-from equipage.kinds.kind import Kind
-from equipage.kinds.registry import kind_named, names
-from equipage.model import describe
+from equipage.loading.kind import Kind
+from equipage.loading.model import describe, type_info
+from equipage.loading.recognise import kind_named, names
 from generate.meanings import meaning_of
 from generate.wording import summary, table
 
 _ABOUT = tomllib.loads(Path(__file__).with_name("kinds.toml").read_text(encoding="utf-8"))
-_LANGUAGES = {".yaml": "yaml", ".yml": "yaml", ".md": "markdown", ".mdc": "markdown", ".toml": "toml", ".json": "json"}
+_LANGUAGES = {
+    ".yaml": "yaml",
+    ".yml": "yaml",
+    ".md": "markdown",
+    ".mdc": "markdown",
+    ".toml": "toml",
+    ".json": "json",
+}
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -127,7 +133,10 @@ def _fields(kind: Kind) -> list[str]:
         description = _first_paragraph(struct.cls)
         lines += [description, ""] if description else []
         tag = [(f"`{struct.tag_field}`", f"`{struct.tag}`", "**required**", "says which it is")]
-        rows = [*(tag if struct.tag_field is not None else ()), *(_row(kind, struct, field) for field in struct.fields)]
+        rows = [
+            *(tag if struct.tag_field is not None else ()),
+            *(_row(kind, struct, field) for field in struct.fields),
+        ]
         lines += [*table(("field", "type", "default", "meaning"), rows), ""]
     return lines
 
@@ -234,5 +243,8 @@ def _strictness(kind: Kind) -> list[str]:
 def _codes(kind: Kind) -> list[str]:
     if not kind.codes:
         return []
-    links = [f"- [`{code.name}`](../codes/{code.name}.md): {summary(code.message)}" for code in kind.codes]
+    links = [
+        f"- [`{code.name}`](../codes/{code.name}.md): {summary(code.message)}"
+        for code in kind.codes
+    ]
     return ["## Its own findings", "", *sorted(set(links)), ""]

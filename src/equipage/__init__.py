@@ -15,38 +15,46 @@ if TYPE_CHECKING:
     from typing import Any
 
     from equipage.api import check, load, loads
-    from equipage.diagnostics import Diagnostic, Edit, EquipageError, Fix, Label, LoadError, UsageError
-    from equipage.loaded import Explanation, Loaded
-    from equipage.profiles import Profile, Profiles, discover_profiles
-    from equipage.settings import LoadedSettings, load_settings
-    from equipage.source import Source, Span
-    from equipage.watching import Watch, watch
-    from equipage.workspace import FileReport, Report
+    from equipage.core.diagnostics import (
+        Diagnostic,
+        Edit,
+        EquipageError,
+        Fix,
+        Label,
+        LoadError,
+        UsageError,
+    )
+    from equipage.core.source import Source, Span
+    from equipage.kinds.defect.profile_discovery import Profile, Profiles, discover_profiles
+    from equipage.kinds.defect.settings_stack import LoadedSettings, load_settings
+    from equipage.loading.result import Explanation, Loaded
+    from equipage.workspace.report import FileReport, Report
+    from equipage.workspace.watch import Watch, watch
 
 _HOMES = {
     "check": "api",
     "load": "api",
     "loads": "api",
-    "Diagnostic": "diagnostics",
-    "Edit": "diagnostics",
-    "Fix": "diagnostics",
-    "EquipageError": "diagnostics",
-    "Label": "diagnostics",
-    "LoadError": "diagnostics",
-    "UsageError": "diagnostics",
-    "Explanation": "loaded",
-    "Loaded": "loaded",
-    "Profile": "profiles",
-    "Profiles": "profiles",
-    "discover_profiles": "profiles",
-    "LoadedSettings": "settings",
-    "load_settings": "settings",
-    "Source": "source",
-    "Span": "source",
-    "Watch": "watching",
-    "watch": "watching",
-    "FileReport": "workspace",
-    "Report": "workspace",
+    "Diagnostic": "core.diagnostics",
+    "Edit": "core.diagnostics",
+    "Fix": "core.diagnostics",
+    "EquipageError": "core.diagnostics",
+    "Label": "core.diagnostics",
+    "LoadError": "core.diagnostics",
+    "UsageError": "core.diagnostics",
+    "Explanation": "loading.result",
+    "Loaded": "loading.result",
+    "Profile": "kinds.defect.profile_discovery",
+    "Profiles": "kinds.defect.profile_discovery",
+    "discover_profiles": "kinds.defect.profile_discovery",
+    "LoadedSettings": "kinds.defect.settings_stack",
+    "load_settings": "kinds.defect.settings_stack",
+    "Source": "core.source",
+    "Span": "core.source",
+    "Watch": "workspace.watch",
+    "watch": "workspace.watch",
+    "FileReport": "workspace.report",
+    "Report": "workspace.report",
 }
 
 __all__ = [

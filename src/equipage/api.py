@@ -6,10 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from equipage.diagnostics import LoadError
-from equipage.environment import of_process
-from equipage.files import Files
-from equipage.given import (
+from equipage.core.arguments import (
     folder_given,
     folders_given,
     kind_given,
@@ -19,10 +16,13 @@ from equipage.given import (
     text_given,
     variables_given,
 )
-from equipage.kinds.registry import kind_named
-from equipage.loaded import Loaded
-from equipage.loading import Outcome, Request, load_text
-from equipage.workspace import Report, check_paths, load_one
+from equipage.core.diagnostics import LoadError
+from equipage.files.reading import Files
+from equipage.loading.pipeline import Outcome, Request, load_text
+from equipage.loading.recognise import kind_named
+from equipage.loading.result import Loaded
+from equipage.syntax.variables import of_process
+from equipage.workspace.report import Report, check_paths, load_one
 
 
 def load(
@@ -64,11 +64,16 @@ def loads(
 
     Raises `LoadError` and `UsageError` like `load`.
     """
-    written, wanted = text_given("text", text), kind_named(text_given("kind", kind, "the name of a kind as str"))
+    written, wanted = (
+        text_given("text", text),
+        kind_named(text_given("kind", kind, "the name of a kind as str")),
+    )
     request = request_of(env, options, embedded=embedded)
     name = "<embedded>" if embedded else "<string>"
     base = folder_given("base_dir", base_dir)
-    return result_of(load_text(written, wanted, request, Files(), name=name, base=base), strict=strict)
+    return result_of(
+        load_text(written, wanted, request, Files(), name=name, base=base), strict=strict
+    )
 
 
 def check(
@@ -115,6 +120,8 @@ def _plain(option: Any) -> Any:
 def result_of(outcome: Outcome, *, strict: bool) -> Loaded[Any]:
     """What a load hands to its caller. Raises `LoadError`."""
     loaded = outcome.loaded()
-    if loaded is None or (strict and any(each.severity == "warning" for each in outcome.diagnostics)):
+    if loaded is None or (
+        strict and any(each.severity == "warning" for each in outcome.diagnostics)
+    ):
         raise LoadError(outcome.diagnostics)
     return loaded

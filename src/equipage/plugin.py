@@ -6,16 +6,16 @@ listed here changes only with a new major version.
 
 from __future__ import annotations
 
-from equipage.codes import Code
-from equipage.diagnostics import Also, Change, Fact, Remedy, Shown, fact
-from equipage.kinds.kind import YAML_ONLY, Kind, Limits, NoOptions
-from equipage.model import Shape
-from equipage.nearest import nearest
-from equipage.path import ROOT, Path
-from equipage.sandbox import FileProblem, PathPolicy
-from equipage.schema_fragments import accept
-from equipage.session import Session
-from equipage.tree import HOLE, Tree, get, graft, merge, move, put, remove
+from equipage.core.codes import Code
+from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown, fact
+from equipage.core.path import ROOT, Path
+from equipage.core.text import nearest
+from equipage.files.sandbox import FileProblem, PathPolicy
+from equipage.loading.kind import YAML_ONLY, Kind, Limits, NoOptions
+from equipage.loading.model import Shape
+from equipage.loading.schema import accept
+from equipage.loading.session import Session
+from equipage.loading.tree import HOLE, Tree, get, graft, merge, move, put, remove
 
 __all__ = [
     "HOLE",

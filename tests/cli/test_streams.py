@@ -96,13 +96,22 @@ def _everything(project: Path, order: str = "as it is", **variables: str) -> byt
     return subprocess.run(command, cwd=project, env=env, check=True, capture_output=True).stdout
 
 
-def test_the_same_bytes_whatever_the_seed_the_locale_and_the_order_of_folders(project: Path) -> None:
+def test_the_same_bytes_whatever_the_seed_the_locale_and_the_order_of_folders(
+    project: Path,
+) -> None:
     first = _everything(project, PYTHONHASHSEED="0")
     assert b"Says it back" in first
     assert "→ «ja»".encode() in first
     assert _everything(project, PYTHONHASHSEED="1", LC_ALL="C.UTF-8") == first
     assert (
-        _everything(project, "reversed", PYTHONHASHSEED="2", LC_ALL="POSIX", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+        _everything(
+            project,
+            "reversed",
+            PYTHONHASHSEED="2",
+            LC_ALL="POSIX",
+            PYTHONUTF8="0",
+            PYTHONCOERCECLOCALE="0",
+        )
         == first
     )
 
@@ -111,7 +120,9 @@ def test_the_same_bytes_whatever_the_seed_the_locale_and_the_order_of_folders(pr
 
 
 @pytest.mark.parametrize(
-    "arguments", [["check"], ["list"], ["graph", "."], ["rule"], ["--help"], ["show", "server.yaml"]], ids=" ".join
+    "arguments",
+    [["check"], ["list"], ["graph", "."], ["rule"], ["--help"], ["show", "server.yaml"]],
+    ids=" ".join,
 )
 def test_a_closed_pipe_ends_the_run_quietly(project: Path, arguments: list[str]) -> None:
     reader, writer = os.pipe()
@@ -126,18 +137,29 @@ def test_a_closed_pipe_ends_the_run_quietly(project: Path, arguments: list[str])
     )
     os.close(writer)
     assert not done.stderr.replace(b"equipage: 3 findings, see: equipage check server.yaml\n", b"")
-    assert done.returncode == (1 if arguments == ["check"] else 0), "what was found counts, whoever reads it"
+    assert done.returncode == (1 if arguments == ["check"] else 0), (
+        "what was found counts, whoever reads it"
+    )
 
 
-@pytest.mark.parametrize("arguments", [["check"], ["diff", "server.yaml", "other.yaml"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments", [["check"], ["diff", "server.yaml", "other.yaml"]], ids=" ".join
+)
 def test_a_closed_pipe_hides_no_findings(project: Path, arguments: list[str]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     command = [sys.executable, "-m", "equipage", *arguments]
     env = environment(GREETING="x", PYTHONUNBUFFERED="1")
-    done = subprocess.run(command, stdout=writer, stderr=subprocess.DEVNULL, cwd=project, env=env, check=False)
+    done = subprocess.run(
+        command, stdout=writer, stderr=subprocess.DEVNULL, cwd=project, env=env, check=False
+    )
     buffered = subprocess.run(
-        command, stdout=writer, stderr=subprocess.DEVNULL, cwd=project, env=environment(GREETING="x"), check=False
+        command,
+        stdout=writer,
+        stderr=subprocess.DEVNULL,
+        cwd=project,
+        env=environment(GREETING="x"),
+        check=False,
     )
     os.close(writer)
     assert (done.returncode, buffered.returncode) == (1, 1)
@@ -146,7 +168,9 @@ def test_a_closed_pipe_hides_no_findings(project: Path, arguments: list[str]) ->
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
 @pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
 @pytest.mark.parametrize(
-    "arguments", [["check"], ["show", "server.yaml"], ["--help"], ["check", "--help"], ["--version"]], ids=" ".join
+    "arguments",
+    [["check"], ["show", "server.yaml"], ["--help"], ["check", "--help"], ["--version"]],
+    ids=" ".join,
 )
 def test_a_full_disk_is_no_bug(project: Path, unbuffered: str, arguments: list[str]) -> None:
     with open("/dev/full", "wb") as full:
@@ -170,9 +194,13 @@ def test_tables_are_cut_for_terminals_only(project: Path) -> None:
     env = environment()
     del env["COLUMNS"]
     command = [sys.executable, "-m", "equipage", "list", str(folder)]
-    done = subprocess.run(command, cwd=project, env=env, capture_output=True, check=False, text=True)
+    done = subprocess.run(
+        command, cwd=project, env=env, capture_output=True, check=False, text=True
+    )
     assert f"{'name-' * 12}/server.yaml" in done.stdout
-    assert "…" in _terminal(f"from equipage.cli import main; main(['list', {str(folder)!r}])", project)
+    assert "…" in _terminal(
+        f"from equipage.cli import main; main(['list', {str(folder)!r}])", project
+    )
 
 
 def test_output_that_cannot_be_encoded_is_escaped(project: Path) -> None:
@@ -190,7 +218,11 @@ def test_output_that_cannot_be_encoded_is_escaped(project: Path) -> None:
 def test_closed_standard_output_is_no_bug(project: Path) -> None:
     script = f'exec >&-; exec "{sys.executable}" -m equipage check other.yaml'
     done = subprocess.run(
-        ["sh", "-c", script], cwd=project, env=environment(GREETING="x"), stderr=subprocess.PIPE, check=False
+        ["sh", "-c", script],
+        cwd=project,
+        env=environment(GREETING="x"),
+        stderr=subprocess.PIPE,
+        check=False,
     )
     assert (done.returncode, done.stderr) == (0, b"")
 
@@ -250,7 +282,9 @@ def test_colour_can_be_forced(project: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
-@pytest.mark.parametrize("columns", ["40", "0", "9" * 5_000], ids=["narrow", "none", "longer than Python reads"])
+@pytest.mark.parametrize(
+    "columns", ["40", "0", "9" * 5_000], ids=["narrow", "none", "longer than Python reads"]
+)
 def test_every_command_at_any_width(
     project: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], columns: str
 ) -> None:
@@ -291,12 +325,23 @@ def test_a_working_directory_that_was_removed(
 
 
 @pytest.mark.parametrize(
-    "text", [BROKEN, "", "\0", "a: b: c\n", "server: *x\ntools: []\n", "server: {name: x}\ntools: 5\n"]
+    "text",
+    [BROKEN, "", "\0", "a: b: c\n", "server: *x\ntools: []\n", "server: {name: x}\ntools: 5\n"],
 )
-def test_every_command_on_a_broken_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+def test_every_command_on_a_broken_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
     settle(monkeypatch, tmp_path, environment())
     Path("x.yaml").write_text(text)
-    for command in (["show"], ["explain"], ["bill"], ["graph"], ["check"], ["list"], ["diff", "x.yaml"]):
+    for command in (
+        ["show"],
+        ["explain"],
+        ["bill"],
+        ["graph"],
+        ["check"],
+        ["list"],
+        ["diff", "x.yaml"],
+    ):
         path = ["a"] if command == ["explain"] else []
         code, out, err = in_process([*command, "x.yaml", *path, "--kind", "server"])
         assert code == (2 if command[0] == "diff" else 1), command
@@ -308,16 +353,27 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.mark.parametrize(
-    "folder", sorted(each.name for each in EXAMPLES.iterdir() if each.name not in ("plugin", "demo.py"))
+    "folder",
+    sorted(each.name for each in EXAMPLES.iterdir() if each.name not in ("plugin", "demo.py")),
 )
 def test_every_command_on_every_example(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     settle(monkeypatch, EXAMPLES / folder, environment())
-    runs = [["check"], ["list"], ["graph", "."], ["graph", ".", "--output-format", "svg"], ["diff", ".", "."]]
+    runs = [
+        ["check"],
+        ["list"],
+        ["graph", "."],
+        ["graph", ".", "--output-format", "svg"],
+        ["diff", ".", "."],
+    ]
     import json
 
     for each in json.loads(in_process(["check", "--json"])[1])["files"]:
         if each["kind"] is not None and each["ok"]:
-            runs += [["show", each["path"], "--annotate"], ["bill", each["path"]], ["explain", each["path"], ""]]
+            runs += [
+                ["show", each["path"], "--annotate"],
+                ["bill", each["path"]],
+                ["explain", each["path"], ""],
+            ]
     for arguments in runs:
         code, out, err = in_process(arguments)
         assert code in ((0, 1, 2) if folder == "broken" else (0,)), (arguments, err)

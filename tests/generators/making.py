@@ -5,9 +5,9 @@ from __future__ import annotations
 import string
 from collections.abc import Iterable
 
-from equipage.diagnostics import Fact, Shown
+from equipage.core.diagnostics import Fact, Shown
+from equipage.core.path import format_path
 from equipage.generators import CODES, Generator, GeneratorLimits, build
-from equipage.path import format_path
 
 HERE = ("text", "$generate")
 LIMITS = GeneratorLimits()

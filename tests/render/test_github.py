@@ -9,15 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipage.diagnostics import Diagnostic
+from equipage.core.diagnostics import Diagnostic
+from equipage.core.source import Source, Span
 from equipage.render import github
-from equipage.source import Source, Span
-from equipage.workspace import Report
+from equipage.workspace.report import Report
 
 TEXT = "a: 1\nb: 2\n"
 
 
-def finding(message: str = "m", name: str = "a.yaml", start: int = 5, end: int = 6, **changes: Any) -> Diagnostic:
+def finding(
+    message: str = "m", name: str = "a.yaml", start: int = 5, end: int = 6, **changes: Any
+) -> Diagnostic:
     fields: dict[str, Any] = {"span": Span(Source.of_text(name, TEXT), start, end), **changes}
     return Diagnostic("wrong-type", fields.pop("severity", "error"), message, **fields)
 
@@ -40,7 +42,11 @@ def finding(message: str = "m", name: str = "a.yaml", start: int = 5, end: int =
             "::warning file=a.yaml,title=equipage%3A wrong-type::m",
             id="a whole file",
         ),
-        pytest.param(finding(span=None, severity="note"), "::notice title=equipage%3A wrong-type::m", id="no file"),
+        pytest.param(
+            finding(span=None, severity="note"),
+            "::notice title=equipage%3A wrong-type::m",
+            id="no file",
+        ),
         pytest.param(
             finding("a\n::set-output name=x::y\r100%", help="h"),
             "::error file=a.yaml,line=2,endLine=2,col=1,endColumn=2,title=equipage%3A wrong-type"
@@ -72,5 +78,6 @@ def test_quiet_leaves_errors() -> None:
 def test_any_text_stays_in_its_place(message: str, name: str) -> None:
     line = github.command(finding(message, name))
     assert re.fullmatch(
-        r"::error file=[^:,\r\n]*,line=2,endLine=2,col=1,endColumn=2,title=[^:,\r\n]*::[^\r\n]*\n", line
+        r"::error file=[^:,\r\n]*,line=2,endLine=2,col=1,endColumn=2,title=[^:,\r\n]*::[^\r\n]*\n",
+        line,
     )

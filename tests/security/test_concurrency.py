@@ -63,7 +63,9 @@ def test_processes(project: Path) -> None:
 
 def test_threads(project: Path) -> None:
     """Files of three kinds, with and without errors, at once: caches that are shared must not mix anything up."""
-    (project / "bad.yaml").write_text("server: {name: ${A}, nmae: x}\ntools: [{$include: nope.yaml}]\n")
+    (project / "bad.yaml").write_text(
+        "server: {name: ${A}, nmae: x}\ntools: [{$include: nope.yaml}]\n"
+    )
     expected = work()
     seen: list[str] = []
     failures: list[BaseException] = []
@@ -93,7 +95,10 @@ def test_threads(project: Path) -> None:
 
 def work() -> str:
     """Everything there is to say about the project."""
-    digests = [equipage.load(name, env={"A": "x"}).digest for name in ("main.yaml", "a.tool.yaml", "team.yaml")]
+    digests = [
+        equipage.load(name, env={"A": "x"}).digest
+        for name in ("main.yaml", "a.tool.yaml", "team.yaml")
+    ]
     try:
         equipage.load("bad.yaml", env={"A": "y"})
     except equipage.LoadError as error:

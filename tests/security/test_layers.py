@@ -17,7 +17,10 @@ LOOSE = "---\ndescription: Reviews.\ntools:\n  allow: ['*']\n---\nDo what you li
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     root, home = tmp_path / "project", tmp_path / "home"
-    for folder, text in ((root / ".defect" / "agents", LOOSE), (home / ".config" / "defect" / "agents", USER)):
+    for folder, text in (
+        (root / ".defect" / "agents", LOOSE),
+        (home / ".config" / "defect" / "agents", USER),
+    ):
         folder.mkdir(parents=True)
         (folder / "reviewer.md").write_text(text)
     (root / ".git").mkdir()

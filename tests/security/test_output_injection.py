@@ -45,7 +45,9 @@ EVIL = [
     "\U000e0041\U000e0042",
 ]
 #: What a terminal acts on: anything but the colours we write ourselves.
-CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]")
+CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]"
+)
 FORMATS = ["text", "json", "github", "sarif"]
 
 
@@ -58,13 +60,18 @@ def write(folder: Path, evil: str) -> None:
         encoding="utf-8",
     )
     (folder / "team.yaml").write_text(
-        world.BLUEPRINT.text.replace("ref: writer", f"ref: {quoted}") + f"{quoted}: {{$file: {quoted}}}\n",
+        world.BLUEPRINT.text.replace("ref: writer", f"ref: {quoted}")
+        + f"{quoted}: {{$file: {quoted}}}\n",
         encoding="utf-8",
     )
 
 
 def run(folder: Path, *arguments: str) -> str:
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each), "COLUMNS": "200"}
+    env = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(each for each in sys.path if each),
+        "COLUMNS": "200",
+    }
     done = subprocess.run(
         [sys.executable, "-m", "equipage", *arguments],
         cwd=folder,
@@ -93,10 +100,14 @@ def test_nothing_acts_on_a_terminal(form: str, evil_project: Path) -> None:
     assert [line for line in said.split("\n") if CONTROL.search(line.replace("\t", ""))] == []
 
 
-def test_the_report_of_the_library_is_clean_too(evil_project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_report_of_the_library_is_clean_too(
+    evil_project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(evil_project)
     report = equipage.check(["."], env={})
-    said = "".join(text_render.render(report, text_render.Style(width=200, colour=True))).replace("\x1b[", "")
+    said = "".join(text_render.render(report, text_render.Style(width=200, colour=True))).replace(
+        "\x1b[", ""
+    )
     assert not [line for line in said.split("\n") if CONTROL.search(line)]
     assert report.errors
     for each in report.diagnostics:
@@ -124,12 +135,20 @@ def test_json_stays_json(form: str, evil_project: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [["list", "."], ["show", "main.yaml"], ["graph", "main.yaml"], ["explain", "main.yaml", "server.name"]]
+    "command",
+    [
+        ["list", "."],
+        ["show", "main.yaml"],
+        ["graph", "main.yaml"],
+        ["explain", "main.yaml", "server.name"],
+    ],
 )
 def test_other_commands(command: list[str], tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     evil = "".join(EVIL)
-    (tmp_path / "main.yaml").write_text(f"server: {{name: {json.dumps(evil)}}}\ntools: []\n", encoding="utf-8")
+    (tmp_path / "main.yaml").write_text(
+        f"server: {{name: {json.dumps(evil)}}}\ntools: []\n", encoding="utf-8"
+    )
     said = run(tmp_path, *command)
     assert [line for line in said.split("\n") if CONTROL.search(line)] == []
 
@@ -178,7 +197,10 @@ OTHERS = [
 
 @pytest.mark.parametrize("written", [*ON_FILES, *OTHERS])
 def test_names_act_on_nothing(
-    written: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    written: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """The same through the names of files, and through arguments, in what is asked for and in every note."""
     for number, evil in enumerate(NAMES):
@@ -190,7 +212,9 @@ def test_names_act_on_nothing(
         Path(f"bad-{evil}.yaml").write_text("server: {name: 1}\ntools: 1\n")
         for side, version in (("one", 1), ("two", 2)):
             Path(side).mkdir()
-            Path(side, f"{evil}.yaml").write_text(f"server: {{name: a, version: '{version}'}}\ntools: []\n")
+            Path(side, f"{evil}.yaml").write_text(
+                f"server: {{name: a, version: '{version}'}}\ntools: []\n"
+            )
         main([word.replace("NAME", evil) for word in written.split()])
         out, err = capsys.readouterr()
         assert "a bug in equipage" not in err
@@ -200,7 +224,9 @@ def test_names_act_on_nothing(
             assert ours or not line.startswith(("::", "##")), line
 
 
-def test_the_words_of_a_finding_can_be_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_words_of_a_finding_can_be_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also if the name of its file is no text."""
     monkeypatch.chdir(tmp_path)
     path = os.fsdecode(b"a\xff\n\x1b.yaml")
@@ -223,7 +249,11 @@ def test_the_words_of_a_finding_can_be_printed(tmp_path: Path, monkeypatch: pyte
     ],
 )
 def test_a_diff_quotes_names_as_git_does(
-    name: str, header: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str,
+    header: bytes,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     subprocess.run(["git", "init", "-q", "."], check=True)
@@ -238,10 +268,16 @@ def test_a_diff_quotes_names_as_git_does(
 @pytest.mark.parametrize("letter", ["x", "\u0301", "\u65e5", "\t", "\u202e"], ids=ascii)
 def test_a_line_as_long_as_a_file(letter: str, tmp_path: Path) -> None:
     """What is shown of a line takes no longer for a longer line."""
-    text = f"server: {{name: a, '{letter * 1_000_000}': '{letter * 1_000_000}', nmae: 1}}\ntools: []\n"
+    text = (
+        f"server: {{name: a, '{letter * 1_000_000}': '{letter * 1_000_000}', nmae: 1}}\ntools: []\n"
+    )
     outcome = world.load(world.SERVER, tmp_path, text)
     with Clock() as clock:
-        said = "".join(text_render.render(equipage.Report((), outcome.diagnostics), text_render.Style(width=120)))
+        said = "".join(
+            text_render.render(
+                equipage.Report((), outcome.diagnostics), text_render.Style(width=120)
+            )
+        )
     assert len(said) < 5_000
     assert clock.seconds < SLACK
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 import equipage
-from equipage.files import Files
-from equipage.sandbox import FileProblem
+from equipage.files.reading import Files
+from equipage.files.sandbox import FileProblem
 
 from . import world
 from .world import run_python
@@ -49,7 +49,9 @@ def test_a_socket() -> None:
         assert codes("main.yaml")[0] in ("file-not-regular", "file-unreadable")
 
 
-@pytest.mark.parametrize("device", ["/dev/zero", "/dev/null", "/dev/tty", "/dev/stdin", "/dev/random", "/dev/full"])
+@pytest.mark.parametrize(
+    "device", ["/dev/zero", "/dev/null", "/dev/tty", "/dev/stdin", "/dev/random", "/dev/full"]
+)
 def test_a_device(device: str) -> None:
     if not os.path.exists(device):
         pytest.skip(f"no {device} here")
@@ -58,7 +60,14 @@ def test_a_device(device: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "file", ["/proc/self/status", "/proc/kmsg", "/proc/self/mem", "/proc/self/environ", "/sys/kernel/notes"]
+    "file",
+    [
+        "/proc/self/status",
+        "/proc/kmsg",
+        "/proc/self/mem",
+        "/proc/self/environ",
+        "/sys/kernel/notes",
+    ],
 )
 def test_files_that_say_they_are_empty(file: str) -> None:
     if not os.path.exists(file):
@@ -68,7 +77,14 @@ def test_files_that_say_they_are_empty(file: str) -> None:
 
 
 def test_a_folder_named_like_a_file() -> None:
-    for name in ("main.yaml", "a.tool.yaml", "SKILL.md", "equipage.toml", "pyproject.toml", ".gitignore"):
+    for name in (
+        "main.yaml",
+        "a.tool.yaml",
+        "SKILL.md",
+        "equipage.toml",
+        "pyproject.toml",
+        ".gitignore",
+    ):
         Path(name).mkdir()
     with pytest.raises(equipage.LoadError) as caught:
         equipage.load("main.yaml", kind="server")
@@ -95,8 +111,14 @@ def test_a_pipe_in_the_place_of_a_file_is_told(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("bin.yaml", ["bin.yaml: error[not-utf8] bin.yaml is not valid UTF-8: byte 0xFF at offset 28"]),
-        ("bin.json", ["bin.json: error[not-utf8] bin.json is not valid UTF-8: byte 0xFF at offset 28"]),
+        (
+            "bin.yaml",
+            ["bin.yaml: error[not-utf8] bin.yaml is not valid UTF-8: byte 0xFF at offset 28"],
+        ),
+        (
+            "bin.json",
+            ["bin.json: error[not-utf8] bin.json is not valid UTF-8: byte 0xFF at offset 28"],
+        ),
         ("bin.txt", []),
     ],
 )
@@ -188,7 +210,9 @@ def _somebody() -> Iterator[None]:
     os.seteuid(0)
 
 
-def test_an_unreadable_file_or_folder(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+def test_an_unreadable_file_or_folder(
+    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     with tempfile.TemporaryDirectory() as folder:
         monkeypatch.chdir(folder)
         Path(folder).chmod(0o755)
@@ -210,7 +234,9 @@ def test_an_unreadable_file_or_folder(monkeypatch: pytest.MonkeyPatch, request: 
         monkeypatch.chdir("/")
 
 
-@pytest.mark.parametrize("name", ["pyproject.toml", "equipage.toml", ".gitignore", ".git/info/exclude"])
+@pytest.mark.parametrize(
+    "name", ["pyproject.toml", "equipage.toml", ".gitignore", ".git/info/exclude"]
+)
 def test_a_pipe_in_the_place_of_settings(name: str) -> None:
     """What is looked at without being asked for must not hang a run either."""
     Path(".git/info").mkdir()

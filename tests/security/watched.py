@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import equipage
-from equipage.kinds.registry import kind_named, names
-from equipage.loading import Request, load_path
-from equipage.model import type_info
+from equipage.loading.model import type_info
+from equipage.loading.pipeline import Request, load_path
+from equipage.loading.recognise import kind_named, names
 
 EXECUTION = (
     "os.system",
@@ -48,7 +48,15 @@ def warm_up() -> None:
     for module in pkgutil.walk_packages(equipage.__path__, "equipage."):
         if module.name not in ("equipage.__main__", "equipage.syntax.yaml.fallback"):
             importlib.import_module(module.name)
-    for module in ("yaml.cyaml", "jsonschema_rs", "rtoml", "difflib", "unicodedata", "base64", "hashlib"):
+    for module in (
+        "yaml.cyaml",
+        "jsonschema_rs",
+        "rtoml",
+        "difflib",
+        "unicodedata",
+        "base64",
+        "hashlib",
+    ):
         importlib.import_module(module)
     for name in names():
         type_info(kind_named(name).model)
@@ -94,12 +102,22 @@ def execution(folder: str) -> list[tuple[str, str]]:
     watch = Watch(lambda event: event.startswith(EXECUTION))
     for sample in SAMPLES:
         path = sample.write(Path(folder))
-        for text in (sample.text, f"{sample.text}\nx: [1\n", sample.text.replace("a", "b"), "{}", "x: 1\n"):
+        for text in (
+            sample.text,
+            f"{sample.text}\nx: [1\n",
+            sample.text.replace("a", "b"),
+            "{}",
+            "x: 1\n",
+        ):
             sample.write(Path(folder), text)  # whatever is imported or compiled late, is now
             equipage.check([path], kind=sample.kind, env={})
         sample.write(Path(folder))
         for evil in (*TAGS, *TEMPLATES):
-            for text in (evil, f"{sample.text}\nx: {evil}\n", sample.text.replace("Writes.", json.dumps(evil)[1:-1])):
+            for text in (
+                evil,
+                f"{sample.text}\nx: {evil}\n",
+                sample.text.replace("Writes.", json.dumps(evil)[1:-1]),
+            ):
                 sample.write(Path(folder), text)
                 watch.on = True
                 report = equipage.check([path], kind=sample.kind, env={})
@@ -107,7 +125,11 @@ def execution(folder: str) -> list[tuple[str, str]]:
                 assert "internal-error" not in {each.code for each in report.diagnostics}
     # Modules that explain something about a bad file may be imported then; ours and the parsers' only.
     fine = ("equipage.", "yaml", "difflib", "json", "rtoml", "tomllib", "unicodedata", "encodings.")
-    return [each for each in watch.seen if not (each[0] == "import" and each[1].strip("(',)").startswith(fine))]
+    return [
+        each
+        for each in watch.seen
+        if not (each[0] == "import" and each[1].strip("(',)").startswith(fine))
+    ]
 
 
 # --------------------------------------------------------------------------------------------------- opens

@@ -7,7 +7,7 @@ import re
 from documents import LAW, damaged, paths_of, yaml_documents
 from hypothesis import given
 
-from equipage.syntax.engine import SyntaxProblem
+from equipage.syntax import SyntaxProblem
 from equipage.syntax.yaml import load, locate
 
 _ALIAS = re.compile(r"\*\w")

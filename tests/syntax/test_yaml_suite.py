@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from equipage.syntax.engine import SyntaxProblem
+from equipage.syntax import SyntaxProblem
 from equipage.syntax.yaml import ENGINE, load
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -20,7 +20,9 @@ SUITE = REPOSITORY.parent / "shared" / "suites" / "yaml-test-suite.jsonl"
 LISTED = re.compile(r"^\| `([^`]+)` \| (refused|accepted|other value) \| (\S.*) \|$", re.MULTILINE)
 
 pytestmark = [
-    pytest.mark.skipif(not SUITE.exists(), reason="the YAML test suite is not beside the repository"),
+    pytest.mark.skipif(
+        not SUITE.exists(), reason="the YAML test suite is not beside the repository"
+    ),
     pytest.mark.skipif(ENGINE != "libyaml", reason="the list is that of libyaml"),
 ]
 
@@ -41,7 +43,9 @@ def deviation(case: dict[str, object]) -> str | None:
         return None if case.get("error") else "refused"
     if case.get("error"):
         return "accepted"
-    documents = case.get("json")  # absent where JSON has no way to say it: keys that are not strings
+    documents = case.get(
+        "json"
+    )  # absent where JSON has no way to say it: keys that are not strings
     if isinstance(documents, list) and not same(value, documents[0] if documents else None):
         return "other value"
     return None

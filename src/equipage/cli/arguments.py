@@ -36,10 +36,12 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, *args: Any, **settings: Any) -> None:
         # An abbreviation that works today is taken by another flag tomorrow.
-        super().__init__(*args, **{"allow_abbrev": False, "formatter_class": _Formatter, **settings})
+        super().__init__(
+            *args, **{"allow_abbrev": False, "formatter_class": _Formatter, **settings}
+        )
 
     def error(self, message: str) -> NoReturn:
-        from equipage.visible import visible  # an argument may hold anything
+        from equipage.core.text import visible  # an argument may hold anything
 
         self.exit(2, f"{self.prog}: {visible(message)}\nsee: {self.prog} --help\n")
 
@@ -50,7 +52,9 @@ class Parser(argparse.ArgumentParser):
             command = command_parsers(self).get(getattr(options, "command", None) or "", self)
             flags = [flag for action in command._actions for flag in action.option_strings]
             names = [word.partition("=")[0] for word in unknown]
-            command.error(f"unknown arguments: {' '.join(name + _guess(name, flags) for name in names)}")
+            command.error(
+                f"unknown arguments: {' '.join(name + _guess(name, flags) for name in names)}"
+            )
         return options
 
     def _print_message(self, message: str, file: Any = None) -> None:
@@ -67,11 +71,13 @@ class Parser(argparse.ArgumentParser):
         is_command = isinstance(action, argparse._SubParsersAction)
         what = "command" if is_command else "choice"
         hint = _guess(str(value), known) or f" (there is: {', '.join(known)})"
-        raise argparse.ArgumentError(None if is_command else action, f"there is no {what} {value!r}{hint}")
+        raise argparse.ArgumentError(
+            None if is_command else action, f"there is no {what} {value!r}{hint}"
+        )
 
 
 def _guess(word: str, known: Iterable[str]) -> str:
-    from equipage.nearest import nearest
+    from equipage.core.text import nearest
 
     guess = nearest(word, known)
     return f"; did you mean {guess}?" if guess else ""
@@ -102,9 +108,15 @@ def parser(wanted: str | None = None) -> Parser:
         description="Load, compose, check and freeze the configuration of AI agents.",
         epilog="Exit codes: 0 clean, 1 errors found, 2 wrong usage or nothing to do, 3 a bug in equipage.",
     )
-    root.add_argument("--version", action=_Version, nargs=0, help="show the version and the YAML parser in use")
-    root.add_argument("--color", choices=COLOURS, default="auto", help="colour the output (default: auto)")
-    commands = root.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser, prog="equipage")
+    root.add_argument(
+        "--version", action=_Version, nargs=0, help="show the version and the YAML parser in use"
+    )
+    root.add_argument(
+        "--color", choices=COLOURS, default="auto", help="colour the output (default: auto)"
+    )
+    commands = root.add_subparsers(
+        dest="command", metavar="COMMAND", parser_class=Parser, prog="equipage"
+    )
     for name, add in _commands().items():
         if wanted is None or name == wanted:
             add(commands)
@@ -124,7 +136,19 @@ def command_in(arguments: Sequence[str]) -> str | None:
 
 def _commands() -> dict[str, Callable[[Commands], None]]:
     """What adds the arguments of each command, in the order of the help."""
-    functions = (_check, _show, _explain, _list, _schema, _graph, _diff, _bill, _new, _rule, _completion)
+    functions = (
+        _check,
+        _show,
+        _explain,
+        _list,
+        _schema,
+        _graph,
+        _diff,
+        _bill,
+        _new,
+        _rule,
+        _completion,
+    )
     return {function.__name__.removeprefix("_"): function for function in functions}
 
 
@@ -132,23 +156,43 @@ def _commands() -> dict[str, Callable[[Commands], None]]:
 
 
 def _check(commands: Commands) -> None:
-    check = _command(commands, "check", "find and check everything", "Find and check everything below PATH.")
-    check.add_argument("paths", nargs="*", metavar="PATH", default=["."], help="files and folders (default: .)")
+    check = _command(
+        commands, "check", "find and check everything", "Find and check everything below PATH."
+    )
+    check.add_argument(
+        "paths", nargs="*", metavar="PATH", default=["."], help="files and folders (default: .)"
+    )
     _loading(check)
     _format(check, REPORTS)
     fixing = check.add_mutually_exclusive_group()
-    fixing.add_argument("--fix", action="store_true", help="apply the fixes of findings, then report what is left")
-    fixing.add_argument("--diff", action="store_true", help="show what --fix would change; exit 1 if anything")
-    check.add_argument("--unsafe-fixes", action="store_true", help="also those fixes that may change the meaning")
+    fixing.add_argument(
+        "--fix", action="store_true", help="apply the fixes of findings, then report what is left"
+    )
+    fixing.add_argument(
+        "--diff", action="store_true", help="show what --fix would change; exit 1 if anything"
+    )
     check.add_argument(
-        "--jobs", type=_count, default=0, metavar="N", help="check with N processes (default: as many as are worth it)"
+        "--unsafe-fixes", action="store_true", help="also those fixes that may change the meaning"
+    )
+    check.add_argument(
+        "--jobs",
+        type=_count,
+        default=0,
+        metavar="N",
+        help="check with N processes (default: as many as are worth it)",
     )
     check.add_argument("--quiet", action="store_true", help="show errors only")
     check.add_argument("--strict", action="store_true", help="fail on warnings, too")
     _codes(check, "--select", "report these codes only")
     _codes(check, "--ignore", "do not report these codes")
-    check.add_argument("--watch", action="store_true", help="go on checking whenever a file changes (equipage[watch])")
-    check.add_argument("--statistics", action="store_true", help="count findings by code instead of showing them")
+    check.add_argument(
+        "--watch",
+        action="store_true",
+        help="go on checking whenever a file changes (equipage[watch])",
+    )
+    check.add_argument(
+        "--statistics", action="store_true", help="count findings by code instead of showing them"
+    )
 
 
 def _count(written: str) -> int:
@@ -161,10 +205,15 @@ def _count(written: str) -> int:
 
 def _show(commands: Commands) -> None:
     show = _command(
-        commands, "show", "the resolved configuration", "Show the configuration of FILE: composed, checked, complete."
+        commands,
+        "show",
+        "the resolved configuration",
+        "Show the configuration of FILE: composed, checked, complete.",
     )
     _file(show)
-    show.add_argument("path", nargs="?", metavar="PATH", help="show this part only, such as tools[0].tool.name")
+    show.add_argument(
+        "path", nargs="?", metavar="PATH", help="show this part only, such as tools[0].tool.name"
+    )
     _loading(show)
     _format(show, ("yaml", "json"))
     show.add_argument("--annotate", action="store_true", help="say where each value came from")
@@ -192,9 +241,13 @@ def _list(commands: Commands) -> None:
         "what there is: agents, tools, servers",
         "List what the files below PATH offer, with its layer and what it is shadowed by.",
     )
-    listing.add_argument("paths", nargs="*", metavar="PATH", default=["."], help="files and folders (default: .)")
     listing.add_argument(
-        "--portable", action="store_true", help="which tools would read each agent as it is, and what stands in the way"
+        "paths", nargs="*", metavar="PATH", default=["."], help="files and folders (default: .)"
+    )
+    listing.add_argument(
+        "--portable",
+        action="store_true",
+        help="which tools would read each agent as it is, and what stands in the way",
     )
     _loading(listing, layers=False)
     _format(listing, FORMATS)
@@ -202,7 +255,10 @@ def _list(commands: Commands) -> None:
 
 def _schema(commands: Commands) -> None:
     schema = _command(
-        commands, "schema", "JSON Schema for editors", "Write the JSON Schema of KIND, for editors and other tools."
+        commands,
+        "schema",
+        "JSON Schema for editors",
+        "Write the JSON Schema of KIND, for editors and other tools.",
     )
     schema.add_argument("kind", metavar="KIND", help="a kind of configuration")
     _output(schema)
@@ -210,7 +266,10 @@ def _schema(commands: Commands) -> None:
 
 def _graph(commands: Commands) -> None:
     graph = _command(
-        commands, "graph", "what includes what", "Draw which file brings which, from FILE or everything below it."
+        commands,
+        "graph",
+        "what includes what",
+        "Draw which file brings which, from FILE or everything below it.",
     )
     graph.add_argument("paths", nargs="+", metavar="FILE", help="files and folders")
     _loading(graph, layers=False)
@@ -241,16 +300,22 @@ def _bill(commands: Commands) -> None:
         "Write what was loaded: every source with its hash, every variable by name, and the digest of it all.",
     )
     _file(bill)
-    bill.add_argument("--verify", metavar="BILL", help="compare with this bill; fail if the digest changed")
+    bill.add_argument(
+        "--verify", metavar="BILL", help="compare with this bill; fail if the digest changed"
+    )
     _loading(bill)
     _output(bill)
 
 
 def _new(commands: Commands) -> None:
-    new = _command(commands, "new", "a good first file", "Write a commented first file that checks clean.")
+    new = _command(
+        commands, "new", "a good first file", "Write a commented first file that checks clean."
+    )
     new.add_argument("kind", metavar="KIND", help="a kind of configuration")
     new.add_argument("name", metavar="NAME", help="what to call it")
-    new.add_argument("--stdout", action="store_true", help="write to standard output instead of a file")
+    new.add_argument(
+        "--stdout", action="store_true", help="write to standard output instead of a file"
+    )
 
 
 def _rule(commands: Commands) -> None:
@@ -260,7 +325,9 @@ def _rule(commands: Commands) -> None:
         "what a finding means and how to mend it",
         "Tell what CODE means and how to mend it; without CODE, list them all.",
     )
-    rule.add_argument("code", nargs="?", metavar="CODE", help="the code of a finding, such as unknown-field")
+    rule.add_argument(
+        "code", nargs="?", metavar="CODE", help="the code of a finding, such as unknown-field"
+    )
     _format(rule, FORMATS)
 
 
@@ -277,9 +344,15 @@ def _completion(commands: Commands) -> None:
 # ------------------------------------------------------------------------------------------- shared options
 
 
-def _command(commands: Commands, name: str, summary: str, description: str) -> argparse.ArgumentParser:
-    command: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=description)
-    command.add_argument("--color", choices=COLOURS, default=argparse.SUPPRESS, help=argparse.SUPPRESS)
+def _command(
+    commands: Commands, name: str, summary: str, description: str
+) -> argparse.ArgumentParser:
+    command: argparse.ArgumentParser = commands.add_parser(
+        name, help=summary, description=description
+    )
+    command.add_argument(
+        "--color", choices=COLOURS, default=argparse.SUPPRESS, help=argparse.SUPPRESS
+    )
     return command
 
 
@@ -290,42 +363,79 @@ def _file(command: argparse.ArgumentParser) -> None:
 def _loading(command: argparse.ArgumentParser, *, layers: bool = True) -> None:
     """Options of every command that loads files; and of those that merge `layers`."""
     group = command.add_argument_group("how to load")
-    group.add_argument("--kind", metavar="KIND", help="take files for this kind instead of recognising it")
-    group.add_argument("--root", metavar="DIR", action="append", default=[], help="allow references into DIR, too")
+    group.add_argument(
+        "--kind", metavar="KIND", help="take files for this kind instead of recognising it"
+    )
+    group.add_argument(
+        "--root", metavar="DIR", action="append", default=[], help="allow references into DIR, too"
+    )
     group.add_argument("--library", metavar="DIR", help="where $include paths start (server)")
-    group.add_argument("--embedded", action="store_true", help="no includes, no files, no environment (server)")
-    group.add_argument("--include-root", metavar="DIR", action="append", help="a further folder for files (blueprint)")
-    group.add_argument("--default-agent-kind", metavar="K", help="the kind of agents that do not say it (blueprint)")
-    group.add_argument("--local", action="store_true", help="leave the user's own layer out (profiles, settings)")
+    group.add_argument(
+        "--embedded", action="store_true", help="no includes, no files, no environment (server)"
+    )
+    group.add_argument(
+        "--include-root",
+        metavar="DIR",
+        action="append",
+        help="a further folder for files (blueprint)",
+    )
+    group.add_argument(
+        "--default-agent-kind",
+        metavar="K",
+        help="the kind of agents that do not say it (blueprint)",
+    )
+    group.add_argument(
+        "--local", action="store_true", help="leave the user's own layer out (profiles, settings)"
+    )
     if not layers:
         command.set_defaults(config=None)
         return
     group.add_argument(
-        "--config", metavar="KEY=VALUE", action="append", help="a value over all layers (settings); repeatable"
+        "--config",
+        metavar="KEY=VALUE",
+        action="append",
+        help="a value over all layers (settings); repeatable",
     )
 
 
-def _format(command: argparse.ArgumentParser, formats: Sequence[str], *, alias: bool = True) -> None:
+def _format(
+    command: argparse.ArgumentParser, formats: Sequence[str], *, alias: bool = True
+) -> None:
     command.add_argument(
-        "--output-format", choices=formats, default=formats[0], help=f"how to write it (default: {formats[0]})"
+        "--output-format",
+        choices=formats,
+        default=formats[0],
+        help=f"how to write it (default: {formats[0]})",
     )
     if alias:
         command.add_argument(
-            "--json", dest="output_format", action="store_const", const="json", help="the same as --output-format json"
+            "--json",
+            dest="output_format",
+            action="store_const",
+            const="json",
+            help="the same as --output-format json",
         )
 
 
 def _output(command: argparse.ArgumentParser) -> None:
-    command.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of standard output")
+    command.add_argument(
+        "-o", "--output", metavar="FILE", help="write to FILE instead of standard output"
+    )
 
 
 def _show_env(command: argparse.ArgumentParser) -> None:
     command.add_argument(
-        "--show-env", action="store_true", help="show values from the environment, which are ${NAME} otherwise"
+        "--show-env",
+        action="store_true",
+        help="show values from the environment, which are ${NAME} otherwise",
     )
 
 
 def _codes(command: argparse.ArgumentParser, flag: str, summary: str) -> None:
     command.add_argument(
-        flag, metavar="CODE", action="append", default=[], help=f"{summary}; repeatable, or with commas"
+        flag,
+        metavar="CODE",
+        action="append",
+        default=[],
+        help=f"{summary}; repeatable, or with commas",
     )

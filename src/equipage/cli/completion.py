@@ -11,7 +11,7 @@ import msgspec
 from equipage.cli.arguments import command_parsers, parser
 from equipage.cli.main import OK
 from equipage.cli.output import Output
-from equipage.kinds.registry import all_codes, names
+from equipage.loading.recognise import all_codes, names
 
 #: What the shell completes by itself for arguments of that name.
 _PATHS = frozenset({"FILE", "PATH", "DIR", "BILL", "A", "B"})
@@ -38,7 +38,9 @@ class Command(msgspec.Struct, frozen=True):
 def run(options: argparse.Namespace, output: Output) -> int:
     root = parser()
     summaries = {name: _summary(root, name) for name in command_parsers(root)}
-    commands = [_command(name, each, summaries[name]) for name, each in command_parsers(root).items()]
+    commands = [
+        _command(name, each, summaries[name]) for name, each in command_parsers(root).items()
+    ]
     output.data("\n".join(WRITERS[options.shell](commands, _command("", root, ""))) + "\n")
     return OK
 
@@ -53,9 +55,16 @@ def _summary(root: argparse.ArgumentParser, name: str) -> str:
 
 
 def _command(name: str, command: argparse.ArgumentParser, summary: str) -> Command:
-    actions = [action for action in command._actions if not isinstance(action, argparse._SubParsersAction)]
+    actions = [
+        action for action in command._actions if not isinstance(action, argparse._SubParsersAction)
+    ]
     options = tuple(_argument(action) for action in actions if action.option_strings)
-    return Command(name, summary, options, tuple(_argument(action) for action in actions if not action.option_strings))
+    return Command(
+        name,
+        summary,
+        options,
+        tuple(_argument(action) for action in actions if not action.option_strings),
+    )
 
 
 def _argument(action: argparse.Action) -> Argument:
@@ -67,7 +76,9 @@ def _argument(action: argparse.Action) -> Argument:
         words = tuple(sorted(all_codes()))
     summary = "" if action.help in (None, argparse.SUPPRESS) else str(action.help)
     repeats = action.nargs in ("*", "+") or isinstance(action, argparse._AppendAction)
-    return Argument(tuple(action.option_strings), summary, action.nargs != 0, words, name in _PATHS, repeats)
+    return Argument(
+        tuple(action.option_strings), summary, action.nargs != 0, words, name in _PATHS, repeats
+    )
 
 
 # --------------------------------------------------------------------------------------------------- bash
@@ -95,7 +106,9 @@ def _bash(commands: list[Command], root: Command) -> Iterator[str]:
     for command in commands:
         words = " ".join(word for each in command.positionals for word in each.words)
         files = (
-            ' $([[ "$word" == -* ]] || compgen -f -- "$word")' if any(e.is_path for e in command.positionals) else ""
+            ' $([[ "$word" == -* ]] || compgen -f -- "$word")'
+            if any(e.is_path for e in command.positionals)
+            else ""
         )
         yield (
             f"    {command.name}) COMPREPLY=($(compgen -W '{words}' -- \"$word\"){files} "
@@ -169,8 +182,16 @@ def _fish(commands: list[Command], root: Command) -> Iterator[str]:
 
 def _fish_options(command: Command, condition: str) -> Iterator[str]:
     for option in command.options:
-        names_ = " ".join(f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in option.flags)
-        value = f" -x -a {_quoted(' '.join(option.words))}" if option.words else " -r" if option.takes_value else ""
+        names_ = " ".join(
+            f"-l {flag[2:]}" if flag.startswith("--") else f"-s {flag[1:]}" for flag in option.flags
+        )
+        value = (
+            f" -x -a {_quoted(' '.join(option.words))}"
+            if option.words
+            else " -r"
+            if option.takes_value
+            else ""
+        )
         yield f"complete -c equipage {condition}{names_}{value} -d {_quoted(option.help)}"
 
 
@@ -179,4 +200,8 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("\\", "").replace("'", "’") + "'"
 
 
-WRITERS: dict[str, Callable[[list[Command], Command], Iterator[str]]] = {"bash": _bash, "zsh": _zsh, "fish": _fish}
+WRITERS: dict[str, Callable[[list[Command], Command], Iterator[str]]] = {
+    "bash": _bash,
+    "zsh": _zsh,
+    "fish": _fish,
+}

@@ -17,17 +17,16 @@ import msgspec
 from equipage.cli.main import FOUND, OK, USAGE
 from equipage.cli.output import Output
 from equipage.cli.request import request_of
-from equipage.comparing import MEANINGS, Change, compare
-from equipage.diagnostics import Diagnostic, UsageError
-from equipage.files import display_name
-from equipage.loaded import Loaded
-from equipage.loading import Outcome, Request
-from equipage.path import Path, format_path
-from equipage.render.changes import lines_of
-from equipage.render.text import Style
-from equipage.revisions import NoRevision, Revision
-from equipage.visible import visible, visible_first
-from equipage.workspace import Disk, Place, load_all
+from equipage.core.diagnostics import Diagnostic, UsageError
+from equipage.core.path import Path, format_path
+from equipage.core.text import visible, visible_first
+from equipage.files.git import NoRevision, Revision
+from equipage.files.reading import display_name
+from equipage.loading.pipeline import Outcome, Request
+from equipage.loading.result import Loaded
+from equipage.render.text import Style, lines_of
+from equipage.views.comparing import MEANINGS, Change, compare
+from equipage.workspace.report import Disk, Place, load_all
 
 
 class Side(msgspec.Struct, frozen=True):
@@ -37,7 +36,9 @@ class Side(msgspec.Struct, frozen=True):
     path: str
     label: str
 
-    def loads(self, request: Request, kind: str | None) -> tuple[dict[str, Outcome], list[Diagnostic]]:
+    def loads(
+        self, request: Request, kind: str | None
+    ) -> tuple[dict[str, Outcome], list[Diagnostic]]:
         """What lies there by the path below a folder (empty for a single file), and what could not be read."""
         place: Place = self.place
         base = self.path if place.is_folder(self.path) else None
@@ -47,7 +48,9 @@ class Side(msgspec.Struct, frozen=True):
             if found.outcome is None:
                 problems += found.diagnostics
             else:
-                name = "" if base is None else os.path.relpath(found.path, base).replace(os.sep, "/")
+                name = (
+                    "" if base is None else os.path.relpath(found.path, base).replace(os.sep, "/")
+                )
                 outcomes[name] = found.outcome
         return outcomes, problems
 
@@ -70,7 +73,10 @@ class FileDiff(msgspec.Struct, frozen=True):
     def written_path(self, change: Change) -> str:
         """A path as the author would write it."""
         loaded = self._side(change)
-        return format_path(loaded.shown(loaded.authored(loaded.unshown(change.path)))) or "(everything)"
+        return (
+            format_path(loaded.shown(loaded.authored(loaded.unshown(change.path))))
+            or "(everything)"
+        )
 
     def place(self, change: Change) -> tuple[str, int] | None:
         """Where the new value stands, for what was removed where the old one stood."""
@@ -102,7 +108,10 @@ def _run(before: Side, after: Side, options: argparse.Namespace, output: Output)
     request = request_of(options)
     old, old_problems = before.loads(request, options.kind)
     new, new_problems = after.loads(request, options.kind)
-    failed = [_tell(side, each, output) for side, each in ((before, (old, old_problems)), (after, (new, new_problems)))]
+    failed = [
+        _tell(side, each, output)
+        for side, each in ((before, (old, old_problems)), (after, (new, new_problems)))
+    ]
     if not old and not new and not any(failed):
         raise UsageError(f"found nothing to compare in {before.label} and {after.label}")
     if _folder_and_file(old, new):
@@ -122,7 +131,9 @@ def _tell(side: Side, loads: tuple[dict[str, Outcome], list[Diagnostic]], output
     errors = [*problems, *(each for outcome in outcomes.values() for each in outcome.errors)]
     failed = any(each.severity == "error" for each in errors)
     if errors:
-        output.note(f"equipage: {side.label} has {'errors' if failed else 'links that are not followed'}:")
+        output.note(
+            f"equipage: {side.label} has {'errors' if failed else 'links that are not followed'}:"
+        )
         output.findings(errors)
     return failed
 
@@ -155,14 +166,18 @@ def _folder(path: str) -> str:
     return path if os.path.isdir(path) else os.path.dirname(path) or "."
 
 
-def _compared(old: dict[str, Outcome], new: dict[str, Outcome], single: str, *, show_env: bool) -> Iterator[FileDiff]:
+def _compared(
+    old: dict[str, Outcome], new: dict[str, Outcome], single: str, *, show_env: bool
+) -> Iterator[FileDiff]:
     for name in sorted({*old, *new}):
         before = old[name].loaded() if name in old else None
         after = new[name].loaded() if name in new else None
         if (name in old and before is None) or (name in new and after is None):
             continue  # its errors were told
         kind = (new.get(name) or old[name]).kind
-        values = [each.to_dict(show_env=show_env) if each is not None else {} for each in (before, after)]
+        values = [
+            each.to_dict(show_env=show_env) if each is not None else {} for each in (before, after)
+        ]
         changes = compare(values[0], values[1], kind.sensitive)
         if changes:
             yield FileDiff(name or single, kind.name, tuple(changes), before, after)
@@ -192,7 +207,11 @@ def _change(diff: FileDiff, change: Change, style: Style) -> Iterator[str]:
     painted = style.paint("warning" if change.meaning in _ALARMING else "place", word)
     names = f" ({visible(', '.join(change.names))})" if change.names else ""
     place = diff.place(change)
-    where = f"  {visible(place[0])}:{place[1]}" if place is not None and diff.status == "changed" else ""
+    where = (
+        f"  {visible(place[0])}:{place[1]}"
+        if place is not None and diff.status == "changed"
+        else ""
+    )
     yield f"  {painted}: {visible(diff.written_path(change))}{names}{style.paint('place', where)}"
     yield from lines_of(change, style)
 

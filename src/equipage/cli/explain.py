@@ -10,11 +10,11 @@ from typing import Any
 from equipage.cli.main import OK
 from equipage.cli.output import Output
 from equipage.cli.request import loaded_of, outcome_of, path_of
-from equipage.loaded import Explanation, Setting
-from equipage.loading import Outcome
+from equipage.core.text import visible, visible_first
+from equipage.loading.pipeline import Outcome
+from equipage.loading.result import Explanation, Setting
+from equipage.loading.wording import shortened, type_name
 from equipage.render.text import Style, excerpt
-from equipage.visible import visible, visible_first
-from equipage.wording import shortened, type_name
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
@@ -40,7 +40,11 @@ class _Teller:
         """The layer of the file a place lies in."""
         path = each.span.source.path if each.span is not None else None
         session = self.outcome.session
-        return self.outcome.kind.layer(path, session.env) if path is not None and session is not None else None
+        return (
+            self.outcome.kind.layer(path, session.env)
+            if path is not None and session is not None
+            else None
+        )
 
     # ---------------------------------------------------------------------------------------------- for people
 
@@ -52,7 +56,11 @@ class _Teller:
             return
         yield ""
         counts = len(story.settings) > 1
-        gutter = max(len(str(each.span.line)) for each in story.settings if each.span) if self.has_places(story) else 1
+        gutter = (
+            max(len(str(each.span.line)) for each in story.settings if each.span)
+            if self.has_places(story)
+            else 1
+        )
         for number, each in enumerate(story.settings, 1):
             yield from self.setting(number if counts else None, each, gutter)
         if story.through:
@@ -99,7 +107,11 @@ class _Teller:
     def setting_to_dict(self, each: Setting) -> dict[str, Any]:
         place: dict[str, Any] = {"file": None, "line": None, "column": None}
         if each.span is not None:
-            place = {"file": each.span.source.name, "line": each.span.line, "column": each.span.column}
+            place = {
+                "file": each.span.source.name,
+                "line": each.span.line,
+                "column": each.span.column,
+            }
         return {
             **place,
             "path": each.path,
@@ -129,6 +141,8 @@ def _value(value: Any, width: int) -> str:
         return text
     if isinstance(value, dict | list):
         return (
-            f"{type_name(value)} with {len(value)} entries" if len(value) != 1 else f"{type_name(value)} with 1 entry"
+            f"{type_name(value)} with {len(value)} entries"
+            if len(value) != 1
+            else f"{type_name(value)} with 1 entry"
         )
     return shortened(text, max(width, 20))

@@ -7,9 +7,9 @@ import argparse
 from equipage.cli.main import FOUND, OK, USAGE
 from equipage.cli.output import Output
 from equipage.cli.request import request_of
-from equipage.graphs import graph_of
 from equipage.render.graph import RENDERERS
-from equipage.workspace import load_all
+from equipage.views.graph import graph_of
+from equipage.workspace.report import load_all
 
 
 def run(options: argparse.Namespace, output: Output) -> int:

@@ -8,8 +8,8 @@ from typing import Any
 from equipage.cli.main import FOUND, OK, USAGE
 from equipage.cli.output import Output
 from equipage.cli.request import request_of
-from equipage.listing import Listed, PortableAgent, list_all, list_portable
-from equipage.render.table import table
+from equipage.render.text import table
+from equipage.views.listing import Listed, PortableAgent, list_all, list_portable
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
@@ -23,7 +23,12 @@ def _portable(options: argparse.Namespace, output: Output) -> int:
         output.json({"version": 1, "agents": [_agent_to_dict(each) for each in agents]})
     elif agents:
         rows = [
-            (agent.name if not number else "", each.tool, "yes" if each.reads else "no", "; ".join(each.obstacles))
+            (
+                agent.name if not number else "",
+                each.tool,
+                "yes" if each.reads else "no",
+                "; ".join(each.obstacles),
+            )
             for agent in agents
             for number, each in enumerate(agent.tools)
         ]
@@ -63,7 +68,9 @@ def _list(options: argparse.Namespace, output: Output) -> int:
     bad = list(dict.fromkeys(row.file for row in rows if row.errors))
     if bad:
         what = "1 file has" if len(bad) == 1 else f"{len(bad)} files have"
-        output.note(f"equipage: {what} errors, see: equipage check {_named(bad)}{_flag(options.kind)}")
+        output.note(
+            f"equipage: {what} errors, see: equipage check {_named(bad)}{_flag(options.kind)}"
+        )
     return FOUND if bad else OK
 
 
@@ -82,11 +89,23 @@ _HEAD = ("KIND", "SORT", "NAME", "LAYER", "FILE", "SHADOWED BY", "DESCRIPTION")
 
 
 def _columns(row: Listed) -> tuple[str, ...]:
-    place = f"{row.file}:{row.line}" if row.line is not None and row.item is not None and row.item.path else row.file
+    place = (
+        f"{row.file}:{row.line}"
+        if row.line is not None and row.item is not None and row.item.path
+        else row.file
+    )
     kind, layer, shadow = row.kind or "?", row.layer or "", row.shadowed_by or ""
     if row.item is None:
         return kind, "", "", layer, place, shadow, _trouble(row)
-    return kind, row.item.sort, row.item.name, layer, place, shadow, _first_line(row.item.description or "")
+    return (
+        kind,
+        row.item.sort,
+        row.item.name,
+        layer,
+        place,
+        shadow,
+        _first_line(row.item.description or ""),
+    )
 
 
 def _trouble(row: Listed) -> str:

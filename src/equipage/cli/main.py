@@ -24,7 +24,9 @@ OK, FOUND, USAGE, BUG, INTERRUPTED = 0, 1, 2, 3, 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
     thresholds = gc.get_threshold()
-    gc.set_threshold(100_000)  # hardly anything here makes cycles; looking for them often costs a tenth of a run
+    gc.set_threshold(
+        100_000
+    )  # hardly anything here makes cycles; looking for them often costs a tenth of a run
     try:
         code = _run_or_exit(sys.argv[1:] if arguments is None else arguments)
         return _flushed(code)
@@ -86,7 +88,7 @@ def _run(arguments: Sequence[str]) -> int:
     _import_msgspec()
     command = import_module(f"equipage.cli.{options.command}")
     output = Output(colour=options.color)
-    from equipage.diagnostics import LoadError, UsageError
+    from equipage.core.diagnostics import LoadError, UsageError
 
     try:
         code = command.run(options, output)
@@ -110,8 +112,8 @@ def _run(arguments: Sequence[str]) -> int:
 def _failed(error: Exception, output: Output) -> int:
     """The exit code of a run that ended by an exception. Where the working directory was removed, nearly every call may
     raise one, and none of them is a bug."""
-    from equipage.diagnostics import UsageError
-    from equipage.given import working_directory
+    from equipage.core.arguments import working_directory
+    from equipage.core.diagnostics import UsageError
 
     try:
         working_directory()
@@ -138,7 +140,7 @@ def _bug(error: Exception) -> tuple[str, str]:
     """What to report. The words of the exception stay out: they may hold a value of the environment."""
     if os.environ.get("EQUIPAGE_TRACEBACK"):
         raise error
-    from equipage.diagnostics import raised
+    from equipage.core.diagnostics import raised
 
     return (
         f"equipage: a bug in equipage: {raised(error)}",

@@ -8,11 +8,11 @@ import re
 
 from equipage.cli.main import OK
 from equipage.cli.output import Output
-from equipage.diagnostics import LoadError, UsageError
-from equipage.kinds.registry import kind_named, known_names
-from equipage.session import project_of_folder
-from equipage.workspace import recognise
-from equipage.writing import NotWritten, write_new
+from equipage.core.diagnostics import LoadError, UsageError
+from equipage.files.writing import NotWritten, write_new
+from equipage.loading.recognise import kind_named, known_names
+from equipage.loading.session import project_of_folder
+from equipage.workspace.report import recognise
 
 #: A name becomes part of a path and of the text: nothing in it may mean anything else there.
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?")
@@ -23,7 +23,9 @@ def run(options: argparse.Namespace, output: Output) -> int:
     kind = kind_named(options.kind)
     if kind.example is None:
         having = [name for name in known_names() if kind_named(name).example is not None]
-        raise UsageError(f"there is no first file for kind {kind.name}, only for: {', '.join(having)}")
+        raise UsageError(
+            f"there is no first file for kind {kind.name}, only for: {', '.join(having)}"
+        )
     if not _NAME.fullmatch(options.name):
         raise UsageError(f"{options.name!r} is not a name: use letters, digits, `-` and `_`")
     text = _filled(kind.example, options.name)
@@ -32,7 +34,11 @@ def run(options: argparse.Namespace, output: Output) -> int:
         return OK
     path = _filled(kind.example_path, options.name)
     try:
-        write_new(os.path.join(*path.split("/")), text.encode("utf-8"), project_of_folder(".", os.getcwd()))
+        write_new(
+            os.path.join(*path.split("/")),
+            text.encode("utf-8"),
+            project_of_folder(".", os.getcwd()),
+        )
     except NotWritten as error:
         raise UsageError(f"cannot write {path}: {error}") from None
     output.data(f"{path}\n")

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 
 TYPE_CHECKING = False  # `typing` itself is not imported: it costs a third of a start
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any, TextIO
 
-    from equipage.diagnostics import Diagnostic
+    from equipage.core.diagnostics import Diagnostic
     from equipage.render.text import Style
 
 
@@ -54,8 +55,8 @@ class Output:
         if path is None or path == "-":
             self.data(text)
             return
-        from equipage.diagnostics import UsageError
-        from equipage.writing import NotWritten, write_whole
+        from equipage.core.diagnostics import UsageError
+        from equipage.files.writing import NotWritten, write_whole
 
         self.flush()  # the path may be that of standard output
         try:
@@ -70,7 +71,7 @@ class Output:
     def note(self, *lines: str) -> None:
         """Write a word about the run itself, a line or several. Names of files and arguments are in it, so that
         nothing in a line ends it, or acts on a terminal."""
-        from equipage.visible import visible
+        from equipage.core.text import visible
 
         self._note("".join(f"{visible(line)}\n" for line in lines))
 
@@ -92,7 +93,9 @@ class Output:
 def terminal_width(otherwise: int) -> int:
     """The width to write for: what COLUMNS says, else that of the terminal."""
     wanted = os.environ.get("COLUMNS", "")
-    width = int(wanted) if wanted.isdecimal() and len(wanted) < 10 else 0  # Python refuses to read very long numbers
+    width = (
+        int(wanted) if wanted.isdecimal() and len(wanted) < 10 else 0
+    )  # Python refuses to read very long numbers
     if width > 0:
         return width
     try:
@@ -127,7 +130,12 @@ def write(stream: TextIO, text: str) -> None:
 
 def _settle_encoding(stream: TextIO | None) -> None:
     reconfigure = getattr(stream, "reconfigure", None)
-    if reconfigure is None or stream is None or stream.isatty() or os.environ.get("PYTHONIOENCODING"):
+    if (
+        reconfigure is None
+        or stream is None
+        or stream.isatty()
+        or os.environ.get("PYTHONIOENCODING")
+    ):
         return
     reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
 
@@ -141,5 +149,48 @@ def _wants_colour(choice: str, stream: TextIO | None) -> bool:
     if choice != "auto":
         return choice == "always"
     return (
-        stream is not None and stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        stream is not None
+        and stream.isatty()
+        and not os.environ.get("NO_COLOR")
+        and os.environ.get("TERM") != "dumb"
     )
+
+
+# --- progress ----------------------------------------------------------------------------------
+# A progress bar for runs that take long enough to wonder.
+
+#: Shorter runs show nothing: a bar that flashes by only disturbs.
+DELAY = 1.0
+_EVERY = 0.1
+_WIDTH = 24
+
+
+class Progress:
+    """Draws itself on standard error, if that is a terminal, and leaves no trace."""
+
+    def __init__(self, what: str, width: int) -> None:
+        self.what = what
+        self.width = width
+        self.wanted = sys.stderr is not None and sys.stderr.isatty()
+        self._next = time.monotonic() + DELAY
+        self._drawn = False
+
+    def __call__(self, done: int, total: int) -> None:
+        if self.wanted and time.monotonic() >= self._next:
+            self._next = time.monotonic() + _EVERY
+            self._drawn = True
+            self._write(f"\r{self.line(done, total)}\x1b[K")
+
+    def line(self, done: int, total: int) -> str:
+        """The bar, cut to what fits."""
+        filled = _WIDTH * done // max(1, total)
+        bar = "#" * filled + "-" * (_WIDTH - filled)
+        return f"{self.what} [{bar}] {done}/{total}"[: self.width - 1]
+
+    def clear(self) -> None:
+        if self._drawn:
+            self._write("\r\x1b[K")
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write(text)
+        sys.stderr.flush()

@@ -6,13 +6,13 @@ import argparse
 import os
 
 from equipage.cli.output import Output
-from equipage.diagnostics import LoadError, UsageError
-from equipage.environment import of_process
-from equipage.kinds.registry import kind_named
-from equipage.loaded import Loaded
-from equipage.loading import Outcome, Request
-from equipage.path import Path, PathSyntaxError, parse_path
-from equipage.workspace import NO_LAYERS, load_one
+from equipage.core.diagnostics import LoadError, UsageError
+from equipage.core.path import Path, PathSyntaxError, parse_path
+from equipage.loading.pipeline import Outcome, Request
+from equipage.loading.recognise import kind_named
+from equipage.loading.result import Loaded
+from equipage.syntax.variables import of_process
+from equipage.workspace.report import NO_LAYERS, load_one
 
 
 def request_of(options: argparse.Namespace) -> Request:
@@ -61,7 +61,11 @@ def loaded_of(outcome: Outcome, options: argparse.Namespace, output: Output) -> 
     if count:
         what = "one finding" if count == 1 else f"{count} findings"
         # A check merges the layers it is asked about, so that of a merge is asked about all of them.
-        merged = [each.name for each in outcome.sources] if kind_named(outcome.kind.name).stacks is not None else []
+        merged = (
+            [each.name for each in outcome.sources]
+            if kind_named(outcome.kind.name).stacks is not None
+            else []
+        )
         output.note(f"equipage: {what}, see: equipage check {' '.join(merged or [options.file])}")
     return loaded
 
@@ -71,4 +75,6 @@ def path_of(written: str) -> Path:
     try:
         return parse_path(written)
     except PathSyntaxError as error:
-        raise UsageError(f'{error}; a path looks like tools[0].tool.name or resources["file:///x"]') from None
+        raise UsageError(
+            f'{error}; a path looks like tools[0].tool.name or resources["file:///x"]'
+        ) from None

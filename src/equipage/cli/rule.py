@@ -10,13 +10,12 @@ from typing import Any
 
 from equipage.cli.main import OK
 from equipage.cli.output import Output
-from equipage.codes import BLOCKING, Code
-from equipage.diagnostics import UsageError
-from equipage.kinds.registry import codes_for, kind_named, names
-from equipage.model import MISMATCHES, Shape, title
-from equipage.nearest import nearest
-from equipage.render.table import table
-from equipage.render.text import Style
+from equipage.core.codes import BLOCKING, Code
+from equipage.core.diagnostics import UsageError
+from equipage.core.text import nearest
+from equipage.loading.model import MISMATCHES, Shape, title
+from equipage.loading.recognise import codes_for, kind_named, names
+from equipage.render.text import Style, table
 
 _FIELD = re.compile(r"\{\{|\}\}|\{(\w+)\}")
 
@@ -24,7 +23,9 @@ _FIELD = re.compile(r"\{\{|\}\}|\{(\w+)\}")
 def run(options: argparse.Namespace, output: Output) -> int:
     codes = codes_for([options.code] if options.code is not None else ())
     chosen = (
-        sorted(codes.values(), key=lambda code: code.name) if options.code is None else [_named(options.code, codes)]
+        sorted(codes.values(), key=lambda code: code.name)
+        if options.code is None
+        else [_named(options.code, codes)]
     )
     if options.output_format == "json":
         output.json({"version": 1, "rules": [_to_dict(code) for code in chosen]})
@@ -91,7 +92,9 @@ def _silencing(code: Code, differing: Iterable[str]) -> str:
 
 def _wrapped(text: str, style: Style, *, indent: str = "") -> list[str]:
     width = min(style.width, 88)
-    return textwrap.wrap(text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False) or [""]
+    return textwrap.wrap(
+        text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False
+    ) or [""]
 
 
 def _plain(template: str) -> str:
@@ -111,7 +114,9 @@ def severities(code: Code) -> dict[str, str]:
         for key, severity in kind.strictness.items():
             if key.rpartition(":")[2] == code.name and severity != code.severity:
                 where = f"{name} ({key.partition(':')[0]})" if ":" in key else name
-                found[where] = "depends on the place" if callable(severity) else severity or "not reported"
+                found[where] = (
+                    "depends on the place" if callable(severity) else severity or "not reported"
+                )
     return found
 
 
@@ -120,10 +125,16 @@ def _by_shape(code: Code, shape: Shape) -> str | None:
     if code.name == "unknown-field":
         general: str | None = shape.unknown
         strict = " or ".join(sorted(map(title, shape.closed)))
-        exception = f"error in {strict}" if strict else "error where a field that restricts may be meant"
+        exception = (
+            f"error in {strict}" if strict else "error where a field that restricts may be meant"
+        )
         is_exception = bool(strict or shape.guarded)
     elif code.name in MISMATCHES:
-        general, exception, is_exception = shape.mismatch, "error in a field that restricts", bool(shape.guarded)
+        general, exception, is_exception = (
+            shape.mismatch,
+            "error in a field that restricts",
+            bool(shape.guarded),
+        )
     else:
         return None
     words = general or "not reported"

@@ -7,8 +7,8 @@ import json
 
 from equipage.cli.main import OK
 from equipage.cli.output import Output
-from equipage.kinds.registry import kind_named
-from equipage.schema_export import schema_for
+from equipage.loading.recognise import kind_named
+from equipage.views.schema import schema_for
 
 
 def run(options: argparse.Namespace, output: Output) -> int:

@@ -12,16 +12,16 @@ from typing import Any
 
 import msgspec
 
-from equipage.codes import Code
-from equipage.diagnostics import Fact, Part, Shown
-from equipage.directives.scanning import find_directives
-from equipage.files import display_name, require_text
-from equipage.path import ROOT, Path
-from equipage.sandbox import FileProblem, PathPolicy
-from equipage.session import Session
-from equipage.source import Source, Span
+from equipage.core.codes import Code
+from equipage.core.diagnostics import Fact, Part, Shown
+from equipage.core.path import ROOT, Path
+from equipage.core.source import Source, Span
+from equipage.directives import find_directives
+from equipage.files.reading import display_name, require_text
+from equipage.files.sandbox import FileProblem, PathPolicy
+from equipage.loading.session import Session
+from equipage.loading.tree import HOLE, Origin, Origins, Tree, Via, graft
 from equipage.syntax.document import Document, Format, parse
-from equipage.tree import HOLE, Origin, Origins, Tree, Via, graft
 
 KEY = "$file"
 #: Content that is parsed, by extension. Case counts.
@@ -71,10 +71,16 @@ class _Loader:
         reference = node.value[KEY]
         for name in node.value:
             if name != KEY:
-                values: dict[str, object] = {"directive": KEY, "key": Shown(name), "advice": "remove it"}
+                values: dict[str, object] = {
+                    "directive": KEY,
+                    "key": Shown(name),
+                    "advice": "remove it",
+                }
                 self.say(node, "directive-siblings", values, at=(name,), part="key")
         if self.session.embedded:
-            self.say(node, "embedded-directive", {"directive": KEY, "found": Shown(reference)}, at=(KEY,))
+            self.say(
+                node, "embedded-directive", {"directive": KEY, "found": Shown(reference)}, at=(KEY,)
+            )
         elif not isinstance(reference, str):
             if reference is not HOLE:
                 values = {"expected": "a path as text", "found": Shown(reference, as_found=True)}
@@ -90,9 +96,15 @@ class _Loader:
         library = self.settings.library
         folder = self.folder(node)
         # Whether an absolute path deserves a warning is a question of the library alone.
-        roots = (library,) if os.path.isabs(reference) else (self.session.root, library, *self.session.roots, folder)
+        roots = (
+            (library,)
+            if os.path.isabs(reference)
+            else (self.session.root, library, *self.session.roots, folder)
+        )
         try:
-            referred = self.session.refer(reference, self.settings.policy, bases=(folder, library), roots=roots)
+            referred = self.session.refer(
+                reference, self.settings.policy, bases=(folder, library), roots=roots
+            )
         except FileProblem as problem:
             self.say_problem(node, reference, folder, problem)
             return None
@@ -140,10 +152,20 @@ class _Loader:
         """The content, remembering the directive that brought it."""
         via = (Via("loaded from here", node.story((KEY,)).origin), *content.origins.via)
         # What an override laid over or replaced stays true of the place, whatever the directive brings.
-        here = content.origins.changed(via=via, skip=node.origins.skip, replaced=node.origins.replaced)
+        here = content.origins.changed(
+            via=via, skip=node.origins.skip, replaced=node.origins.replaced
+        )
         return Tree(content.value, here)
 
-    def say(self, node: Tree, code: str, values: dict[str, object], *, at: Path = ROOT, part: Part = "value") -> None:
+    def say(
+        self,
+        node: Tree,
+        code: str,
+        values: dict[str, object],
+        *,
+        at: Path = ROOT,
+        part: Part = "value",
+    ) -> None:
         """A fact about a part of a directive, placed in the file that wrote it."""
         self.facts.append(Fact(code, values=values, part=part, origin=node.story(at).origin))
 
@@ -154,7 +176,11 @@ class _Loader:
         base = None if missing and os.path.isabs(reference) else display_name(folder, cwd)
         library = display_name(self.settings.library, cwd)
         referrer = node.story((KEY,)).origin.document.source.name
-        values: dict[str, Any] = {**problem.values, "reference": Shown(reference), "file": Shown(reference)}
+        values: dict[str, Any] = {
+            **problem.values,
+            "reference": Shown(reference),
+            "file": Shown(reference),
+        }
         values |= {"referrer": referrer, "base": base, "library": library}
         self.say(node, "file-not-found" if missing else problem.code, values, at=(KEY,))
 
@@ -165,7 +191,9 @@ def _extension(source: Source) -> str:
 
 def _judged(each: Fact) -> Fact:
     """The content becomes JSON: a key that is no text is left out of it, as in the original."""
-    return msgspec.structs.replace(each, severity="warning") if each.code == "non-string-key" else each
+    return (
+        msgspec.structs.replace(each, severity="warning") if each.code == "non-string-key" else each
+    )
 
 
 def _without(value: Any, dropped: set[Path], path: Path = ROOT) -> Any:
@@ -175,7 +203,11 @@ def _without(value: Any, dropped: set[Path], path: Path = ROOT) -> Any:
     if not isinstance(value, dict):
         return value
     places = {key: (*path, key) for key in value}
-    return {key: _without(value[key], dropped, place) for key, place in places.items() if place not in dropped}
+    return {
+        key: _without(value[key], dropped, place)
+        for key, place in places.items()
+        if place not in dropped
+    }
 
 
 def _whole(source: Source, value: Any) -> Tree:

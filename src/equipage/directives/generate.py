@@ -13,14 +13,14 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from equipage.codes import Code
-from equipage.diagnostics import Fact, Shown, fact
-from equipage.directives.scanning import find_directives
-from equipage.freeze import frozen
+from equipage.core.codes import Code
+from equipage.core.diagnostics import Fact, Shown, fact
+from equipage.core.frozen import frozen
+from equipage.core.path import Path
+from equipage.directives import find_directives
 from equipage.generators import Buffered, Generator, GeneratorLimits, Streamed, build
-from equipage.path import Path
-from equipage.session import Session
-from equipage.tree import HOLE, Tree, graft
+from equipage.loading.session import Session
+from equipage.loading.tree import HOLE, Tree, graft
 
 KEY = "$generate"
 #: For a configuration that was checked before, in another process.
@@ -83,7 +83,9 @@ class GenerateSettings(msgspec.Struct, frozen=True):
     slot: Callable[[Path], str]
 
 
-def plan_payloads(tree: Tree, session: Session, settings: GenerateSettings) -> tuple[Tree, list[Fact]]:
+def plan_payloads(
+    tree: Tree, session: Session, settings: GenerateSettings
+) -> tuple[Tree, list[Fact]]:
     """The tree with every `$generate` checked, and replaced by a payload where one may stand."""
     planner = _Planner(settings)
     parts: dict[Path, Tree] = {}
@@ -139,7 +141,9 @@ class _Planner:
         if generator is None:
             return HOLE
         if slot == "text" and not generator.produces_text:
-            self.facts.append(fact("generate-binary-text", (*path, KEY), part="key", type=generator.type))
+            self.facts.append(
+                fact("generate-binary-text", (*path, KEY), part="key", type=generator.type)
+            )
         if generator not in self.known:
             self.known[generator] = Generated.by(generator)
         return self.known[generator]

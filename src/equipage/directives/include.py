@@ -16,16 +16,16 @@ from typing import Any
 
 import msgspec
 
-from equipage.codes import Code
-from equipage.diagnostics import Fact, Part, Shown
-from equipage.directives.scanning import find_directives
-from equipage.files import display_name
-from equipage.path import ROOT, Path
-from equipage.sandbox import FileProblem, PathPolicy
-from equipage.session import Session
-from equipage.source import Source, Span
+from equipage.core.codes import Code
+from equipage.core.diagnostics import Fact, Part, Shown
+from equipage.core.path import ROOT, Path
+from equipage.core.source import Source, Span
+from equipage.directives import find_directives
+from equipage.files.reading import display_name
+from equipage.files.sandbox import FileProblem, PathPolicy
+from equipage.loading.session import Session
+from equipage.loading.tree import HOLE, Origin, Origins, Story, Strategy, Tree, Via, graft, merge
 from equipage.syntax.document import Document
-from equipage.tree import HOLE, Origin, Origins, Story, Strategy, Tree, Via, graft, merge
 
 KEY = "$include"
 OVERRIDE = "override"
@@ -102,7 +102,12 @@ class _Includer:
         if not isinstance(reference, str) and not self.session.embedded:
             if reference is not HOLE:
                 found_type = Shown(reference, as_found=True)
-                self.say(node, "wrong-type", {"expected": "a path as text", "found": found_type}, at=(KEY,))
+                self.say(
+                    node,
+                    "wrong-type",
+                    {"expected": "a path as text", "found": found_type},
+                    at=(KEY,),
+                )
             return self.hole(node), 0
         found = self.file(node, reference, chain, at=(KEY,))
         if found is None:
@@ -113,13 +118,17 @@ class _Includer:
             return included, resolved.height
         override, height = self.resolve(node.at((OVERRIDE,)), (*chain, source))
         nested = set(self.find(node.at((OVERRIDE,)), KEY))
-        merged = merge(included, override, lambda path, base, over: _strategy(path, base, over, nested))
+        merged = merge(
+            included, override, lambda path, base, over: _strategy(path, base, over, nested)
+        )
         return merged, max(resolved.height, height + 1)
 
     def expand_path(self, node: Tree, chain: tuple[Source, ...]) -> Tree:
         """What a path written where a mapping may stand stands for."""
         if self.session.embedded:
-            self.say(node, "embedded-directive", {"directive": "a path", "found": Shown(node.value)})
+            self.say(
+                node, "embedded-directive", {"directive": "a path", "found": Shown(node.value)}
+            )
             return self.hole(node)
         found = self.file(node, node.value, chain, at=())
         return self.hole(node) if found is None else self.brought(found[0].tree, node, ())
@@ -130,7 +139,9 @@ class _Includer:
         """The resolved content of the file a directive names; None, with a finding, if it cannot be had."""
         settings = self.settings
         if self.session.embedded:
-            self.say(node, "embedded-directive", {"directive": KEY, "found": Shown(reference)}, at=at)
+            self.say(
+                node, "embedded-directive", {"directive": KEY, "found": Shown(reference)}, at=at
+            )
             return None
         try:
             referred = self.session.refer(
@@ -158,7 +169,9 @@ class _Includer:
         known = self.resolved.get(id(source))
         if len(chain) > self.settings.max_depth:
             # Reported by the directive that led here; going on would never end.
-            return known or _Resolved(Tree(HOLE, Origins(Origin(Document(source, "text", HOLE)))), 0)
+            return known or _Resolved(
+                Tree(HOLE, Origins(Origin(Document(source, "text", HOLE)))), 0
+            )
         if known is None:
             known = self.resolved[id(source)] = self.parse_resolved(source, chain)
         return known
@@ -169,7 +182,9 @@ class _Includer:
         if document is None:
             return _Resolved(Tree(HOLE, Origins(Origin(Document(source, "text", HOLE)))), 0)
         if document.value is None:
-            self.facts.append(Fact("include-empty", values={"file": source.name}, span=Span(source, 0, 0)))
+            self.facts.append(
+                Fact("include-empty", values={"file": source.name}, span=Span(source, 0, 0))
+            )
         tree = Tree.of(document)
         tree = graft(tree, {path: self.hole(tree.at(path)) for path in document.failed_paths()})
         return _Resolved(*self.resolve(tree, (*chain, source)))
@@ -188,7 +203,13 @@ class _Includer:
     # --------------------------------------------------------------------------------------------- findings
 
     def say(
-        self, node: Tree, code: str, values: dict[str, object] | None = None, *, at: Path = ROOT, part: Part = "value"
+        self,
+        node: Tree,
+        code: str,
+        values: dict[str, object] | None = None,
+        *,
+        at: Path = ROOT,
+        part: Part = "value",
     ) -> None:
         """A fact about a part of a directive, placed in the file that wrote it."""
         self.facts.append(Fact(code, values=values or {}, part=part, origin=node.story(at).origin))
@@ -199,13 +220,22 @@ class _Includer:
         self.say(node, "directive-siblings", values, at=(name,), part="key")
 
     def say_problem(self, node: Tree, at: Path, reference: str, problem: FileProblem) -> None:
-        values = {**problem.values, "reference": Shown(reference), "file": Shown(reference), "base": "the library"}
+        values = {
+            **problem.values,
+            "reference": Shown(reference),
+            "file": Shown(reference),
+            "base": "the library",
+        }
         values["variable"] = self.session.limits.file_bytes_variable
         if problem.code in ("file-missing", "file-is-directory"):
             origin = node.story(ROOT).origin
             library = self.shown(self.settings.library)
             guess = self.session.guesses.nearest(reference, self.names_in_library())
-            values |= {"referrer": origin.document.source.name, "library": library, "nearest": guess}
+            values |= {
+                "referrer": origin.document.source.name,
+                "library": library,
+                "nearest": guess,
+            }
             self.say(node, "include-not-found", values, at=at)
         else:
             self.say(node, problem.code, values, at=at)
@@ -239,7 +269,11 @@ class _Includer:
         if source.path is None:
             return source.name
         root = os.path.realpath(self.settings.library).rstrip(os.sep) + os.sep
-        return source.path.removeprefix(root).replace(os.sep, "/") if source.path.startswith(root) else source.name
+        return (
+            source.path.removeprefix(root).replace(os.sep, "/")
+            if source.path.startswith(root)
+            else source.name
+        )
 
     def shown(self, folder: str) -> str:
         return display_name(os.path.join(self.session.files.cwd, folder), self.session.files.cwd)

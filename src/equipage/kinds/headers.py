@@ -13,19 +13,18 @@ from collections.abc import Collection
 
 import msgspec
 
-from equipage.codes import Code
-from equipage.diagnostics import Change, Effect, Fact, Remedy
-from equipage.environment import Piece, Substituted
-from equipage.files import require_text
-from equipage.path import ROOT
-from equipage.sandbox import FileProblem
-from equipage.session import Session
-from equipage.source import Source, Span
-from equipage.syntax import yaml
+from equipage.core.codes import Code
+from equipage.core.diagnostics import Change, Effect, Fact, Remedy
+from equipage.core.path import ROOT
+from equipage.core.source import Source, Span
+from equipage.files.reading import require_text
+from equipage.files.sandbox import FileProblem
+from equipage.loading.session import Session
+from equipage.syntax import Range, yaml
 from equipage.syntax.document import Document, oddities, parse
-from equipage.syntax.engine import Range
 from equipage.syntax.frontmatter import PROFILE, Grammar, Header, NoHeader, body_after, split
 from equipage.syntax.recovery import Mend, Recovered, recover
+from equipage.syntax.variables import Piece, Substituted
 
 
 class HeaderStyle(msgspec.Struct, frozen=True):
@@ -127,7 +126,9 @@ RECOVERY_CODES = (
 )
 
 
-def read_header(source: Source, session: Session, style: HeaderStyle) -> tuple[Document | None, list[Fact]]:
+def read_header(
+    source: Source, session: Session, style: HeaderStyle
+) -> tuple[Document | None, list[Fact]]:
     """The header of a source as a document, strictly or by the rule of lines."""
     try:
         require_text(source)
@@ -190,7 +191,9 @@ def _without(
         return None, [Fact(_NO_HEADER[found.reason], values=values, span=span)]
     document = session.adopt(Document(source, "yaml", {}, window=_NOWHERE))
     if attempted:
-        return document, [Fact(_NO_HEADER[found.reason], values=values, span=span, severity="warning")]
+        return document, [
+            Fact(_NO_HEADER[found.reason], values=values, span=span, severity="warning")
+        ]
     return document, [] if style.optional else [Fact("file-passed-over", values=values, span=span)]
 
 
@@ -218,12 +221,17 @@ def _recovered(
     """The document by the rule of lines, with a warning for each entry; or the errors, with the fix."""
     first = next((number for number, each in enumerate(facts) if each.code == "yaml-syntax"), None)
     if first is None:
-        return None, facts  # it is YAML, only more of it than is taken: lines would make text of its structure
+        return (
+            None,
+            facts,
+        )  # it is YAML, only more of it than is taken: lines would make text of its structure
     found = recover(source.text[header.start : header.end], style.known)
     if found is None:
         return None, facts
     parsed = yaml.load(found.text)
-    effect = Effect("mend", value=json.dumps(parsed.value), format="yaml", window=(header.start, header.end))
+    effect = Effect(
+        "mend", value=json.dumps(parsed.value), format="yaml", window=(header.start, header.end)
+    )
     if not (style.forgiving and found.forgiven):
         changes = tuple(_change(source, header, each, effect) for each in found.mends)
         remedy = Remedy("write it as YAML", changes)
@@ -245,12 +253,19 @@ def _recovered(
 def _warning(source: Source, header: Header, mend: Mend, effect: Effect) -> Fact:
     place = Span(source, header.start + mend.place[0], header.start + mend.place[1])
     remedy = Remedy(f"quote the text of `{mend.key}`", (_change(source, header, mend, effect),))
-    return Fact("header-not-yaml", values={"key": mend.key, "reason": REASONS[mend.reason]}, span=place, remedy=remedy)
+    return Fact(
+        "header-not-yaml",
+        values={"key": mend.key, "reason": REASONS[mend.reason]},
+        span=place,
+        remedy=remedy,
+    )
 
 
 def _change(source: Source, header: Header, mend: Mend, effect: Effect) -> Change:
     start, end = mend.range
-    return Change(ROOT, mend.text, span=Span(source, header.start + start, header.start + end), effect=effect)
+    return Change(
+        ROOT, mend.text, span=Span(source, header.start + start, header.start + end), effect=effect
+    )
 
 
 def _pieces(found: Recovered) -> list[Piece]:
@@ -259,7 +274,9 @@ def _pieces(found: Recovered) -> list[Piece]:
     shift = 0
     for each in found.mends:
         start = each.range[0] + shift
-        pieces.append(Piece(each.range, (start, start + len(each.text)), None, from_environment=False))
+        pieces.append(
+            Piece(each.range, (start, start + len(each.text)), None, from_environment=False)
+        )
         shift += len(each.text) - (each.range[1] - each.range[0])
     return pieces
 

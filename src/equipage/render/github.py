@@ -9,9 +9,9 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 
-from equipage.diagnostics import Diagnostic, Severity
-from equipage.visible import visible
-from equipage.workspace import Report
+from equipage.core.diagnostics import Diagnostic, Severity
+from equipage.core.text import visible
+from equipage.workspace.report import Report
 
 _COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "note": "notice"}
 

@@ -6,10 +6,10 @@ import json
 from typing import Any
 
 from equipage._version import __version__
-from equipage.diagnostics import Diagnostic, Edit, Label
-from equipage.source import Span
-from equipage.visible import visible_json
-from equipage.workspace import Report
+from equipage.core.diagnostics import Diagnostic, Edit, Label
+from equipage.core.source import Span
+from equipage.core.text import visible_json
+from equipage.workspace.report import Report
 
 
 def render(report: Report, *, fixed: int | None = None) -> str:
@@ -62,7 +62,11 @@ def diagnostic_to_dict(each: Diagnostic) -> dict[str, Any]:
         "help": each.help,
         "fix": None
         if fix is None
-        else {"message": fix.message, "safe": fix.safe, "edits": [_edit(edit) for edit in fix.edits]},
+        else {
+            "message": fix.message,
+            "safe": fix.safe,
+            "edits": [_edit(edit) for edit in fix.edits],
+        },
         "related": [_label(label) for label in each.related],
     }
 

@@ -16,13 +16,15 @@ from typing import Any
 from urllib.parse import quote
 
 from equipage._version import __version__
-from equipage.codes import BLOCKING, Code
-from equipage.diagnostics import Diagnostic, Fix, Label
+from equipage.core.codes import BLOCKING, Code
+from equipage.core.diagnostics import Diagnostic, Fix, Label
+from equipage.core.source import Span
 from equipage.render.json import written
-from equipage.source import Span
-from equipage.workspace import Report
+from equipage.workspace.report import Report
 
-SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
 BASE = "%SRCROOT%"
 
 
@@ -44,8 +46,16 @@ def to_dict(report: Report, codes: Mapping[str, Code]) -> dict[str, Any]:
             }
         },
         "columnKind": "unicodeCodePoints",
-        "originalUriBaseIds": {BASE: {"description": {"text": "The folder that equipage was started in."}}},
-        "invocations": [{"executionSuccessful": all(each.code != "internal-error" for each in report.diagnostics)}],
+        "originalUriBaseIds": {
+            BASE: {"description": {"text": "The folder that equipage was started in."}}
+        },
+        "invocations": [
+            {
+                "executionSuccessful": all(
+                    each.code != "internal-error" for each in report.diagnostics
+                )
+            }
+        ],
         "results": [
             _result(each, used.index(each.code), fingerprint)
             for each, fingerprint in zip(report.diagnostics, prints, strict=True)
@@ -94,7 +104,11 @@ def _result(each: Diagnostic, rule: int, fingerprint: str) -> dict[str, Any]:
     }
     if each.count > 1:
         result["occurrenceCount"] = each.count
-    related = [_related(label, number) for number, label in enumerate(each.related, 1) if label.span is not None]
+    related = [
+        _related(label, number)
+        for number, label in enumerate(each.related, 1)
+        if label.span is not None
+    ]
     if related:
         result["relatedLocations"] = related
     if each.fix is not None:
@@ -115,7 +129,11 @@ def _location(each: Diagnostic) -> dict[str, Any] | None:
 
 def _related(label: Label, number: int) -> dict[str, Any]:
     assert label.span is not None
-    return {"id": number, "message": {"text": _plain(label.message)}, "physicalLocation": _physical(label.span)}
+    return {
+        "id": number,
+        "message": {"text": _plain(label.message)},
+        "physicalLocation": _physical(label.span),
+    }
 
 
 def _physical(span: Span) -> dict[str, Any]:
@@ -143,7 +161,9 @@ def _fix(fix: Fix) -> dict[str, Any]:
     for edit in fix.edits:
         replacement = {"deletedRegion": _region(edit.span), "insertedContent": {"text": edit.text}}
         files.setdefault(edit.span.source.name, []).append(replacement)
-    changes = [{"artifactLocation": _artifact(name), "replacements": each} for name, each in files.items()]
+    changes = [
+        {"artifactLocation": _artifact(name), "replacements": each} for name, each in files.items()
+    ]
     return {"description": {"text": _plain(fix.message)}, "artifactChanges": changes}
 
 
@@ -160,4 +180,6 @@ def _fingerprints(diagnostics: Sequence[Diagnostic]) -> Iterable[str]:
         about = each.span.text().strip() if each.span is not None else ""
         parts = "\0".join((each.code, each.name or "", each.pointer, about))
         number = seen[parts] = seen.get(parts, 0) + 1
-        yield hashlib.sha256(f"{parts}\0{number}".encode("utf-8", "surrogateescape")).hexdigest()[:32]
+        yield hashlib.sha256(f"{parts}\0{number}".encode("utf-8", "surrogateescape")).hexdigest()[
+            :32
+        ]

@@ -3,14 +3,295 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from html import escape
 from itertools import pairwise
 
-from equipage.graphs import Edge, Graph, Node
-from equipage.render.layout import Box, Layout, Point, lay_out
+import msgspec
+
+from equipage.core.text import visible
 from equipage.render.text import cells
-from equipage.visible import visible
+from equipage.views.graph import Edge, Graph, Node
+
+# --- layout ------------------------------------------------------------------------------------
+# Where the boxes of a graph go: layers from left to right, few crossings, no overlaps.
+#
+# Every edge leads to the right. A file stands one layer behind the last one that brings it; an edge that passes
+# layers gets a waypoint in each, so that it runs between the boxes. The order inside a layer is improved by
+# sweeps that put each box beside its neighbours.
+
+_SWEEPS = 6
+#: Rows are shared out to boxes and waypoints; a waypoint takes less room than a box.
+_ROW, _WAYPOINT_ROW = 44.0, 16.0
+_COLUMN_GAP, _MARGIN = 96.0, 24.0
+
+Point = tuple[float, float]
+
+
+class Box(msgspec.Struct, frozen=True):
+    """A placed box: its top left corner and its size."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+
+
+class Layout(msgspec.Struct, frozen=True):
+    """Boxes by name, and for each edge the points it goes through."""
+
+    width: float
+    height: float
+    boxes: Mapping[str, Box]
+    routes: Mapping[tuple[str, str], tuple[Point, ...]]
+
+
+#: A box is its name; a waypoint is the edge it belongs to, and its layer.
+_Slot = str | tuple[str, str, int]
+
+
+def lay_out(
+    names: Sequence[str],
+    edges: Sequence[tuple[str, str]],
+    width_of: Callable[[str], float],
+    height: float,
+) -> Layout:
+    """Boxes of the given widths and one height, and the ways of the edges between them."""
+    forward = _without_cycles(names, edges)
+    ranks = _ranks(names, forward)
+    columns, links = _columns(names, forward, ranks)
+    columns = _untangled(columns, links)
+    return _placed(columns, links, edges, width_of, height)
+
+
+def _without_cycles(
+    names: Sequence[str], edges: Sequence[tuple[str, str]]
+) -> list[tuple[str, str]]:
+    """The edges with those turned around that would lead back, and without loops."""
+    below: dict[str, list[str]] = {name: [] for name in names}
+    for start, end in edges:
+        if start != end:
+            below[start].append(end)
+    state: dict[str, int] = {}
+    back: set[tuple[str, str]] = set()
+    targets = {end for start, end in edges if start != end}
+    for name in sorted(names, key=lambda each: each in targets):
+        stack = [(name, iter(below[name]))] if name not in state else []
+        state.setdefault(name, 1)
+        while stack:
+            here, rest = stack[-1]
+            following = next(rest, None)
+            if following is None:
+                state[here] = 2
+                stack.pop()
+            elif state.get(following) == 1:
+                back.add((here, following))
+            elif following not in state:
+                state[following] = 1
+                stack.append((following, iter(below[following])))
+    turned = (
+        (end, start) if (start, end) in back else (start, end)
+        for start, end in edges
+        if start != end
+    )
+    return list(dict.fromkeys(turned))
+
+
+def _ranks(names: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, int]:
+    """The layer of each box: one behind the last that leads to it."""
+    ranks = dict.fromkeys(names, 0)
+    waiting = dict.fromkeys(names, 0)
+    below: dict[str, list[str]] = {name: [] for name in names}
+    for start, end in edges:
+        waiting[end] += 1
+        below[start].append(end)
+    ready = [name for name in names if not waiting[name]]
+    while ready:
+        here = ready.pop()
+        for end in below[here]:
+            ranks[end] = max(ranks[end], ranks[here] + 1)
+            waiting[end] -= 1
+            if not waiting[end]:
+                ready.append(end)
+    return ranks
+
+
+def _columns(
+    names: Sequence[str], edges: Sequence[tuple[str, str]], ranks: Mapping[str, int]
+) -> tuple[list[list[_Slot]], list[tuple[_Slot, _Slot]]]:
+    """What stands in each layer, waypoints included, and the short links between neighbouring layers."""
+    columns: list[list[_Slot]] = [[] for _ in range(max(ranks.values(), default=0) + 1)]
+    for name in names:
+        columns[ranks[name]].append(name)
+    links: list[tuple[_Slot, _Slot]] = []
+    for start, end in edges:
+        last: _Slot = start
+        for rank in range(ranks[start] + 1, ranks[end]):
+            point: _Slot = (start, end, rank)
+            columns[rank].append(point)
+            links.append((last, point))
+            last = point
+        links.append((last, end))
+    return columns, links
+
+
+def _untangled(
+    columns: list[list[_Slot]], links: Sequence[tuple[_Slot, _Slot]]
+) -> list[list[_Slot]]:
+    """The columns, each sorted by where its neighbours stand; the best of a few sweeps."""
+    before: dict[_Slot, list[_Slot]] = {}
+    after: dict[_Slot, list[_Slot]] = {}
+    for start, end in links:
+        after.setdefault(start, []).append(end)
+        before.setdefault(end, []).append(start)
+    best, fewest = columns, _crossings(columns, after)
+    for sweep in range(_SWEEPS if fewest else 0):
+        downward = sweep % 2 == 0
+        columns = _swept(columns, before if downward else after, downward=downward)
+        crossings = _crossings(columns, after)
+        if crossings < fewest:
+            best, fewest = columns, crossings
+    return best
+
+
+def _swept(
+    columns: list[list[_Slot]], beside: Mapping[_Slot, list[_Slot]], *, downward: bool
+) -> list[list[_Slot]]:
+    columns = [list(column) for column in columns]
+    order = range(1, len(columns)) if downward else range(len(columns) - 2, -1, -1)
+    for number in order:
+        fixed = columns[number - 1 if downward else number + 1]
+        height = {slot: place / max(1, len(fixed)) for place, slot in enumerate(fixed)}
+        own = {
+            slot: place / max(1, len(columns[number])) for place, slot in enumerate(columns[number])
+        }
+
+        def middle(
+            slot: _Slot, height: Mapping[_Slot, float] = height, own: Mapping[_Slot, float] = own
+        ) -> float:
+            places = [height[each] for each in beside.get(slot, ()) if each in height]
+            return sum(places) / len(places) if places else own[slot]
+
+        columns[number].sort(key=middle)
+    return columns
+
+
+def _crossings(columns: list[list[_Slot]], after: Mapping[_Slot, list[_Slot]]) -> int:
+    """How many pairs of links cross, counted layer by layer with a Fenwick tree."""
+    total = 0
+    for left, right in pairwise(columns):
+        place = {slot: number for number, slot in enumerate(right)}
+        ends = [end for slot in left for end in sorted(place[each] for each in after.get(slot, ()))]
+        counts = [0] * (len(right) + 1)
+        for seen, end in enumerate(ends):
+            total += seen - _sum(counts, end + 1)
+            number = end + 1
+            while number < len(counts):
+                counts[number] += 1
+                number += number & -number
+    return total
+
+
+def _sum(counts: Sequence[int], number: int) -> int:
+    total = 0
+    while number > 0:
+        total += counts[number]
+        number -= number & -number
+    return total
+
+
+def _placed(
+    columns: list[list[_Slot]],
+    links: Sequence[tuple[_Slot, _Slot]],
+    edges: Sequence[tuple[str, str]],
+    width_of: Callable[[str], float],
+    height: float,
+) -> Layout:
+    middles = _middles(columns, links)
+    boxes: dict[str, Box] = {}
+    waypoints: dict[tuple[str, str], list[Point]] = {}
+    x = _MARGIN
+    for column in columns:
+        width = max((width_of(slot) for slot in column if isinstance(slot, str)), default=0.0)
+        for slot in column:
+            if isinstance(slot, str):
+                boxes[slot] = Box(x, middles[slot] - height / 2, width_of(slot), height)
+            else:
+                passing = ((x, middles[slot]), (x + width, middles[slot]))
+                waypoints.setdefault(slot[:2], []).extend(passing)
+        x += width + _COLUMN_GAP
+    bottom = max((middles[slot] for column in columns for slot in column), default=0.0)
+    routes = {edge: _route(edge, boxes, waypoints) for edge in edges if edge[0] != edge[1]}
+    return Layout(x - _COLUMN_GAP + _MARGIN, bottom + height / 2 + _MARGIN, boxes, routes)
+
+
+def _middles(
+    columns: list[list[_Slot]], links: Sequence[tuple[_Slot, _Slot]]
+) -> dict[_Slot, float]:
+    """How far down each slot's middle stands: near its neighbours, in order, at least a row apart."""
+    beside: dict[_Slot, list[_Slot]] = {}
+    for start, end in links:
+        beside.setdefault(start, []).append(end)
+        beside.setdefault(end, []).append(start)
+    tallest = max(range(len(columns)), key=lambda number: _needed(columns[number]), default=0)
+    middles: dict[_Slot, float] = {}
+    for number in (*range(tallest, len(columns)), *range(tallest - 1, -1, -1)):
+        wished = [
+            _wish([middles[each] for each in beside.get(slot, ()) if each in middles])
+            for slot in columns[number]
+        ]
+        middles |= dict(zip(columns[number], _spread(columns[number], wished), strict=True))
+    top = min(middles.values(), default=0.0)
+    return {slot: y - top + _MARGIN + _ROW / 2 for slot, y in middles.items()}
+
+
+def _wish(places: Sequence[float]) -> float | None:
+    return sum(places) / len(places) if places else None
+
+
+def _space(slot: _Slot) -> float:
+    return _ROW if isinstance(slot, str) else _WAYPOINT_ROW
+
+
+def _needed(column: Sequence[_Slot]) -> float:
+    return sum(map(_space, column))
+
+
+def _spread(column: Sequence[_Slot], wished: Sequence[float | None]) -> list[float]:
+    """Places as wished, moved apart where they would touch; a crowd stays centred on what it wished for."""
+    places: list[float] = []
+    last = 0.0
+    for number, slot in enumerate(column):
+        gap = (_space(column[number - 1]) + _space(slot)) / 2 if number else 0.0
+        least = last + gap if number else None
+        wish = wished[number]
+        last = (least or 0.0) if wish is None else wish if least is None else max(wish, least)
+        places.append(last)
+    pushed = [place - wish for place, wish in zip(places, wished, strict=True) if wish is not None]
+    shift = sum(pushed) / len(pushed) if pushed else 0.0
+    return [place - shift for place in places]
+
+
+def _route(
+    edge: tuple[str, str],
+    boxes: Mapping[str, Box],
+    waypoints: Mapping[tuple[str, str], list[Point]],
+) -> tuple[Point, ...]:
+    """From the side of one box to the side of the other; an edge that leads back leaves to the left."""
+    start, end = boxes[edge[0]], boxes[edge[1]]
+    points = waypoints.get(edge) or list(reversed(waypoints.get((edge[1], edge[0]), [])))
+    if start.x < end.x:
+        return (
+            (start.x + start.width, start.y + start.height / 2),
+            *points,
+            (end.x, end.y + end.height / 2),
+        )
+    return (
+        (start.x, start.y + start.height / 2),
+        *points,
+        (end.x + end.width, end.y + end.height / 2),
+    )
+
 
 _HEIGHT = 32.0
 #: The width of a cell of text and of the space around it. Widths are estimated: no font is asked.
@@ -51,7 +332,15 @@ def svg(graph: Graph, label_of: Callable[[Edge], str]) -> str:
     pairs = list(dict.fromkeys((edge.source, edge.target) for edge in graph.edges))
     layout = lay_out(list(nodes), pairs, lambda name: _width(nodes[name]), _HEIGHT)
     return (
-        "\n".join([*_head(layout, graph), *_arrows(graph, layout, label_of), *_boxes(nodes, layout), "</svg>"]) + "\n"
+        "\n".join(
+            [
+                *_head(layout, graph),
+                *_arrows(graph, layout, label_of),
+                *_boxes(nodes, layout),
+                "</svg>",
+            ]
+        )
+        + "\n"
     )
 
 
@@ -87,7 +376,9 @@ def _arrows(graph: Graph, layout: Layout, label_of: Callable[[Edge], str]) -> It
 def _boxes(nodes: dict[str, Node], layout: Layout) -> Iterator[str]:
     for name, box in layout.boxes.items():
         node = nodes[name]
-        role = " ".join(word for word, wanted in (("root", node.kind), ("bad", not node.ok)) if wanted)
+        role = " ".join(
+            word for word, wanted in (("root", node.kind), ("bad", not node.ok)) if wanted
+        )
         yield f'<g class="{role}">' if role else "<g>"
         yield f"<title>{_text(name)}{'' if node.ok else ' (has errors)'}</title>"
         yield (

@@ -12,15 +12,17 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from equipage.path import ROOT, Path
+from equipage.core.path import ROOT, Path
+from equipage.core.text import visible
 from equipage.syntax.yaml.scalars import resolve_plain
-from equipage.visible import visible
 
 _INDENT = "  "
 #: libyaml gives up on a key without `?` that is longer than this.
 _LONGEST_KEY = 1000
 #: Deliberately narrower than what YAML allows: nobody should have to know the rules to read it.
-_PLAIN = re.compile(r"""[\w$/\\^(](?:[\w .,;'"$&/\\^()\[\]{}+*@=~<>?!|%`\x80-\U0010ffff-]|:(?=\S)|(?<! )\#)*""")
+_PLAIN = re.compile(
+    r"""[\w$/\\^(](?:[\w .,;'"$&/\\^()\[\]{}+*@=~<>?!|%`\x80-\U0010ffff-]|:(?=\S)|(?<! )\#)*"""
+)
 #: What YAML text may hold unescaped, line feeds aside; characters that hide or reorder text are escaped, too.
 _PRINTABLE = re.compile(
     "[\x20-\x7e\u00a0-\u00ac\u00ae-\u061b\u061d-\u200a\u2010-\u2027\u202f-\u205f\u2065\u2070-\ud7ff"
@@ -62,7 +64,10 @@ class _Writer:
             lines = self.node(child, here, indent + _INDENT)
             if inside:
                 yield f"{before}{name}:"
-                yield from (f"{indent}{_INDENT}{line}" if not number else line for number, line in enumerate(lines))
+                yield from (
+                    f"{indent}{_INDENT}{line}" if not number else line
+                    for number, line in enumerate(lines)
+                )
             else:
                 yield f"{before}{name}: {next(lines)}"
                 yield from lines
@@ -119,7 +124,11 @@ def _escape(match: re.Match[str]) -> str:
     number = ord(character)
     known = _ESCAPES.get(character)
     return known or (
-        f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
+        f"\\x{number:02x}"
+        if number < 0x100
+        else f"\\u{number:04x}"
+        if number < 0x10000
+        else f"\\U{number:08x}"
     )
 
 

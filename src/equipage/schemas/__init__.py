@@ -6,10 +6,23 @@ inside the schema. It never reads a file and never opens a socket, whatever the 
 
 from __future__ import annotations
 
-from equipage.schemas.checking import check, check_part, check_patterns, check_shape, is_valid
-from equipage.schemas.codes import CODES
-from equipage.schemas.drafts import DRAFTS, Draft, draft_named, written_draft
-from equipage.schemas.positions import Subschema, children, subschemas
+from equipage.schemas.checking import (
+    CODES,
+    check,
+    check_part,
+    check_patterns,
+    check_shape,
+    is_valid,
+)
+from equipage.schemas.structure import (
+    DRAFTS,
+    Draft,
+    Subschema,
+    children,
+    draft_named,
+    subschemas,
+    written_draft,
+)
 
 __all__ = [
     "CODES",

@@ -7,17 +7,99 @@ of the schema alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from equipage.diagnostics import Change, Fact, Remedy, Shown, fact
-from equipage.nearest import nearest
-from equipage.path import ROOT, Path, format_path
-from equipage.schemas.drafts import Draft, draft_named, meta_validator, written_draft
+from equipage.core.codes import Code
+from equipage.core.diagnostics import Change, Fact, Remedy, Shown, fact
+from equipage.core.path import ROOT, Path, format_path
+from equipage.core.text import nearest
+from equipage.loading.tree import HOLE
 from equipage.schemas.patterns import judge, patterns_of
-from equipage.schemas.plain import TYPES, is_plain
-from equipage.schemas.positions import children, subschemas
-from equipage.tree import HOLE
+from equipage.schemas.structure import (
+    Draft,
+    children,
+    draft_named,
+    meta_validator,
+    subschemas,
+    written_draft,
+)
+
+# --- plain -------------------------------------------------------------------------------------
+# Schemas that are good at sight: the plainest keywords with the plainest values.
+#
+# Most schemas of tools are made of nothing else, and the meta-schema of every draft from 4 on accepts them. Anything
+# else is left to the meta-schema, which also says what is wrong; a test holds the two together.
+
+TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
+_SCALARS = (str, int, bool, type(None))
+
+
+def is_plain(schema: Any) -> bool:
+    """Whether a schema is certainly valid, whatever its draft."""
+    stack = [schema]
+    while stack:
+        node = stack.pop()
+        if node.__class__ is not dict:
+            return False
+        for keyword, value in node.items():
+            if keyword == "properties" and value.__class__ is dict and all(map(_is_text, value)):
+                stack.extend(value.values())
+            elif keyword == "items" or (
+                keyword == "additionalProperties" and value.__class__ is not bool
+            ):
+                stack.append(value)
+            elif keyword not in _KEYWORDS or not _KEYWORDS[keyword](value):
+                return False
+    return True
+
+
+def _is_text(value: Any) -> bool:
+    return value.__class__ is str
+
+
+def _is_type(value: Any) -> bool:
+    return value.__class__ is str and value in TYPES
+
+
+def _is_count(value: Any) -> bool:
+    return value.__class__ is int and 0 <= value < 2**31
+
+
+def _is_number(value: Any) -> bool:
+    return value.__class__ is int and abs(value) < 2**53
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, _SCALARS) and (value.__class__ is not int or abs(value) < 2**53)
+
+
+def _are_names(value: Any) -> bool:
+    """A list of different texts, at least one: as old drafts want it."""
+    return (
+        value.__class__ is list
+        and bool(value)
+        and all(map(_is_text, value))
+        and len(set(value)) == len(value)
+    )
+
+
+_KEYWORDS: dict[str, Callable[[Any], bool]] = {
+    "additionalProperties": lambda value: value.__class__ is bool,
+    "default": _is_scalar,
+    "description": _is_text,
+    "enum": _are_names,
+    "maxItems": _is_count,
+    "maxLength": _is_count,
+    "maximum": _is_number,
+    "minItems": _is_count,
+    "minLength": _is_count,
+    "minimum": _is_number,
+    "required": _are_names,
+    "title": _is_text,
+    "type": _is_type,
+}
+
 
 #: Native validators recurse without looking; this is far below what they bear.
 MAX_DEPTH = 512
@@ -75,7 +157,8 @@ def is_valid(schema: Any, draft: Draft) -> bool:
     except ValueError:  # a value JSON does not have, such as a key that is no text
         return False
     return accepted and (
-        draft.name != "draft-04" or all(_enum_problem(each.value) is None for each in subschemas(schema))
+        draft.name != "draft-04"
+        or all(_enum_problem(each.value) is None for each in subschemas(schema))
     )
 
 
@@ -126,7 +209,9 @@ def check_patterns(schema: dict[str, Any], path: Path) -> Iterator[Fact]:
         elif verdict == "python-only":
             yield fact("schema-pattern-dialect", place, part=part, found=shown)
         elif verdict != "fine":
-            yield fact("schema-pattern-slow", place, part=part, found=shown, problem=_RISKS[verdict])
+            yield fact(
+                "schema-pattern-slow", place, part=part, found=shown, problem=_RISKS[verdict]
+            )
 
 
 # ---------------------------------------------------------------------------------------------- mismatches
@@ -146,10 +231,14 @@ def _mismatches(schema: Any, draft: Draft, references: bool) -> Iterator[Fact]:
     silent = () if references else ("$ref",)
     for each in subschemas(schema):
         # Whoever chose the draft has told about the `$schema` of the root.
-        yield from _own_mismatches(each.value, each.path, draft, silent if each.path else ("$schema", *silent))
+        yield from _own_mismatches(
+            each.value, each.path, draft, silent if each.path else ("$schema", *silent)
+        )
 
 
-def _own_mismatches(schema: dict[str, Any], path: Path, draft: Draft, silent: tuple[str, ...]) -> Iterator[Fact]:
+def _own_mismatches(
+    schema: dict[str, Any], path: Path, draft: Draft, silent: tuple[str, ...]
+) -> Iterator[Fact]:
     """What is wrong with one schema, apart from the schemas inside it and the `silent` keywords."""
     alone = _alone(schema)
     if draft.validator is None or is_valid(alone, draft):
@@ -170,7 +259,9 @@ def _own_mismatches(schema: dict[str, Any], path: Path, draft: Draft, silent: tu
             yield from _type_facts(schema["type"], (*path, "type"))
         elif where == ("items",) and isinstance(value, list) and draft.name != "2020-12":
             yield from _list_of_schemas(value, path + where, draft)
-        elif error.kind.name in ("type", "anyOf") and (where in positions or where[:1] == ("items",)):
+        elif error.kind.name in ("type", "anyOf") and (
+            where in positions or where[:1] == ("items",)
+        ):
             yield _not_schema(value, path + where)
         else:
             yield _mismatch(error, where, value, path)
@@ -179,9 +270,16 @@ def _own_mismatches(schema: dict[str, Any], path: Path, draft: Draft, silent: tu
 def _list_of_schemas(value: list[Any], path: Path, draft: Draft) -> Iterator[Fact]:
     """What is wrong with `items` where it may be a list."""
     if not value:
-        yield fact("schema-keyword-value", path, keyword="items", problem=_problem("minItems", {"limit": 1}))
+        yield fact(
+            "schema-keyword-value",
+            path,
+            keyword="items",
+            problem=_problem("minItems", {"limit": 1}),
+        )
     for number, each in enumerate(value):
-        if not isinstance(each, dict | bool) or (isinstance(each, bool) and draft.name == "draft-04"):
+        if not isinstance(each, dict | bool) or (
+            isinstance(each, bool) and draft.name == "draft-04"
+        ):
             yield _not_schema(each, (*path, number))
 
 
@@ -214,7 +312,9 @@ def _type_facts(value: Any, path: Path) -> Iterator[Fact]:
     elif not isinstance(value, list):
         yield _keyword_type("type", path, "a type or a list of types", value)
     elif not value:
-        yield fact("schema-keyword-value", path, keyword="type", problem="must name at least one type")
+        yield fact(
+            "schema-keyword-value", path, keyword="type", problem="must name at least one type"
+        )
     else:
         for number, each in enumerate(value):
             if not isinstance(each, str):
@@ -256,7 +356,9 @@ def _not_schema(value: Any, path: Path) -> Fact:
     return fact("schema-not-schema", path, found=Shown(value, as_found=True), hint=hint)
 
 
-def _keyword_type(keyword: str, path: Path, expected: str, value: Any, shown: object = None) -> Fact:
+def _keyword_type(
+    keyword: str, path: Path, expected: str, value: Any, shown: object = None
+) -> Fact:
     return fact(
         "schema-keyword-type",
         path,
@@ -290,7 +392,12 @@ def _mismatch(error: Any, where: Path, value: Any, path: Path) -> Fact:
     if kind == "required":  # draft 4: an exclusive bound is a boolean beside the bound
         bound = str(details.get("property", "")).strip('"')
         keyword = f"exclusive{bound.capitalize()}"
-        return fact("schema-keyword-value", (*place, keyword), keyword=keyword, problem=f"needs `{bound}` beside it")
+        return fact(
+            "schema-keyword-value",
+            (*place, keyword),
+            keyword=keyword,
+            problem=f"needs `{bound}` beside it",
+        )
     return fact("schema-keyword-value", place, keyword=shown, problem=_problem(kind, details))
 
 
@@ -322,5 +429,92 @@ def _problem(kind: str, details: dict[str, Any]) -> str:
     if kind == "exclusiveMinimum":
         return f"must be above {limit}"
     if kind == "pattern":
-        return _PATTERNS.get(str(details.get("pattern")), "does not have the form the meta-schema asks for")
+        return _PATTERNS.get(
+            str(details.get("pattern")), "does not have the form the meta-schema asks for"
+        )
     return "is not allowed here"
+
+
+# --- schemas.codes -----------------------------------------------------------------------------
+# What can be wrong with a JSON Schema.
+
+CODES: tuple[Code, ...] = (
+    Code(
+        "schema-type-unknown",
+        "error",
+        "`{found}` is not a type",
+        "JSON Schema knows seven types: `array`, `boolean`, `integer`, `null`, `number`, `object`, `string`. A schema "
+        "with any other is invalid and no validator accepts it.",
+        "did you mean `{nearest}`?",
+    ),
+    Code(
+        "schema-keyword-type",
+        "error",
+        "`{keyword}` must be {expected}, found {found}",
+        "The keyword of a JSON Schema takes another type of value.",
+        "{hint}",
+    ),
+    Code(
+        "schema-keyword-value",
+        "error",
+        "`{keyword}` {problem}",
+        "The value of the keyword has the right type, but the meta-schema of this draft does not allow it.",
+    ),
+    Code(
+        "schema-not-schema",
+        "error",
+        "expected a schema, found {found}",
+        "At this position stands a JSON Schema: a mapping, or `true` and `false` from draft 6 on.",
+        "{hint}",
+    ),
+    Code(
+        "schema-pattern",
+        "error",
+        "`{found}` is not a regular expression",
+        "The pattern cannot be read as ECMA-262, which JSON Schema uses, nor as Python.",
+    ),
+    Code(
+        "schema-pattern-dialect",
+        "warning",
+        "`{found}` is no ECMA-262 expression; only some validators read it",
+        "JSON Schema means the expressions of JavaScript. `(?P<name>…)`, `(?i)`, `\\A` and `\\Z` are Python's own: "
+        "other validators refuse the schema.",
+    ),
+    Code(
+        "schema-pattern-slow",
+        "warning",
+        "`{found}` can take for ever: {problem}",
+        "A backtracking engine tries every way to match. Here their number grows without bound with the length of the "
+        "text, so whoever sends the text can stop the program.",
+        "let each repetition begin or end with something that cannot be repeated itself",
+    ),
+    Code(
+        "schema-dialect",
+        "error",
+        "`$schema` must be text, found {found}",
+        "`$schema` names the draft a schema is written in, by the address of its meta-schema.",
+        'write "https://json-schema.org/draft/2020-12/schema", or remove it',
+    ),
+    Code(
+        "schema-dialect-unknown",
+        "warning",
+        "`{found}` names no draft of JSON Schema; checked as {default}",
+        "`$schema` names the draft by the address of its meta-schema. Nothing is ever fetched, so only the published "
+        "drafts are known.",
+        "did you mean {nearest}?",
+    ),
+    Code(
+        "schema-dialect-unchecked",
+        "warning",
+        "{draft} is too old to be checked; only references and patterns are",
+        "Draft 3 was replaced in 2013, and validators have dropped it.",
+        "move to a later draft",
+    ),
+    Code(
+        "schema-too-deep",
+        "error",
+        "the schema nests deeper than {limit} levels",
+        "No real schema nests this deep; validators recurse, and would crash on it.",
+        "name the inner parts under `$defs` and refer to them",
+    ),
+)

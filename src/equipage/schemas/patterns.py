@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from equipage.expressions import expression
+from equipage.core.text import expression
 
 Verdict = Literal["fine", "broken", "python-only", "backtracks", "repeats"]
 

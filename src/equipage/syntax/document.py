@@ -8,12 +8,17 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from equipage.diagnostics import Also, Fact, Shown
-from equipage.environment import Substituted, fragments, structure_changes, substitute, without_blanks
-from equipage.path import Path
-from equipage.source import Source, Span
-from equipage.syntax import yaml
-from equipage.syntax.engine import Engine, Irregularity, Parsed, Place, Range, SyntaxProblem
+from equipage.core.diagnostics import Also, Fact, Shown
+from equipage.core.path import Path
+from equipage.core.source import Source, Span
+from equipage.syntax import Engine, Irregularity, Parsed, Place, Range, SyntaxProblem, yaml
+from equipage.syntax.variables import (
+    Substituted,
+    fragments,
+    structure_changes,
+    substitute,
+    without_blanks,
+)
 
 Format = Literal["yaml", "json", "toml", "text"]
 
@@ -89,7 +94,9 @@ class Document(msgspec.Struct, eq=False, gc=False):
         return {path: self._located(place) for path, place in places.items()}
 
     def _located(self, place: Place) -> Located:
-        return Located(self.span(*place.value), None if place.key is None else self.span(*place.key))
+        return Located(
+            self.span(*place.value), None if place.key is None else self.span(*place.key)
+        )
 
     def text(self, path: Path) -> str | None:
         """The value at `path` as the author wrote it."""
@@ -155,9 +162,13 @@ def parse(
         try:
             replaced = substitute(text, env)
         except SyntaxProblem as problem:
-            return None, [_as_fact(each, document.written_span(*each.range)) for each in problem.problems]
+            return None, [
+                _as_fact(each, document.written_span(*each.range)) for each in problem.problems
+            ]
         text, document.substituted_text = replaced.text, replaced
-        facts += [_as_fact(each, document.written_span(*each.range)) for each in replaced.irregularities]
+        facts += [
+            _as_fact(each, document.written_span(*each.range)) for each in replaced.irregularities
+        ]
         changes = list(structure_changes(replaced))
         document.escaped = _escaped(replaced, {str(each.values["name"]) for each in changes})
         source.secrets = (*replaced.secrets(), *document.escaped)
@@ -165,7 +176,10 @@ def parse(
     try:
         parsed = _load(format, text, merge=merge)
     except SyntaxProblem as problem:
-        return None, [*facts, *(_as_fact(each, document.span(*each.range), document) for each in problem.problems)]
+        return None, [
+            *facts,
+            *(_as_fact(each, document.span(*each.range), document) for each in problem.problems),
+        ]
     document.value = parsed.value
     if parsed.irregularities:
         document.odd = frozenset(each.code for each in parsed.irregularities)
@@ -180,7 +194,12 @@ def oddities(document: Document, parsed: Parsed) -> list[Fact]:
 
 def _escaped(replaced: Substituted, names: set[str]) -> tuple[tuple[str, str], ...]:
     """Name and parts of the values that did not stay inside one scalar: nobody can tell where they ended up."""
-    return tuple((name, part) for name, value in replaced.secrets() if name in names for part in fragments(value))
+    return tuple(
+        (name, part)
+        for name, value in replaced.secrets()
+        if name in names
+        for part in fragments(value)
+    )
 
 
 def _as_fact(each: Irregularity, span: Span, document: Document | None = None) -> Fact:
@@ -189,7 +208,11 @@ def _as_fact(each: Irregularity, span: Span, document: Document | None = None) -
         for name, value in each.values.items()
     }
     values["line"] = span.line
-    also = tuple(Also(message, span=document.span(*place)) for message, place in each.also) if document else ()
+    also = (
+        tuple(Also(message, span=document.span(*place)) for message, place in each.also)
+        if document
+        else ()
+    )
     return Fact(each.code, each.path, values, also=also, span=span)
 
 
@@ -208,7 +231,11 @@ def _load(format: Format, text: str, *, merge: bool) -> Parsed:  # noqa: A002
 
 
 def _locate(format: Format, text: str, paths: list[Path], *, merge: bool) -> dict[Path, Place]:  # noqa: A002
-    return yaml.locate(text, paths, merge=merge) if format == "yaml" else _engine(format).locate(text, paths)
+    return (
+        yaml.locate(text, paths, merge=merge)
+        if format == "yaml"
+        else _engine(format).locate(text, paths)
+    )
 
 
 def _engine(format: Format) -> Engine:  # noqa: A002

@@ -11,13 +11,15 @@ from typing import Literal
 
 import msgspec
 
-from equipage.syntax.engine import Range
+from equipage.syntax import Range
 
 Format = Literal["yaml", "toml"]
 Reason = Literal["no-opening-fence", "fence-not-first", "text-after-fence", "never-closed"]
 
 #: What Unicode calls white space. Python's own `strip` also takes four control characters.
-SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
 _BOM = "\ufeff"
 _REST_OF_LINE = re.compile(r"[^\r\n]*\r?")
 

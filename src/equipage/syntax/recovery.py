@@ -23,17 +23,20 @@ from typing import Any, Literal
 
 import msgspec
 
-from equipage.syntax import yaml
-from equipage.syntax.engine import Range, SyntaxProblem
+from equipage.syntax import Range, SyntaxProblem, yaml
 
 #: Why an entry is not YAML. The first four are understood by tools that read line by line; the others are slips
 #: whose repair is known, but which no tool forgives.
 Reason = Literal["colon", "brackets", "indicator", "unindented", "quotes", "no-space", "tabs"]
 FORGIVEN: frozenset[Reason] = frozenset({"colon", "brackets", "indicator", "unindented"})
 
-_ENTRY = re.compile(r"(?P<key>[A-Za-z_][\w.-]*)[ \t]*:(?:[ \t]+(?P<value>[^\r\n]*?))?[ \t]*\r?\n?\Z")
+_ENTRY = re.compile(
+    r"(?P<key>[A-Za-z_][\w.-]*)[ \t]*:(?:[ \t]+(?P<value>[^\r\n]*?))?[ \t]*\r?\n?\Z"
+)
 _TOUCHING = re.compile(r"(?P<key>[A-Za-z_][\w.-]*):(?P<value>[^\s:/][^\r\n]*?)[ \t]*\r?\n?\Z")
-_NESTED = re.compile(r"(?P<lead>[ \t]*(?:-[ ]+)?(?:[A-Za-z_][\w.-]*:[ ]+)?)(?P<value>\S[^\r\n]*?)[ \t]*\r?\n?\Z")
+_NESTED = re.compile(
+    r"(?P<lead>[ \t]*(?:-[ ]+)?(?:[A-Za-z_][\w.-]*:[ ]+)?)(?P<value>\S[^\r\n]*?)[ \t]*\r?\n?\Z"
+)
 _BLOCK = re.compile(r"[|>][+-]?(?:[ \t]+#.*)?\Z")
 _COLON = re.compile(r":(?=\s|\Z)")
 _INDICATORS = tuple("*&!%@`")
@@ -78,7 +81,9 @@ def recover(text: str, known: Collection[str]) -> Recovered | None:
                 return None
             mends += found
     if "\r\n" in text:
-        mends = [msgspec.structs.replace(each, text=each.text.replace("\n", "\r\n")) for each in mends]
+        mends = [
+            msgspec.structs.replace(each, text=each.text.replace("\n", "\r\n")) for each in mends
+        ]
     candidate = _rewritten(text, mends)
     return Recovered(candidate, tuple(mends)) if mends and _parses(candidate) else None
 
@@ -115,7 +120,9 @@ def _entries(text: str, known: Collection[str]) -> list[_Entry]:
     loose = False  # a line was seen that is neither indented nor an entry
     for start, end in _lines(text):
         line = text[start:end]
-        match = _ENTRY.match(line) or (_TOUCHING.match(line) if line.partition(":")[0] in known else None)
+        match = _ENTRY.match(line) or (
+            _TOUCHING.match(line) if line.partition(":")[0] in known else None
+        )
         if match is not None and (not loose or match["key"] in known):
             entries.append(_entry(match, start))
             loose = _BLOCK.match(match["value"] or "") is not None
@@ -128,7 +135,9 @@ def _entries(text: str, known: Collection[str]) -> list[_Entry]:
 
 
 def _entry(match: re.Match[str], start: int) -> _Entry:
-    low, high = match.span("value") if match["value"] is not None else (len(match.string.rstrip()),) * 2
+    low, high = (
+        match.span("value") if match["value"] is not None else (len(match.string.rstrip()),) * 2
+    )
     return _Entry(match["key"], start, (start + low, start + high), [], match.re is _TOUCHING)
 
 
@@ -246,18 +255,27 @@ def _unindented(entry: _Entry, value: str, following: list[str]) -> list[Mend]:
         return []
     number = next(number for number, line in enumerate(following) if line[:1].strip())
     place = entry.lines[number][0], entry.lines[number][0] + len(following[number])
-    lines = [line if line.strip() else "" for line in (following if is_block or not value else [value, *following])]
+    lines = [
+        line if line.strip() else ""
+        for line in (following if is_block or not value else [value, *following])
+    ]
     while not lines[0]:
         lines = lines[1:]
     if lines[0][0].isspace():
         return []  # the first line would set the indent of the block
-    block = (value if is_block else "|-") + "\n" + "\n".join(f"  {line}" if line else "" for line in lines)
+    block = (
+        (value if is_block else "|-")
+        + "\n"
+        + "\n".join(f"  {line}" if line else "" for line in lines)
+    )
     whole = entry.value[0], entry.lines[len(following) - 1][0] + len(following[-1])
     mend = Mend(entry.key, "unindented", place, whole, block)
     if not is_block and _checked(mend, "\n".join(lines)) is None:
         # A block cannot hold every character; double quotes can.
         mend = msgspec.structs.replace(mend, text=msgspec.json.encode("\n".join(lines)).decode())
-    lead = " " if entry.value[0] == entry.value[1] else ""  # nothing stood behind the colon, not even a blank
+    lead = (
+        " " if entry.value[0] == entry.value[1] else ""
+    )  # nothing stood behind the colon, not even a blank
     return [msgspec.structs.replace(mend, text=lead + mend.text)]
 
 
@@ -284,10 +302,16 @@ def _nested(entry: _Entry, text: str) -> list[Mend]:
         line = text[start:end]
         tabs = len(line) - len(line.lstrip("\t"))
         if tabs:
-            mends.append(Mend(entry.key, "tabs", (start, start + tabs), (start, start + tabs), "  " * tabs))
+            mends.append(
+                Mend(entry.key, "tabs", (start, start + tabs), (start, start + tabs), "  " * tabs)
+            )
             continue
         match = _NESTED.match(line)
-        if match is None or match["value"].startswith("#") or not match["lead"].rstrip().endswith(("-", ":")):
+        if (
+            match is None
+            or match["value"].startswith("#")
+            or not match["lead"].rstrip().endswith(("-", ":"))
+        ):
             continue
         if not _parses(f"key: {match['value']}"):
             found = _text_of_line("key", match["value"], start + match.start("value"))

@@ -13,9 +13,9 @@ import pytest
 
 import equipage
 from equipage import LoadError, UsageError
-from equipage.kinds.blueprint import flow
+from equipage.kinds.blueprint import model as flow
 from equipage.kinds.blueprint.model import Blueprint
-from equipage.kinds.registry import kind_named, recognise_content, recognise_path, recognise_text
+from equipage.loading.recognise import kind_named, recognise_content, recognise_path, recognise_text
 from kinds.blueprint.test_probes import PROBES, load
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "blueprint"
@@ -95,7 +95,9 @@ def test_the_digest_does_not_depend_on_order_or_defaults() -> None:
     [
         pytest.param("id: a\nflow:\n  kind: seq\n", "blueprint", id="YAML"),
         pytest.param('{"id":"a","flow":{"kind":"seq"}}', "blueprint", id="JSON on one line"),
-        pytest.param("flow: {kind: seq}\nagents: []\n", "blueprint", id="an id is easily forgotten"),
+        pytest.param(
+            "flow: {kind: seq}\nagents: []\n", "blueprint", id="an id is easily forgotten"
+        ),
         pytest.param("id: a\nflow: fast\n", None, id="another flow"),
         pytest.param("id: a\nworkflow: {kind: x}\n", None, id="another word"),
     ],
@@ -123,7 +125,10 @@ def test_the_first_file_is_a_good_one(kind: str) -> None:
 
 
 def test_options_are_checked() -> None:
-    with pytest.raises(UsageError, match="`default_agent_kind`: `robot` is not a valid value, expected one of `agent"):
+    with pytest.raises(
+        UsageError,
+        match="`default_agent_kind`: `robot` is not a valid value, expected one of `agent",
+    ):
         equipage.load(TEAM, default_agent_kind="robot")
     with pytest.raises(UsageError, match="did you mean `include_roots`"):
         equipage.load(TEAM, include_root=["x"])

@@ -9,12 +9,12 @@ import pytest
 
 import equipage
 from conftest import SHARED
-from equipage.fixes import repair
 from equipage.kinds.headers import REASONS
+from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value
-from equipage.syntax.engine import SyntaxProblem
 from equipage.syntax.frontmatter import CONVENTION, Header, split
-from equipage.workspace import Report
+from equipage.workspace.fixes import repair
+from equipage.workspace.report import Report
 
 CORPUS = SHARED / "corpus"
 
@@ -39,8 +39,15 @@ def test_files_found_are_files_reported(report: Report) -> None:
     assert reported <= every
     left = every - reported
     assert not [name for name in left if not name.endswith(".md")]
-    assert not [name for name in left if (CORPUS / name).read_text().lstrip("\ufeff\n ").startswith("---")]
-    assert {Path(name).name for name in left} <= {"README.md", "analyzer.md", "comparator.md", "grader.md"}
+    assert not [
+        name for name in left if (CORPUS / name).read_text().lstrip("\ufeff\n ").startswith("---")
+    ]
+    assert {Path(name).name for name in left} <= {
+        "README.md",
+        "analyzer.md",
+        "comparator.md",
+        "grader.md",
+    }
     assert Counter(each.kind for each in report.files) == {
         "claude-agent": 189,
         "claude-plugin": 50,
@@ -96,7 +103,9 @@ def test_headers_that_are_not_yaml_are_recovered(report: Report) -> None:
 @pytest.mark.requirement("CV-04")
 def test_the_fixes_are_taken(report: Report) -> None:
     """Every fix is proven, and nothing is left to say about the file."""
-    repairs, refused = repair([each for each in report.diagnostics if each.code == "header-not-yaml"])
+    repairs, refused = repair(
+        [each for each in report.diagnostics if each.code == "header-not-yaml"]
+    )
     assert not refused
     assert len(repairs) == 9
     for each in repairs:

@@ -30,16 +30,63 @@ PLACES = [
 
 _WORDS = st.sampled_from(
     [
-        *("name", "description", "tools", "model", "globs", "mcpServers", "hooks", "command", "url", "type"),
-        *(": ", ":", "- ", "\n", "\n  ", "\n---\n", "---\n", "\t", "#", " #", "*", "&a", "*a", "!t ", "<<", "|", ">"),
-        *("[", "]", "{", "}", ",", '"', "'", "x", "Read", "Agent(b)", "mcp__s__t", "\u200b", "é", "\r\n", "\ufeff"),
+        *(
+            "name",
+            "description",
+            "tools",
+            "model",
+            "globs",
+            "mcpServers",
+            "hooks",
+            "command",
+            "url",
+            "type",
+        ),
+        *(
+            ": ",
+            ":",
+            "- ",
+            "\n",
+            "\n  ",
+            "\n---\n",
+            "---\n",
+            "\t",
+            "#",
+            " #",
+            "*",
+            "&a",
+            "*a",
+            "!t ",
+            "<<",
+            "|",
+            ">",
+        ),
+        *(
+            "[",
+            "]",
+            "{",
+            "}",
+            ",",
+            '"',
+            "'",
+            "x",
+            "Read",
+            "Agent(b)",
+            "mcp__s__t",
+            "\u200b",
+            "é",
+            "\r\n",
+            "\ufeff",
+        ),
         *("= ", '"""', "null", "true", "5", "{}", "[]", "\x00", "\ud7ff"),
     ]
 )
 
 
 @pytest.mark.requirement("CV-05")
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(place=st.sampled_from(PLACES), words=st.lists(_WORDS, max_size=30), fenced=st.booleans())
 def test_any_file_is_reported(place: str, words: list[str], fenced: bool, tmp_path: Path) -> None:
     folder = tmp_path / str(abs(hash((place, tuple(words), fenced))))

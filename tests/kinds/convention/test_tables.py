@@ -8,12 +8,12 @@ import msgspec
 import pytest
 
 import equipage
-from equipage.kinds.convention import CONVENTIONS
-from equipage.kinds.convention.kind import kind_of, listed, model_of, sensitive_of
-from equipage.kinds.convention.skills import CLAUDE, OPEN, OPENCODE
-from equipage.kinds.convention.table import Convention
-from equipage.kinds.convention.words import divided, references
-from equipage.kinds.places import PLACES
+from equipage.kinds.conventions import CONVENTIONS
+from equipage.kinds.conventions.kind import kind_of, listed, model_of, sensitive_of
+from equipage.kinds.conventions.skills import CLAUDE, OPEN, OPENCODE
+from equipage.kinds.conventions.stages import divided, references
+from equipage.kinds.conventions.table import Convention
+from equipage.loading.recognise import PLACES
 
 EVERY = (*CONVENTIONS, OPEN, CLAUDE, OPENCODE)
 
@@ -49,7 +49,9 @@ class TestEveryTable:
         assert shown >= convention.restricting
 
     def test_one_row_for_each_file(self, convention: Convention) -> None:
-        (item,) = listed(convention, {"name": "n", "description": "d"}, f"x/folder/file{convention.suffixes[0]}")
+        (item,) = listed(
+            convention, {"name": "n", "description": "d"}, f"x/folder/file{convention.suffixes[0]}"
+        )
         expected = {"field": "n", "file": "file", "folder": "n"}[convention.identity]
         assert (item.sort, item.name, item.description) == (convention.sort, expected, "d")
 
@@ -57,10 +59,23 @@ class TestEveryTable:
         """No value of any field, however wrong, makes equipage fail."""
         if convention.syntax != "header":
             return
-        for wrong in ("5", "true", "[1, {a: 2}]", "{a: [1]}", "null", "'x, y (z'", "2024-01-01", "[[]]"):
+        for wrong in (
+            "5",
+            "true",
+            "[1, {a: 2}]",
+            "{a: [1]}",
+            "null",
+            "'x, y (z'",
+            "2024-01-01",
+            "[[]]",
+        ):
             header = "\n".join(f"{field.name}: {wrong}" for field in convention.fields)
-            outcome = equipage.check([_written(tmp_path, convention, f"---\n{header}\n---\n")], env={})
-            assert not [each for each in outcome.diagnostics if each.code == "internal-error"], wrong
+            outcome = equipage.check(
+                [_written(tmp_path, convention, f"---\n{header}\n---\n")], env={}
+            )
+            assert not [each for each in outcome.diagnostics if each.code == "internal-error"], (
+                wrong
+            )
 
 
 def _written(folder: Path, convention: Convention, text: str) -> Path:

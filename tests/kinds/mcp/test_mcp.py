@@ -10,11 +10,11 @@ import pytest
 
 import equipage
 from conftest import shared_probes
+from equipage.files.roots import find_places
+from equipage.kinds.defect.settings_stack import find_settings
 from equipage.kinds.mcp.dialects import DIALECTS
-from equipage.kinds.mcp.reading import without_comments
-from equipage.kinds.registry import kind_named
-from equipage.layers import find_places
-from equipage.settings import find_settings
+from equipage.kinds.mcp.servers import without_comments
+from equipage.loading.recognise import kind_named
 
 
 def write(folder: Path, files: dict[str, str]) -> None:
@@ -43,22 +43,40 @@ def test_strict_only_beside_the_seeds_own_folder(tmp_path: Path) -> None:
     write(tmp_path, {".mcp.json": '{"mcpServers": {"a": {"type": "streamable-http", "url": "u"}}}'})
     assert equipage.check([tmp_path], env={}).errors == ()
     (tmp_path / ".defect").mkdir()
-    assert [each.code for each in equipage.check([tmp_path], env={}).errors] == ["mcp-unknown-transport"]
+    assert [each.code for each in equipage.check([tmp_path], env={}).errors] == [
+        "mcp-unknown-transport"
+    ]
 
 
 @pytest.mark.requirement("MC-04")
 @pytest.mark.parametrize(
     ("path", "text", "server"),
     [
-        (".vscode/mcp.json", '{"servers": {"a": {"type": "http", "url": "u"}}}', {"transport": "http", "url": "u"}),
-        (".cursor/mcp.json", '{"mcpServers": {"a": {"url": "u"}}}', {"transport": "http", "url": "u"}),
+        (
+            ".vscode/mcp.json",
+            '{"servers": {"a": {"type": "http", "url": "u"}}}',
+            {"transport": "http", "url": "u"},
+        ),
+        (
+            ".cursor/mcp.json",
+            '{"mcpServers": {"a": {"url": "u"}}}',
+            {"transport": "http", "url": "u"},
+        ),
         (
             ".copilot/mcp.json",
             '{"mcpServers": {"a": {"type": "local", "command": "c", "tools": ["*"]}}}',
             {"transport": "stdio", "command": "c", "settings": {"tools": ["*"]}},
         ),
-        (".gemini/settings.json", '{"mcpServers": {"a": {"url": "u"}}}', {"transport": "sse", "url": "u"}),
-        (".gemini/settings.json", '{"mcpServers": {"a": {"httpUrl": "u"}}}', {"transport": "http", "url": "u"}),
+        (
+            ".gemini/settings.json",
+            '{"mcpServers": {"a": {"url": "u"}}}',
+            {"transport": "sse", "url": "u"},
+        ),
+        (
+            ".gemini/settings.json",
+            '{"mcpServers": {"a": {"httpUrl": "u"}}}',
+            {"transport": "http", "url": "u"},
+        ),
         (
             ".codex/config.toml",
             '[mcp_servers.a]\ncommand = "c"\nargs = ["x"]\nenabled = false\n',
@@ -83,7 +101,9 @@ def test_every_dialect(path: str, text: str, server: dict[str, Any], tmp_path: P
     assert loaded.to_dict() == {"servers": {"a": server}}
 
 
-@pytest.mark.parametrize("text", ["[]", "5", "null", '{"mcpServers": []}', '{"mcpServers": {"a": 5}}', "{", ""])
+@pytest.mark.parametrize(
+    "text", ["[]", "5", "null", '{"mcpServers": []}', '{"mcpServers": {"a": 5}}', "{", ""]
+)
 @pytest.mark.parametrize("path", [".mcp.json", ".vscode/mcp.json", "opencode.json"])
 def test_any_text_is_told_not_raised(path: str, text: str, tmp_path: Path) -> None:
     write(tmp_path, {path: text})
@@ -96,9 +116,11 @@ def test_any_text_is_told_not_raised(path: str, text: str, tmp_path: Path) -> No
 def test_any_value_is_told_not_raised(dialect: Any, tmp_path: Path) -> None:
     path = {"Claude Code": ".mcp.json"}.get(dialect.tool)
     if path is None or dialect.format != "json":
-        path = {"VS Code": ".vscode/mcp.json", "Cursor": ".cursor/mcp.json", "GitHub Copilot": ".copilot/mcp.json"}.get(
-            dialect.tool, "opencode.json"
-        )
+        path = {
+            "VS Code": ".vscode/mcp.json",
+            "Cursor": ".cursor/mcp.json",
+            "GitHub Copilot": ".copilot/mcp.json",
+        }.get(dialect.tool, "opencode.json")
     for wrong in (5, None, True, [1], {"a": [1]}, "x", ""):
         server = dict.fromkeys(dialect.names, wrong)
         write(tmp_path, {path: json.dumps({dialect.top: {"a": server}})})
@@ -125,7 +147,12 @@ def test_comments_become_blanks(text: str, plain: str) -> None:
 
 
 def test_places_behind_comments(tmp_path: Path) -> None:
-    write(tmp_path, {".vscode/mcp.json": '{\n  // a\n  "servers": {"a": {"type": "http", "url": "u", "hedaers": {}}}}'})
+    write(
+        tmp_path,
+        {
+            ".vscode/mcp.json": '{\n  // a\n  "servers": {"a": {"type": "http", "url": "u", "hedaers": {}}}}'
+        },
+    )
     (found,) = equipage.check([tmp_path], env={}).diagnostics
     assert (found.code, found.span.line if found.span else None) == ("unknown-field", 3)
 

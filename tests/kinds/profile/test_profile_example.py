@@ -20,7 +20,9 @@ def test_the_example(tmp_path: Path) -> None:
     assert profiles.shadowed[0].layer == "user"
     assert profiles["explorer"].tool_allow == ("read_file", "search")
     assert [each.severity for each in profiles.warnings] == ["note"]
-    settings = equipage.load_settings(project, xdg_config_home=user, overrides=["turn.request_limit=10"])
+    settings = equipage.load_settings(
+        project, xdg_config_home=user, overrides=["turn.request_limit=10"]
+    )
     assert settings.config.turn.request_limit == 10
     assert settings.layer("default.provider") == "user"
     assert settings.warnings == ()

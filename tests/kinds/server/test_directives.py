@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import equipage
-from equipage.diagnostics import LoadError
-from equipage.files import MemoryFiles
-from equipage.kinds.registry import kind_named
-from equipage.loading import Outcome, Request, load_path
+from equipage.core.diagnostics import LoadError
+from equipage.files.reading import MemoryFiles
+from equipage.loading.pipeline import Outcome, Request, load_path
+from equipage.loading.recognise import kind_named
 
 TOOL = "tool: {name: %s, description: d, inputSchema: {type: object}}\nresponse: {content: [{type: text, text: hi}]}\n"
 SERVER = kind_named("server")
@@ -101,7 +101,10 @@ def in_memory(files: dict[str, str], **env: str) -> tuple[Outcome, list[str]]:
 
 @pytest.mark.requirement("F-002", "NFR-001")
 def test_a_file_is_read_once_however_often_it_is_included() -> None:
-    tools = "".join(f"  - {{$include: t.yaml, override: {{tool: {{name: t{number}}}}}}}\n" for number in range(50))
+    tools = "".join(
+        f"  - {{$include: t.yaml, override: {{tool: {{name: t{number}}}}}}}\n"
+        for number in range(50)
+    )
     files = {"main.yaml": f"server: {{name: a}}\ntools:\n{tools}", "library/t.yaml": TOOL % "t"}
     outcome, opened = in_memory(files)
     assert opened == ["/project/main.yaml", "/project/library/t.yaml"]
@@ -112,19 +115,27 @@ def test_a_file_is_read_once_however_often_it_is_included() -> None:
 @pytest.mark.requirement("EC-LOAD-016", "F-007a")
 def test_a_hundred_files_deep() -> None:
     files = {"main.yaml": "server: {name: a}\n$note: {$include: c1.yaml}\n"}
-    files |= {f"library/c{number}.yaml": f"$include: c{number + 1}.yaml\n" for number in range(1, 100)}
+    files |= {
+        f"library/c{number}.yaml": f"$include: c{number + 1}.yaml\n" for number in range(1, 100)
+    }
     files["library/c100.yaml"] = "x: 1\n"
     outcome, opened = in_memory(files, THOUGHTJACK_MAX_INCLUDE_DEPTH="100")
     assert outcome.ok
-    assert [(each.code, each.name) for each in outcome.diagnostics] == [("include-deep", "main.yaml")]
+    assert [(each.code, each.name) for each in outcome.diagnostics] == [
+        ("include-deep", "main.yaml")
+    ]
     assert len(opened) == 101
     outcome, _ = in_memory(files)
-    assert [(each.code, each.name) for each in outcome.diagnostics] == [("include-depth", "library/c10.yaml")]
+    assert [(each.code, each.name) for each in outcome.diagnostics] == [
+        ("include-depth", "library/c10.yaml")
+    ]
     files["library/c100.yaml"] = "$include: c101.yaml\n"
     files["library/c101.yaml"] = "x: 1\n"
     outcome, _ = in_memory(files, THOUGHTJACK_MAX_INCLUDE_DEPTH="9999")
     # No variable raises the limit so far, so none is named.
-    assert [(each.code, each.help) for each in outcome.errors] == [("include-depth", "flatten the chain")]
+    assert [(each.code, each.help) for each in outcome.errors] == [
+        ("include-depth", "flatten the chain")
+    ]
 
 
 @pytest.mark.requirement("NFR-003", "F-008")
@@ -132,7 +143,10 @@ def test_one_mistake_in_a_file_included_a_thousand_times_is_one_finding() -> Non
     bad = "tool: {name: t, description: 5, inputSchema: {type: objct}}\nresponse: {content: [{type: text, text: x}]}\n"
     main = "server: {name: a}\ntools:\n" + "  - $include: bad.yaml\n" * 1000
     outcome, _ = in_memory({"main.yaml": main, "library/bad.yaml": bad})
-    assert [(each.code, each.count) for each in outcome.errors] == [("wrong-type", 1000), ("schema-type-unknown", 1000)]
+    assert [(each.code, each.count) for each in outcome.errors] == [
+        ("wrong-type", 1000),
+        ("schema-type-unknown", 1000),
+    ]
 
 
 # ------------------------------------------------------------------------------------------------------ files
@@ -143,7 +157,10 @@ def test_data_is_limited_to_ten_mebibytes() -> None:
     text = "server: {name: a}\nresources: [{resource: {uri: u, name: n}, response: {content: {$file: big.txt}}}]\n"
     write("main.yaml", text)
     write("big.txt", b"x" * (10 * 1024 * 1024))
-    assert len(equipage.load("main.yaml", env={}).config.baseline.resources[0].response.content) == 10 * 1024 * 1024
+    assert (
+        len(equipage.load("main.yaml", env={}).config.baseline.resources[0].response.content)
+        == 10 * 1024 * 1024
+    )
     write("big.txt", b"x" * (10 * 1024 * 1024 + 1))
     with pytest.raises(LoadError) as error:
         equipage.load("main.yaml", env={"THOUGHTJACK_MAX_CONFIG_SIZE": "100mb"})
@@ -164,7 +181,12 @@ def test_images_become_base64(extension: str) -> None:
 def test_extensions_tell_by_case() -> None:
     write("X.JSON", "{}")
     text = "server: {name: a}\nresources: [{resource: {uri: u, name: n}, response: {content: {$file: X.JSON}}}]\n"
-    assert equipage.load(write("main.yaml", text), env={}).config.baseline.resources[0].response.content == "{}"
+    assert (
+        equipage.load(write("main.yaml", text), env={})
+        .config.baseline.resources[0]
+        .response.content
+        == "{}"
+    )
 
 
 @pytest.mark.requirement("F-009")

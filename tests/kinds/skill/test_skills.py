@@ -9,12 +9,12 @@ import pytest
 
 import equipage
 from conftest import shared_probes
-from equipage.files import Files
-from equipage.kinds.skill.kind import STRICT, variant_of
-from equipage.layers import find_places
-from equipage.listing import list_all
-from equipage.loading import Request
-from equipage.skills import discover_skills, find_skills
+from equipage.files.reading import Files
+from equipage.files.roots import find_places
+from equipage.kinds.conventions.skill import STRICT, variant_of
+from equipage.kinds.conventions.skill_discovery import discover_skills, find_skills
+from equipage.loading.pipeline import Request
+from equipage.views.listing import list_all
 
 
 def write(folder: Path, files: dict[str, str]) -> None:
@@ -50,7 +50,10 @@ def test_the_project_replaces_the_user(tmp_path: Path) -> None:
         },
     )
     skills = discover_skills(tmp_path / "p", xdg_config_home=tmp_path / "x", env={})
-    assert {name: skill.description for name, skill in skills.items()} == {"a": "project", "b": "user"}
+    assert {name: skill.description for name, skill in skills.items()} == {
+        "a": "project",
+        "b": "user",
+    }
     assert skills["a"].body == "body of a"
     assert [each.layer for each in skills.found if each.shadowed_by] == ["user"]
     assert len(skills) == 2
@@ -84,9 +87,14 @@ SKILL = "---\nname: {}\ndescription: {}\n---\nbody\n"
 
 
 @pytest.mark.requirement("SK-03")
-def test_a_skill_has_the_name_of_the_folder_it_is_found_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_skill_has_the_name_of_the_folder_it_is_found_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / ".git").mkdir()
-    write(tmp_path, {"o/SKILL.md": SKILL.format("a", "x"), ".claude/skills/b/SKILL.md": SKILL.format("b", "y")})
+    write(
+        tmp_path,
+        {"o/SKILL.md": SKILL.format("a", "x"), ".claude/skills/b/SKILL.md": SKILL.format("b", "y")},
+    )
     (tmp_path / ".defect/skills").mkdir(parents=True)
     (tmp_path / ".defect/skills/a").symlink_to("../../o")
     (tmp_path / ".claude/skills/a").symlink_to("../../o")
@@ -103,11 +111,16 @@ def test_a_skill_has_the_name_of_the_folder_it_is_found_in(tmp_path: Path, monke
 
 @pytest.mark.requirement("SK-01")
 @pytest.mark.parametrize("name", [".defect", ".defect/skills"])
-def test_a_file_in_the_place_of_the_layer(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_in_the_place_of_the_layer(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / ".git").mkdir()
     write(tmp_path, {name: "a file"})
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(equipage.LoadError, match=r"\.defect/skills: error\[layer-unreadable\] cannot list the folder"):
+    with pytest.raises(
+        equipage.LoadError,
+        match=r"\.defect/skills: error\[layer-unreadable\] cannot list the folder",
+    ):
         discover_skills(".", local=True, env={})
     (told,) = equipage.check(["."], env={}).diagnostics
     assert told.code == "layer-unreadable"
@@ -115,7 +128,10 @@ def test_a_file_in_the_place_of_the_layer(name: str, tmp_path: Path, monkeypatch
 
 def test_a_relative_config_home_is_told(tmp_path: Path) -> None:
     (found,) = find_skills(find_places(tmp_path, env={"XDG_CONFIG_HOME": "."})).diagnostics
-    assert str(found) == "equipage: warning[variable-ignored] XDG_CONFIG_HOME is not an absolute path and is ignored"
+    assert (
+        str(found)
+        == "equipage: warning[variable-ignored] XDG_CONFIG_HOME is not an absolute path and is ignored"
+    )
 
 
 @pytest.mark.requirement("SK-01")

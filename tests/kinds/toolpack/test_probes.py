@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 import equipage
-from equipage.toolpacks import ToolpackLoader, ToolpackValidationError
+from equipage.kinds.toolpack.loader import ToolpackLoader, ToolpackValidationError
 
 PROBES = [
     json.loads(line)
-    for line in (Path(__file__).parents[2] / "data" / "probes" / "toolpack.jsonl").read_text().splitlines()
+    for line in (Path(__file__).parents[2] / "data" / "probes" / "toolpack.jsonl")
+    .read_text()
+    .splitlines()
 ]
 
 

@@ -37,7 +37,11 @@ def needs_exist(playbook: Any, _session: Session) -> Iterator[Fact]:
 
 def _unknown(name: str, known: list[str], place: Path) -> Fact:
     guess = nearest(name, known)
-    remedy = None if guess is None else Remedy(f"change to `{guess}`", (Change(place, guess),), safe=False)
+    remedy = (
+        None
+        if guess is None
+        else Remedy(f"change to `{guess}`", (Change(place, guess),), safe=False)
+    )
     return fact("step-unknown", place, remedy=remedy, step=Shown(name), nearest=guess)
 
 

@@ -8,7 +8,20 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from equipage.plugin import HOLE, ROOT, Fact, FileProblem, Path, PathPolicy, Session, Shown, Tree, get, graft, put
+from equipage.plugin import (
+    HOLE,
+    ROOT,
+    Fact,
+    FileProblem,
+    Path,
+    PathPolicy,
+    Session,
+    Shown,
+    Tree,
+    get,
+    graft,
+    put,
+)
 
 #: Prompts lie beside the playbook, and never elsewhere.
 _PROMPTS = PathPolicy(absolute="refuse", parents="refuse")
@@ -50,7 +63,12 @@ def _read(tree: Tree, path: Path, reference: str, session: Session, facts: list[
     try:
         found = session.refer(reference, _PROMPTS, bases=(session.base,), roots=(session.base,))
     except FileProblem as problem:
-        values = {**problem.values, "file": Shown(reference), "reference": Shown(reference), "base": "the playbook"}
+        values = {
+            **problem.values,
+            "file": Shown(reference),
+            "reference": Shown(reference),
+            "base": "the playbook",
+        }
         facts.append(Fact(problem.code, values=values, origin=tree.story(path).origin))
         return HOLE
     return found.source.text

@@ -13,18 +13,88 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
+from msgspec import inspect as types
 
-from equipage.diagnostics import Also, Fact, Part, Shown
-from equipage.files import require_text
-from equipage.kinds.agent_md.header import agent_tree, read_header
-from equipage.kinds.blueprint.slots import is_free_form, needs_structure
-from equipage.nearest import distance
-from equipage.path import ROOT, Path
-from equipage.sandbox import FileProblem, PathPolicy
-from equipage.session import Session
-from equipage.source import Source
+from equipage.core.diagnostics import Also, Fact, Part, Shown
+from equipage.core.path import ROOT, Path
+from equipage.core.source import Source
+from equipage.core.text import distance
+from equipage.files.reading import require_text
+from equipage.files.sandbox import FileProblem, PathPolicy
+from equipage.kinds.blueprint.agent import agent_tree, read_header
+from equipage.kinds.blueprint.model import Blueprint
+from equipage.loading.model import describe, type_info
+from equipage.loading.session import Session
+from equipage.loading.tree import HOLE, Origin, Origins, Strategy, Tree, Via, graft, merge, remove
 from equipage.syntax.document import Document
-from equipage.tree import HOLE, Origin, Origins, Strategy, Tree, Via, graft, merge, remove
+
+# --- slots -------------------------------------------------------------------------------------
+# Which places of a blueprint take any value at all.
+
+_STRUCTURES = (types.StructType, types.DictType, types.VarTupleType, types.BoolType, types.IntType)
+
+
+def is_free_form(value: Any, path: Path) -> bool:
+    """Whether what stands at `path` of a blueprint is never looked into: a literal, a spec, a hint.
+
+    Elsewhere the model itself says what is wrong.
+    """
+    return isinstance(_type_at(value, path), types.AnyType)
+
+
+def needs_structure(value: Any, path: Path) -> str | None:
+    """What must stand at `path` of a blueprint, in words, where no text can; else None."""
+    kind = _type_at(value, path)
+    choices = kind.types if isinstance(kind, types.UnionType) else (kind,)
+    return (
+        describe(kind)
+        if kind is not None and all(isinstance(each, _STRUCTURES) for each in choices)
+        else None
+    )
+
+
+def _type_at(value: Any, path: Path) -> types.Type | None:
+    """The type of what stands at `path` of a blueprint, that of a place above if it takes anything; None if there
+    is no such place."""
+    kind = _branch(type_info(Blueprint), value)
+    for step in path:
+        if isinstance(kind, types.AnyType):
+            return kind
+        inner = _below(kind, step)
+        if inner is None:
+            return None
+        value = _child(value, step)
+        kind = _branch(inner, value)
+    return kind
+
+
+def _below(kind: types.Type, step: str | int) -> types.Type | None:
+    """The type of what stands at one step below."""
+    if isinstance(kind, types.StructType):
+        return next((field.type for field in kind.fields if field.encode_name == step), None)
+    if isinstance(kind, types.DictType):
+        return kind.value_type
+    return kind.item_type if isinstance(kind, types.VarTupleType) else None
+
+
+def _branch(kind: types.Type, value: Any) -> types.Type:
+    """The branch of a union that a value is meant for."""
+    if not isinstance(kind, types.UnionType):
+        return kind
+    rest = [each for each in kind.types if not isinstance(each, types.NoneType)]
+    if len(rest) == 1:
+        return rest[0]
+    structs = [each for each in rest if isinstance(each, types.StructType)]
+    tag = value.get(structs[0].tag_field) if structs and isinstance(value, dict) else None
+    return next((each for each in structs if each.tag == tag), kind)
+
+
+def _child(value: Any, step: str | int) -> Any:
+    try:
+        return value[step]
+    except (KeyError, IndexError, TypeError):
+        return None
+
 
 FILE = "$file"
 AGENT_MD = "$agent_md"
@@ -38,7 +108,9 @@ class Places(msgspec.Struct, frozen=True):
     shown: str
 
 
-def expand(tree: Tree, session: Session, places: Places, kind: Tree, *, whole: bool = True) -> tuple[Tree, list[Fact]]:
+def expand(
+    tree: Tree, session: Session, places: Places, kind: Tree, *, whole: bool = True
+) -> tuple[Tree, list[Fact]]:
     """The tree with every reference replaced by what it stands for. `kind` is that of agents who do not say it.
 
     Unless the tree is a `whole` blueprint, nobody knows what its places take.
@@ -50,7 +122,9 @@ def expand(tree: Tree, session: Session, places: Places, kind: Tree, *, whole: b
 class _Expander:
     """The references of one load: files read so far, and what was found."""
 
-    def __init__(self, session: Session, places: Places, kind: Tree, root: Any, *, whole: bool) -> None:
+    def __init__(
+        self, session: Session, places: Places, kind: Tree, root: Any, *, whole: bool
+    ) -> None:
         self.session = session
         self.places = places
         self.kind = kind
@@ -74,7 +148,9 @@ class _Expander:
                 self.facts += _oddities(node)
             elif AGENT_MD in node.value and _is_entry(where + path):
                 found = Shown(node.value[AGENT_MD], as_found=True)
-                self.say(node, AGENT_MD, "wrong-type", {"expected": "a path as text", "found": found})
+                self.say(
+                    node, AGENT_MD, "wrong-type", {"expected": "a path as text", "found": found}
+                )
                 parts[path] = self.hole(node)
             elif self.whole and (slips := list(_slips(node))):
                 self.facts += [msgspec.structs.replace(each, severity="error") for each in slips]
@@ -87,7 +163,12 @@ class _Expander:
             hint = "`$file` always brings text; write it in place"
             if _is_entry(where):
                 hint = "`$file` always brings text; did you mean `$agent_md`?"
-            self.say(node, FILE, "wrong-type", {"expected": needed, "found": "the text of a file", "hint": hint})
+            self.say(
+                node,
+                FILE,
+                "wrong-type",
+                {"expected": needed, "found": "the text of a file", "hint": hint},
+            )
             return self.hole(node)
         source = self.source(node, FILE)
         if source is None:
@@ -96,7 +177,10 @@ class _Expander:
         if document is None:
             window = (0, len(source.text))  # a byte order mark is part of a raw text
             document = self.texts[id(source)] = Document(source, "text", source.text, window=window)
-        return Tree(document.value, Origins(Origin(document), (Via("read by `$file` here", _at(node, FILE)),)))
+        return Tree(
+            document.value,
+            Origins(Origin(document), (Via("read by `$file` here", _at(node, FILE)),)),
+        )
 
     def agent(self, node: Tree, where: Path) -> Tree:
         """What an `$agent_md` mapping stands for."""
@@ -112,7 +196,9 @@ class _Expander:
 
     def siblings(self, rest: Tree, where: Path) -> Tree:
         """What stands beside a reference, each on its own: a `$file` alone beside it is a field, not a reference."""
-        parts: dict[Path, Tree] = {(key,): self.expand(rest.at((key,)), (*where, key)) for key in rest.value}
+        parts: dict[Path, Tree] = {
+            (key,): self.expand(rest.at((key,)), (*where, key)) for key in rest.value
+        }
         return graft(rest, parts)
 
     def agent_of(self, source: Source, node: Tree) -> Tree:
@@ -140,7 +226,9 @@ class _Expander:
         """The file a reference names; None, with a finding, if it cannot be had."""
         reference = node.value[key]
         if self.session.embedded:
-            self.say(node, key, "embedded-reference", {"directive": key, "reference": Shown(reference)})
+            self.say(
+                node, key, "embedded-reference", {"directive": key, "reference": Shown(reference)}
+            )
             return None
         bases, roots = self.places.bases, self.places.roots
         try:
@@ -149,7 +237,12 @@ class _Expander:
             return require_text(source) if key == FILE else source
         except FileProblem as problem:
             named = {"file": Shown(reference)} if problem.code != "not-utf8" else {}
-            values = {**problem.values, **named, "reference": Shown(reference), "base": self.places.shown}
+            values = {
+                **problem.values,
+                **named,
+                "reference": Shown(reference),
+                "base": self.places.shown,
+            }
             self.say(node, key, problem.code, values)
             return None
 
@@ -180,7 +273,9 @@ def _references(value: Any) -> Iterator[tuple[Path, str | None]]:
             steps = zip(range(len(node) - 1, -1, -1), reversed(node), strict=True)
         else:
             continue
-        stack.extend(((*path, step), child) for step, child in steps if isinstance(child, dict | list))
+        stack.extend(
+            ((*path, step), child) for step, child in steps if isinstance(child, dict | list)
+        )
 
 
 def _require_file_name(reference: str) -> None:
@@ -209,8 +304,14 @@ def _oddities(node: Tree) -> Iterator[Fact]:
 def _slips(node: Tree) -> Iterator[Fact]:
     """Keys that nearly spell a directive."""
     for key in node.value:
-        if str(key)[:1] == "$" and key not in (FILE, AGENT_MD) and (meant := _meant(key)) is not None:
-            yield _odd(node, key, "directive-slip", {"key": Shown(key), "nearest": meant}, part="key")
+        if (
+            str(key)[:1] == "$"
+            and key not in (FILE, AGENT_MD)
+            and (meant := _meant(key)) is not None
+        ):
+            yield _odd(
+                node, key, "directive-slip", {"key": Shown(key), "nearest": meant}, part="key"
+            )
 
 
 def _odd(node: Tree, key: str, code: str, values: dict[str, object], part: Part = "value") -> Fact:

@@ -12,13 +12,14 @@ from typing import Any
 
 import blake3
 
-from equipage.diagnostics import Also, Change, Fact, Part, Remedy, Shown, fact
-from equipage.kinds.blueprint.parts import Names, flow_parts, has_holes, items, names_in
-from equipage.kinds.blueprint.runners import Runners
-from equipage.nearest import Guesses
-from equipage.path import Path
-from equipage.session import Session
-from equipage.tree import HOLE, mapping
+from equipage.core.diagnostics import Also, Change, Fact, Part, Remedy, Shown, fact
+from equipage.core.path import Path
+from equipage.core.text import Guesses
+from equipage.kinds.blueprint.agent_model import AGENT_KINDS
+from equipage.kinds.blueprint.rules_agents import Runners, step_names
+from equipage.kinds.blueprint.walks import Names, flow_parts, has_holes, items, names_in
+from equipage.loading.session import Session
+from equipage.loading.tree import HOLE, mapping
 
 _SEMVER = re.compile(
     r"(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)\.(?:0|[1-9]\d*)"
@@ -56,10 +57,14 @@ def schema_version_is_semver(config: Any, _session: Session) -> Iterator[Fact]:
         return
     numbers = re.findall(r"\d+", re.split("[-+]", version)[0])
     # Compared by length first: Python reads no number of thousands of digits.
-    if not _SEMVER.fullmatch(version) or any(len(each) > 20 or int(each) > _UINT64 for each in numbers):
+    if not _SEMVER.fullmatch(version) or any(
+        len(each) > 20 or int(each) > _UINT64 for each in numbers
+    ):
         yield fact("not-semver", ("schema_version",), found=Shown(version))
     elif version != _KNOWN_SCHEMA:
-        yield fact("unknown-schema-version", ("schema_version",), found=Shown(version), known=_KNOWN_SCHEMA)
+        yield fact(
+            "unknown-schema-version", ("schema_version",), found=Shown(version), known=_KNOWN_SCHEMA
+        )
 
 
 def time_to_live_fits(config: Any, _session: Session) -> Iterator[Fact]:
@@ -78,7 +83,9 @@ def origin_has_no_further_keys(config: Any, _session: Session) -> Iterator[Fact]
         if key != "kind" and key not in (known or ()):
             path = ("metadata", "origin", key)
             owner = "`metadata.origin`"
-            yield fact("unknown-field", path, part="key", severity="warning", field=Shown(key), owner=owner)
+            yield fact(
+                "unknown-field", path, part="key", severity="warning", field=Shown(key), owner=owner
+            )
 
 
 def layers_exist(config: Any, _session: Session) -> Iterator[Fact]:
@@ -115,13 +122,18 @@ def _twice(one: Path, other: Path, what: str, name: str, *, same_file: bool) -> 
         hint = "write `name:` beside one of them"
         return fact(code, other, part="key", also=[also], what=what, name=Shown(name), hint=hint)
     also = Also("first here", path=(*one, "name"))
-    return fact(code, (*other, "name"), also=[also], what=what, name=Shown(name), hint="rename one of them")
+    return fact(
+        code, (*other, "name"), also=[also], what=what, name=Shown(name), hint="rename one of them"
+    )
 
 
 def _is_same_file(one: Any, other: Any) -> bool:
     """Whether two agents were brought from one file, which is read once."""
     profile = mapping(one).get("profile")
-    return profile is mapping(other).get("profile") and mapping(profile).get("version_hash") is not None
+    return (
+        profile is mapping(other).get("profile")
+        and mapping(profile).get("version_hash") is not None
+    )
 
 
 def steps_name_agents(config: Any, session: Session) -> Iterator[Fact]:
@@ -134,7 +146,9 @@ def steps_name_agents(config: Any, session: Session) -> Iterator[Fact]:
     for name in hints:
         if agents.lack(name):
             path = ("hints", "per_agent", name)
-            yield _unknown("unknown-agent", path, name, agents, "agents", session.guesses, on_key=True)
+            yield _unknown(
+                "unknown-agent", path, name, agents, "agents", session.guesses, on_key=True
+            )
 
 
 def _agents_named(config: Any) -> Iterator[tuple[Path, Any]]:
@@ -153,7 +167,10 @@ def agents_are_used(config: Any, session: Session) -> Iterator[Fact]:
     if not all(isinstance(name, str) for name in used) or has_holes(mapping(config).get("flow")):
         return
     # One that a step misspells is not unused; the step has been told what was meant.
-    meant = {name if name in agents else session.guesses.nearest(name, agents) for name in dict.fromkeys(used)}
+    meant = {
+        name if name in agents else session.guesses.nearest(name, agents)
+        for name in dict.fromkeys(used)
+    }
     for name, number in agents.items() if not session.guesses.are_spent else ():
         if name not in meant:
             yield fact("unused-agent", ("agents", number, "name"), name=Shown(name))
@@ -187,10 +204,18 @@ def _other_names(config: Any) -> Iterator[tuple[str, Path, Any]]:
     for number, agent in items(top.get("agents")):
         here: Path = ("agents", number)
         yield "runners", (*here, "runner_ref"), mapping(agent).get("runner_ref")
-        yield "metas", (*here, "meta", "meta_ref"), mapping(mapping(agent).get("meta")).get("meta_ref")
+        yield (
+            "metas",
+            (*here, "meta", "meta_ref"),
+            mapping(mapping(agent).get("meta")).get("meta_ref"),
+        )
         yield from _template((*here, "runner"), mapping(agent).get("runner"))
     for part in flow_parts(config):
-        if part.tag == "kind" and part.name == "step" and mapping(part.value.get("in")).get("op") == "lit":
+        if (
+            part.tag == "kind"
+            and part.name == "step"
+            and mapping(part.value.get("in")).get("op") == "lit"
+        ):
             meta = mapping(mapping(part.value["in"].get("value")).get("$step_meta"))
             yield "metas", (*part.path, "in", "value", "$step_meta", "ref"), meta.get("ref")
 
@@ -201,13 +226,24 @@ def _template(path: Path, runner: Any) -> Iterable[tuple[str, Path, Any]]:
 
 
 def _unknown(
-    code: str, path: Path, name: Any, known: Names, where: str, guesses: Guesses, *, on_key: bool = False
+    code: str,
+    path: Path,
+    name: Any,
+    known: Names,
+    where: str,
+    guesses: Guesses,
+    *,
+    on_key: bool = False,
 ) -> Fact:
     guess = guesses.nearest(name, known.first)
     part: Part = "key" if on_key else "value"
     # Only a name that needs no quotes and no escapes can be put in without looking.
     simple = guess is not None and re.fullmatch(r"[A-Za-z_][\w-]*", guess)
-    remedy = Remedy(f"change to `{guess}`", (Change(path, guess, part),), safe=False) if guess and simple else None
+    remedy = (
+        Remedy(f"change to `{guess}`", (Change(path, guess, part),), safe=False)
+        if guess and simple
+        else None
+    )
     return fact(code, path, part=part, remedy=remedy, name=Shown(name), nearest=guess, where=where)
 
 
@@ -222,7 +258,13 @@ def agents_have_what_their_kind_needs(config: Any, _session: Session) -> Iterato
         needed = _needed(agent, number, runners) if isinstance(name, str) else None
         if needed is not None:
             kind = agent["kind"]
-            yield fact("spec-incomplete", ("agents", number, "kind"), name=Shown(name), kind=kind, needed=needed)
+            yield fact(
+                "spec-incomplete",
+                ("agents", number, "kind"),
+                name=Shown(name),
+                kind=kind,
+                needed=needed,
+            )
 
 
 def _needed(agent: dict[str, Any], number: int, runners: Runners) -> str | None:
@@ -235,7 +277,9 @@ def _needed(agent: dict[str, Any], number: int, runners: Runners) -> str | None:
     if kind == "operator" and "operator_ref" not in given:
         return "spec.operator_ref"
     if kind == "subprocess" and "program" not in given:
-        return "spec.program" if _backend(agent, number, runners) not in ("subprocess", HOLE) else None
+        return (
+            "spec.program" if _backend(agent, number, runners) not in ("subprocess", HOLE) else None
+        )
     if kind == "rust_fn" and "fn_id" not in given:
         return "spec.fn_id"
     if kind == "lua" and given.isdisjoint(("fn_id", "source")):
@@ -264,7 +308,9 @@ def hashes_are_those_of_prompts(config: Any, _session: Session) -> Iterator[Fact
             computed = blake3.blake3(prompt.encode("utf-8", "surrogatepass")).hexdigest()
             if given != computed:
                 path = (key, number, "profile", "version_hash")
-                remedy = Remedy("write the hash of the prompt", (Change(path, computed),), safe=False)
+                remedy = Remedy(
+                    "write the hash of the prompt", (Change(path, computed),), safe=False
+                )
                 yield fact("stale-hash", path, remedy=remedy, computed=computed)
 
 
@@ -274,7 +320,13 @@ def targets_are_paths(config: Any, _session: Session) -> Iterator[Fact]:
         for field in _TARGETS.get(part.name, ()) if part.tag == "kind" else ():
             op = mapping(part.value.get(field)).get("op")
             if isinstance(op, str) and op != "path":
-                yield fact("target-not-path", (*part.path, field), field=field, node=part.name, op=Shown(op))
+                yield fact(
+                    "target-not-path",
+                    (*part.path, field),
+                    field=field,
+                    node=part.name,
+                    op=Shown(op),
+                )
 
 
 def placement_is_usable(config: Any, _session: Session) -> Iterator[Fact]:
@@ -295,3 +347,70 @@ def _template_problem(template: str) -> str | None:
     if template.startswith("/") or ".." in template.split("/"):
         return "a relative path without `..`"
     return None
+
+
+# --- loose_ends --------------------------------------------------------------------------------
+# What nothing refers to, what refers to nothing, and what has no name.
+
+#: Agents of these kinds are not played by anybody.
+_WITHOUT_OPERATOR = tuple(kind for kind in AGENT_KINDS if kind != "operator")
+_LOOSE_ENDS_NAMED = ("agents", "operators", "metas", "runners", "subprocesses")
+
+
+def names_are_not_empty(config: Any, _session: Session) -> Iterator[Fact]:
+    """What is found by its name has one."""
+    if mapping(config).get("id") == "":
+        yield fact("empty-name", ("id",), field="id", owner="this blueprint")
+    for key in _LOOSE_ENDS_NAMED:
+        for number, each in items(mapping(config).get(key)):
+            if mapping(each).get("name") == "":
+                yield fact(
+                    "empty-name",
+                    (key, number, "name"),
+                    field="name",
+                    owner=f"this entry of `{key}`",
+                )
+
+
+def operators_are_used(config: Any, session: Session) -> Iterator[Fact]:
+    """Behind every operator there is an agent that names it."""
+    operators = names_in(config, "operators").first
+    agents = mapping(config).get("agents")
+    meant: set[str | None] = set()
+    for _, agent in items(agents) if operators else ():
+        name = mapping(mapping(agent).get("spec")).get("operator_ref")
+        if isinstance(name, str):
+            meant.add(name if name in operators else session.guesses.nearest(name, operators))
+        elif mapping(agent).get("kind") not in _WITHOUT_OPERATOR:
+            return  # it may be meant for any of them; that it does not say so is told elsewhere
+    unused = [name for name in operators if name not in meant]
+    for name in (
+        unused if unused and not session.guesses.are_spent and not has_holes(agents) else ()
+    ):
+        yield fact("unused-operator", ("operators", operators[name], "name"), name=Shown(name))
+
+
+def audits_name_steps(config: Any, session: Session) -> Iterator[Fact]:
+    """Audits look at steps that exist; `*` stands for all of them."""
+    wanted = [(path, name) for path, name in _audited(config) if name != "*"]
+    known = step_names(config) if wanted else {}
+    unknown = [(path, name) for path, name in wanted if name not in known]
+    if (
+        not unknown
+        or has_holes(mapping(config).get("flow"))
+        or not names_in(config, "agents").complete
+    ):
+        return
+    for path, name in unknown:
+        guess = session.guesses.nearest(name, known)
+        remedy = (
+            Remedy(f"change to `{guess}`", (Change(path, guess),), safe=False) if guess else None
+        )
+        yield fact("unknown-step", path, remedy=remedy, name=Shown(name), nearest=guess)
+
+
+def _audited(config: Any) -> Iterator[tuple[Path, str]]:
+    for number, audit in items(mapping(config).get("audits")):
+        for at, name in items(mapping(audit).get("steps")):
+            if isinstance(name, str):
+                yield ("audits", number, "steps", at), name

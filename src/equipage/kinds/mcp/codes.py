@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from equipage.codes import Code
-from equipage.kinds.convention.codes import SUSPICIONS
-from equipage.kinds.settings.codes import CODES as SETTINGS_CODES
+from equipage.core.codes import Code
+from equipage.kinds.conventions.codes import SUSPICIONS
+from equipage.kinds.defect.codes import SETTINGS_CODES
 
 _OWN = (
     Code(

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from equipage.kinds.convention.table import Field, Names, Table
+from equipage.kinds.conventions.table import Field, Names, Table
 from equipage.syntax.document import Format
 
 #: What a server without a `type` is if it has this key.
@@ -84,7 +84,13 @@ COPILOT = Dialect(
     place=r"/mcp-config\.json|/(?:\.copilot|\.github)/mcp\.json",
     top="mcpServers",
     types={**_TYPES, "local": "stdio"},
-    fields=(*_STDIO, *_REMOTE, *_COMMON, Field("tools", Names, restricts=True), Field("filterMapping", Any)),
+    fields=(
+        *_STDIO,
+        *_REMOTE,
+        *_COMMON,
+        Field("tools", Names, restricts=True),
+        Field("filterMapping", Any),
+    ),
 )
 
 VSCODE = Dialect(

@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from equipage.path import Path
-from equipage.tree import mapping
+from equipage.core.path import Path
+from equipage.loading.tree import mapping
 
 
 class Sort(msgspec.Struct, frozen=True):
@@ -40,7 +40,15 @@ SORTS = (TOOL, RESOURCE, PROMPT)
 Place = tuple[Path, Any]
 
 #: What the object of a `default` may hold.
-BRANCH_KEYS = ("content", "sequence", "on_exhausted", "onExhausted", "handler", "messages", "contents")
+BRANCH_KEYS = (
+    "content",
+    "sequence",
+    "on_exhausted",
+    "onExhausted",
+    "handler",
+    "messages",
+    "contents",
+)
 
 # The ways to data that is the author's own, any JSON value. Keys are steps; `_ANY` is an index, or a name the
 # author chose, which may well be that of a key.
@@ -56,7 +64,12 @@ _ITEM = {
 _BASE = {**{sort.plural: {_ANY: _ITEM} for sort in SORTS}, "behavior": _BEHAVIOR}
 _PHASE = {
     **{f"{change}_{sort.plural}": {_ANY: _ITEM} for change in ("add", "replace") for sort in SORTS},
-    "on_enter": {_ANY: {"send_notification": {"params": _FREE}, "send_request": {"params": _FREE, "id": _FREE}}},
+    "on_enter": {
+        _ANY: {
+            "send_notification": {"params": _FREE},
+            "send_request": {"params": _FREE, "id": _FREE},
+        }
+    },
     "behavior": _BEHAVIOR,
 }
 _ROOT: dict[Any, Any] = {**_BASE, "baseline": _BASE, "phases": {_ANY: _PHASE}}
@@ -210,7 +223,9 @@ def handlers(config: Any) -> Iterator[Place]:
 
 def run_time_paths(config: Any) -> Iterator[tuple[Path, str]]:
     """Paths that a running server uses, as far as no template decides them."""
-    places = [((*path, "working_dir"), handler.get("working_dir")) for path, handler in handlers(config)]
+    places = [
+        ((*path, "working_dir"), handler.get("working_dir")) for path, handler in handlers(config)
+    ]
     output = mapping(mapping(config).get("logging")).get("output")
     if output not in ("stderr", "stdout"):
         places.append((("logging", "output"), output))

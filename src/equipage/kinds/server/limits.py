@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import msgspec
 
-from equipage.diagnostics import Fact
+from equipage.core.diagnostics import Fact, fact
+from equipage.core.path import Path
 from equipage.generators import GeneratorLimits, format_size, parse_size
-from equipage.kinds.kind import Limits
-from equipage.kinds.server.parts import LARGEST
+from equipage.kinds.server.items import SORTS, Sort, added_items, base_items, listing
+from equipage.kinds.server.model import LARGEST
+from equipage.loading.kind import Limits
+from equipage.loading.session import Session
+from equipage.loading.tree import mapping
 
 MEBIBYTE = 1024 * 1024
 #: The most a `$file` may hold; no variable changes it.
@@ -34,7 +39,9 @@ LIMITS: Mapping[str, Limit] = {
     "max_resources": Limit("THOUGHTJACK_MAX_RESOURCES", 1_000, 100_000),
     "max_prompts": Limit("THOUGHTJACK_MAX_PROMPTS", 500, 50_000),
     "max_include_depth": Limit("THOUGHTJACK_MAX_INCLUDE_DEPTH", 10, 100),
-    "max_file_bytes": Limit("THOUGHTJACK_MAX_CONFIG_SIZE", 10 * MEBIBYTE, 100 * MEBIBYTE, in_bytes=True),
+    "max_file_bytes": Limit(
+        "THOUGHTJACK_MAX_CONFIG_SIZE", 10 * MEBIBYTE, 100 * MEBIBYTE, in_bytes=True
+    ),
 }
 
 
@@ -82,3 +89,35 @@ def _read(written: str, *, in_bytes: bool) -> int | None:
             return None
         number = size
     return number if number <= LARGEST else None
+
+
+# --- limits ------------------------------------------------------------------------------------
+# How many phases and items there may be.
+
+
+def counts_are_bounded(config: Any, session: Session) -> Iterator[Fact]:
+    counts: dict[str, tuple[int, Path]] = {
+        "phases": (len(listing(mapping(config).get("phases"))), ("phases",)),
+    }
+    for sort in SORTS:
+        count = sum(1 for _ in base_items(config, sort)) + sum(1 for _ in added_items(config, sort))
+        counts[sort.plural] = count, _place(config, sort)
+    for entity, (count, path) in counts.items():
+        limit = getattr(session.limits, f"max_{entity}")
+        if count > limit:
+            known = LIMITS[f"max_{entity}"]
+            variable = known.variable if count <= known.cap else None
+            yield fact(
+                "limit-exceeded", path, entity=entity, count=count, limit=limit, variable=variable
+            )
+
+
+def _place(config: Any, sort: Sort) -> Path:
+    """The list that holds most of a sort, as far as one can be named."""
+    if mapping(config).get(sort.plural) is not None:
+        return (sort.plural,)
+    baseline = mapping(mapping(config).get("baseline"))
+    return ("baseline", sort.plural) if sort.plural in baseline else ("phases",)
+
+
+RULES = (counts_are_bounded,)

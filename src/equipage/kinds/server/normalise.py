@@ -18,20 +18,19 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from equipage.diagnostics import Fact, Shown, fact
+from equipage.core.diagnostics import Fact, Shown, fact
+from equipage.core.path import Path
+from equipage.core.text import nearest
 from equipage.directives.generate import Generated
 from equipage.kinds.server import items
-from equipage.kinds.server.effects import settle_side_effect, side_effect_needs_settling
+from equipage.kinds.server.compose import Rewrite, rewritten
 from equipage.kinds.server.items import BRANCH_KEYS, Place, entries, is_free
-from equipage.kinds.server.matchers import flatten_matchers, matchers_need_flattening
-from equipage.kinds.server.rewriting import Rewrite, rewritten
-from equipage.path import Path
-from equipage.session import Session
-from equipage.syntax.document import Document
-from equipage.tree import (
+from equipage.kinds.server.model import LARGEST
+from equipage.loading.session import Session
+from equipage.loading.tree import (
     HOLE,
     MADE_ABSOLUTE,
     Hole,
@@ -40,14 +39,182 @@ from equipage.tree import (
     Tree,
     Via,
     attach,
+    get,
     graft,
     mapping,
     move,
     put,
     put_all,
     remove,
+    remove_all,
     walk,
 )
+from equipage.syntax.document import Document
+
+# --- effects -----------------------------------------------------------------------------------
+# Side effects whose parameters do not fit. A server runs on with the default, so these are warnings.
+
+#: What each side effect takes, in words; `any value` takes anything.
+PARAMETERS: Mapping[str, Mapping[str, str]] = {
+    "notification_flood": {
+        "rate_per_sec": "a whole number",
+        "duration_sec": "a whole number",
+        "method": "text",
+        "params": "any value",
+    },
+    "batch_amplify": {"batch_size": "a whole number", "method": "text"},
+    "pipe_deadlock": {"fill_bytes": "a whole number"},
+    "close_connection": {"graceful": "`true` or `false`", "delay_ms": "a whole number"},
+    "duplicate_request_ids": {
+        "count": "a whole number",
+        "id": "any value",
+        "method": "text",
+        "params": "any value",
+    },
+}
+
+
+def _fits(value: Any, expected: str) -> bool:
+    if value is HOLE or value is None or expected == "any value":
+        return True
+    if expected == "a whole number":
+        return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST
+    return isinstance(value, str if expected == "text" else bool)
+
+
+def _misfits(effect: dict[str, Any]) -> list[str]:
+    name = effect.get("type")
+    parameters = PARAMETERS.get(name, {}) if isinstance(name, str) else {}
+    return [
+        name
+        for name, expected in parameters.items()
+        if name in effect and not _fits(effect[name], expected)
+    ]
+
+
+def side_effect_needs_settling(effect: Any) -> bool:
+    if not isinstance(effect, dict):
+        return False
+    return ("trigger" in effect and effect["trigger"] is None) or bool(_misfits(effect))
+
+
+def settle_side_effect(part: Tree, path: Path, facts: list[Fact]) -> Tree:
+    """The side effect without what does not fit."""
+    effect = part.value
+    for name in _misfits(effect):
+        expected = PARAMETERS[effect["type"]][name]
+        found = Shown(effect[name], as_found=True)
+        said: dict[str, Any] = {
+            "parameter": name,
+            "type": effect["type"],
+            "expected": expected,
+            "found": found,
+        }
+        facts.append(fact("effect-parameter-type", (*path, name), **said))
+        part = remove(part, (name,))
+    if effect.get("trigger", HOLE) is None:
+        facts.append(
+            fact(
+                "wrong-type",
+                (*path, "trigger"),
+                expected="a word",
+                found=Shown(None, as_found=True),
+            )
+        )
+        part = put(part, ("trigger",), HOLE)
+    return part
+
+
+# --- matchers ----------------------------------------------------------------------------------
+# The `match` of a trigger: fields of a request, and what their values must be.
+#
+# A value is compared as it is, or a mapping of operators says more. Nested mappings stand for dotted fields.
+
+#: Other names of operators.
+ALIASES = {"starts_with": "prefix", "ends_with": "suffix"}
+TEXT_OPERATORS = ("contains", "prefix", "suffix", "regex")
+OPERATORS = (*TEXT_OPERATORS, "any_of")
+_KNOWN = frozenset({*OPERATORS, *ALIASES})
+
+
+def _is_nested(value: Any) -> bool:
+    """Whether a mapping holds further fields rather than operators."""
+    return isinstance(value, dict) and any(key not in _KNOWN for key in value)
+
+
+def matchers_need_flattening(trigger: Any) -> bool:
+    matchers = mapping(mapping(trigger).get("match")).values()
+    return any(
+        isinstance(value, dict) and (_is_nested(value) or not ALIASES.keys().isdisjoint(value))
+        for value in matchers
+    )
+
+
+def _fields(matchers: dict[str, Any]) -> Iterator[tuple[str, ...]]:
+    """The way to every field, through mappings that only hold further fields."""
+    stack: list[tuple[str, ...]] = [(key,) for key in reversed(matchers)]
+    while stack:
+        steps = stack.pop()
+        value = get(matchers, steps)
+        if _is_nested(value):
+            stack.extend((*steps, key) for key in reversed(value))
+        else:
+            yield steps
+
+
+def flatten_matchers(part: Tree, path: Path, facts: list[Fact]) -> Tree:
+    """The trigger with every field at the top of `match`, and operators by their own names."""
+    matchers = part.value["match"]
+    nested = [key for key, value in matchers.items() if _is_nested(value)]
+    known: dict[str, tuple[str, ...]] = {
+        key: (key,) for key, value in matchers.items() if not _is_nested(value)
+    }
+    for steps in list(_fields(matchers)):
+        facts += _doubts(matchers, steps, (*path, "match"))
+        field = ".".join(steps)
+        other = known.setdefault(field, steps)
+        if other != steps:
+            said: dict[str, Any] = {
+                "key": Shown(_as_written(steps)),
+                "other": Shown(_as_written(other)),
+            }
+            facts.append(fact("both-spellings", (*path, "match", *steps), part="key", **said))
+            continue
+        if len(steps) > 1:
+            part = move(part, ("match", *steps), ("match", field))
+        for alias, name in ALIASES.items():
+            value = get(part.value, ("match", field))
+            if isinstance(value, dict) and alias in value:
+                part = _renamed(part, ("match", field), alias, path, facts, name)
+    return remove_all(part, [("match", key) for key in nested])
+
+
+def _as_written(steps: tuple[str, ...]) -> str:
+    """A field the way its author spelt it: `a.b`, or `a: {b: …}`."""
+    return steps[0] if len(steps) == 1 else f"{': {'.join(steps)}: …{'}' * (len(steps) - 1)}"
+
+
+def _renamed(part: Tree, at: Path, alias: str, path: Path, facts: list[Fact], name: str) -> Tree:
+    if name in get(part.value, at):
+        facts.append(fact("both-spellings", (*path, *at, alias), part="key", key=alias, other=name))
+        return remove(part, (*at, alias))
+    return move(part, (*at, alias), (*at, name))
+
+
+def _doubts(matchers: dict[str, Any], steps: tuple[str, ...], path: Path) -> Iterator[Fact]:
+    """A field below others that looks like an operator."""
+    if len(steps) < 2:
+        return
+    name = steps[-1]
+    guess = name if name in _KNOWN else nearest(name, OPERATORS)
+    if guess is not None:
+        said: dict[str, Any] = {
+            "key": Shown(name),
+            "operator": guess,
+            "field": Shown(".".join(steps)),
+        }
+        yield fact("matcher-operator-as-field", (*path, *steps), part="key", **said)
+
 
 #: The parameters that may stand beside a delivery written as a word.
 DELIVERY_PARAMETERS = {
@@ -71,7 +238,7 @@ def normalise(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
 # -------------------------------------------------------------------------------------------------- spellings
 
 
-def _renamed(part: Tree, path: Path, facts: list[Fact], old: str, new: str) -> Tree:
+def _normalise_renamed(part: Tree, path: Path, facts: list[Fact], old: str, new: str) -> Tree:
     """The mapping with `old` called `new`; both at once is an error."""
     if new in part.value:
         facts.append(fact("both-spellings", (*path, old), part="key", key=old, other=new))
@@ -84,7 +251,7 @@ def _spelling(old: str, new: str, where: Any) -> Rewrite:
     return Rewrite(
         where=where,
         needed=lambda value: isinstance(value, dict) and old in value,
-        change=lambda part, path, facts: _renamed(part, path, facts, old, new),
+        change=lambda part, path, facts: _normalise_renamed(part, path, facts, old, new),
     )
 
 
@@ -129,11 +296,15 @@ def _hoisted_default(part: Tree, path: Path, facts: list[Fact]) -> Tree:
     for key in part.value["default"]:
         place = (*path, "default", key)
         if key in BRANCH_KEYS and key in part.value:
-            facts.append(fact("both-spellings", place, part="key", key=f"default: {{{key}: …}}", other=key))
+            facts.append(
+                fact("both-spellings", place, part="key", key=f"default: {{{key}: …}}", other=key)
+            )
         elif key in BRANCH_KEYS:
             part = move(part, ("default", key), (key,))
         elif not key.startswith("$"):
-            facts.append(fact("unknown-field", place, part="key", field=Shown(key), owner="`match branch`"))
+            facts.append(
+                fact("unknown-field", place, part="key", field=Shown(key), owner="`match branch`")
+            )
     return put(part, ("default",), True)
 
 
@@ -153,10 +324,19 @@ def _message_content(part: Tree, path: Path, facts: list[Fact]) -> Tree:
         return _as_text_item(part, ("content",))
     if content is HOLE:
         # The model would ask for a mapping, but what people write is text.
-        facts.append(fact("missing-field", path, field="content", owner="`message`", expected="text"))
+        facts.append(
+            fact("missing-field", path, field="content", owner="`message`", expected="text")
+        )
     else:
         expected = "text, a payload from `$generate`, or a content item"
-        facts.append(fact("wrong-type", (*path, "content"), expected=expected, found=Shown(content, as_found=True)))
+        facts.append(
+            fact(
+                "wrong-type",
+                (*path, "content"),
+                expected=expected,
+                found=Shown(content, as_found=True),
+            )
+        )
     return put(part, ("content",), HOLE)
 
 
@@ -177,9 +357,13 @@ def _as_list(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
     text = part.at(("content",))
     here = text.origins.here
     item = Origins(here, below={"text": text.origins, "type": Origins(here)})
-    made = Tree([{"type": "text", "text": text.value}], Origins(here, (Via("normalised"),), {0: item}))
+    made = Tree(
+        [{"type": "text", "text": text.value}], Origins(here, (Via("normalised"),), {0: item})
+    )
     wrapped = attach(part, ("content",), made)
-    return Tree(wrapped.value, wrapped.origins, (*part.moves, (("content",), ("content", 0, "text"))))
+    return Tree(
+        wrapped.value, wrapped.origins, (*part.moves, (("content",), ("content", 0, "text")))
+    )
 
 
 def _as_text_item(part: Tree, path: Path) -> Tree:
@@ -214,14 +398,20 @@ def _without_infinities(tree: Tree, facts: list[Fact]) -> Tree:
 
     What stands in a payload was judged when that was planned.
     """
-    found = [path for path, value in walk(tree.value) if isinstance(value, float) and not math.isfinite(value)]
+    found = [
+        path
+        for path, value in walk(tree.value)
+        if isinstance(value, float) and not math.isfinite(value)
+    ]
     origins = {path: tree.story(path).origin for path in found}
     texts = _texts(origins.values())
     parts: dict[Path, Tree] = {}
     for path, origin in origins.items():
         free = is_free(path)
         written = Shown(texts.get((id(origin.document), origin.path), "this"))
-        facts.append(fact("not-finite", path, severity="warning" if free else "error", found=written))
+        facts.append(
+            fact("not-finite", path, severity="warning" if free else "error", found=written)
+        )
         parts[path] = Tree(None if free else HOLE, Origins(origin, (Via("normalised"),)))
     return graft(tree, parts)
 
@@ -261,10 +451,16 @@ _REWRITES: tuple[Rewrite, ...] = (
     _spelling("on_exhausted", "onExhausted", items.all_responses),
     Rewrite(_branches, _is_default_object, _hoisted_default),
     _spelling("onExhausted", "on_exhausted", _branches),
-    Rewrite(items.behaviors, lambda value: isinstance(value.get("delivery"), str), _delivery_object),
+    Rewrite(
+        items.behaviors, lambda value: isinstance(value.get("delivery"), str), _delivery_object
+    ),
     Rewrite(items.side_effects, side_effect_needs_settling, settle_side_effect),
     Rewrite(_messages, _is_no_item, _message_content),
-    Rewrite(_resource_answers, lambda value: isinstance(mapping(value).get("content"), str | Generated), _as_list),
+    Rewrite(
+        _resource_answers,
+        lambda value: isinstance(mapping(value).get("content"), str | Generated),
+        _as_list,
+    ),
     Rewrite(_replacements, lambda value: isinstance(value, list), _listed_replacements),
     Rewrite(items.triggers, matchers_need_flattening, flatten_matchers),
 )

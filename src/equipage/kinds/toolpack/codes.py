@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from equipage.codes import Code
+from equipage.core.codes import Code
 
 CODES: tuple[Code, ...] = (
     Code(

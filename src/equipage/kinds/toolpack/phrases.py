@@ -9,34 +9,51 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from equipage.diagnostics import Diagnostic
+from equipage.core.diagnostics import Diagnostic
+from equipage.core.path import Path, PathSyntaxError, parse_path
 from equipage.kinds.toolpack.spelling import camel_path
-from equipage.path import Path, PathSyntaxError, parse_path
 
 #: What each field must be.
 _NOUNS = (
     (r"id|version", "a non-empty string"),
     (r"deterministic|caps\.subprocess", "a boolean"),
-    (r"timeoutMs|execution\.timeoutMs|limits\.(maxInputBytes|maxOutputBytes)", "a positive integer"),
+    (
+        r"timeoutMs|execution\.timeoutMs|limits\.(maxInputBytes|maxOutputBytes)",
+        "a positive integer",
+    ),
     (r"caps\.network", "a string or list"),
     (r"caps\.filesystem\.\w+|env\.passthrough|execution\.args", "a list"),
     (r"env\.set\..+|execution\.headers\..+", "a string"),
-    (r"limits|caps|env|templating|env\.set|execution|caps\.filesystem|templating\.context", "a mapping"),
+    (
+        r"limits|caps|env|templating|env\.set|execution|caps\.filesystem|templating\.context",
+        "a mapping",
+    ),
     (r"execution\.headers|inputSchema|outputSchema", "a mapping"),
 )
 #: Parts of texts that were not YAML or JSON at all.
 _SYNTAX = frozenset(
-    {"yaml-syntax", "json-syntax", "control-character", "not-utf8", "recursive-alias", "undefined-alias"}
+    {
+        "yaml-syntax",
+        "json-syntax",
+        "control-character",
+        "not-utf8",
+        "recursive-alias",
+        "undefined-alias",
+    }
 )
 _SYNTAX |= {"undefined-alias", "alias-bomb", "nesting-too-deep", "extra-document", "unknown-tag"}
-_SHAPE = frozenset({"wrong-type", "out-of-range", "wrong-length", "pattern-mismatch", "invalid-value"})
+_SHAPE = frozenset(
+    {"wrong-type", "out-of-range", "wrong-length", "pattern-mismatch", "invalid-value"}
+)
 
 
 def phrase(each: Diagnostic) -> str | None:
     """The rule a finding breaks, in the words of the original; None where it had none."""
     if each.code in _SYNTAX:
         return _syntax(each)
-    if each.code.startswith("schema-") and not each.code.startswith(("schema-ref", "schema-not-mapping")):
+    if each.code.startswith("schema-") and not each.code.startswith(
+        ("schema-ref", "schema-not-mapping")
+    ):
         return "schema failed validation"
     try:
         path = parse_path(each.path)
@@ -68,7 +85,11 @@ def _keys(path: Path) -> str | None:
         return "env.set keys must be non-empty strings"
     if path[:2] == ("execution", "headers"):
         return "headers must use non-empty string keys"
-    return "templating.context must be JSON serialisable" if path[:2] == ("templating", "context") else None
+    return (
+        "templating.context must be JSON serialisable"
+        if path[:2] == ("templating", "context")
+        else None
+    )
 
 
 def _missing(each: Diagnostic, path: Path) -> str | None:

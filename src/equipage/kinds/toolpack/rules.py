@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
-from equipage.diagnostics import Change, Fact, Remedy, Shown, fact
-from equipage.path import Path
-from equipage.session import Session
-from equipage.tree import get
+from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown, fact
+from equipage.core.path import Path
+from equipage.files.reading import display_name
+from equipage.loading.session import Session
+from equipage.loading.tree import Origin, get
+
+if TYPE_CHECKING:
+    from equipage.loading.pipeline import Outcome
+
 
 _ID = re.compile(r"[a-z0-9]+(?:\.[a-z0-9]+)+")
 _THREE_NUMBERS = re.compile(r"(?:0|[1-9][0-9]{0,8})(?:\.(?:0|[1-9][0-9]{0,8})){2}")
@@ -41,7 +46,9 @@ def id_is_dotted(pack: Any, _session: Session) -> Iterator[Fact]:
         yield fact("id-colon", ("id",), found=Shown(name), nearest=dotted)
         return
     guess = re.sub(r"[^a-z0-9]+", ".", name.strip().lower()).strip(".")
-    yield fact("id-form", ("id",), found=Shown(name), nearest=guess if _ID.fullmatch(guess) else None)
+    yield fact(
+        "id-form", ("id",), found=Shown(name), nearest=guess if _ID.fullmatch(guess) else None
+    )
 
 
 def version_is_semantic(pack: Any, _session: Session) -> Iterator[Fact]:
@@ -60,7 +67,12 @@ def version_is_semantic(pack: Any, _session: Session) -> Iterator[Fact]:
         hint = f"write `{version.strip()}{'.0' * (3 - len(release))}`" if len(release) < 3 else None
         yield fact("version-form", ("version",), found=Shown(version), hint=hint)
     elif not _SEMVER.fullmatch(version):
-        yield fact("version-not-semver", ("version",), found=Shown(version), nearest=".".join(map(str, release)))
+        yield fact(
+            "version-not-semver",
+            ("version",),
+            found=Shown(version),
+            nearest=".".join(map(str, release)),
+        )
 
 
 # ---------------------------------------------------------------------------------------------- environment
@@ -83,9 +95,17 @@ def env_names_are_upper_case(pack: Any, _session: Session) -> Iterator[Fact]:
 def _env_name(where: str, name: str, path: Path, part: Any) -> Fact:
     guess = re.sub(r"[^A-Z0-9]+", "_", name.strip().upper()).strip("_")
     fits = _ENV_NAME.fullmatch(guess) is not None
-    remedy = Remedy(f"change to `{guess}`", (Change(path, guess, part),), safe=False) if fits else None
+    remedy = (
+        Remedy(f"change to `{guess}`", (Change(path, guess, part),), safe=False) if fits else None
+    )
     return fact(
-        "env-name", path, part=part, remedy=remedy, where=where, found=Shown(name), nearest=guess if fits else None
+        "env-name",
+        path,
+        part=part,
+        remedy=remedy,
+        where=where,
+        found=Shown(name),
+        nearest=guess if fits else None,
     )
 
 
@@ -101,7 +121,11 @@ def env_is_passed_or_set(pack: Any, _session: Session) -> Iterator[Fact]:
 # ------------------------------------------------------------------------------------------------ execution
 
 #: The names that can hold what is run, in the order they are looked at.
-_ENTRIES = {"node": ("script", "node", "module"), "php": ("php", "script"), "python": ("module", "script")}
+_ENTRIES = {
+    "node": ("script", "node", "module"),
+    "php": ("php", "script"),
+    "python": ("module", "script"),
+}
 
 
 def execution_has_an_entry(pack: Any, _session: Session) -> Iterator[Fact]:
@@ -129,7 +153,9 @@ def module_names_a_callable(pack: Any, _session: Session) -> Iterator[Fact]:
     if ":" not in module or module.startswith(":") or module.endswith(":"):
         stem, _, last = module.strip(":").rpartition(".")
         hint = f"`{stem}:{last}`?" if stem and _MODULE.fullmatch(f"{stem}:{last}") else None
-        yield fact("execution-module", place, found=Shown(module), hint=hint and f"did you mean {hint}")
+        yield fact(
+            "execution-module", place, found=Shown(module), hint=hint and f"did you mean {hint}"
+        )
     else:
         yield fact("execution-module-name", place, found=Shown(module))
 
@@ -168,3 +194,68 @@ RULES = (
     requests_can_be_made,
     dialect_is_current,
 )
+
+
+# --- together ----------------------------------------------------------------------------------
+# What packs that are loaded together must not do to each other.
+
+
+def set_key(outcome: Outcome) -> str | None:
+    """Only packs with the same id, or nearly the same, concern each other."""
+    name = _id_of(outcome)
+    return None if name is None else _folded(name)
+
+
+def _folded(name: str) -> str:
+    return name.replace(":", ".")
+
+
+def ids_are_unique(outcomes: Sequence[Outcome]) -> Iterator[tuple[Outcome, Fact]]:
+    """Each id occurs once; the later file is at fault, and the first is named."""
+    first: dict[str, Outcome] = {}
+    alike: dict[str, str] = {}
+    for outcome in sorted(outcomes, key=_order):
+        name = _id_of(outcome)
+        if name is None:
+            continue
+        folded = _folded(name)
+        if name in first:
+            yield outcome, _duplicate(name, outcome, first[name])
+        elif folded in alike:
+            other = alike[folded]
+            also = (Also("the other one", origin=_origin(first[other])),)
+            yield (
+                outcome,
+                fact("similar-id", ("id",), also=also, id=Shown(name), other=Shown(other)),
+            )
+        first.setdefault(name, outcome)
+        alike.setdefault(folded, name)
+
+
+def _duplicate(name: str, outcome: Outcome, first: Outcome) -> Fact:
+    also = (Also("first used here", origin=_origin(first)),)
+    return fact(
+        "duplicate-id", ("id",), also=also, id=Shown(name), file=_file(outcome), first=_file(first)
+    )
+
+
+def _file(outcome: Outcome) -> str:
+    """The file as the caller named it: behind a link there may be one that another pack is made of, too."""
+    return (
+        outcome.sources[0].name if outcome.session is None else display_name(outcome.session.path)
+    )
+
+
+def _order(outcome: Outcome) -> tuple[str, ...]:
+    """By the parts of the path, so that a folder comes before a file whose name continues its own."""
+    return tuple(_file(outcome).split("/")) if outcome.sources else ()
+
+
+def _id_of(outcome: Outcome) -> str | None:
+    name = get(outcome.tree.value, ("id",)) if outcome.tree is not None else None
+    return name if isinstance(name, str) and name else None
+
+
+def _origin(outcome: Outcome) -> Origin:
+    assert outcome.tree is not None
+    return outcome.tree.story(("id",)).origin

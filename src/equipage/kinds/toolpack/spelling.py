@@ -7,11 +7,11 @@ from typing import Any
 
 import msgspec
 
-from equipage.diagnostics import Change, Fact, Remedy, Shown, fact
+from equipage.core.diagnostics import Change, Fact, Remedy, Shown, fact
+from equipage.core.path import Path
 from equipage.kinds.toolpack.model import BLOCKS, EXECUTIONS
-from equipage.path import Path
-from equipage.session import Session
-from equipage.tree import Tree, move, put, put_all, remove
+from equipage.loading.session import Session
+from equipage.loading.tree import Tree, move, put, put_all, remove
 
 PROTOCOLS = ("http", "https")
 
@@ -52,13 +52,19 @@ def _blocks(root: Any) -> Iterator[tuple[Path, dict[str, Any], frozenset[str]]]:
         if isinstance(block, dict):
             yield path, block, fields
     execution = root.get("execution")
-    if isinstance(execution, dict) and isinstance(kind := execution.get("kind"), str) and kind in _EXECUTIONS:
+    if (
+        isinstance(execution, dict)
+        and isinstance(kind := execution.get("kind"), str)
+        and kind in _EXECUTIONS
+    ):
         yield ("execution",), execution, _EXECUTIONS[kind]
 
 
 def camel_path(path: Path) -> Path:
     """A path as it would be with the names of today."""
-    known = next((len(each) for each in (*_FIELDS, ("execution",)) if each and path[: len(each)] == each), 0)
+    known = next(
+        (len(each) for each in (*_FIELDS, ("execution",)) if each and path[: len(each)] == each), 0
+    )
     return tuple(
         _camel(step) if number <= known and isinstance(step, str) and _camel(step) in _ALL else step
         for number, step in enumerate(path)
@@ -101,7 +107,9 @@ def network_list(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
     if isinstance(given, str):
         return put(tree, ("caps", "network"), plain), []
     changed = {number: each for number, each in enumerate(plain) if each != listed[number]}
-    return put_all(tree, {("caps", "network", number): each for number, each in changed.items()}), []
+    return put_all(
+        tree, {("caps", "network", number): each for number, each in changed.items()}
+    ), []
 
 
 def _protocol(each: Any) -> Any:

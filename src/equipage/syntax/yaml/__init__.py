@@ -12,23 +12,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from equipage.path import Path
-from equipage.syntax.engine import Parsed, Place
-from equipage.syntax.yaml.plain import read
-from equipage.syntax.yaml.plain_places import locate as locate_plain
+from equipage.core.path import Path
+from equipage.syntax import Parsed, Place
+from equipage.syntax.yaml.fast import locate as locate_plain
+from equipage.syntax.yaml.fast import read
 
 if TYPE_CHECKING:
-    from equipage.syntax.yaml.construct import MAX_ALIAS_NODES
-    from equipage.syntax.yaml.events import ENGINE
-    from equipage.syntax.yaml.survey import Touched, scalars_at
+    from equipage.syntax.yaml.nodes import Touched, scalars_at
+    from equipage.syntax.yaml.values import ENGINE, MAX_ALIAS_NODES
 
 __all__ = ["ENGINE", "MAX_ALIAS_NODES", "Touched", "load", "locate", "scalars_at"]
 
 _HOMES = {
-    "ENGINE": "events",
-    "MAX_ALIAS_NODES": "construct",
-    "Touched": "survey",
-    "scalars_at": "survey",
+    "ENGINE": "values",
+    "MAX_ALIAS_NODES": "values",
+    "Touched": "nodes",
+    "scalars_at": "nodes",
 }
 
 
@@ -52,7 +51,7 @@ def locate(text: str, paths: Iterable[Path], *, merge: bool = False) -> dict[Pat
     found = locate_plain(text, wanted)
     if found is not None:
         return found
-    from equipage.syntax.yaml import locating
+    from equipage.syntax.yaml import nodes as locating
 
     return locating.locate(text, wanted, merge=merge)
 

@@ -6,16 +6,24 @@ import re
 from collections.abc import Iterator
 
 from yaml.error import MarkedYAMLError
-from yaml.events import MappingEndEvent, MappingStartEvent, SequenceEndEvent, SequenceStartEvent, StreamEndEvent
+from yaml.events import (
+    MappingEndEvent,
+    MappingStartEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+)
 from yaml.reader import ReaderError
 
-from equipage.syntax.engine import MAX_DEPTH, Irregularity, Range
-from equipage.syntax.yaml.events import ENGINE, Parser
+from equipage.syntax import MAX_DEPTH, Irregularity, Range
+from equipage.syntax.yaml.values import ENGINE, Parser
 
 #: How many syntax errors of one file are reported.
 MAX_SYNTAX_ERRORS = 20
 
-_TOP_LEVEL_KEY = re.compile(r"""^(?:[A-Za-z_$][^\s#:]*|"[^"\n]*"|'[^'\n]*')[ \t]*:(?=[ \t\r\n]|$)""", re.MULTILINE)
+_TOP_LEVEL_KEY = re.compile(
+    r"""^(?:[A-Za-z_$][^\s#:]*|"[^"\n]*"|'[^'\n]*')[ \t]*:(?=[ \t\r\n]|$)""", re.MULTILINE
+)
 
 
 def syntax_errors(text: str, first: Exception) -> Iterator[Irregularity]:
@@ -28,7 +36,9 @@ def syntax_errors(text: str, first: Exception) -> Iterator[Irregularity]:
     yield error
     count, offset = 1, max(error.range[0], 0)
     while count < MAX_SYNTAX_ERRORS:
-        starts = [match.start() for match in _TOP_LEVEL_KEY.finditer(text, _next_line(text, offset))]
+        starts = [
+            match.start() for match in _TOP_LEVEL_KEY.finditer(text, _next_line(text, offset))
+        ]
         for start, end in zip(starts, [*starts[1:], len(text)], strict=False):
             problem = _block_error(text[start:end], start)
             if problem is not None:
@@ -68,7 +78,9 @@ def _describe(error: Exception, text: str, shift: int) -> Irregularity:
     if isinstance(error, ReaderError):
         offset = shift + reader_offset(error, text)
         character = error.character if isinstance(error.character, int) else ord(error.character)
-        return Irregularity("control-character", (offset, offset + 1), values={"character": f"U+{character:04X}"})
+        return Irregularity(
+            "control-character", (offset, offset + 1), values={"character": f"U+{character:04X}"}
+        )
     assert isinstance(error, MarkedYAMLError)
     mark = error.problem_mark or error.context_mark
     offset = mark.index if mark is not None else len(text)
@@ -78,27 +90,49 @@ def _describe(error: Exception, text: str, shift: int) -> Irregularity:
         also = ((error.context, (start, start + 1)),)
     problem = str(error.problem or error)
     values: dict[str, object] = {"problem": problem, "hint": _hint(problem, text, offset)}
-    return Irregularity("yaml-syntax", (offset + shift, min(offset + 1, len(text)) + shift), values=values, also=also)
+    return Irregularity(
+        "yaml-syntax",
+        (offset + shift, min(offset + 1, len(text)) + shift),
+        values=values,
+        also=also,
+    )
 
 
 def reader_offset(error: ReaderError, text: str) -> int:
     """Where the reader stopped, in code points; libyaml counts bytes there."""
     position = int(error.position)
-    return len(text.encode()[:position].decode(errors="ignore")) if ENGINE == "libyaml" else position
+    return (
+        len(text.encode()[:position].decode(errors="ignore")) if ENGINE == "libyaml" else position
+    )
 
 
 _HINTS = (
-    ("mapping values are not allowed", "quote the text if it contains `: `, or put the key on a line of its own"),
+    (
+        "mapping values are not allowed",
+        "quote the text if it contains `: `, or put the key on a line of its own",
+    ),
     ("cannot start any token", "quote a value that starts with this character"),
-    ("could not find expected ':'", "a key needs a `:`; text over several lines needs quotes or `|`"),
+    (
+        "could not find expected ':'",
+        "a key needs a `:`; text over several lines needs quotes or `|`",
+    ),
     ("did not find expected ',' or ']'", "close the list with `]`"),
     ("did not find expected ',' or '}'", "close the mapping with `}`"),
-    ("did not find expected key", "check the indentation of this line against the line its block began on"),
+    (
+        "did not find expected key",
+        "check the indentation of this line against the line its block began on",
+    ),
     ("did not find expected '-' indicator", "check the indentation of this list item"),
     ("found unexpected end of stream", "a quote was opened and never closed"),
-    ("found unknown escape character", "in double quotes write `\\\\` for a backslash, or use single quotes"),
+    (
+        "found unknown escape character",
+        "in double quotes write `\\\\` for a backslash, or use single quotes",
+    ),
     ("block sequence entries are not allowed", "put the list on a line of its own below the key"),
-    ("did not find expected <document start>", "the document ended before this line; indent it, or remove it"),
+    (
+        "did not find expected <document start>",
+        "the document ended before this line; indent it, or remove it",
+    ),
 )
 
 

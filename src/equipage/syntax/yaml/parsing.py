@@ -7,11 +7,11 @@ import re
 from yaml.error import MarkedYAMLError
 from yaml.reader import ReaderError
 
-from equipage.syntax.engine import Irregularity, Parsed, SyntaxProblem
-from equipage.syntax.surrogates import lone_surrogates
-from equipage.syntax.yaml.construct import construct
+from equipage.syntax import Irregularity, Parsed, SyntaxProblem
+from equipage.syntax.limits import lone_surrogates
 from equipage.syntax.yaml.errors import syntax_errors
-from equipage.syntax.yaml.survey import survey
+from equipage.syntax.yaml.nodes import survey
+from equipage.syntax.yaml.values import construct
 
 #: Nobody declares more short forms of tags than this, and the parser compares each with all before it.
 MAX_TAG_DIRECTIVES = 100
@@ -41,4 +41,10 @@ def _require_few_directives(text: str) -> None:
     for number, match in enumerate(_TAG_DIRECTIVE.finditer(text)):
         if number == MAX_TAG_DIRECTIVES:
             problem = f"more than {MAX_TAG_DIRECTIVES} %TAG directives"
-            raise SyntaxProblem([Irregularity("yaml-syntax", match.span(), values={"problem": problem, "hint": None})])
+            raise SyntaxProblem(
+                [
+                    Irregularity(
+                        "yaml-syntax", match.span(), values={"problem": problem, "hint": None}
+                    )
+                ]
+            )

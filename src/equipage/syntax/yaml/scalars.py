@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 
-from equipage.expressions import expression
+from equipage.core.text import expression
 
 _SPECIALS: dict[str, object] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL")),
@@ -117,4 +117,8 @@ def key_text(key: object) -> str:
         text = json.dumps(key, ensure_ascii=False)
     except ValueError:
         return str(key)
-    return text if len(text) <= _LONGEST_KEY or not isinstance(key, dict | list) else f"{text[:_LONGEST_KEY]}…"
+    return (
+        text
+        if len(text) <= _LONGEST_KEY or not isinstance(key, dict | list)
+        else f"{text[:_LONGEST_KEY]}…"
+    )
