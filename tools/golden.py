@@ -43,8 +43,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import jsonschema_rs
-
 #: The names of the product, the newer one first, and what is recorded instead of them.
 NAMES = ("equipage", "lading")
 TOKEN = "<product>"
@@ -309,6 +307,8 @@ class Product:
     def valid(self, kind: str, value: Json) -> bool | None:
         """Whether a value is valid by the schema of a kind, None if the kind has no schema."""
         if kind not in self._validators:
+            import jsonschema_rs  # only here, so that `compare` runs where nothing is installed
+
             schema = self.schema(kind)
             self._validators[kind] = schema and jsonschema_rs.validator_for(schema).is_valid
         is_valid = self._validators[kind]
