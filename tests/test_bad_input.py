@@ -12,7 +12,7 @@ from clock import promised
 from equipage.kinds.blueprint.expanding import expand
 from equipage.kinds.conventions.skill_discovery import discover_skills
 from equipage.kinds.toolpack.loader import ToolpackLoader
-from equipage.loading.pipeline import Request
+from equipage.loading.request import Request
 from equipage.views.listing import list_all
 
 

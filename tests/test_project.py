@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import equipage
-from equipage.loading.pipeline import Request
+from equipage.loading.request import Request
 from equipage.workspace.project import Projects, Selection
 from equipage.workspace.report import Report, check_paths
 

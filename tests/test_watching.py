@@ -18,7 +18,7 @@ import pytest
 
 import equipage
 from cli.consoles import environment, in_process
-from equipage.loading.pipeline import Request
+from equipage.loading.request import Request
 from equipage.workspace.check import Checker
 from equipage.workspace.watch import Look, Turn, folders_around, known_stamps, watch_check
 

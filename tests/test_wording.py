@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from equipage.core.codes import Code
-from equipage.core.diagnostics import Shown
+from equipage.core.diagnostics import Shown, Words
 from equipage.core.text import visible
 from equipage.loading.wording import Redactor, help_of, message_of, shortened, show, type_name
 
@@ -51,21 +50,21 @@ def test_values_in_sentences(value: Any, bare: str, as_found: str) -> None:
 
 
 def test_help_is_left_out_where_a_value_is_missing() -> None:
-    code = Code("x", "error", "m {a}", "about", "did you mean `{nearest}`?")
+    code = Words("m {a}", "about", "did you mean `{nearest}`?")
     assert help_of(code, {"nearest": None}, NOBODY) is None
     assert help_of(code, {}, NOBODY) is None
     assert help_of(code, {"nearest": "y"}, NOBODY) == "did you mean `y`?"
-    assert help_of(Code("x", "error", "m", "about"), {}, NOBODY) is None
-    parts = Code("x", "error", "m", "about", "first {a}; then {b}")
+    assert help_of(Words("m", "about"), {}, NOBODY) is None
+    parts = Words("m", "about", "first {a}; then {b}")
     assert help_of(parts, {"b": 1}, NOBODY) == "then 1"
 
 
 def test_a_value_nobody_gave_is_shown_by_its_name() -> None:
-    assert message_of(Code("x", "error", "is {lost}", "about"), {}, NOBODY) == "is {lost}"
+    assert message_of(Words("is {lost}", "about"), {}, NOBODY) == "is {lost}"
 
 
 def test_lists_and_control_characters() -> None:
-    code = Code("x", "error", "one of {allowed}, not {found}", "about")
+    code = Words("one of {allowed}, not {found}", "about")
     values = {"allowed": ("a", "b"), "found": Shown("c\x1b[0m")}
     assert message_of(code, values, NOBODY) == "one of `a`, `b`, not c\\u001b[0m"
 

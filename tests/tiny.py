@@ -13,6 +13,7 @@ import pytest
 
 from equipage.core.diagnostics import Fact
 from equipage.directives import include as including
+from equipage.directives.codes import INCLUDE_CODES
 from equipage.files.sandbox import PathPolicy
 from equipage.loading import recognise as registry
 from equipage.loading.kind import Kind
@@ -50,7 +51,7 @@ KIND = Kind(
     uses_environment=True,
     shape=Shape(unknown="warning"),
     stages=(_include,),
-    codes=including.CODES,
+    codes=INCLUDE_CODES,
     schema=lambda schema: accept(schema, "include", including.SCHEMA, instead_of="objects"),
 )
 

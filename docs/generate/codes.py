@@ -123,10 +123,10 @@ def _page(code: Code, example: Example | None) -> str:
         "",
         f"**{code.severity.capitalize()}** · {whose}",
         "",
-        code.about,
+        code.words.about,
         "",
     ]
-    lines += [f"> {summary(code.message)}", ""]
+    lines += [f"> {summary(code.words.message)}", ""]
     lines += _differing(code)
     if example is not None:
         lines += _shown_example(example)

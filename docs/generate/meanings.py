@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from equipage.kinds.conventions import CONVENTIONS
-from equipage.kinds.conventions.table import Field
+from equipage.kinds.tables import Field
 
 _FILE = Path(__file__).with_name("meanings.toml")
 

@@ -8,20 +8,17 @@ from typing import Any
 
 from equipage.core.arguments import (
     folder_given,
-    folders_given,
     kind_given,
     number_given,
     path_given,
     paths_given,
     text_given,
-    variables_given,
 )
-from equipage.core.diagnostics import LoadError
 from equipage.files.reading import Files
-from equipage.loading.pipeline import Outcome, Request, load_text
+from equipage.loading.pipeline import load_text
 from equipage.loading.recognise import kind_named
+from equipage.loading.request import request_of
 from equipage.loading.result import Loaded
-from equipage.syntax.variables import of_process
 from equipage.workspace.report import Report, check_paths, load_one
 
 
@@ -45,7 +42,7 @@ def load(
     """
     name, kind = path_given("path", path), kind_given(kind)
     request = request_of(env, options, embedded=embedded, roots=roots)
-    return result_of(load_one(name, request, kind=kind), strict=strict)
+    return load_one(name, request, kind=kind).result(strict=strict)
 
 
 def loads(
@@ -71,9 +68,8 @@ def loads(
     request = request_of(env, options, embedded=embedded)
     name = "<embedded>" if embedded else "<string>"
     base = folder_given("base_dir", base_dir)
-    return result_of(
-        load_text(written, wanted, request, Files(), name=name, base=base), strict=strict
-    )
+    outcome = load_text(written, wanted, request, Files(), name=name, base=base)
+    return outcome.result(strict=strict)
 
 
 def check(
@@ -92,36 +88,3 @@ def check(
     request = request_of(env, options, embedded=embedded)
     several, count = paths_given("paths", paths), number_given("jobs", jobs)
     return check_paths(several, request, kind=kind_given(kind), jobs=count)
-
-
-def request_of(
-    env: Mapping[str, str] | None,
-    options: Mapping[str, Any],
-    *,
-    embedded: bool = False,
-    roots: Iterable[str | os.PathLike[str]] = (),
-) -> Request:
-    """How to load, as the arguments of a public function say it."""
-    return Request(
-        env=of_process() if env is None else variables_given(env),
-        options={name: _plain(value) for name, value in options.items() if value is not None},
-        embedded=embedded,
-        roots=folders_given("roots", roots),
-    )
-
-
-def _plain(option: Any) -> Any:
-    """The value of an option with paths as text, also in a list of them."""
-    if isinstance(option, list | tuple):
-        return [_plain(each) for each in option]
-    return os.fspath(option) if isinstance(option, os.PathLike) else option
-
-
-def result_of(outcome: Outcome, *, strict: bool) -> Loaded[Any]:
-    """What a load hands to its caller. Raises `LoadError`."""
-    loaded = outcome.loaded()
-    if loaded is None or (
-        strict and any(each.severity == "warning" for each in outcome.diagnostics)
-    ):
-        raise LoadError(outcome.diagnostics)
-    return loaded

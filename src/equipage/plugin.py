@@ -6,8 +6,7 @@ listed here changes only with a new major version.
 
 from __future__ import annotations
 
-from equipage.core.codes import Code
-from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown, fact
+from equipage.core.diagnostics import Also, Catalogue, Change, Code, Fact, Remedy, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.text import nearest
 from equipage.files.sandbox import FileProblem, PathPolicy
@@ -22,6 +21,7 @@ __all__ = [
     "ROOT",
     "YAML_ONLY",
     "Also",
+    "Catalogue",
     "Change",
     "Code",
     "Fact",
@@ -37,7 +37,6 @@ __all__ = [
     "Shown",
     "Tree",
     "accept",
-    "fact",
     "get",
     "graft",
     "merge",

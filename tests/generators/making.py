@@ -7,7 +7,8 @@ from collections.abc import Iterable
 
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import format_path
-from equipage.generators import CODES, Generator, GeneratorLimits, build
+from equipage.generators import Generator, GeneratorLimits, build
+from equipage.generators.codes import CODES
 
 HERE = ("text", "$generate")
 LIMITS = GeneratorLimits()

@@ -9,7 +9,8 @@ import tracemalloc
 import pytest
 
 from equipage.core.diagnostics import Shown
-from equipage.generators import CODES, GeneratorLimits, build, registered
+from equipage.generators import GeneratorLimits, build, registered
+from equipage.generators.codes import CODES
 
 from .making import BY_NAME, HERE, LIMITS, findings, make
 

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from clock import SLACK, Clock
-from equipage.loading.pipeline import Outcome, Request, load_path
+from equipage.loading.pipeline import Outcome, load_path
 from equipage.loading.recognise import kind_named
+from equipage.loading.request import Request
 
 from . import world
 

@@ -16,8 +16,9 @@ from msgspec import inspect as types
 from casefiles import cases_in
 from equipage.files.reading import MemoryFiles
 from equipage.loading.model import type_info
-from equipage.loading.pipeline import Request, load_text
+from equipage.loading.pipeline import load_text
 from equipage.loading.recognise import kind_named
+from equipage.loading.request import Request
 
 CASES = Path(__file__).resolve().parents[1] / "cases"
 

@@ -19,8 +19,9 @@ from typing import Any
 
 import equipage
 from equipage.loading.model import type_info
-from equipage.loading.pipeline import Request, load_path
+from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import kind_named, names
+from equipage.loading.request import Request
 
 EXECUTION = (
     "os.system",

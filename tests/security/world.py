@@ -14,8 +14,9 @@ from typing import Any, TypeVar
 
 import equipage
 from equipage.core.diagnostics import Diagnostic
-from equipage.loading.pipeline import Outcome, Request, load_path
+from equipage.loading.pipeline import Outcome, load_path
 from equipage.loading.recognise import kind_named
+from equipage.loading.request import Request
 
 T = TypeVar("T")
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from equipage.cli.main import BUG, FOUND, OK, USAGE
 from equipage.cli.output import Output, Progress
 from equipage.cli.request import request_of
+from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.text import visible
 from equipage.files.writing import NotWritten, rewrite
@@ -179,7 +180,7 @@ def _hidden(report: Report) -> list[str]:
 
 
 def _exit_code(report: Report, *, strict: bool) -> int:
-    if any(each.code == "internal-error" for each in report.diagnostics):
+    if any(each.code == core_codes.INTERNAL_ERROR for each in report.diagnostics):
         return BUG
     failed = report.errors or _hidden(report)
     return FOUND if failed or (strict and report.warnings) else OK

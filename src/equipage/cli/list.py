@@ -9,7 +9,8 @@ from equipage.cli.main import FOUND, OK, USAGE
 from equipage.cli.output import Output
 from equipage.cli.request import request_of
 from equipage.render.text import table
-from equipage.views.listing import Listed, PortableAgent, list_all, list_portable
+from equipage.views.listing import Listed, list_all
+from equipage.views.portability import PortableAgent, list_portable
 
 
 def run(options: argparse.Namespace, output: Output) -> int:

@@ -8,8 +8,9 @@ import os
 from equipage.cli.output import Output
 from equipage.core.diagnostics import LoadError, UsageError
 from equipage.core.path import Path, PathSyntaxError, parse_path
-from equipage.loading.pipeline import Outcome, Request
+from equipage.loading.pipeline import Outcome
 from equipage.loading.recognise import kind_named
+from equipage.loading.request import Request
 from equipage.loading.result import Loaded
 from equipage.syntax.variables import of_process
 from equipage.workspace.report import NO_LAYERS, load_one

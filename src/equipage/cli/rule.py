@@ -10,8 +10,9 @@ from typing import Any
 
 from equipage.cli.main import OK
 from equipage.cli.output import Output
-from equipage.core.codes import BLOCKING, Code
-from equipage.core.diagnostics import UsageError
+from equipage.core import codes as core_codes
+from equipage.core.codes import BLOCKING
+from equipage.core.diagnostics import Code, UsageError
 from equipage.core.text import nearest
 from equipage.loading.model import MISMATCHES, Shape, title
 from equipage.loading.recognise import codes_for, kind_named, names
@@ -30,7 +31,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
     if options.output_format == "json":
         output.json({"version": 1, "rules": [_to_dict(code) for code in chosen]})
     elif options.code is None:
-        rows = [(code.name, code.severity, _plain(code.message)) for code in chosen]
+        rows = [(code.name, code.severity, _plain(code.words.message)) for code in chosen]
         output.data(table(("CODE", "SEVERITY", "MESSAGE"), rows, output.style()))
     else:
         output.data("\n".join(_lines(chosen[0], output.style())) + "\n")
@@ -50,12 +51,12 @@ def _named(name: str, codes: dict[str, Code]) -> Code:
 def _lines(code: Code, style: Style) -> Iterator[str]:
     yield f"{style.paint('bold', code.name)} ({style.paint(code.severity, code.severity)})"
     yield ""
-    yield from _wrapped(_plain(code.message), style, indent="  ")
+    yield from _wrapped(_plain(code.words.message), style, indent="  ")
     yield ""
-    yield from _wrapped(_plain(code.about), style)
-    if code.help is not None and not code.help.startswith("{"):
+    yield from _wrapped(_plain(code.words.about), style)
+    if code.words.help is not None and not code.words.help.startswith("{"):
         yield ""
-        for line in f"help: {_plain(code.help)}".split("\n"):
+        for line in f"help: {_plain(code.words.help)}".split("\n"):
             yield from _wrapped(line, style)
     differing = by_severity(severities(code))
     if differing:
@@ -122,7 +123,7 @@ def severities(code: Code) -> dict[str, str]:
 
 def _by_shape(code: Code, shape: Shape) -> str | None:
     """How severe a mismatch is in a kind that reads its model like this; None for other codes."""
-    if code.name == "unknown-field":
+    if code.name == core_codes.UNKNOWN_FIELD:
         general: str | None = shape.unknown
         strict = " or ".join(sorted(map(title, shape.closed)))
         exception = (
@@ -145,8 +146,8 @@ def _to_dict(code: Code) -> dict[str, Any]:
     return {
         "code": code.name,
         "severity": code.severity,
-        "message": _plain(code.message),
-        "about": _plain(code.about),
-        "help": _plain(code.help) if code.help is not None else None,
+        "message": _plain(code.words.message),
+        "about": _plain(code.words.about),
+        "help": _plain(code.words.help) if code.words.help is not None else None,
         "kinds": severities(code),
     }

@@ -7,6 +7,7 @@ exception, `LoadError`, carries them to the caller.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Literal
 
@@ -93,7 +94,7 @@ class Fact(msgspec.Struct, frozen=True):
     say where. `severity` overrides that of the code, where the kind is stricter or milder.
     """
 
-    code: str
+    code: Code
     path: Path = ROOT
     values: dict[str, object] = {}
     part: Part = "value"
@@ -104,18 +105,85 @@ class Fact(msgspec.Struct, frozen=True):
     origin: Any = None
 
 
-def fact(
-    code: str,
-    path: Path = ROOT,
-    *,
-    part: Part = "value",
-    also: Iterable[Also] = (),
-    remedy: Remedy | None = None,
-    severity: Severity | None = None,
-    **values: object,
-) -> Fact:
-    """A fact at a path; every further argument is a value its sentence may use."""
-    return Fact(code, path, values, part, tuple(also), remedy, severity)
+class Words(msgspec.Struct, frozen=True):
+    """What a code says. `message` and `help` are templates over the values of a fact."""
+
+    message: str  #: one line, names the thing at fault, no final period
+    about: str  #: what it means, why it matters, how to fix it
+    help: str | None = None  #: shown only when every value it names is present
+
+
+class Code(str):
+    """One sort of finding; as text, its name."""
+
+    severity: Severity
+    _catalogue: Catalogue
+
+    def __new__(cls, name: str, severity: Severity, catalogue: Catalogue) -> Code:
+        code = super().__new__(cls, name)
+        code.severity, code._catalogue = severity, catalogue
+        return code
+
+    @property
+    def name(self) -> str:
+        return str(self)
+
+    @property
+    def words(self) -> Words:
+        return self._catalogue.words(self)
+
+    def at(
+        self,
+        path: Path = ROOT,
+        *,
+        part: Part = "value",
+        also: Iterable[Also] = (),
+        remedy: Remedy | None = None,
+        severity: Severity | None = None,
+        span: Span | None = None,
+        origin: Any = None,
+        **values: object,
+    ) -> Fact:
+        """A fact at a path; every further argument is a value its sentence may use."""
+        return Fact(self, path, values, part, tuple(also), remedy, severity, span, origin)
+
+    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+        return str, (self.name,)  # findings travel between processes by the names of their codes
+
+
+class Catalogue:
+    """The codes one module declares, and their words in `codes.toml` beside it."""
+
+    def __init__(self, module_file: str) -> None:
+        self._file = os.path.splitext(module_file)[0] + ".toml"
+        self._codes: list[Code] = []
+        self._words: dict[str, Words] | None = None
+
+    def error(self, name: str) -> Code:
+        return self._declare(name, "error")
+
+    def warning(self, name: str) -> Code:
+        return self._declare(name, "warning")
+
+    def note(self, name: str) -> Code:
+        return self._declare(name, "note")
+
+    def _declare(self, name: str, severity: Severity) -> Code:
+        code = Code(name, severity, self)
+        self._codes.append(code)
+        return code
+
+    def declared(self) -> tuple[Code, ...]:
+        """Every code declared so far."""
+        return tuple(self._codes)
+
+    def words(self, code: Code) -> Words:
+        if self._words is None:
+            import rtoml  # only runs with findings need it
+
+            with open(self._file, encoding="utf-8") as file:
+                self._words = msgspec.convert(rtoml.load(file), dict[str, Words])
+        return self._words[code]
 
 
 class Label(msgspec.Struct, frozen=True):

@@ -12,11 +12,11 @@ from typing import Any
 
 import msgspec
 
-from equipage.core.codes import Code
-from equipage.core.diagnostics import Fact, Part, Shown
+from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Code, Fact, Part, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
-from equipage.directives import find_directives
+from equipage.directives import codes, find_directives
 from equipage.files.reading import display_name, require_text
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.session import Session
@@ -76,15 +76,18 @@ class _Loader:
                     "key": Shown(name),
                     "advice": "remove it",
                 }
-                self.say(node, "directive-siblings", values, at=(name,), part="key")
+                self.say(node, codes.DIRECTIVE_SIBLINGS, values, at=(name,), part="key")
         if self.session.embedded:
             self.say(
-                node, "embedded-directive", {"directive": KEY, "found": Shown(reference)}, at=(KEY,)
+                node,
+                codes.EMBEDDED_DIRECTIVE,
+                {"directive": KEY, "found": Shown(reference)},
+                at=(KEY,),
             )
         elif not isinstance(reference, str):
             if reference is not HOLE:
                 values = {"expected": "a path as text", "found": Shown(reference, as_found=True)}
-                self.say(node, "wrong-type", values, at=(KEY,))
+                self.say(node, core_codes.WRONG_TYPE, values, at=(KEY,))
         else:
             source = self.source(node, reference)
             if source is not None:
@@ -109,7 +112,7 @@ class _Loader:
             self.say_problem(node, reference, folder, problem)
             return None
         if referred.outside:
-            self.say(node, "absolute-path", {"reference": Shown(reference)}, at=(KEY,))
+            self.say(node, core_codes.ABSOLUTE_PATH, {"reference": Shown(reference)}, at=(KEY,))
         return referred.source
 
     def folder(self, node: Tree) -> str:
@@ -143,7 +146,7 @@ class _Loader:
         if document is None:
             return _whole(source, HOLE)
         tree = Tree.of(self.session.adopt(document, facts))
-        dropped = {each.path for each in facts if each.code == "non-string-key"}
+        dropped = {each.path for each in facts if each.code == core_codes.NON_STRING_KEY}
         return Tree(_without(tree.value, dropped), tree.origins) if dropped else tree
 
     # ---------------------------------------------------------------------------------------------- results
@@ -160,7 +163,7 @@ class _Loader:
     def say(
         self,
         node: Tree,
-        code: str,
+        code: Code,
         values: dict[str, object],
         *,
         at: Path = ROOT,
@@ -171,7 +174,7 @@ class _Loader:
 
     def say_problem(self, node: Tree, reference: str, folder: str, problem: FileProblem) -> None:
         cwd = self.session.files.cwd
-        missing = problem.code in ("file-missing", "file-is-directory")
+        missing = problem.code in (core_codes.FILE_MISSING, core_codes.FILE_IS_DIRECTORY)
         # An absolute path was looked for in one place only.
         base = None if missing and os.path.isabs(reference) else display_name(folder, cwd)
         library = display_name(self.settings.library, cwd)
@@ -182,7 +185,7 @@ class _Loader:
             "file": Shown(reference),
         }
         values |= {"referrer": referrer, "base": base, "library": library}
-        self.say(node, "file-not-found" if missing else problem.code, values, at=(KEY,))
+        self.say(node, codes.FILE_NOT_FOUND if missing else problem.code, values, at=(KEY,))
 
 
 def _extension(source: Source) -> str:
@@ -192,7 +195,9 @@ def _extension(source: Source) -> str:
 def _judged(each: Fact) -> Fact:
     """The content becomes JSON: a key that is no text is left out of it, as in the original."""
     return (
-        msgspec.structs.replace(each, severity="warning") if each.code == "non-string-key" else each
+        msgspec.structs.replace(each, severity="warning")
+        if each.code == core_codes.NON_STRING_KEY
+        else each
     )
 
 
@@ -213,15 +218,3 @@ def _without(value: Any, dropped: set[Path], path: Path = ROOT) -> Any:
 def _whole(source: Source, value: Any) -> Tree:
     """A file as one value that has no parts."""
     return Tree(value, Origins(Origin(Document(source, "text", value))))
-
-
-CODES: tuple[Code, ...] = (
-    Code(
-        "file-not-found",
-        "error",
-        "File not found: {reference} (referenced from {referrer})",
-        "The path of a `$file` starts at the folder of the file that contains it; if nothing is there, at the "
-        "library. Neither has such a file.",
-        "looked in {base}, then in the library, {library}",
-    ),
-)

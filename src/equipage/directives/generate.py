@@ -13,11 +13,10 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from equipage.core.codes import Code
-from equipage.core.diagnostics import Fact, Shown, fact
+from equipage.core.diagnostics import Fact, Shown
 from equipage.core.frozen import frozen
 from equipage.core.path import Path
-from equipage.directives import find_directives
+from equipage.directives import codes, find_directives
 from equipage.generators import Buffered, Generator, GeneratorLimits, Streamed, build
 from equipage.loading.session import Session
 from equipage.loading.tree import HOLE, Tree, graft
@@ -132,37 +131,18 @@ class _Planner:
         self.facts += facts
         slot = self.settings.slot(path)
         if slot == "free":
-            self.facts.append(fact("generate-in-data", (*path, KEY), part="key"))
+            self.facts.append(codes.GENERATE_IN_DATA.at((*path, KEY), part="key"))
             return HOLE if generator is None else node
         for name in node:
             if name != KEY:
                 said: dict[str, Any] = {"directive": KEY, "key": Shown(name), "advice": "remove it"}
-                self.facts.append(fact("directive-siblings", (*path, name), part="key", **said))
+                self.facts.append(codes.DIRECTIVE_SIBLINGS.at((*path, name), part="key", **said))
         if generator is None:
             return HOLE
         if slot == "text" and not generator.produces_text:
             self.facts.append(
-                fact("generate-binary-text", (*path, KEY), part="key", type=generator.type)
+                codes.GENERATE_BINARY_TEXT.at((*path, KEY), part="key", type=generator.type)
             )
         if generator not in self.known:
             self.known[generator] = Generated.by(generator)
         return self.known[generator]
-
-
-CODES: tuple[Code, ...] = (
-    Code(
-        "generate-in-data",
-        "warning",
-        "`$generate` makes no payload here: it stays as data",
-        "A payload can stand where content is sent: the text or data of a content item, the content of a resource "
-        "or a message. Inside a schema or other free data the mapping is kept as it is written.",
-        "move it into the content of a response",
-    ),
-    Code(
-        "generate-binary-text",
-        "warning",
-        "`{type}` makes bytes that are not valid UTF-8, in a place for text",
-        "Text is sent as UTF-8. Bytes that are none are replaced when the payload is sent.",
-        "choose another charset, or send it as the data of an image",
-    ),
-)

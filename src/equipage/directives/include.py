@@ -16,11 +16,11 @@ from typing import Any
 
 import msgspec
 
-from equipage.core.codes import Code
-from equipage.core.diagnostics import Fact, Part, Shown
+from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Code, Fact, Part, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
-from equipage.directives import find_directives
+from equipage.directives import codes, find_directives
 from equipage.files.reading import display_name
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.session import Session
@@ -104,7 +104,7 @@ class _Includer:
                 found_type = Shown(reference, as_found=True)
                 self.say(
                     node,
-                    "wrong-type",
+                    core_codes.WRONG_TYPE,
                     {"expected": "a path as text", "found": found_type},
                     at=(KEY,),
                 )
@@ -127,7 +127,7 @@ class _Includer:
         """What a path written where a mapping may stand stands for."""
         if self.session.embedded:
             self.say(
-                node, "embedded-directive", {"directive": "a path", "found": Shown(node.value)}
+                node, codes.EMBEDDED_DIRECTIVE, {"directive": "a path", "found": Shown(node.value)}
             )
             return self.hole(node)
         found = self.file(node, node.value, chain, at=())
@@ -140,7 +140,7 @@ class _Includer:
         settings = self.settings
         if self.session.embedded:
             self.say(
-                node, "embedded-directive", {"directive": KEY, "found": Shown(reference)}, at=at
+                node, codes.EMBEDDED_DIRECTIVE, {"directive": KEY, "found": Shown(reference)}, at=at
             )
             return None
         try:
@@ -151,7 +151,7 @@ class _Includer:
             self.say_problem(node, at, reference, problem)
             return None
         if referred.outside:
-            self.say(node, "absolute-path", {"reference": Shown(reference)}, at=at)
+            self.say(node, core_codes.ABSOLUTE_PATH, {"reference": Shown(reference)}, at=at)
         source = referred.source
         if source in chain:
             self.say_cycle(node, at, (*chain, source))
@@ -162,7 +162,7 @@ class _Includer:
             self.say_depth(node, at, depth)
             return None
         if depth > DEPTH_WORTH_A_WARNING and len(chain) == 1:
-            self.say(node, "include-deep", {"depth": depth}, at=at)
+            self.say(node, codes.INCLUDE_DEEP, {"depth": depth}, at=at)
         return _Resolved(resolved.tree, resolved.height + 1), source
 
     def file_resolved(self, source: Source, chain: tuple[Source, ...]) -> _Resolved:
@@ -183,7 +183,7 @@ class _Includer:
             return _Resolved(Tree(HOLE, Origins(Origin(Document(source, "text", HOLE)))), 0)
         if document.value is None:
             self.facts.append(
-                Fact("include-empty", values={"file": source.name}, span=Span(source, 0, 0))
+                Fact(codes.INCLUDE_EMPTY, values={"file": source.name}, span=Span(source, 0, 0))
             )
         tree = Tree.of(document)
         tree = graft(tree, {path: self.hole(tree.at(path)) for path in document.failed_paths()})
@@ -205,7 +205,7 @@ class _Includer:
     def say(
         self,
         node: Tree,
-        code: str,
+        code: Code,
         values: dict[str, object] | None = None,
         *,
         at: Path = ROOT,
@@ -217,7 +217,7 @@ class _Includer:
     def say_sibling(self, node: Tree, name: str) -> None:
         advice = "put it under `override:`, or remove it"
         values: dict[str, object] = {"directive": KEY, "key": Shown(name), "advice": advice}
-        self.say(node, "directive-siblings", values, at=(name,), part="key")
+        self.say(node, codes.DIRECTIVE_SIBLINGS, values, at=(name,), part="key")
 
     def say_problem(self, node: Tree, at: Path, reference: str, problem: FileProblem) -> None:
         values = {
@@ -227,7 +227,7 @@ class _Includer:
             "base": "the library",
         }
         values["variable"] = self.session.limits.file_bytes_variable
-        if problem.code in ("file-missing", "file-is-directory"):
+        if problem.code in (core_codes.FILE_MISSING, core_codes.FILE_IS_DIRECTORY):
             origin = node.story(ROOT).origin
             library = self.shown(self.settings.library)
             guess = self.session.guesses.nearest(reference, self.names_in_library())
@@ -236,7 +236,7 @@ class _Includer:
                 "library": library,
                 "nearest": guess,
             }
-            self.say(node, "include-not-found", values, at=at)
+            self.say(node, codes.INCLUDE_NOT_FOUND, values, at=at)
         else:
             self.say(node, problem.code, values, at=at)
 
@@ -255,7 +255,7 @@ class _Includer:
             "limit": settings.max_depth,
             "variable": settings.depth_variable if can_be_set else None,
         }
-        self.say(node, "include-depth", values, at=at)
+        self.say(node, codes.INCLUDE_DEPTH, values, at=at)
 
     def say_cycle(self, node: Tree, at: Path, chain: tuple[Source, ...]) -> None:
         """A cycle, from where it is entered to where it closes."""
@@ -263,7 +263,7 @@ class _Includer:
         names = [self.library_name(each) for each in ring]
         listed = "\n".join(f"{number}. {name}" for number, name in enumerate(names, 1))
         values: dict[str, object] = {"chain": " → ".join(names), "listed": f"{listed} ← cycle"}
-        self.say(node, "include-cycle", values, at=at)
+        self.say(node, codes.INCLUDE_CYCLE, values, at=at)
 
     def library_name(self, source: Source) -> str:
         if source.path is None:
@@ -301,63 +301,3 @@ SCHEMA: dict[str, Any] = {
     },
     "required": [KEY],
 }
-
-CODES: tuple[Code, ...] = (
-    Code(
-        "include-not-found",
-        "error",
-        "Include not found: {reference} (referenced from {referrer})",
-        "The included file is not in the library. Include paths always start at the library root, never at the file "
-        "that includes.",
-        "did you mean `{nearest}`?; paths start at the library, {library}; name another one with --library",
-    ),
-    Code(
-        "include-cycle",
-        "error",
-        "Circular include detected: {chain}",
-        "A file includes itself, directly or through other files, so it could never be finished.",
-        "Include chain:\n{listed}\nRemove one of these includes to break the cycle.",
-    ),
-    Code(
-        "include-depth",
-        "error",
-        "includes are nested {nested} deep (limit: {limit})",
-        "The number of files between the configuration and what it includes is limited.",
-        "flatten the chain; or set {variable}={depth}",
-    ),
-    Code(
-        "include-deep",
-        "warning",
-        "includes are nested {depth} files deep",
-        "It works, but nobody can follow such a chain.",
-        "flatten the chain",
-    ),
-    Code(
-        "include-empty",
-        "warning",
-        "the included file {file} is empty",
-        "An empty file stands for null, which is rarely meant.",
-    ),
-    # Found where a key has no meaning: elsewhere, as in a schema, `override` is data like any other.
-    Code(
-        "orphan-override",
-        "warning",
-        "`override` without `$include` beside it has no effect",
-        "Only the `override` of an `$include` is merged; elsewhere it is a key nobody reads.",
-        "add `$include`, or write the entries directly",
-    ),
-    Code(
-        "directive-siblings",
-        "warning",
-        "`{key}` beside `{directive}` is dropped",
-        "The whole mapping is replaced by what the directive stands for; other keys in it are lost.",
-        "{advice}",
-    ),
-    Code(
-        "embedded-directive",
-        "error",
-        "{directive} is not supported in embedded scenarios: {found}",
-        "An embedded configuration is loaded from a string, without a disk: it cannot read other files.",
-        "write the content in place of the directive",
-    ),
-)

@@ -16,6 +16,7 @@ from typing import Any, Self
 
 import msgspec
 
+from equipage.core import codes
 from equipage.core.arguments import is_possible, working_directory
 from equipage.core.source import Source
 from equipage.files.sandbox import (
@@ -166,7 +167,7 @@ class Files:
             return self.note(_small_enough(known, name, max_bytes))
         if real.startswith(_SYSTEM) and not full.startswith(_SYSTEM):
             os.close(descriptor)
-            raise FileProblem("file-not-regular", file=name)
+            raise FileProblem(codes.FILE_NOT_REGULAR, file=name)
         return self._take(descriptor, real, name, max_bytes)
 
     def _named(self, full: str) -> tuple[str, str]:
@@ -208,7 +209,7 @@ class Files:
             try:
                 return Referred(self._inside(base, reference, roots, policy))
             except FileProblem as problem:
-                if problem.code not in ("file-missing", "file-is-directory"):
+                if problem.code not in (codes.FILE_MISSING, codes.FILE_IS_DIRECTORY):
                     raise
                 first = first or problem
         assert first is not None
@@ -268,7 +269,7 @@ def peek(path: str, *, max_bytes: int = MAX_BYTES) -> bytes | None:
 def _small_enough(source: Source, name: str, max_bytes: int) -> Source:
     """A source read before, perhaps by somebody who allows more. Raises `FileProblem`."""
     if len(source.data) > max_bytes:
-        raise FileProblem("file-too-large", file=name, size=len(source.data), limit=max_bytes)
+        raise FileProblem(codes.FILE_TOO_LARGE, file=name, size=len(source.data), limit=max_bytes)
     return source
 
 
@@ -290,7 +291,9 @@ def require_text(source: Source) -> Source:
             source.data.decode("utf-8")
         except UnicodeDecodeError as error:
             byte = f"0x{source.data[error.start]:02X}"
-            raise FileProblem("not-utf8", file=source.name, offset=error.start, byte=byte) from None
+            raise FileProblem(
+                codes.NOT_UTF8, file=source.name, offset=error.start, byte=byte
+            ) from None
     return source
 
 
@@ -338,7 +341,7 @@ class MemoryFiles(Files):
         real = posixpath.normpath(posixpath.join(self.cwd, base, reference))
         within = (posixpath.normpath(posixpath.join(self.cwd, root)) for root in roots)
         if not any(real == root or real.startswith(root.rstrip("/") + "/") for root in within):
-            raise FileProblem("reference-escapes", reference=reference)
+            raise FileProblem(codes.REFERENCE_ESCAPES, reference=reference)
         return self._content(real, display_name(real, self.cwd), policy.max_bytes, reference)
 
     def _absolute(self, reference: str, roots: tuple[str, ...], policy: PathPolicy) -> Referred:
@@ -350,10 +353,12 @@ class MemoryFiles(Files):
             return self.note(_small_enough(self._known[real], name, max_bytes))
         if real not in self.contents:
             folder = any(path.startswith(real + "/") for path in self.contents)
-            raise FileProblem("file-is-directory" if folder else "file-missing", file=shown or name)
+            raise FileProblem(
+                codes.FILE_IS_DIRECTORY if folder else codes.FILE_MISSING, file=shown or name
+            )
         data = self.contents[real]
         if len(data) > max_bytes:
-            raise FileProblem("file-too-large", file=name, size=len(data), limit=max_bytes)
+            raise FileProblem(codes.FILE_TOO_LARGE, file=name, size=len(data), limit=max_bytes)
         self.opened.append(real)
         self._known[real] = decoded(name, data, real)
         return self.note(self._known[real])

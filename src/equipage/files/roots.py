@@ -13,6 +13,7 @@ from collections.abc import Mapping
 
 import msgspec
 
+from equipage.core import codes
 from equipage.core.arguments import folder_given, text_given, wrong
 from equipage.core.diagnostics import Fact
 
@@ -88,7 +89,7 @@ def entry_in_layer(path: str, depth: int) -> str:
 
 def unreadable(error: OSError) -> Fact:
     """The finding that a folder of a layer is there and cannot be listed."""
-    return Fact("layer-unreadable", values={"reason": error.strerror or str(error)})
+    return Fact(codes.LAYER_UNREADABLE, values={"reason": error.strerror or str(error)})
 
 
 def repository_root(folder: str) -> str | None:

@@ -15,6 +15,9 @@ from typing import Literal
 
 import msgspec
 
+from equipage.core import codes
+from equipage.core.diagnostics import Code
+
 #: The most that is read from one file, unless the kind says otherwise.
 MAX_BYTES = 10 * 1024 * 1024
 
@@ -36,7 +39,7 @@ HAS_DESCRIPTORS = os.open in os.supports_dir_fd and bool(_NOFOLLOW)
 class FileProblem(Exception):
     """A file cannot be had: a code and the values its sentence uses."""
 
-    def __init__(self, code: str, **values: object) -> None:
+    def __init__(self, code: Code, **values: object) -> None:
         self.code, self.values = code, values
         super().__init__(code, values)
 
@@ -54,16 +57,16 @@ class PathPolicy(msgspec.Struct, frozen=True):
 def check_reference(reference: str, policy: PathPolicy) -> None:
     """What can be said about a reference without looking at the disk. Raises `FileProblem`."""
     if not reference:
-        raise FileProblem("reference-empty")
+        raise FileProblem(codes.REFERENCE_EMPTY)
     if "\0" in reference:
-        raise FileProblem("reference-nul", reference=reference)
+        raise FileProblem(codes.REFERENCE_NUL, reference=reference)
     if not reference.isascii() and any("\ud800" <= each <= "\udfff" for each in reference):
-        raise FileProblem("lone-surrogate", reference=reference)
+        raise FileProblem(codes.LONE_SURROGATE, reference=reference)
     absolute = os.path.isabs(reference) or _looks_absolute_elsewhere(reference)
     if absolute and (policy.absolute == "refuse" or not os.path.isabs(reference)):
-        raise FileProblem("reference-absolute", reference=reference)
+        raise FileProblem(codes.REFERENCE_ABSOLUTE, reference=reference)
     if policy.parents == "refuse" and ".." in reference.replace("\\", "/").split("/"):
-        raise FileProblem("reference-parent", reference=reference)
+        raise FileProblem(codes.REFERENCE_PARENT, reference=reference)
 
 
 def _looks_absolute_elsewhere(reference: str) -> bool:
@@ -108,7 +111,7 @@ class _Walk:
         self.close()
         root = self.root_of(real)
         if root is None:
-            raise FileProblem("reference-escapes", reference=self.reference)
+            raise FileProblem(codes.REFERENCE_ESCAPES, reference=self.reference)
         self.stack.append((os.open(root, FLAGS | _DIRECTORY), root))
 
     def root_of(self, real: str) -> str | None:
@@ -138,7 +141,7 @@ class _Walk:
         while pending and self.root_of(here) is None:
             here = posixpath.normpath(posixpath.join(here, pending.pop()))
         if here == left != "/":  # it would tell what the folder above is called
-            raise FileProblem("reference-escapes", reference=self.reference)
+            raise FileProblem(codes.REFERENCE_ESCAPES, reference=self.reference)
         self.start(here)  # raises unless a root contains it
         self.down(posixpath.relpath(here, self.stack[0][1]).split("/"))
 
@@ -200,7 +203,7 @@ def _open_below(base: str, reference: str, roots: tuple[str, ...]) -> tuple[int,
         walk.down(posixpath.relpath(real, walk.stack[0][1]).split("/"))
         descriptor = walk.down(reference.split("/"))
         if descriptor is None:
-            raise FileProblem("file-is-directory", file=reference)
+            raise FileProblem(codes.FILE_IS_DIRECTORY, file=reference)
         _, path = walk.stack.pop()
         return descriptor, path
     except (OSError, ValueError) as error:  # a name that no file can have is a ValueError
@@ -219,9 +222,9 @@ def _open_checked(base: str, reference: str, roots: tuple[str, ...]) -> tuple[in
         for root in roots
     )
     if not inside:
-        raise FileProblem("reference-escapes", reference=reference)
+        raise FileProblem(codes.REFERENCE_ESCAPES, reference=reference)
     if os.path.isdir(real):
-        raise FileProblem("file-is-directory", file=reference)
+        raise FileProblem(codes.FILE_IS_DIRECTORY, file=reference)
     try:
         return os.open(real, FLAGS), real
     except OSError as error:
@@ -230,18 +233,18 @@ def _open_checked(base: str, reference: str, roots: tuple[str, ...]) -> tuple[in
 
 def read_regular(descriptor: int, status: os.stat_result, name: str, max_bytes: int) -> bytes:
     if stat.S_ISDIR(status.st_mode):
-        raise FileProblem("file-is-directory", file=name)
+        raise FileProblem(codes.FILE_IS_DIRECTORY, file=name)
     if not stat.S_ISREG(status.st_mode):
-        raise FileProblem("file-not-regular", file=name)
+        raise FileProblem(codes.FILE_NOT_REGULAR, file=name)
     if status.st_size > max_bytes:
-        raise FileProblem("file-too-large", file=name, size=status.st_size, limit=max_bytes)
+        raise FileProblem(codes.FILE_TOO_LARGE, file=name, size=status.st_size, limit=max_bytes)
     # One byte more than allowed tells a file that grew, or a special one that says it is empty.
     data = os.read(descriptor, status.st_size + 1)
     if len(data) == status.st_size > 0:
         return data
     while True:
         if len(data) > max_bytes:
-            raise FileProblem("file-too-large", file=name, size=len(data), limit=max_bytes)
+            raise FileProblem(codes.FILE_TOO_LARGE, file=name, size=len(data), limit=max_bytes)
         more = os.read(descriptor, 65536)
         if not more:
             return data
@@ -252,12 +255,12 @@ def refusal(error: Exception, name: str) -> FileProblem:
     """An operating system's refusal in our words."""
     number = getattr(error, "errno", None)
     if number in (errno.ENOENT, errno.ENOTDIR):
-        return FileProblem("file-missing", file=name)
+        return FileProblem(codes.FILE_MISSING, file=name)
     if number == errno.EISDIR:
-        return FileProblem("file-is-directory", file=name)
+        return FileProblem(codes.FILE_IS_DIRECTORY, file=name)
     if number == errno.ELOOP:
-        return FileProblem("file-link-loop", file=name)
+        return FileProblem(codes.FILE_LINK_LOOP, file=name)
     if number in (errno.ENXIO, errno.ENODEV):
-        return FileProblem("file-not-regular", file=name)
+        return FileProblem(codes.FILE_NOT_REGULAR, file=name)
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    return FileProblem("file-unreadable", file=name, reason=reason)
+    return FileProblem(codes.FILE_UNREADABLE, file=name, reason=reason)

@@ -17,9 +17,10 @@ from typing import Any, ClassVar, Final, Protocol, TypeGuard, cast
 
 import msgspec
 
-from equipage.core.diagnostics import Change, EquipageError, Fact, Part, Remedy, Shown, fact
+from equipage.core.diagnostics import Change, EquipageError, Fact, Part, Remedy, Shown
 from equipage.core.path import Path
 from equipage.core.text import expression, nearest
+from equipage.generators import codes
 
 # --- compact -----------------------------------------------------------------------------------
 # JSON values inside generator parameters, kept as the text that will be sent.
@@ -192,7 +193,9 @@ class GeneratorLimits(msgspec.Struct, frozen=True):
             number = _read_limit(env[variable], in_bytes=name == "max_payload_bytes")
             if number is None:
                 default = getattr(limits, name)
-                facts.append(fact("generator-limit-unreadable", variable=variable, default=default))
+                facts.append(
+                    codes.GENERATOR_LIMIT_UNREADABLE.at(variable=variable, default=default)
+                )
             else:
                 limits = msgspec.structs.replace(limits, **{name: number})
         return limits, tuple(facts)
@@ -299,7 +302,9 @@ class ByteSize(msgspec.Struct, frozen=True):
             size = parse_size(value)
             if size is None:
                 return REFUSED, (
-                    fact("generator-size-unreadable", path, parameter=path[-1], found=Shown(value)),
+                    codes.GENERATOR_SIZE_UNREADABLE.at(
+                        path, parameter=path[-1], found=Shown(value)
+                    ),
                 )
         elif is_whole(value):
             size = int(value)
@@ -354,7 +359,7 @@ class AnyJson(msgspec.Struct, frozen=True):
         except NotJsonError as problem:
             return _not_json(path, str(problem))
         return text, tuple(
-            fact("generator-value-becomes-null", each, parameter=path[-1]) for each in replaced
+            codes.GENERATOR_VALUE_BECOMES_NULL.at(each, parameter=path[-1]) for each in replaced
         )
 
 
@@ -414,8 +419,7 @@ def is_whole(value: object) -> TypeGuard[int]:
 
 def too_large(size: int, path: Path, limits: GeneratorLimits) -> Fact:
     """A payload over the limit."""
-    return fact(
-        "generator-too-large",
+    return codes.GENERATOR_TOO_LARGE.at(
         path,
         size=Shown(format_size(size)),
         bytes=Shown(size),
@@ -437,8 +441,7 @@ def _word(value: object, words: tuple[str, ...], path: Path, parameter: str | in
     if value in words:
         return value, ()
     meant = nearest(value, words)
-    unknown = fact(
-        "generator-choice-unknown",
+    unknown = codes.GENERATOR_CHOICE_UNKNOWN.at(
         path,
         remedy=instead(path, meant),
         parameter=parameter,
@@ -455,20 +458,21 @@ def _wrong_type(
     found = Shown(value, as_found=True)
     name = path[-1] if parameter is None else parameter
     return REFUSED, (
-        fact("generator-parameter-type", path, parameter=name, expected=expected, found=found),
+        codes.GENERATOR_PARAMETER_TYPE.at(path, parameter=name, expected=expected, found=found),
     )
 
 
 def _out_of_range(path: Path, expected: str, value: object) -> Reading:
     found = Shown(value)
     return REFUSED, (
-        fact("generator-parameter-range", path, parameter=path[-1], expected=expected, found=found),
+        codes.GENERATOR_PARAMETER_RANGE.at(
+            path, parameter=path[-1], expected=expected, found=found
+        ),
     )
 
 
 def _over_limit(path: Path, value: int, limit: str, limits: GeneratorLimits) -> Reading:
-    over = fact(
-        "generator-over-limit",
+    over = codes.GENERATOR_OVER_LIMIT.at(
         path,
         parameter=path[-1],
         found=Shown(value),
@@ -479,11 +483,11 @@ def _over_limit(path: Path, value: int, limit: str, limits: GeneratorLimits) -> 
 
 
 def _not_json(path: Path, reason: str) -> Reading:
-    return REFUSED, (fact("generator-value-not-json", path, parameter=path[-1], reason=reason),)
+    return REFUSED, (codes.GENERATOR_VALUE_NOT_JSON.at(path, parameter=path[-1], reason=reason),)
 
 
 def _makes_nothing(path: Path) -> tuple[Fact, ...]:
-    return (fact("generator-makes-nothing", path, parameter=path[-1]),)
+    return (codes.GENERATOR_MAKES_NOTHING.at(path, parameter=path[-1]),)
 
 
 # --- pieces ------------------------------------------------------------------------------------

@@ -6,6 +6,15 @@ import re
 from functools import lru_cache
 from typing import Literal
 
+#: Why a pattern cannot be read.
+REASONS = {
+    "unclosed-class": "`[` is never closed",
+    "unclosed-choice": "`{` is never closed",
+    "unopened-choice": "`}` without `{`",
+    "bad-range": "a range runs backwards",
+    "dangling-escape": "it ends with `\\`",
+}
+
 Reason = Literal[
     "unclosed-class", "unclosed-choice", "unopened-choice", "bad-range", "dangling-escape"
 ]

@@ -13,12 +13,13 @@ from collections.abc import Collection
 
 import msgspec
 
-from equipage.core.codes import Code
+from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Change, Effect, Fact, Remedy
 from equipage.core.path import ROOT
 from equipage.core.source import Source, Span
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
+from equipage.kinds import codes
 from equipage.loading.session import Session
 from equipage.syntax import Range, yaml
 from equipage.syntax.document import Document, oddities, parse
@@ -40,10 +41,10 @@ class HeaderStyle(msgspec.Struct, frozen=True):
 
 
 _NO_HEADER = {
-    "no-opening-fence": "header-missing",
-    "fence-not-first": "header-not-first",
-    "text-after-fence": "header-fence-not-alone",
-    "never-closed": "header-never-closed",
+    "no-opening-fence": codes.HEADER_MISSING,
+    "fence-not-first": codes.HEADER_NOT_FIRST,
+    "text-after-fence": codes.HEADER_FENCE_NOT_ALONE,
+    "never-closed": codes.HEADER_NEVER_CLOSED,
 }
 #: Why an entry is not YAML.
 REASONS = {
@@ -56,74 +57,8 @@ REASONS = {
     "tabs": "tabs do not indent",
 }
 
-HEADER_CODES = (
-    Code(
-        "header-missing",
-        "error",
-        "{what} must start with frontmatter delimited by {fences}",
-        "The file starts with a header between two fences; the text below it is the prompt.",
-        "begin the file with `---`, `description: …`, `---`; other Markdown files belong elsewhere",
-    ),
-    Code(
-        "header-not-first",
-        "error",
-        "the header is not at the start of the file",
-        "White space may stand before the header, and a byte order mark before that, but not the other way round. "
-        "Some tools take nothing at all before it.",
-        "remove what stands before the fence",
-    ),
-    Code(
-        "header-fence-not-alone",
-        "error",
-        "the opening fence is not alone on its line",
-        "The line break must follow the three characters at once: no language, no further dashes. A lone carriage "
-        "return is no line break.",
-        "end the line right after the fence",
-    ),
-    Code(
-        "header-never-closed",
-        "error",
-        "the header is never closed",
-        "The closing fence is a line of its own with the same three characters as the opening one. `...` and the "
-        "other kind of fence do not close it.",
-        "add the same fence below the last field",
-    ),
-    Code(
-        "header-closed-by-indented-fence",
-        "warning",
-        "the header ends at an indented fence",
-        "An indented fence closes the header, too. Inside a block of text it cuts the header in two, and the rest of "
-        "the header becomes part of the prompt.",
-        "if it is text of the header, write it another way; if it ends the header, remove the indent",
-    ),
-)
 
 #: Only where headers are forgiven.
-RECOVERY_CODES = (
-    Code(
-        "header-not-yaml",
-        "warning",
-        "`{key}` is not valid YAML: {reason}",
-        "Some tools read such a header line by line, and so does equipage: all that follows the key is text. Others "
-        "refuse the whole file, and the agent is silently missing. The fix quotes the text without changing it.",
-        "put quotes around the text",
-    ),
-    Code(
-        "header-without-fields",
-        "warning",
-        "what stands between the fences holds no fields",
-        "Two lines of dashes at the start of a file are the fences of a header. The tool leaves out the text between "
-        "them.",
-        "write `key: value` between them, or begin the text with something else",
-    ),
-    Code(
-        "file-passed-over",
-        "warning",
-        "this is not taken for a {what}: it has no header",
-        "The tool looks at every Markdown file in this folder, and passes over those without a header.",
-        "move it elsewhere, or begin it with `---`, `name: …`, `description: …`, `---`",
-    ),
-)
 
 
 def read_header(
@@ -146,7 +81,7 @@ def read_header(
     if document.value is None:
         document.value = {}  # an empty header lacks fields; it is not an empty file
     if style.optional and not isinstance(document.value, dict):
-        facts.append(Fact("header-without-fields", span=Span(source, header.start, header.end)))
+        facts.append(Fact(codes.HEADER_WITHOUT_FIELDS, span=Span(source, header.start, header.end)))
         document.value = {}
     facts += _indented_fence(source, header)
     return session.adopt(document), facts
@@ -194,7 +129,9 @@ def _without(
         return document, [
             Fact(_NO_HEADER[found.reason], values=values, span=span, severity="warning")
         ]
-    return document, [] if style.optional else [Fact("file-passed-over", values=values, span=span)]
+    return document, [] if style.optional else [
+        Fact(codes.FILE_PASSED_OVER, values=values, span=span)
+    ]
 
 
 def has_header(document: Document) -> bool:
@@ -209,7 +146,7 @@ def _indented_fence(source: Source, header: Header) -> list[Fact]:
     line = source.text[header.end :].split("\n", 1)[0]
     indent = len(line) - len(line.lstrip())
     start = header.end + indent
-    return [Fact("header-closed-by-indented-fence", span=Span(source, start, start + 3))]
+    return [Fact(codes.HEADER_CLOSED_BY_INDENTED_FENCE, span=Span(source, start, start + 3))]
 
 
 # ------------------------------------------------------------------------------------------------ recovery
@@ -219,7 +156,9 @@ def _recovered(
     source: Source, session: Session, style: HeaderStyle, header: Header, facts: list[Fact]
 ) -> tuple[Document | None, list[Fact]]:
     """The document by the rule of lines, with a warning for each entry; or the errors, with the fix."""
-    first = next((number for number, each in enumerate(facts) if each.code == "yaml-syntax"), None)
+    first = next(
+        (number for number, each in enumerate(facts) if each.code == core_codes.YAML_SYNTAX), None
+    )
     if first is None:
         return (
             None,
@@ -254,7 +193,7 @@ def _warning(source: Source, header: Header, mend: Mend, effect: Effect) -> Fact
     place = Span(source, header.start + mend.place[0], header.start + mend.place[1])
     remedy = Remedy(f"quote the text of `{mend.key}`", (_change(source, header, mend, effect),))
     return Fact(
-        "header-not-yaml",
+        codes.HEADER_NOT_YAML,
         values={"key": mend.key, "reason": REASONS[mend.reason]},
         span=place,
         remedy=remedy,
@@ -282,8 +221,6 @@ def _pieces(found: Recovered) -> list[Piece]:
 
 
 __all__ = [
-    "HEADER_CODES",
-    "RECOVERY_CODES",
     "HeaderStyle",
     "body_of",
     "has_header",

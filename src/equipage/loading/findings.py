@@ -10,8 +10,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from equipage.core.codes import Code
-from equipage.core.diagnostics import Also, Change, Diagnostic, Edit, Fact, Fix, Label, Part, Remedy
+from equipage.core import codes as core_codes
+from equipage.core.diagnostics import (
+    Also,
+    Change,
+    Code,
+    Diagnostic,
+    Edit,
+    Fact,
+    Fix,
+    Label,
+    Part,
+    Remedy,
+    Severity,
+)
 from equipage.core.path import Path, pointer
 from equipage.core.source import Source, Span
 from equipage.core.text import Guesses, expression
@@ -31,13 +43,11 @@ class Placer:
         self,
         tree: Tree | None,
         documents: Iterable[Document],
-        codes: Mapping[str, Code],
         *,
         file: str | None = None,
     ) -> None:
         self.tree = tree
         self.undone = Undone(tree.moves if tree is not None else ())
-        self.codes = codes
         self.file = file  #: named when a finding has no place at all
         self.documents = tuple(documents)
         self.redactor = Redactor()
@@ -101,18 +111,18 @@ class Placer:
         )
 
     def _diagnostic(self, each: Fact) -> Diagnostic:
-        code = self.codes[each.code]
+        code = each.code
         story = self._story(each)
         span = each.span or (self._span(story.origin, each.part) if story else None)
         authored = self._authored(each)
         return Diagnostic(
             code=code.name,
             severity=each.severity or code.severity,
-            message=message_of(code, each.values, self.redactor),
+            message=message_of(code.words, each.values, self.redactor),
             path=path_of(authored, self.redactor),
             pointer=pointer(self.redactor.path(authored)),
             span=span,
-            help=help_of(code, each.values, self.redactor),
+            help=help_of(code.words, each.values, self.redactor),
             fix=self._fix(each.remedy) if each.remedy else None,
             related=(*map(self._label, each.also), *(self._chain(story) if story else ())),
             file=None if span or each.part == "nowhere" else self.file,
@@ -247,7 +257,7 @@ def _by_line(diagnostics: Iterable[Diagnostic]) -> dict[tuple[int, int, str], li
 def _unused(
     name: str, span: Span, codes: Mapping[str, Code], guesses: Guesses, *, refused: bool
 ) -> Diagnostic:
-    code = codes["unused-ignore" if name in codes else "unknown-code"]
+    code = core_codes.UNUSED_IGNORE if name in codes else core_codes.UNKNOWN_CODE
     instead = (
         "an error that keeps the configuration from existing cannot be silenced"
         if refused
@@ -259,10 +269,26 @@ def _unused(
     return Diagnostic(
         code.name,
         code.severity,
-        message_of(code, values, redactor),
+        message_of(code.words, values, redactor),
         span=span,
-        help=help_of(code, values, redactor),
+        help=help_of(code.words, values, redactor),
     )
 
 
-__all__ = ["IGNORE_MARK", "Placer", "apply_ignores", "deduplicated"]
+def finding(
+    code: Code,
+    file: str,
+    values: Mapping[str, object] | None = None,
+    *,
+    severity: Severity | None = None,
+) -> Diagnostic:
+    """A finding about a whole file."""
+    values = values or {}
+    redactor = Redactor()
+    return Diagnostic(
+        code.name,
+        severity or code.severity,
+        message_of(code.words, values, redactor),
+        help=help_of(code.words, values, redactor),
+        file=file,
+    )

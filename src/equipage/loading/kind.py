@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from equipage.core.codes import Code
-from equipage.core.diagnostics import Change, Fact, Severity
+from equipage.core.diagnostics import Change, Code, Fact, Severity
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source
 from equipage.loading.model import Shape
@@ -21,7 +20,8 @@ from equipage.syntax.document import Document, Format
 
 if TYPE_CHECKING:
     from equipage.files.reading import Files
-    from equipage.loading.pipeline import Outcome, Request
+    from equipage.loading.pipeline import Outcome
+    from equipage.loading.request import Request
     from equipage.loading.session import Session
 
 #: A step of resolving: takes a tree, gives a tree and what it found.
@@ -139,30 +139,6 @@ class Offer(msgspec.Struct, frozen=True):
     names: tuple[str, ...]
 
 
-class Portability(msgspec.Struct, frozen=True):
-    """What one tool would make of an agent."""
-
-    tool: str
-    place: str  #: where the tool looks for agents
-    obstacles: tuple[str, ...] = ()  #: what stands in the way
-    ignored: tuple[str, ...] = ()  #: fields it would read without any effect
-
-    @property
-    def reads(self) -> bool:
-        return not self.obstacles
-
-
-class Portable(msgspec.Struct, frozen=True):
-    """An agent by its name, and what each tool would make of it, its own first."""
-
-    name: str
-    tools: tuple[Portability, ...]
-
-
-def is_no_agent(_outcome: Outcome) -> Portable | None:
-    return None
-
-
 def offers_nothing(_outcome: Outcome) -> Iterable[str]:
     return ()
 
@@ -240,8 +216,6 @@ class Kind(msgspec.Struct, frozen=True):
     listing: Callable[[Any, str], Iterable[Item]] = itself
     #: whether a file turns out to be nothing to the tool it is for, and is not listed
     passed_over: Callable[[Outcome], bool] = refers_to_nothing
-    #: what other tools would make of a file that is an agent
-    portable: Callable[[Outcome], Portable | None] = is_no_agent
     #: what `diff` shows first
     sensitive: tuple[Sensitive, ...] = USUALLY_SENSITIVE
     #: the names of the layers, lowest first: of two items with one name, that of the higher layer counts

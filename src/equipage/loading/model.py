@@ -16,7 +16,8 @@ from typing import Any
 import msgspec
 from msgspec import inspect as types
 
-from equipage.core.diagnostics import Change, Fact, Remedy, Severity, Shown, fact
+from equipage.core import codes
+from equipage.core.diagnostics import Change, Code, Fact, Remedy, Severity, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.text import nearest
 from equipage.loading.tree import HOLE
@@ -71,12 +72,12 @@ _INT64 = range(-(2**63), 2**64)
 #: The codes of a value that does not fit its field.
 MISMATCHES = frozenset(
     {
-        "missing-field",
-        "wrong-type",
-        "invalid-value",
-        "out-of-range",
-        "wrong-length",
-        "pattern-mismatch",
+        codes.MISSING_FIELD,
+        codes.WRONG_TYPE,
+        codes.INVALID_VALUE,
+        codes.OUT_OF_RANGE,
+        codes.WRONG_LENGTH,
+        codes.PATTERN_MISMATCH,
     }
 )
 
@@ -102,7 +103,7 @@ class Shape(msgspec.Struct, frozen=True):
     #: what people write for a field of the root that has another name
     synonyms: Mapping[str, str] = {}
     #: keys that have a code of their own where nobody knows them
-    own_codes: Mapping[str, str] = {}
+    own_codes: Mapping[str, Code] = {}
     #: mappings whose values may be secrets: nothing but their type is shown
     secret: tuple[Path, ...] = ()
 
@@ -132,7 +133,7 @@ def build(
         return (
             None,
             pruned,
-            [*collector.facts, fact("wrong-type", expected="another value", found=str(error))],
+            [*collector.facts, codes.WRONG_TYPE.at(expected="another value", found=str(error))],
         )
 
 
@@ -217,8 +218,7 @@ class Collector:
         if field.required:
             expected = getattr(kind.cls, "written_as", {}).get(field.name) or describe(field.type)
             self.facts.append(
-                fact(
-                    "missing-field",
+                codes.MISSING_FIELD.at(
                     path,
                     field=field.encode_name,
                     owner=title(kind.cls),
@@ -249,9 +249,7 @@ class Collector:
                 continue
             place = (*path, name)
             if name in self.shape.own_codes:
-                self.facts.append(
-                    fact(self.shape.own_codes[name], place, part="key", severity=worst)
-                )
+                self.facts.append(self.shape.own_codes[name].at(place, part="key", severity=worst))
                 continue
             remedy = None
             if guess is not None:
@@ -260,8 +258,7 @@ class Collector:
                     f"rename to `{guess}`", (Change(place, guess, "key"),), safe=not restricts
                 )
             self.facts.append(
-                fact(
-                    "unknown-field",
+                codes.UNKNOWN_FIELD.at(
                     place,
                     part="key",
                     severity=worst,
@@ -286,8 +283,7 @@ class Collector:
             return self._mismatch(value, "a list", path)
         if kind.min_length is not None and len(value) < kind.min_length:
             self.facts.append(
-                fact(
-                    "wrong-length",
+                codes.WRONG_LENGTH.at(
                     path,
                     expected=f"at least {kind.min_length} entries",
                     found=str(len(value)),
@@ -331,7 +327,7 @@ class Collector:
         if given is _NOTHING:
             expected = f"one of {', '.join(f'`{name}`' for name in branches)}"
             self.facts.append(
-                fact("missing-field", path, field=tag, owner="this mapping", expected=expected)
+                codes.MISSING_FIELD.at(path, field=tag, owner="this mapping", expected=expected)
             )
             return _NOTHING
         if given is HOLE:
@@ -370,7 +366,7 @@ class Collector:
         high_ok = (kind.le is None or value <= kind.le) and (kind.lt is None or value < kind.lt)
         if low_ok and high_ok and (isinstance(value, float) or value in _INT64 or kind.le is None):
             return value
-        self.facts.append(fact("out-of-range", path, found=Shown(value), expected=describe(kind)))
+        self.facts.append(codes.OUT_OF_RANGE.at(path, found=Shown(value), expected=describe(kind)))
         return _NOTHING
 
     def _text(self, value: str, kind: types.StrType, path: Path) -> Any:
@@ -378,11 +374,11 @@ class Collector:
         too_long = kind.max_length is not None and len(value) > kind.max_length
         if too_short or too_long:
             found = f"{len(value)} characters" if value else "empty text"
-            self.facts.append(fact("wrong-length", path, expected=describe(kind), found=found))
+            self.facts.append(codes.WRONG_LENGTH.at(path, expected=describe(kind), found=found))
             return _NOTHING
         if kind.pattern is not None and not re.search(kind.pattern, value):
             self.facts.append(
-                fact("pattern-mismatch", path, found=Shown(value), expected=kind.pattern)
+                codes.PATTERN_MISMATCH.at(path, found=Shown(value), expected=kind.pattern)
             )
             return _NOTHING
         return value
@@ -392,15 +388,14 @@ class Collector:
     def _mismatch(self, value: Any, expected: str, path: Path) -> Any:
         hint = _hint(value, expected)
         found = Shown(value, as_found=True, hidden=path[:-1] in self.shape.secret)
-        self.facts.append(fact("wrong-type", path, expected=expected, found=found, hint=hint))
+        self.facts.append(codes.WRONG_TYPE.at(path, expected=expected, found=found, hint=hint))
         return _NOTHING
 
     def _not_allowed(self, value: str, allowed: list[str], path: Path) -> Any:
         guess = nearest(value, allowed)
         remedy = None if guess is None else Remedy(f"change to `{guess}`", (Change(path, guess),))
         self.facts.append(
-            fact(
-                "invalid-value",
+            codes.INVALID_VALUE.at(
                 path,
                 remedy=remedy,
                 found=Shown(value),

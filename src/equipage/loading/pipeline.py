@@ -8,28 +8,27 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, TypeVar
 
 import msgspec
 
-from equipage.core.codes import CORE_CODES
-from equipage.core.diagnostics import Diagnostic, Fact, UsageError
+from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Diagnostic, Fact, LoadError
 from equipage.core.frozen import MAX_ADDED, freeze, outweighs
 from equipage.core.path import Path
 from equipage.core.source import Source, Span
-from equipage.core.text import nearest
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem
 from equipage.loading.findings import IGNORE_MARK, Placer, apply_ignores
 from equipage.loading.kind import Kind, Limits
-from equipage.loading.model import Shape, build
-from equipage.loading.recognise import all_codes
+from equipage.loading.model import build
+from equipage.loading.recognise import codes_of
+from equipage.loading.request import Request, options_of
 from equipage.loading.result import Loaded
 from equipage.loading.session import Session, Shared, format_of
 from equipage.loading.tree import HOLE, Tree, get, graft
-from equipage.loading.wording import Redactor, message_of, path_of
 from equipage.syntax.document import Document
 from equipage.syntax.suspicious import invisible
 
@@ -55,6 +54,15 @@ class Outcome(msgspec.Struct, frozen=True):
     def ok(self) -> bool:
         return not self.errors
 
+    def result(self, *, strict: bool) -> Loaded[Any]:
+        """What a load hands to its caller. Raises `LoadError`; with `strict`, for warnings too."""
+        loaded = self.loaded()
+        if loaded is None or (
+            strict and any(each.severity == "warning" for each in loaded.warnings)
+        ):
+            raise LoadError(self.diagnostics)
+        return loaded
+
     def loaded(self) -> Loaded[Any] | None:
         """The result to hand to a program; None if there were errors."""
         if not self.ok or self.config is None or self.tree is None:
@@ -69,52 +77,6 @@ class Outcome(msgspec.Struct, frozen=True):
             self.kind.written,
             takes_variables=self.kind.uses_environment,
         )
-
-
-class Request(msgspec.Struct, frozen=True):
-    """How to load: everything but the what."""
-
-    env: Mapping[str, str]
-    options: Mapping[str, object] = {}
-    embedded: bool = False
-    roots: tuple[str, ...] = ()  #: reference roots the caller allows beside the project's
-    project: str | None = None  #: the project root, if the caller knows it
-    shared: bool = False  #: the options serve several kinds; each takes those it knows
-
-
-def options_of(kind: Kind, request: Request) -> Any:
-    """The options of a kind, checked by its own Struct. Raises `UsageError`."""
-    known = kind.options.__struct_fields__
-    given = {
-        name: value
-        for name, value in request.options.items()
-        if name in known or not request.shared
-    }
-    for name in given:
-        if name not in known:
-            guess = nearest(name, known)
-            hint = f"; did you mean `{guess}`?" if guess else ""
-            raise UsageError(f"`{name}` is not an option of kind {kind.name}{hint}")
-    try:
-        return msgspec.convert(given, kind.options)
-    except msgspec.ValidationError as error:
-        raise UsageError(
-            f"options of kind {kind.name}: {_in_words(given, kind) or error}"
-        ) from None
-
-
-def _in_words(given: Mapping[str, object], kind: Kind) -> str:
-    """What is wrong with options, as it would be said of a file."""
-    plain = {
-        name: list(value) if isinstance(value, tuple) else value for name, value in given.items()
-    }
-    codes = {code.name: code for code in CORE_CODES}
-    words = Redactor()
-    _, _, facts = build(plain, kind.options, Shape())
-    return "; ".join(
-        f"`{path_of(each.path, words)}`: {message_of(codes[each.code], each.values, words)}"
-        for each in facts
-    )
 
 
 def load_path(
@@ -198,14 +160,16 @@ def load_text(
             "limit": limits.max_file_bytes,
             "variable": limits.file_bytes_variable,
         }
-        return _report(session, None, [*facts, Fact("file-too-large", values=values)], name)
+        return _report(
+            session, None, [*facts, Fact(core_codes.FILE_TOO_LARGE, values=values)], name
+        )
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         return _report(
             session,
             None,
-            [*facts, Fact("lone-surrogate", span=Span(source, error.start, error.end))],
+            [*facts, Fact(core_codes.LONE_SURROGATE, span=Span(source, error.start, error.end))],
             name,
         )
     return load_source(source, session, facts)
@@ -251,7 +215,9 @@ def _load_source(source: Source, session: Session, facts: list[Fact]) -> Outcome
     if document.value is None:
         what = "Configuration" if source.path is None else "Configuration file"
         empty = Fact(
-            "document-empty", values={"kind": kind.name, "what": what}, span=Span(source, 0, 0)
+            core_codes.DOCUMENT_EMPTY,
+            values={"kind": kind.name, "what": what},
+            span=Span(source, 0, 0),
         )
         return _report(session, None, [*facts, empty], source.name, root=source)
     tree = Tree.of(document)
@@ -266,7 +232,9 @@ def _load_source(source: Source, session: Session, facts: list[Fact]) -> Outcome
 def _refused(document: Document, found: list[Fact], session: Session) -> Iterator[Path]:
     """Paths of numbers that were refused when the text was parsed: nobody needs to hear of their type, too."""
     for each in found:
-        refused = each.code == "not-finite" and bool(each.path) and _is_error(each, session)
+        refused = (
+            each.code == core_codes.NOT_FINITE and bool(each.path) and _is_error(each, session)
+        )
         if refused and isinstance(get(document.value, each.path), float):
             yield each.path
 
@@ -280,7 +248,11 @@ def check_tree(tree: Tree, session: Session, facts: list[Fact], source: Source) 
         facts += found
         if tree.value is not before and _grew_too_large(tree, session):
             facts.append(
-                Fact("composed-too-large", values={"limit": MAX_ADDED}, span=Span(source, 0, 0))
+                Fact(
+                    core_codes.COMPOSED_TOO_LARGE,
+                    values={"limit": MAX_ADDED},
+                    span=Span(source, 0, 0),
+                )
             )
             return _report(
                 session, Tree(HOLE, tree.origins, tree.moves), facts, source.name, root=source
@@ -309,7 +281,7 @@ def _invisible(session: Session, root: Source) -> Iterator[Fact]:
             continue
         for each in islice(invisible(source.text), _MOST_INVISIBLE):
             fact = Fact(
-                "invisible-character",
+                core_codes.INVISIBLE_CHARACTER,
                 values={"character": each.what},
                 span=Span(source, *each.range),
             )
@@ -320,7 +292,7 @@ def _invisible(session: Session, root: Source) -> Iterator[Fact]:
 
 def _told(facts: list[Fact]) -> tuple[str, ...]:
     """Keys that parsing has spoken about: a merge key that is not applied need not be unknown, too."""
-    return ("<<",) if any(each.code == "merge-key" for each in facts) else ()
+    return ("<<",) if any(each.code == core_codes.MERGE_KEY for each in facts) else ()
 
 
 def _grew_too_large(tree: Tree, session: Session) -> bool:
@@ -335,17 +307,16 @@ def place_more(outcome: Outcome, facts: Sequence[Fact]) -> list[Diagnostic]:
     """Findings about a load that were made after it, such as those about several files together."""
     assert outcome.session is not None
     file = outcome.sources[0].name if outcome.sources else None
-    return Placer(outcome.tree, outcome.documents, outcome.session.codes, file=file).place(facts)
+    return Placer(outcome.tree, outcome.documents, file=file).place(facts)
 
 
-def place_alone(fact: Fact, kind: Kind, file: str | None = None) -> Diagnostic:
-    """A finding of a kind that is about no load: a folder, or the environment."""
-    codes = {code.name: code for code in (*CORE_CODES, *kind.codes)}
-    return Placer(None, (), codes, file=file).place([fact])[0]
+def place_alone(fact: Fact, file: str | None = None) -> Diagnostic:
+    """A finding that is about no load: a folder, or the environment."""
+    return Placer(None, (), file=file).place([fact])[0]
 
 
 def _is_error(each: Fact, session: Session) -> bool:
-    return (each.severity or session.codes[each.code].severity) == "error"
+    return (each.severity or each.code.severity) == "error"
 
 
 def _read_by_extension(source: Source, session: Session) -> tuple[Document | None, list[Fact]]:
@@ -367,13 +338,13 @@ def _report(
     sources = session.files.sources()
     if root is not None and (not sources or sources[0] is not root):
         sources = tuple(dict.fromkeys((root, *sources)))
-    placed = Placer(tree, documents, session.codes, file=file).place(facts) if facts else []
+    placed = Placer(tree, documents, file=file).place(facts) if facts else []
     # What keeps the configuration from existing cannot be silenced.
     kept = [each for each in placed if each.severity == "error"] if config is None else []
     rest = [each for each in placed if each.severity != "error"] if kept else placed
     ignoring = [document.source for document in documents if IGNORE_MARK in document.source.text]
     diagnostics = (
-        apply_ignores(rest, ignoring, lambda: {**all_codes(), **session.codes}, kept)
+        apply_ignores(rest, ignoring, lambda: codes_of([session.kind.name]), kept)
         if ignoring
         else rest
     )

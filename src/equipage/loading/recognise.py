@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from equipage.core.codes import CORE_CODES, Code
-from equipage.core.diagnostics import UsageError
+from equipage.core.codes import CORE_CODES
+from equipage.core.diagnostics import Code, UsageError
 from equipage.core.text import expression, nearest
 from equipage.files.reading import Files, require_text
 from equipage.files.sandbox import FileProblem

@@ -9,8 +9,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from equipage.core.codes import CORE_CODES, Code
-from equipage.core.diagnostics import Fact
+from equipage.core.diagnostics import Code, Fact
 from equipage.core.source import Source, Span
 from equipage.core.text import Guesses
 from equipage.files.reading import Files, Referred, require_text
@@ -95,7 +94,6 @@ class Session:
         "_documents",
         "_guesses",
         "base",
-        "codes",
         "embedded",
         "env",
         "files",
@@ -135,7 +133,6 @@ class Session:
         self.embedded = embedded
         self._guesses: Guesses | None = None
         self.shared = shared or Shared(files)
-        self.codes = _codes(kind, self.shared)
         self._documents: dict[int, tuple[Document | None, list[Fact]]] = {}
 
     @property
@@ -173,7 +170,7 @@ class Session:
             self._guesses = Guesses()
         return self._guesses
 
-    def noted(self, code: str) -> bool:
+    def noted(self, code: Code) -> bool:
         """Whether the text of any document of this load has this oddity."""
         return any(code in document.odd for document in self.documents)
 
@@ -213,14 +210,6 @@ class Session:
     ) -> Referred:
         """The file a document names. Raises `FileProblem`."""
         return self.files.refer(reference, bases, roots, policy)
-
-
-def _codes(kind: Kind, shared: Shared) -> dict[str, Code]:
-    key = ("codes", kind.name)
-    known: dict[str, Code] | None = shared.kept.get(key)
-    if known is None:
-        known = shared.kept[key] = {code.name: code for code in (*CORE_CODES, *kind.codes)}
-    return known
 
 
 def format_of(kind: Kind, name: str) -> Format:

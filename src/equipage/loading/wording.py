@@ -12,8 +12,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
-from equipage.core.codes import Code
-from equipage.core.diagnostics import Shown
+from equipage.core.diagnostics import Shown, Words
 from equipage.core.path import Path, format_path
 from equipage.core.source import Source
 from equipage.core.text import visible
@@ -181,7 +180,7 @@ def _plain(value: object) -> str:
         return str(type(value).__name__)
 
 
-def _words(values: Mapping[str, object], redactor: Redactor) -> dict[str, str | None]:
+def _shown(values: Mapping[str, object], redactor: Redactor) -> dict[str, str | None]:
     words: dict[str, str | None] = {}
     for name, value in values.items():
         if value is None:
@@ -200,29 +199,29 @@ def _words(values: Mapping[str, object], redactor: Redactor) -> dict[str, str | 
     return words
 
 
-def message_of(code: Code, values: Mapping[str, object], redactor: Redactor) -> str:
+def message_of(words: Words, values: Mapping[str, object], redactor: Redactor) -> str:
     """The sentence of a fact."""
-    words = {name: "" if word is None else word for name, word in _words(values, redactor).items()}
-    return visible(code.message.format_map(_Forgiving(words)))
+    shown = {name: word or "" for name, word in _shown(values, redactor).items()}
+    return visible(words.message.format_map(_Forgiving(shown)))
 
 
-def help_of(code: Code, values: Mapping[str, object], redactor: Redactor) -> str | None:
+def help_of(words: Words, values: Mapping[str, object], redactor: Redactor) -> str | None:
     """The help of a fact, if all it would say is known.
 
     Parts divided by `; ` are left out one by one where a value they name is missing.
     """
-    if code.help is None:
+    if words.help is None:
         return None
-    words = _words(values, redactor)
+    shown = _shown(values, redactor)
     parts = [
         part
-        for part in code.help.split("; ")
-        if all(words.get(name) is not None for name in _names(part))
+        for part in words.help.split("; ")
+        if all(shown.get(name) is not None for name in _names(part))
     ]
     text = (
         "; ".join(parts)
         .replace("?; ", "? ")
-        .format_map(_Forgiving({name: word or "" for name, word in words.items()}))
+        .format_map(_Forgiving({name: word or "" for name, word in shown.items()}))
     )
     return "\n".join(map(visible, text.split("\n"))) or None
 

@@ -16,8 +16,9 @@ from typing import Any
 from urllib.parse import quote
 
 from equipage._version import __version__
-from equipage.core.codes import BLOCKING, Code
-from equipage.core.diagnostics import Diagnostic, Fix, Label
+from equipage.core import codes as core_codes
+from equipage.core.codes import BLOCKING
+from equipage.core.diagnostics import Code, Diagnostic, Fix, Label
 from equipage.core.source import Span
 from equipage.render.json import written
 from equipage.workspace.report import Report
@@ -52,7 +53,7 @@ def to_dict(report: Report, codes: Mapping[str, Code]) -> dict[str, Any]:
         "invocations": [
             {
                 "executionSuccessful": all(
-                    each.code != "internal-error" for each in report.diagnostics
+                    each.code != core_codes.INTERNAL_ERROR for each in report.diagnostics
                 )
             }
         ],
@@ -70,13 +71,13 @@ def to_dict(report: Report, codes: Mapping[str, Code]) -> dict[str, Any]:
 def _rule(name: str, code: Code | None) -> dict[str, Any]:
     if code is None:
         return {"id": name}
-    about = code.about.replace("{{", "{").replace("}}", "}")
+    about = code.words.about.replace("{{", "{").replace("}}", "}")
     silence = f"\n\nTo silence it on one line, write `equipage: ignore[{name}]` in a comment there."
     advice = about if name in BLOCKING else about + silence
     return {
         "id": name,
         "name": "".join(word.capitalize() for word in name.split("-")),
-        "shortDescription": {"text": _without_values(code.message)},
+        "shortDescription": {"text": _without_values(code.words.message)},
         "fullDescription": {"text": about},
         "help": {"text": advice, "markdown": advice},
         "defaultConfiguration": {"level": code.severity},

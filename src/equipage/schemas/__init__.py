@@ -7,7 +7,6 @@ inside the schema. It never reads a file and never opens a socket, whatever the 
 from __future__ import annotations
 
 from equipage.schemas.checking import (
-    CODES,
     check,
     check_part,
     check_patterns,
@@ -25,7 +24,6 @@ from equipage.schemas.structure import (
 )
 
 __all__ = [
-    "CODES",
     "DRAFTS",
     "Draft",
     "Subschema",

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from equipage.core.codes import Code
-from equipage.core.diagnostics import Change, Fact, Remedy, Shown, fact
+from equipage.core.diagnostics import Change, Fact, Remedy, Shown
 from equipage.core.path import ROOT, Path, format_path
 from equipage.core.text import nearest
 from equipage.loading.tree import HOLE
+from equipage.schemas import codes
 from equipage.schemas.patterns import judge, patterns_of
 from equipage.schemas.structure import (
     Draft,
@@ -130,7 +130,7 @@ def check_part(schema: Any, draft: Draft) -> list[Fact]:
     if schema is HOLE:
         return []
     if is_deeper(schema, MAX_DEPTH):
-        return [fact("schema-too-deep", limit=MAX_DEPTH)]
+        return [codes.SCHEMA_TOO_DEEP.at(limit=MAX_DEPTH)]
     facts = check_shape(schema, draft)
     for each in subschemas(schema):
         if "pattern" in each.value or "patternProperties" in each.value:
@@ -205,12 +205,12 @@ def check_patterns(schema: dict[str, Any], path: Path) -> Iterator[Fact]:
         part: Any = "key" if len(where) > 1 else "value"
         place, shown = path + where, Shown(pattern)
         if verdict == "broken":
-            yield fact("schema-pattern", place, part=part, found=shown)
+            yield codes.SCHEMA_PATTERN.at(place, part=part, found=shown)
         elif verdict == "python-only":
-            yield fact("schema-pattern-dialect", place, part=part, found=shown)
+            yield codes.SCHEMA_PATTERN_DIALECT.at(place, part=part, found=shown)
         elif verdict != "fine":
-            yield fact(
-                "schema-pattern-slow", place, part=part, found=shown, problem=_RISKS[verdict]
+            yield codes.SCHEMA_PATTERN_SLOW.at(
+                place, part=part, found=shown, problem=_RISKS[verdict]
             )
 
 
@@ -244,7 +244,7 @@ def _own_mismatches(
     if draft.validator is None or is_valid(alone, draft):
         return
     if draft.name == "draft-04" and (problem := _enum_problem(alone)) is not None:
-        yield fact("schema-keyword-value", (*path, "enum"), keyword="enum", problem=problem)
+        yield codes.SCHEMA_KEYWORD_VALUE.at((*path, "enum"), keyword="enum", problem=problem)
     try:
         errors = list(meta_validator(draft).iter_errors(alone))
     except ValueError:
@@ -270,8 +270,7 @@ def _own_mismatches(
 def _list_of_schemas(value: list[Any], path: Path, draft: Draft) -> Iterator[Fact]:
     """What is wrong with `items` where it may be a list."""
     if not value:
-        yield fact(
-            "schema-keyword-value",
+        yield codes.SCHEMA_KEYWORD_VALUE.at(
             path,
             keyword="items",
             problem=_problem("minItems", {"limit": 1}),
@@ -312,8 +311,8 @@ def _type_facts(value: Any, path: Path) -> Iterator[Fact]:
     elif not isinstance(value, list):
         yield _keyword_type("type", path, "a type or a list of types", value)
     elif not value:
-        yield fact(
-            "schema-keyword-value", path, keyword="type", problem="must name at least one type"
+        yield codes.SCHEMA_KEYWORD_VALUE.at(
+            path, keyword="type", problem="must name at least one type"
         )
     else:
         for number, each in enumerate(value):
@@ -322,13 +321,13 @@ def _type_facts(value: Any, path: Path) -> Iterator[Fact]:
             elif each not in TYPES:
                 yield _unknown_type(each, (*path, number))
         if len({repr(each) for each in value}) < len(value):
-            yield fact("schema-keyword-value", path, keyword="type", problem="names a type twice")
+            yield codes.SCHEMA_KEYWORD_VALUE.at(path, keyword="type", problem="names a type twice")
 
 
 def _unknown_type(value: str, path: Path) -> Fact:
     guess = _FAMILIAR.get(value.lower()) or nearest(value, TYPES)
     remedy = None if guess is None else Remedy(f"change to `{guess}`", (Change(path, guess),))
-    return fact("schema-type-unknown", path, remedy=remedy, found=Shown(value), nearest=guess)
+    return codes.SCHEMA_TYPE_UNKNOWN.at(path, remedy=remedy, found=Shown(value), nearest=guess)
 
 
 #: What other languages call the types.
@@ -353,14 +352,13 @@ def _not_schema(value: Any, path: Path) -> Fact:
         hint = f"write `{{type: {value}}}`"
     elif isinstance(value, list) and path[-1:] == ("items",):
         hint = "this draft has `prefixItems` for a list of schemas"
-    return fact("schema-not-schema", path, found=Shown(value, as_found=True), hint=hint)
+    return codes.SCHEMA_NOT_SCHEMA.at(path, found=Shown(value, as_found=True), hint=hint)
 
 
 def _keyword_type(
     keyword: str, path: Path, expected: str, value: Any, shown: object = None
 ) -> Fact:
-    return fact(
-        "schema-keyword-type",
+    return codes.SCHEMA_KEYWORD_TYPE.at(
         path,
         keyword=shown or keyword,
         expected=expected,
@@ -392,13 +390,12 @@ def _mismatch(error: Any, where: Path, value: Any, path: Path) -> Fact:
     if kind == "required":  # draft 4: an exclusive bound is a boolean beside the bound
         bound = str(details.get("property", "")).strip('"')
         keyword = f"exclusive{bound.capitalize()}"
-        return fact(
-            "schema-keyword-value",
+        return codes.SCHEMA_KEYWORD_VALUE.at(
             (*place, keyword),
             keyword=keyword,
             problem=f"needs `{bound}` beside it",
         )
-    return fact("schema-keyword-value", place, keyword=shown, problem=_problem(kind, details))
+    return codes.SCHEMA_KEYWORD_VALUE.at(place, keyword=shown, problem=_problem(kind, details))
 
 
 #: What keywords take whose meta-schema gives a choice.
@@ -437,84 +434,3 @@ def _problem(kind: str, details: dict[str, Any]) -> str:
 
 # --- schemas.codes -----------------------------------------------------------------------------
 # What can be wrong with a JSON Schema.
-
-CODES: tuple[Code, ...] = (
-    Code(
-        "schema-type-unknown",
-        "error",
-        "`{found}` is not a type",
-        "JSON Schema knows seven types: `array`, `boolean`, `integer`, `null`, `number`, `object`, `string`. A schema "
-        "with any other is invalid and no validator accepts it.",
-        "did you mean `{nearest}`?",
-    ),
-    Code(
-        "schema-keyword-type",
-        "error",
-        "`{keyword}` must be {expected}, found {found}",
-        "The keyword of a JSON Schema takes another type of value.",
-        "{hint}",
-    ),
-    Code(
-        "schema-keyword-value",
-        "error",
-        "`{keyword}` {problem}",
-        "The value of the keyword has the right type, but the meta-schema of this draft does not allow it.",
-    ),
-    Code(
-        "schema-not-schema",
-        "error",
-        "expected a schema, found {found}",
-        "At this position stands a JSON Schema: a mapping, or `true` and `false` from draft 6 on.",
-        "{hint}",
-    ),
-    Code(
-        "schema-pattern",
-        "error",
-        "`{found}` is not a regular expression",
-        "The pattern cannot be read as ECMA-262, which JSON Schema uses, nor as Python.",
-    ),
-    Code(
-        "schema-pattern-dialect",
-        "warning",
-        "`{found}` is no ECMA-262 expression; only some validators read it",
-        "JSON Schema means the expressions of JavaScript. `(?P<name>…)`, `(?i)`, `\\A` and `\\Z` are Python's own: "
-        "other validators refuse the schema.",
-    ),
-    Code(
-        "schema-pattern-slow",
-        "warning",
-        "`{found}` can take for ever: {problem}",
-        "A backtracking engine tries every way to match. Here their number grows without bound with the length of the "
-        "text, so whoever sends the text can stop the program.",
-        "let each repetition begin or end with something that cannot be repeated itself",
-    ),
-    Code(
-        "schema-dialect",
-        "error",
-        "`$schema` must be text, found {found}",
-        "`$schema` names the draft a schema is written in, by the address of its meta-schema.",
-        'write "https://json-schema.org/draft/2020-12/schema", or remove it',
-    ),
-    Code(
-        "schema-dialect-unknown",
-        "warning",
-        "`{found}` names no draft of JSON Schema; checked as {default}",
-        "`$schema` names the draft by the address of its meta-schema. Nothing is ever fetched, so only the published "
-        "drafts are known.",
-        "did you mean {nearest}?",
-    ),
-    Code(
-        "schema-dialect-unchecked",
-        "warning",
-        "{draft} is too old to be checked; only references and patterns are",
-        "Draft 3 was replaced in 2013, and validators have dropped it.",
-        "move to a later draft",
-    ),
-    Code(
-        "schema-too-deep",
-        "error",
-        "the schema nests deeper than {limit} levels",
-        "No real schema nests this deep; validators recurse, and would crash on it.",
-        "name the inner parts under `$defs` and refer to them",
-    ),
-)

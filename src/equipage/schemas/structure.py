@@ -14,10 +14,11 @@ from urllib.parse import unquote
 
 import msgspec
 
-from equipage.core.diagnostics import Fact, Shown, fact
+from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.text import nearest
 from equipage.loading.tree import get
+from equipage.schemas import codes
 
 # --- drafts ------------------------------------------------------------------------------------
 # The drafts of JSON Schema and how a schema says which one it is written in.
@@ -79,12 +80,11 @@ def written_draft(schema: Any, default: Draft) -> tuple[Draft, list[Fact]]:
         return default, []
     uri = schema["$schema"]
     if not isinstance(uri, str):
-        return default, [fact("schema-dialect", ("$schema",), found=Shown(uri, as_found=True))]
+        return default, [codes.SCHEMA_DIALECT.at(("$schema",), found=Shown(uri, as_found=True))]
     known = _BY_URI.get(uri.removesuffix("#"))
     if known is None:
         guess = nearest(uri, _BY_URI)
-        unknown = fact(
-            "schema-dialect-unknown",
+        unknown = codes.SCHEMA_DIALECT_UNKNOWN.at(
             ("$schema",),
             found=Shown(uri),
             default=default.name,
@@ -92,7 +92,7 @@ def written_draft(schema: Any, default: Draft) -> tuple[Draft, list[Fact]]:
         )
         return default, [unknown]
     if known.validator is None:
-        return known, [fact("schema-dialect-unchecked", ("$schema",), draft=known.name)]
+        return known, [codes.SCHEMA_DIALECT_UNCHECKED.at(("$schema",), draft=known.name)]
     return known, []
 
 

@@ -10,6 +10,7 @@ from typing import Protocol
 
 import msgspec
 
+from equipage.core.diagnostics import Code
 from equipage.core.path import ROOT, Path
 
 # --- engine ------------------------------------------------------------------------------------
@@ -35,7 +36,7 @@ class Place(msgspec.Struct, frozen=True):
 class Irregularity(msgspec.Struct, frozen=True):
     """Something odd in the text: a code, a place, and the values its sentence uses."""
 
-    code: str
+    code: Code
     range: Range
     path: Path = ROOT
     values: dict[str, object] = {}

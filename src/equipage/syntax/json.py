@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
+from equipage.core import codes
 from equipage.core.path import Path
 from equipage.syntax import MAX_DEPTH, Irregularity, Parsed, Place, Range, SyntaxProblem
 from equipage.syntax.limits import bracket_depth, lone_surrogates
@@ -145,7 +146,9 @@ def syntax_error(error: json.JSONDecodeError, text: str) -> Irregularity:
 
 def _problem(place: Range, words: _Words, also: tuple[tuple[str, Range], ...] = ()) -> Irregularity:
     problem, hint = words
-    return Irregularity("json-syntax", place, values={"problem": problem, "hint": hint}, also=also)
+    return Irregularity(
+        codes.JSON_SYNTAX, place, values={"problem": problem, "hint": hint}, also=also
+    )
 
 
 def _words(message: str) -> _Words:
@@ -267,7 +270,7 @@ def refuse_deep_nesting(text: str) -> None:
         depth += {"open": 1, "close": -1}.get(kind, 0)
         if depth > MAX_DEPTH and _is_sound(text[:start]):
             raise SyntaxProblem(
-                [Irregularity("nesting-too-deep", (start, end), values={"limit": MAX_DEPTH})]
+                [Irregularity(codes.NESTING_TOO_DEEP, (start, end), values={"limit": MAX_DEPTH})]
             )
         if depth > MAX_DEPTH:
             return
@@ -303,7 +306,7 @@ def _escaped_surrogates(text: str) -> Iterator[Irregularity]:
             for match in _ESCAPE.finditer(text, start, end):
                 if match["lone"]:
                     yield Irregularity(
-                        "lone-surrogate", match.span(), values={"found": match["lone"]}
+                        codes.LONE_SURROGATE, match.span(), values={"found": match["lone"]}
                     )
 
 
@@ -416,7 +419,7 @@ def _key(text: str, place: Range, frames: list[_Frame]) -> Iterator[Irregularity
     first = frames[-1].keys.setdefault(name, place)
     if first is not place:
         yield Irregularity(
-            "duplicate-key", place, _path(frames), {"key": name}, (("first here", first),)
+            codes.DUPLICATE_KEY, place, _path(frames), {"key": name}, (("first here", first),)
         )
 
 
@@ -429,10 +432,10 @@ def _number(text: str, place: Range, frames: list[_Frame]) -> Iterator[Irregular
             int(written)
         except ValueError:
             yield Irregularity(
-                "number-too-long", place, _path(frames), {"digits": len(written.lstrip("-"))}
+                codes.NUMBER_TOO_LONG, place, _path(frames), {"digits": len(written.lstrip("-"))}
             )
     elif not -_INFINITY < float(written) < _INFINITY:
-        yield Irregularity("not-finite", place, _path(frames), {"found": written})
+        yield Irregularity(codes.NOT_FINITE, place, _path(frames), {"found": written})
 
 
 __all__ = ["load", "locate"]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import accumulate
 
+from equipage.core import codes
 from equipage.syntax import Irregularity
 
 # --- brackets ----------------------------------------------------------------------------------
@@ -28,5 +29,5 @@ def lone_surrogates(text: str) -> Iterator[Irregularity]:
     if not text.isascii():
         for match in _SURROGATE.finditer(text):
             yield Irregularity(
-                "lone-surrogate", match.span(), values={"found": f"\\u{ord(match[0]):04x}"}
+                codes.LONE_SURROGATE, match.span(), values={"found": f"\\u{ord(match[0]):04x}"}
             )

@@ -15,6 +15,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from equipage.core import codes
+from equipage.core.diagnostics import Code
 from equipage.core.path import ROOT, Path
 from equipage.syntax import MAX_DEPTH, Irregularity, Parsed, Place, Range, SyntaxProblem
 from equipage.syntax.limits import bracket_depth, lone_surrogates
@@ -179,7 +181,9 @@ def refuse_deep_nesting(text: str) -> None:
         return
     for depth, place in _depths(text):
         if depth > DEPTH:
-            raise SyntaxProblem([Irregularity("nesting-too-deep", place, values={"limit": DEPTH})])
+            raise SyntaxProblem(
+                [Irregularity(codes.NESTING_TOO_DEEP, place, values={"limit": DEPTH})]
+            )
 
 
 def _bound(text: str) -> int:
@@ -519,11 +523,11 @@ def syntax_error(message: str, text: str) -> Irregularity:
     said, offset = _position(message, text)
     place = (offset, _word_end(text, offset))
     if "recursion" in said:
-        return Irregularity("nesting-too-deep", place, values={"limit": DEPTH})
+        return Irregularity(codes.NESTING_TOO_DEEP, place, values={"limit": DEPTH})
     if said.startswith("integer number overflowed"):
-        return Irregularity("number-too-long", place, values={"digits": place[1] - place[0]})
+        return Irregularity(codes.NUMBER_TOO_LONG, place, values={"digits": place[1] - place[0]})
     if said.startswith("floating-point number overflowed"):
-        return Irregularity("not-finite", place, values={"found": text[slice(*place)]})
+        return Irregularity(codes.NOT_FINITE, place, values={"found": text[slice(*place)]})
     unclosed = _unclosed_string(text, offset)
     if unclosed is not None:
         return _problem(unclosed, ("this string is never closed", _closing_hint(text, unclosed)))
@@ -537,7 +541,9 @@ def syntax_error(message: str, text: str) -> Irregularity:
 
 def _problem(place: Range, words: _Words, also: tuple[tuple[str, Range], ...] = ()) -> Irregularity:
     problem, hint = words
-    return Irregularity("toml-syntax", place, values={"problem": problem, "hint": hint}, also=also)
+    return Irregularity(
+        codes.TOML_SYNTAX, place, values={"problem": problem, "hint": hint}, also=also
+    )
 
 
 def _position(message: str, text: str) -> tuple[str, int]:
@@ -658,13 +664,13 @@ def _settle(value: dict[str, Any], text: str) -> tuple[Irregularity, ...]:
     for path, (holder, code) in odd.items():
         place = places[path].value if path in places else (0, 0)
         written = text[slice(*place)] or str(holder[path[-1]])
-        if code == "toml-date":
+        if code == codes.TOML_DATE:
             holder[path[-1]] = written
         found.append(Irregularity(code, place, path, {"found": written}))
     return tuple(sorted(found, key=lambda each: each.range))
 
 
-def _odd(value: dict[str, Any]) -> Iterator[tuple[Path, Any, str]]:
+def _odd(value: dict[str, Any]) -> Iterator[tuple[Path, Any, Code]]:
     """Each date and each number that is not finite: its path, what holds it, and its code."""
     left: list[tuple[Path, Any]] = [(ROOT, value)]
     while left:
@@ -673,9 +679,9 @@ def _odd(value: dict[str, Any]) -> Iterator[tuple[Path, Any, str]]:
             if isinstance(child, dict | list):
                 left.append(((*path, step), child))
             elif isinstance(child, datetime.date | datetime.time):
-                yield (*path, step), holder, "toml-date"
+                yield (*path, step), holder, codes.TOML_DATE
             elif isinstance(child, float) and not -_INFINITY < child < _INFINITY:
-                yield (*path, step), holder, "not-finite"
+                yield (*path, step), holder, codes.NOT_FINITE
 
 
 def _long_numbers(text: str) -> Iterator[Irregularity]:
@@ -683,5 +689,5 @@ def _long_numbers(text: str) -> Iterator[Irregularity]:
         digits = text[event.start : event.end].replace("_", "").lstrip("+-")
         if event.kind == "scalar" and digits.isdigit() and len(digits) > 640:
             yield Irregularity(
-                "number-too-long", (event.start, event.end), values={"digits": len(digits)}
+                codes.NUMBER_TOO_LONG, (event.start, event.end), values={"digits": len(digits)}
             )

@@ -21,6 +21,7 @@ from collections.abc import Iterator, Mapping
 
 import msgspec
 
+from equipage.core import codes
 from equipage.core.text import expression
 from equipage.syntax import Irregularity, Range, SyntaxProblem, yaml
 
@@ -149,18 +150,20 @@ def _variable(
     if value is not None and not _is_text(value):
         value = None
     if ":" in name:
-        found.append(Irregularity("env-ambiguous-colon", place, values={"name": name}))
+        found.append(Irregularity(codes.ENV_AMBIGUOUS_COLON, place, values={"name": name}))
     if value is not None:
         return end, name, value, True, False
     if operator == ":-":
         return end, name, rest, False, False
     if operator == ":?":
         found.append(
-            Irregularity("env-required", place, values={"name": name, "why": rest or None})
+            Irregularity(codes.ENV_REQUIRED, place, values={"name": name, "why": rest or None})
         )
         return end, name, _PLACEHOLDER, False, True
     template = f"${text[start:end]}" if _TEMPLATE.match(name) else None
-    found.append(Irregularity("env-missing", place, values={"name": name, "template": template}))
+    found.append(
+        Irregularity(codes.ENV_MISSING, place, values={"name": name, "template": template})
+    )
     return end, name, "", False, False
 
 
@@ -177,7 +180,7 @@ def _read(text: str, start: int) -> tuple[str, str | None, str, int]:
                 break
             return text[start + 2 : position], operator, text[position + 2 : close], close + 1
         position += 1
-    raise SyntaxProblem([Irregularity("env-unclosed", (start, min(start + 2, len(text))))])
+    raise SyntaxProblem([Irregularity(codes.ENV_UNCLOSED, (start, min(start + 2, len(text))))])
 
 
 def _closing(text: str, position: int) -> int | None:
@@ -215,7 +218,9 @@ def structure_changes(substituted: Substituted) -> Iterator[Irregularity]:
     ranges = [without_blanks(text, *piece.became) for piece in risky]
     for piece, outcome in zip(risky, yaml.scalars_at(text, ranges), strict=True):
         if outcome is False or (outcome is None and _starts_comment(text, *piece.became)):
-            yield Irregularity("env-changes-structure", piece.written, values={"name": piece.name})
+            yield Irregularity(
+                codes.ENV_CHANGES_STRUCTURE, piece.written, values={"name": piece.name}
+            )
 
 
 def _starts_comment(text: str, start: int, end: int) -> bool:

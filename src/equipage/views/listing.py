@@ -9,9 +9,9 @@ import msgspec
 
 from equipage.files.reading import display_name
 from equipage.files.walking import walk_files
-from equipage.loading.kind import Item, Kind, Portability
-from equipage.loading.pipeline import Request
+from equipage.loading.kind import Item, Kind
 from equipage.loading.recognise import kind_named, names
+from equipage.loading.request import Request
 from equipage.workspace.report import Found, load_all, settled
 
 
@@ -42,28 +42,6 @@ def list_all(paths: Sequence[str], request: Request, *, kind: str | None = None)
         rows += _rows(found, request)
     unique = dict.fromkeys(rows)
     return _shadowed(unique, layered)
-
-
-class PortableAgent(msgspec.Struct, frozen=True):
-    """An agent and what each tool would make of it."""
-
-    file: str
-    kind: str
-    name: str
-    tools: tuple[Portability, ...]
-
-
-def list_portable(
-    paths: Sequence[str], request: Request, *, kind: str | None = None
-) -> list[PortableAgent]:
-    """What other tools would make of the agents below `paths`; sorted by file."""
-    agents: list[PortableAgent] = []
-    for found in settled(load_all(paths, request, kind=kind)):
-        agent = found.outcome.kind.portable(found.outcome) if found.outcome is not None else None
-        if found.outcome is not None and agent is not None:
-            file = display_name(found.path)
-            agents.append(PortableAgent(file, found.outcome.kind.name, agent.name, agent.tools))
-    return sorted(agents, key=lambda each: each.file)
 
 
 def _elsewhere(paths: Sequence[str], request: Request, kind: str | None) -> Iterator[Found]:

@@ -7,18 +7,22 @@ loss. A loss of something that restricts stands in the way: the agent would be r
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
+from equipage.files.reading import display_name
 from equipage.kinds.conventions.kind import CONVENTIONS, model_of
 from equipage.kinds.conventions.references import names_in
 from equipage.kinds.conventions.stages import divided, is_pattern, references
-from equipage.kinds.conventions.table import Convention, Field
 from equipage.kinds.defect.profile_model import AgentProfile
 from equipage.kinds.headers import has_header
-from equipage.loading.kind import Portability, Portable
+from equipage.kinds.tables import Convention, Field
 from equipage.loading.model import Shape, build
+from equipage.loading.request import Request
 from equipage.syntax.document import Document
+from equipage.workspace.report import load_all, settled
 
 if TYPE_CHECKING:
     from equipage.loading.pipeline import Outcome
@@ -44,10 +48,41 @@ _SEED = Convention(
 TARGETS: tuple[Convention, ...] = (*(each for each in CONVENTIONS if each.sort == "agent"), _SEED)
 
 
-def portable(outcome: Outcome) -> Portable | None:
-    """The agent in a load and what each tool would make of it; None if it is no agent."""
-    tools = portability(outcome)
-    return Portable(next(names_in(outcome)), tools) if tools else None
+class Portability(msgspec.Struct, frozen=True):
+    """What one tool would make of an agent."""
+
+    tool: str
+    place: str  #: where the tool looks for agents
+    obstacles: tuple[str, ...] = ()  #: what stands in the way
+    ignored: tuple[str, ...] = ()  #: fields it would read without any effect
+
+    @property
+    def reads(self) -> bool:
+        return not self.obstacles
+
+
+class PortableAgent(msgspec.Struct, frozen=True):
+    """An agent and what each tool would make of it."""
+
+    file: str
+    kind: str
+    name: str
+    tools: tuple[Portability, ...]
+
+
+def list_portable(
+    paths: Sequence[str], request: Request, *, kind: str | None = None
+) -> list[PortableAgent]:
+    """What other tools would make of the agents below `paths`; sorted by file."""
+    agents: list[PortableAgent] = []
+    for found in settled(load_all(paths, request, kind=kind)):
+        tools = portability(found.outcome) if found.outcome is not None else ()
+        if found.outcome is not None and tools:
+            name = next(names_in(found.outcome))
+            agents.append(
+                PortableAgent(display_name(found.path), found.outcome.kind.name, name, tools)
+            )
+    return sorted(agents, key=lambda each: each.file)
 
 
 def portability(outcome: Outcome) -> tuple[Portability, ...]:

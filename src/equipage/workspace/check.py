@@ -7,17 +7,18 @@ without findings are let go after a few dozen files, so that memory does not gro
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 
 import msgspec
 
-from equipage.core.codes import CORE_CODES
-from equipage.core.diagnostics import Diagnostic, Severity, UsageError, raised
+from equipage.core import codes
+from equipage.core.diagnostics import Diagnostic, UsageError, raised
 from equipage.core.source import Source
 from equipage.files.reading import Files, Seen, display_name, require_text
 from equipage.files.sandbox import MAX_BYTES, FileProblem
+from equipage.loading.findings import finding
 from equipage.loading.kind import Kind, Offer
-from equipage.loading.pipeline import Outcome, Request, load_path
+from equipage.loading.pipeline import Outcome, load_path
 from equipage.loading.recognise import (
     Surroundings,
     kind_named,
@@ -27,13 +28,13 @@ from equipage.loading.recognise import (
     recognise_text,
     surroundings_of,
 )
+from equipage.loading.request import Request
 from equipage.loading.session import Shared
-from equipage.loading.wording import Redactor, help_of, message_of
+from equipage.loading.set_rules import offer_of
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import Format, load_value
 from equipage.workspace.project import Project, Projects
 
-_CODES = {code.name: code for code in CORE_CODES}
 _FORMATS: dict[str, Format] = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
 
 #: How many files are looked at together: enough that a library they share is parsed rarely, few enough that what
@@ -139,12 +140,12 @@ class Checker:
 def bug(path: str, error: Exception) -> Diagnostic:
     """The finding that something in equipage failed on a file. The words of the exception stay out: they may hold a
     value of the environment."""
-    return finding("internal-error", display_name(path), {"problem": raised(error)})
+    return finding(codes.INTERNAL_ERROR, display_name(path), {"problem": raised(error)})
 
 
 def left_outside(path: str) -> Diagnostic:
     """The finding that a link out of the project was not followed."""
-    return finding("link-outside", display_name(path))
+    return finding(codes.LINK_OUTSIDE, display_name(path))
 
 
 def _failed(path: str, why: Diagnostic) -> Checked:
@@ -155,21 +156,12 @@ def _unloaded(path: str, problem: Diagnostic | None, *, named: bool) -> Checked 
     """A file that nobody recognises, or whose content nobody can look at. Of those a walk meets, a refusal is worth a
     word, and a text with bytes that are none, if the rest of it looks like ours; what is too large would not have been
     recognised."""
-    if named or (problem is not None and problem.code == "not-utf8"):
-        return _failed(path, problem or finding("unrecognised", display_name(path)))
-    if problem is not None and problem.code == "file-unreadable":
+    if named or (problem is not None and problem.code == codes.NOT_UTF8):
+        return _failed(path, problem or finding(codes.UNRECOGNISED, display_name(path)))
+    if problem is not None and problem.code == codes.FILE_UNREADABLE:
         milder = msgspec.structs.replace(problem, severity="warning")
         return Checked(path, display_name(path), None, ok=True, diagnostics=(milder,))
     return None
-
-
-def offer_of(outcome: Outcome) -> Offer | None:
-    """A load as others may refer to it, if they may."""
-    names = tuple(outcome.kind.offers(outcome))
-    if not names or not outcome.sources:
-        return None
-    source = outcome.sources[0]
-    return Offer(outcome.kind.name, (source.path or source.name).replace(os.sep, "/"), names)
 
 
 def identity_of(kind: Kind, path: str, files: Files) -> Hashable:
@@ -273,23 +265,3 @@ def _recognised_by_content(text: str, format: Format) -> str | None:  # noqa: A0
     except SyntaxProblem:
         return looks_like
     return recognise_content(value)
-
-
-def finding(
-    code: str,
-    file: str,
-    values: Mapping[str, object] | None = None,
-    *,
-    severity: Severity | None = None,
-) -> Diagnostic:
-    """A finding about a whole file."""
-    known = _CODES[code]
-    values = values or {}
-    redactor = Redactor()
-    return Diagnostic(
-        code,
-        severity or known.severity,
-        message_of(known, values, redactor),
-        help=help_of(known, values, redactor),
-        file=file,
-    )

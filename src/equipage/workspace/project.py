@@ -23,14 +23,16 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from equipage.core.diagnostics import Diagnostic, Fact, Severity, Shown, fact
+from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Diagnostic, Fact, Severity, Shown
 from equipage.core.path import ROOT, Path
 from equipage.files.reading import Files, display_name
 from equipage.files.walking import glob_expression
 from equipage.loading.kind import Kind
 from equipage.loading.model import Shape
-from equipage.loading.pipeline import Request, load_path
+from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import all_codes, kind_named, known_names, names
+from equipage.loading.request import Request
 from equipage.loading.session import Session, project_root, speaks_of_equipage
 from equipage.loading.tree import Tree, get
 
@@ -66,7 +68,7 @@ class Selection(msgspec.Struct, frozen=True):
 
     def takes(self, code: str) -> bool:
         """A bug in equipage is told whatever was asked for."""
-        if code == "internal-error":
+        if code == core_codes.INTERNAL_ERROR:
             return True
         return code not in self.ignore and (self.select is None or code in self.select)
 
@@ -130,7 +132,7 @@ class Project:
 
     def _ignored(self, each: Diagnostic) -> bool:
         path = each.span.source.path if each.span is not None else None
-        if not self._ignores or each.code == "internal-error":
+        if not self._ignores or each.code == core_codes.INTERNAL_ERROR:
             return False
         relative = self._relative(path or os.path.abspath(each.name or ""))
         return any(each.code in codes and glob.fullmatch(relative) for glob, codes in self._ignores)
@@ -236,7 +238,7 @@ def codes_are_known(value: Any, session: Session) -> Iterator[Fact]:
         if code not in known:
             guess = session.guesses.nearest(code, known)
             values: dict[str, object] = {"code": Shown(code), "nearest": guess}
-            yield Fact("unknown-code", path, values, "key" if is_key else "value")
+            yield Fact(core_codes.UNKNOWN_CODE, path, values, "key" if is_key else "value")
 
 
 def _codes_in_reach(value: Any) -> set[str]:
@@ -261,7 +263,9 @@ def kinds_are_known(value: Any, session: Session) -> Iterator[Fact]:
     for path, name in _kinds_named(value):
         if name not in names() and name not in known_names():
             guess = session.guesses.nearest(name, known_names())
-            yield fact("unknown-kind", path, kind=Shown(name), nearest=guess, known=known_names())
+            yield core_codes.UNKNOWN_KIND.at(
+                path, kind=Shown(name), nearest=guess, known=known_names()
+            )
 
 
 def roots_are_inside(value: Any, session: Session) -> Iterator[Fact]:
@@ -270,9 +274,9 @@ def roots_are_inside(value: Any, session: Session) -> Iterator[Fact]:
     for path, root in _texts(value, ("roots",)):
         real = os.path.realpath(os.path.join(project, root))
         if real != project and not real.startswith(project.rstrip(os.sep) + os.sep):
-            yield fact("root-outside", path, root=Shown(root))
+            yield core_codes.ROOT_OUTSIDE.at(path, root=Shown(root))
         elif not session.files.is_folder(real):
-            yield fact("root-missing", path, root=Shown(root))
+            yield core_codes.ROOT_MISSING.at(path, root=Shown(root))
 
 
 def settings_stand_in_one_place(_value: Any, session: Session) -> Iterator[Fact]:
@@ -280,7 +284,7 @@ def settings_stand_in_one_place(_value: Any, session: Session) -> Iterator[Fact]
     if session.files.sources()[0].name.endswith(OWN_FILE) and speaks_of_equipage(
         session.root, session.files
     ):
-        yield fact("settings-twice")
+        yield core_codes.SETTINGS_TWICE.at()
 
 
 #: Not among the kinds people can name: settings are found by their place alone.

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Protocol
 
 import msgspec
 
-from equipage.core.diagnostics import Diagnostic, Fact, LoadError, UsageError
+from equipage.core import codes
+from equipage.core.diagnostics import Diagnostic, LoadError, UsageError
 from equipage.files.reading import Files, display_name
 from equipage.files.roots import PROJECT_FOLDER, repository_root
 from equipage.files.walking import Claim, is_ignored, walk, walk_files
 from equipage.files.walking import Found as Walked
-from equipage.loading.findings import deduplicated
-from equipage.loading.kind import Kind, Offer
-from equipage.loading.pipeline import Outcome, Request, load_path, place_alone, place_more
+from equipage.loading.findings import deduplicated, finding
+from equipage.loading.kind import Kind
+from equipage.loading.pipeline import Outcome, load_path, place_alone
 from equipage.loading.recognise import Surroundings, folders_of_kinds, kind_named, surroundings_of
+from equipage.loading.request import Request
 from equipage.loading.session import Shared
+from equipage.loading.set_rules import (
+    findings_by_load,
+    keep_once,
+)
 from equipage.workspace.check import (
     CHUNK,
     Candidate,
@@ -26,10 +31,8 @@ from equipage.workspace.check import (
     Checker,
     Guess,
     bug,
-    finding,
     identity_of,
     left_outside,
-    offer_of,
     recognised,
     recognised_by_name,
 )
@@ -87,7 +90,7 @@ def recognise(path: str, projects: Projects | None = None, files: Files | None =
     if isinstance(name, Diagnostic):
         raise LoadError([name])
     if name is None:
-        raise LoadError([finding("unrecognised", display_name(path))])
+        raise LoadError([finding(codes.UNRECOGNISED, display_name(path))])
     return kind_named(name)
 
 
@@ -196,7 +199,7 @@ def _load(
         )
         if chosen is None or isinstance(chosen, Diagnostic):
             return Found(
-                path, project, problem=chosen or finding("unrecognised", display_name(path))
+                path, project, problem=chosen or finding(codes.UNRECOGNISED, display_name(path))
             )
         kind = wanted or kind_named(chosen)
         if candidate.outside and not kind.discovered:
@@ -230,7 +233,7 @@ def settled(found: Iterable[Found]) -> list[Found]:
 
 def _is_worth_a_word(problem: Diagnostic | None) -> bool:
     """Whether a problem is told of a file that nobody named."""
-    return problem is not None and problem.code in ("internal-error", "link-outside")
+    return problem is not None and problem.code in (codes.INTERNAL_ERROR, codes.LINK_OUTSIDE)
 
 
 def _candidates(paths: Sequence[str], projects: Projects, place: Place) -> Iterator[Candidate]:
@@ -428,12 +431,12 @@ class _Gathered:
         judged = self.projects.of(path).judged(diagnostics, self.selection)
         if _fails(judged):
             self.failed.add(name)
-        _keep_once(judged, self.findings)
+        keep_once(judged, self.findings)
 
     def unreadable(self, folder: str, problem: str, *, named: bool) -> None:
         name = display_name(folder)
         values = {"folder": name, "reason": problem}
-        told = finding("folder-unreadable", name, values, severity="error" if named else None)
+        told = finding(codes.FOLDER_UNREADABLE, name, values, severity="error" if named else None)
         self.tell(os.path.join(folder, "file"), name, [told])
 
     def entering(self, entered: Callable[[str], object] | None) -> Callable[[str], object]:
@@ -458,7 +461,7 @@ class _Gathered:
             for path, fact in kind.beside(folder):
                 if path == folder or not is_ignored(path):
                     shown = display_name(path)
-                    self.tell(path, shown, [place_alone(fact, kind, shown)])
+                    self.tell(path, shown, [place_alone(fact, shown)])
 
     def look_together(self, request: Request) -> None:
         """Load those files again that share a key with others of their kind, for the rules about sets of files."""
@@ -483,7 +486,7 @@ class _Gathered:
                 outcome = load_path(each.path, kind_named(each.kind), applied, shared=shared)
                 loads[id(outcome)] = each, outcome
         offers = [each.offer for each in self.checked.values() if each.offer is not None]
-        for outcome, found in _set_findings(
+        for outcome, found in findings_by_load(
             [*others, *(outcome for _, outcome in loads.values())], offers
         ):
             if id(outcome) in loads:  # what the user has elsewhere is not what was asked about
@@ -564,7 +567,7 @@ class _Gathered:
             ]
             if judged:  # settings count as a file only where there is something to say about them
                 files.append(FileReport(project.file or project.root, SETTINGS, not _fails(judged)))
-                _keep_once(judged, settings)
+                keep_once(judged, settings)
         diagnostics = deduplicated({**settings, **self.findings}.values())
         if self.outside:
             diagnostics = [
@@ -593,43 +596,3 @@ def _from_inside(each: Diagnostic, project: Project) -> Diagnostic:
 
 def _fails(diagnostics: Iterable[Diagnostic]) -> bool:
     return any(each.severity == "error" for each in diagnostics)
-
-
-def set_findings(outcomes: Sequence[Outcome]) -> list[Diagnostic]:
-    """What the rules about sets of files find in loads that belong together."""
-    offers = [offer for each in outcomes if (offer := offer_of(each)) is not None]
-    return [each for _, each in _set_findings(outcomes, offers)]
-
-
-def _set_findings(
-    outcomes: Sequence[Outcome], offers: Sequence[Offer]
-) -> Iterator[tuple[Outcome, Diagnostic]]:
-    """The same, each with the load it is about."""
-    by_kind: dict[int, list[Outcome]] = {}
-    for outcome in outcomes:
-        by_kind.setdefault(id(outcome.kind), []).append(outcome)
-    for group in by_kind.values():
-        kind = group[0].kind
-        made = [rule(group) for rule in kind.set_rules] + [
-            rule(group, offers) for rule in kind.cross_rules
-        ]
-        facts: dict[int, tuple[Outcome, list[Fact]]] = {}
-        for outcome, each in itertools.chain.from_iterable(made):
-            facts.setdefault(id(outcome), (outcome, []))[1].append(each)
-        for outcome, those in facts.values():
-            yield from ((outcome, each) for each in place_more(outcome, those))
-
-
-def same_once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Findings in a file that several loads read are told once: sources differ, their names and places do not."""
-    seen: dict[tuple[object, ...], Diagnostic] = {}
-    _keep_once(diagnostics, seen)
-    return deduplicated(seen.values())
-
-
-def _keep_once(
-    diagnostics: Iterable[Diagnostic], seen: dict[tuple[object, ...], Diagnostic]
-) -> None:
-    for each in diagnostics:
-        place = (each.name, each.span.start, each.span.end) if each.span else (each.name,)
-        seen.setdefault((each.code, each.severity, place, each.message), each)

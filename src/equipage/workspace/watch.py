@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
-from equipage.api import request_of, result_of
 from equipage.core.arguments import kind_given, place_given
 from equipage.core.diagnostics import Diagnostic, LoadError, UsageError
 from equipage.files.reading import Files, Seen, Stamp, display_name, stamp_of
 from equipage.files.sandbox import FileProblem
-from equipage.loading.pipeline import Request
 from equipage.loading.recognise import MANIFESTS
+from equipage.loading.request import Request, request_of
 from equipage.loading.result import Loaded
 from equipage.workspace.check import CHUNK, Candidate, Checked, Checker
 from equipage.workspace.project import EVERYTHING, Project, Projects, Selection, settings_files
@@ -186,7 +185,7 @@ def watch(
     request = request_of(env, options, roots=roots)
     return Watch(
         name,
-        lambda files: result_of(load_one(name, request, kind=kind, files=files), strict=strict),
+        lambda files: load_one(name, request, kind=kind, files=files).result(strict=strict),
         on_problem=on_problem,
     )
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from equipage.loading.pipeline import Outcome, Request, load_path
+from equipage.loading.pipeline import Outcome, load_path
 from equipage.loading.recognise import kind_named
+from equipage.loading.request import Request
 
 PROBES = [
     json.loads(line)

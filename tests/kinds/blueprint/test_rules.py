@@ -9,8 +9,9 @@ import pytest
 
 from equipage.core.diagnostics import Diagnostic
 from equipage.files.reading import Files
-from equipage.loading.pipeline import Request, load_text
+from equipage.loading.pipeline import load_text
 from equipage.loading.recognise import kind_named
+from equipage.loading.request import Request
 
 STEP = {
     "kind": "step",

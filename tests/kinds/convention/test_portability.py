@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from equipage.cli.main import main
-from equipage.loading.pipeline import Request, load_path
+from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import kind_named
+from equipage.loading.request import Request
 from equipage.views.portability import portability
 
 

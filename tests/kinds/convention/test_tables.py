@@ -12,7 +12,7 @@ from equipage.kinds.conventions import CONVENTIONS
 from equipage.kinds.conventions.kind import kind_of, listed, model_of, sensitive_of
 from equipage.kinds.conventions.skills import CLAUDE, OPEN, OPENCODE
 from equipage.kinds.conventions.stages import divided, references
-from equipage.kinds.conventions.table import Convention
+from equipage.kinds.tables import Convention
 from equipage.loading.recognise import PLACES
 
 EVERY = (*CONVENTIONS, OPEN, CLAUDE, OPENCODE)

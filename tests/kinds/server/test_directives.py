@@ -9,8 +9,9 @@ import pytest
 import equipage
 from equipage.core.diagnostics import LoadError
 from equipage.files.reading import MemoryFiles
-from equipage.loading.pipeline import Outcome, Request, load_path
+from equipage.loading.pipeline import Outcome, load_path
 from equipage.loading.recognise import kind_named
+from equipage.loading.request import Request
 
 TOOL = "tool: {name: %s, description: d, inputSchema: {type: object}}\nresponse: {content: [{type: text, text: hi}]}\n"
 SERVER = kind_named("server")

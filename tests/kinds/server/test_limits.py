@@ -6,6 +6,7 @@ import pytest
 
 from equipage.core.diagnostics import Fact
 from equipage.generators import format_size
+from equipage.kinds.server import codes
 from equipage.kinds.server.limits import LIMITS, ServerLimits, limits_of
 
 pytestmark = pytest.mark.requirement("F-007a")
@@ -71,7 +72,11 @@ def test_sizes_may_have_units() -> None:
 def test_a_warning_says_what_counts_instead(variable: str, default: str) -> None:
     _, facts = limits_of({variable: "much"})
     assert facts == [
-        Fact("limit-unreadable", values={"variable": variable, "default": default}, part="nowhere")
+        Fact(
+            codes.LIMIT_UNREADABLE,
+            values={"variable": variable, "default": default},
+            part="nowhere",
+        )
     ]
 
 

@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from equipage.loading.pipeline import Request, load_path
+from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import kind_named
+from equipage.loading.request import Request
 
 PROBES = Path(__file__).parents[2] / "data" / "probes" / "server.jsonl"
 CASES = [json.loads(line) for line in PROBES.read_text().splitlines()]

@@ -8,8 +8,9 @@ import pytest
 
 from clock import Clock
 from equipage.files.reading import MemoryFiles
-from equipage.loading.pipeline import Outcome, Request, load_path
+from equipage.loading.pipeline import Outcome, load_path
 from equipage.loading.recognise import kind_named
+from equipage.loading.request import Request
 
 TOOL = """\
 tool: {name: t%d, description: d, inputSchema: {type: object, properties: {a: {type: number}}}}

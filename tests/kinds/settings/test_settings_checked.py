@@ -9,7 +9,7 @@ import pytest
 import equipage
 from cli.consoles import in_process, settle
 from equipage.core.diagnostics import UsageError
-from equipage.loading.pipeline import Request
+from equipage.loading.request import Request
 from equipage.workspace.report import Report, check_paths
 from equipage.workspace.watch import watch_check
 

@@ -13,7 +13,7 @@ from equipage.files.reading import Files
 from equipage.files.roots import find_places
 from equipage.kinds.conventions.skill import STRICT, variant_of
 from equipage.kinds.conventions.skill_discovery import discover_skills, find_skills
-from equipage.loading.pipeline import Request
+from equipage.loading.request import Request
 from equipage.views.listing import list_all
 
 

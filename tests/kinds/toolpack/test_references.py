@@ -17,7 +17,8 @@ import equipage
 from clock import promised
 from equipage.kinds.toolpack import KIND
 from equipage.kinds.toolpack.loader import ToolpackLoader
-from equipage.loading.pipeline import Outcome, Request, load_path
+from equipage.loading.pipeline import Outcome, load_path
+from equipage.loading.request import Request
 from equipage.loading.session import Shared
 from kinds.toolpack.making import pack, write
 

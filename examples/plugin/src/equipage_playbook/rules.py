@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from equipage.plugin import Also, Change, Fact, Path, Remedy, Session, Shown, fact, nearest
+from equipage.plugin import Also, Change, Fact, Path, Remedy, Session, Shown, nearest
+from equipage_playbook import codes
 
 
 def ids_are_unique(playbook: Any, _session: Session) -> Iterator[Fact]:
@@ -17,7 +18,7 @@ def ids_are_unique(playbook: Any, _session: Session) -> Iterator[Fact]:
             known = first.setdefault(name, path)
             if known is not path:
                 also = [Also("first here", (*known, "id"))]
-                yield fact("step-twice", (*path, "id"), also=also, step=Shown(name))
+                yield codes.STEP_TWICE.at((*path, "id"), also=also, step=Shown(name))
 
 
 def needs_exist(playbook: Any, _session: Session) -> Iterator[Fact]:
@@ -29,7 +30,7 @@ def needs_exist(playbook: Any, _session: Session) -> Iterator[Fact]:
         for number, name in enumerate(needs if isinstance(needs, list) else ()):
             place = (*path, "needs", number)
             if isinstance(name, str) and name in everybody and name not in before:
-                yield fact("step-not-before", place, step=Shown(name))
+                yield codes.STEP_NOT_BEFORE.at(place, step=Shown(name))
             elif isinstance(name, str) and name not in everybody:
                 yield _unknown(name, before, place)
         before += [step["id"]] if isinstance(step.get("id"), str) else []
@@ -42,15 +43,15 @@ def _unknown(name: str, known: list[str], place: Path) -> Fact:
         if guess is None
         else Remedy(f"change to `{guess}`", (Change(place, guess),), safe=False)
     )
-    return fact("step-unknown", place, remedy=remedy, step=Shown(name), nearest=guess)
+    return codes.STEP_UNKNOWN.at(place, remedy=remedy, step=Shown(name), nearest=guess)
 
 
 def a_step_does_one_thing(playbook: Any, _session: Session) -> Iterator[Fact]:
     for path, step in _steps(playbook):
         given = [name for name in ("run", "ask") if step.get(name) is not None]
         if len(given) != 1:
-            code = "step-does-nothing" if not given else "step-does-both"
-            yield fact(code, path, step=Shown(step.get("id", "")))
+            code = codes.STEP_DOES_NOTHING if not given else codes.STEP_DOES_BOTH
+            yield code.at(path, step=Shown(step.get("id", "")))
 
 
 def _steps(playbook: Any) -> Iterator[tuple[Path, dict[str, Any]]]:

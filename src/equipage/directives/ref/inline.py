@@ -13,9 +13,11 @@ from typing import Any
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.frozen import FrozenDict, frozen
 from equipage.core.path import ROOT, Path, pointer
+from equipage.directives import codes
 from equipage.directives.ref.links import NO_SCOPES, Link, Part, loop_in
 from equipage.loading.tree import HOLE, Origin, Origins, Tree, Via
 from equipage.schemas import Draft, written_draft
+from equipage.schemas import codes as schema_codes
 
 #: How many nodes references may add to a schema, and how deep it may become when it is written out.
 MAX_NODES = 100_000
@@ -88,7 +90,7 @@ def _settle_scopes(component: list[Part], outer: list[Part]) -> None:
         together = together.with_those_of(each)
     told = {name for each in outer for name, _ in each.dynamic.disputed()}
     component[0].facts += tuple(
-        Fact("schema-ref-disputed", values={"name": Shown(name)}, origin=origin)
+        Fact(codes.SCHEMA_REF_DISPUTED, values={"name": Shown(name)}, origin=origin)
         for name, origin in together.disputed()
         if name not in told
     )
@@ -115,9 +117,11 @@ def _measure(part: Part) -> None:
             height = max(height, depth + 2 + target.height)
     too_much = None
     if added > MAX_NODES:
-        too_much = Fact("schema-too-large", values={"limit": MAX_NODES}, origin=part.origin())
+        too_much = Fact(codes.SCHEMA_TOO_LARGE, values={"limit": MAX_NODES}, origin=part.origin())
     elif height > MAX_DEPTH:
-        too_much = Fact("schema-too-deep", values={"limit": MAX_DEPTH}, origin=part.origin())
+        too_much = Fact(
+            schema_codes.SCHEMA_TOO_DEEP, values={"limit": MAX_DEPTH}, origin=part.origin()
+        )
     if too_much is not None:
         part.facts += (too_much,)
         part.tree = Tree(HOLE, Origins(part.origin()))
@@ -215,7 +219,7 @@ def _loop_fact(loop: list[tuple[Part, Link]]) -> Fact:
     part, link = loop[-1]
     also = tuple(Also("through here", origin=each.origin(way.where)) for each, way in loop[:-1])
     return Fact(
-        "schema-ref-loop", values={"chain": chain}, origin=part.origin(link.where), also=also
+        codes.SCHEMA_REF_LOOP, values={"chain": chain}, origin=part.origin(link.where), also=also
     )
 
 

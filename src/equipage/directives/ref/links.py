@@ -10,10 +10,12 @@ from typing import Any
 
 import msgspec
 
-from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
+from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Also, Change, Code, Fact, Remedy, Shown
 from equipage.core.path import ROOT, Path, format_path, pointer
 from equipage.core.source import Source
 from equipage.core.text import nearest
+from equipage.directives import codes
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.session import Session
 from equipage.loading.tree import Origin, Tree, get
@@ -26,6 +28,7 @@ from equipage.schemas import (
     subschemas,
     written_draft,
 )
+from equipage.schemas import codes as schema_codes
 from equipage.schemas.structure import (
     IN_PLACE,
     anchors,
@@ -336,7 +339,7 @@ class Linker:
             found += [
                 each
                 for each in written_draft(part.value, part.draft)[1]
-                if each.code == "schema-dialect"
+                if each.code == schema_codes.SCHEMA_DIALECT
             ]
             facts += self._named(part)
         part.facts = (*(_placed(each, part) for each in found), *facts)
@@ -360,7 +363,7 @@ class Linker:
                     also = (Also("first here", origin=known),)
                     facts.append(
                         Fact(
-                            "schema-name-twice",
+                            codes.SCHEMA_NAME_TWICE,
                             values={"name": Shown(name)},
                             origin=origin,
                             also=also,
@@ -385,7 +388,7 @@ class Linker:
             if not isinstance(reference, str):
                 continue  # the meta-schema tells
             if not reference.startswith("#"):
-                facts.append(_fact("schema-ref-remote", origin, reference=Shown(reference)))
+                facts.append(_fact(codes.SCHEMA_REF_REMOTE, origin, reference=Shown(reference)))
             elif draft == part.draft.name:
                 found = self.locate(
                     Place(part.document, part.base, part.path + path), reference, [], part.draft
@@ -421,7 +424,7 @@ class Linker:
             if not isinstance(schema, dict) or "$schema" in schema or set(schema) != {REF}:
                 draft, facts = written_draft(schema, self.default)
                 facts = [
-                    each for each in facts if each.code != "schema-dialect"
+                    each for each in facts if each.code != schema_codes.SCHEMA_DIALECT
                 ]  # `visit` tells of every part
                 origin = Origin(place.document, place.path)
                 self.facts += [
@@ -442,7 +445,9 @@ class Linker:
         """What a `$ref` in the schema at `holder` names; None, with a finding, if nothing."""
         origin = Origin(holder.document, (*holder.path, REF))
         if not isinstance(reference, str) or not reference:
-            facts.append(_fact("schema-ref-value", origin, found=Shown(reference, as_found=True)))
+            facts.append(
+                _fact(codes.SCHEMA_REF_VALUE, origin, found=Shown(reference, as_found=True))
+            )
             return None
         file, fragment = split(reference)
         inner = self._inside(holder, file, draft) if file else self._resource(holder, draft)
@@ -495,10 +500,10 @@ class Linker:
         self, holder: Place, file: str, reference: str, origin: Origin, facts: list[Fact]
     ) -> Place | None:
         if has_scheme(file):
-            facts.append(_fact("schema-ref-remote", origin, reference=Shown(reference)))
+            facts.append(_fact(codes.SCHEMA_REF_REMOTE, origin, reference=Shown(reference)))
             return None
         if self.session.embedded:
-            facts.append(_fact("schema-ref-embedded", origin, reference=Shown(reference)))
+            facts.append(_fact(codes.SCHEMA_REF_EMBEDDED, origin, reference=Shown(reference)))
             return None
         folder = self._folder(holder.document.source)
         try:
@@ -556,7 +561,7 @@ class Linker:
             if point(whole.document.value, fragment, dict) is not None:
                 hint = "what follows `#` starts at the schema, not at the file"
         values = {"reference": Shown(reference), "file": name, "nearest": guess, "hint": hint}
-        facts.append(Fact("schema-ref-nothing", values=values, origin=origin))
+        facts.append(Fact(codes.SCHEMA_REF_NOTHING, values=values, origin=origin))
         return None
 
     def _guess(self, fragment: str, root: Any) -> str | None:
@@ -569,29 +574,29 @@ class Linker:
 _MAX_GUESSES = 20
 _MAX_CANDIDATES = 500
 _PROBLEMS = {
-    "file-is-directory": "it is a directory",
-    "file-not-regular": "it is not a regular file",
-    "file-too-large": "it is too large",
-    "file-link-loop": "it leads through too many links",
-    "file-unreadable": "the system refuses",
+    core_codes.FILE_IS_DIRECTORY: "it is a directory",
+    core_codes.FILE_NOT_REGULAR: "it is not a regular file",
+    core_codes.FILE_TOO_LARGE: "it is too large",
+    core_codes.FILE_LINK_LOOP: "it leads through too many links",
+    core_codes.FILE_UNREADABLE: "the system refuses",
 }
 
 
 def _file_fact(problem: FileProblem, reference: str, origin: Origin) -> Fact:
     base, shown = f"the folder of {origin.document.source.name}", Shown(reference)
-    if problem.code == "file-missing":
-        return _fact("schema-ref-missing", origin, reference=shown, base=base)
+    if problem.code == core_codes.FILE_MISSING:
+        return _fact(codes.SCHEMA_REF_MISSING, origin, reference=shown, base=base)
     if problem.code.startswith("reference-"):
         return _fact(problem.code, origin, reference=shown, base=base)
     return _fact(
-        "schema-ref-unreadable",
+        codes.SCHEMA_REF_UNREADABLE,
         origin,
         reference=shown,
         problem=_PROBLEMS.get(problem.code, "refused"),
     )
 
 
-def _fact(code: str, origin: Origin, **values: object) -> Fact:
+def _fact(code: Code, origin: Origin, **values: object) -> Fact:
     return Fact(code, values=values, origin=origin)
 
 
@@ -599,7 +604,7 @@ def _spelling(reference: str, instead: str, origin: Origin) -> Fact:
     spelled = split(reference)[0] + instead
     remedy = Remedy(f"write `{spelled}`", (Change(ROOT, spelled, origin=origin),))
     values: dict[str, object] = {"reference": Shown(reference), "instead": Shown(spelled)}
-    return Fact("schema-ref-spelling", values=values, origin=origin, remedy=remedy)
+    return Fact(codes.SCHEMA_REF_SPELLING, values=values, origin=origin, remedy=remedy)
 
 
 def _hidden(schema: dict[str, Any], path: Path) -> Iterator[Fact]:
@@ -610,7 +615,7 @@ def _hidden(schema: dict[str, Any], path: Path) -> Iterator[Fact]:
         reference = each.value.get(REF, "#")
         if not isinstance(reference, str) or not reference:
             found = Shown(reference, as_found=True)
-            yield Fact("schema-ref-value", (*path, *each.path, REF), {"found": found})
+            yield Fact(codes.SCHEMA_REF_VALUE, (*path, *each.path, REF), {"found": found})
 
 
 def _names_in(schema: dict[str, Any], draft: Draft) -> Iterator[tuple[str, str]]:

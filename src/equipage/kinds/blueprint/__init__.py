@@ -9,11 +9,12 @@ from typing import Any
 
 import msgspec
 
+from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import ROOT
 from equipage.core.source import Source, Span
 from equipage.files.reading import display_name
-from equipage.kinds.blueprint import rules
+from equipage.kinds.blueprint import codes, rules
 from equipage.kinds.blueprint import rules as loose_ends
 from equipage.kinds.blueprint import rules_agents as projections
 from equipage.kinds.blueprint import rules_agents as runners
@@ -24,7 +25,7 @@ from equipage.kinds.blueprint import walks as lints
 from equipage.kinds.blueprint.agent import can_be_written
 from equipage.kinds.blueprint.agent_model import AGENT_KINDS, DEFAULT_KIND, AgentKind
 from equipage.kinds.blueprint.agent_model import written as agent_written
-from equipage.kinds.blueprint.codes import AGENT_MD_CODES, CODES, COMPILE_CODES
+from equipage.kinds.blueprint.codes import CODES
 from equipage.kinds.blueprint.expand import AGENT_MD, FILE, Places, expand
 from equipage.kinds.blueprint.model import Blueprint
 from equipage.kinds.blueprint.rules_flow import OPERANDS
@@ -160,12 +161,12 @@ def _read(source: Source, session: Session) -> tuple[Document | None, list[Fact]
         wanted = FORMATS.get(extension.lower())
         if wanted is None:
             values: dict[str, object] = {"extension": Shown(extension) if extension else "none"}
-            return None, [Fact("unsupported-extension", values=values, span=Span(source, 0, 0))]
+            return None, [Fact(codes.UNSUPPORTED_EXTENSION, values=values, span=Span(source, 0, 0))]
     document, facts = session.parse(source, wanted)
     if wanted == "json" and document is not None and document.value is None:
         expected = "a mapping (`blueprint`)"  # the file is not empty: it says `null`
         values = {"expected": expected, "found": Shown(None, as_found=True)}
-        return None, [Fact("wrong-type", values=values, origin=Origin(document))]
+        return None, [Fact(core_codes.WRONG_TYPE, values=values, origin=Origin(document))]
     return document, [_judged(each) for each in facts]
 
 
@@ -177,7 +178,7 @@ def _extension(name: str) -> str:
 
 def _judged(each: Fact) -> Fact:
     """Numbers and truth values can be written as text; null, collections and infinity cannot be a key."""
-    if each.code != "non-string-key":
+    if each.code != core_codes.NON_STRING_KEY:
         return each
     usable = can_be_written(each) and each.values.get("sort") != "null"
     return msgspec.structs.replace(each, severity="warning" if usable else "error")
@@ -229,9 +230,9 @@ KIND = Kind(
     options=BlueprintOptions,
     strictness={
         "yaml:duplicate-key": "error",
-        "extra-document": "error",
-        "unknown-tag": "error",
-        "merge-key": "error",
+        core_codes.EXTRA_DOCUMENT: "error",
+        core_codes.UNKNOWN_TAG: "error",
+        core_codes.MERGE_KEY: "error",
     },
     stages=(_expand,),
     rules=(
@@ -263,7 +264,7 @@ KIND = Kind(
         loose_ends.operators_are_used,
         loose_ends.audits_name_steps,
     ),
-    codes=(*AGENT_MD_CODES, *CODES, *COMPILE_CODES),
+    codes=CODES,
     schema=with_references,
     written=written,
     example=EXAMPLE,

@@ -14,12 +14,14 @@ from typing import Any
 import blake3
 import msgspec
 
-from equipage.core.diagnostics import Fact, Severity, Shown
+from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Code, Fact, Severity, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
 from equipage.core.text import nearest
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
+from equipage.kinds.blueprint import codes
 from equipage.kinds.blueprint.agent_model import (
     DEFAULT_KIND,
     LINT_LEVELS,
@@ -37,10 +39,10 @@ from equipage.syntax.frontmatter import AGENT_MD, SPACE, Header, NoHeader, body_
 
 #: How strictly a header is read, beside what its codes say themselves.
 STRICTNESS: dict[str, Severity | None] = {
-    "extra-document": "error",
-    "unknown-tag": "error",
-    "merge-key": "error",
-    "non-string-key": "warning",
+    core_codes.EXTRA_DOCUMENT: "error",
+    core_codes.UNKNOWN_TAG: "error",
+    core_codes.MERGE_KEY: "error",
+    core_codes.NON_STRING_KEY: "warning",
 }
 _TEXTS = ("model", "effort", "description", "worker_binding")
 _KNOWN = ("name", *_TEXTS, "tools", "lints")
@@ -77,7 +79,9 @@ def read_header(source: Source) -> tuple[Document | None, list[Fact]]:
     header = split(source.text, AGENT_MD)
     if isinstance(header, NoHeader):
         values: dict[str, object] = {"file": source.name, "hint": _hint(header, source.text)}
-        return None, [Fact("frontmatter-missing", values=values, span=Span(source, *header.range))]
+        return None, [
+            Fact(codes.FRONTMATTER_MISSING, values=values, span=Span(source, *header.range))
+        ]
     document, found = parse(source, "yaml", window=(header.start, header.end))
     facts = [*map(_judged, found), *_fence(source, header)]
     if document is None:
@@ -87,7 +91,7 @@ def read_header(source: Source) -> tuple[Document | None, list[Fact]]:
     if not isinstance(document.value, dict):
         found_type = Shown(document.value, as_found=True)
         wrong = Fact(
-            "wrong-type",
+            core_codes.WRONG_TYPE,
             values={"expected": "a mapping (the header of an agent)", "found": found_type},
             origin=Origin(document),
         )
@@ -97,7 +101,7 @@ def read_header(source: Source) -> tuple[Document | None, list[Fact]]:
 
 def _judged(each: Fact) -> Fact:
     severity = STRICTNESS.get(each.code, each.severity)
-    if each.code == "non-string-key" and not can_be_written(each):
+    if each.code == core_codes.NON_STRING_KEY and not can_be_written(each):
         severity = "error"
     return msgspec.structs.replace(each, severity=severity)
 
@@ -129,7 +133,7 @@ def _fence(source: Source, header: Header) -> Iterator[Fact]:
     # A carriage return alone ends no line here, though people see one.
     rest = source.text[body:].split("\n", 1)[0].removesuffix("\r")
     yield Fact(
-        "fence-not-alone", values={"rest": Shown(rest)}, span=Span(source, body, max(end, body))
+        codes.FENCE_NOT_ALONE, values={"rest": Shown(rest)}, span=Span(source, body, max(end, body))
     )
 
 
@@ -169,7 +173,7 @@ def _profile(header: Document, value: dict[str, Any]) -> tuple[Tree, list[Fact]]
         # Only programs that do not know `lints` read such a file, and they do not know the binding, either.
         extras |= {key: value[key] for key in ("worker_binding", "lints") if key in value}
         texts.pop("worker_binding", None)
-        facts.append(_fact("header-lints", header, ("lints",), levels=LINT_LEVELS))
+        facts.append(_fact(codes.HEADER_LINTS, header, ("lints",), levels=LINT_LEVELS))
     profile: dict[str, Any] = {
         "system_prompt": prompt,
         "model": texts.get("model"),
@@ -220,7 +224,7 @@ def _tools(header: Document, given: Any) -> tuple[Tree, list[Fact]]:
         names = [name for each in given.split(",") if (name := each.strip(SPACE))]
         torn = _torn(given)
         if torn is not None:
-            facts.append(_fact("tool-split", header, ("tools",), tool=Shown(torn)))
+            facts.append(_fact(codes.TOOL_SPLIT, header, ("tools",), tool=Shown(torn)))
         return Tree(
             names, Origins(here, below={number: Origins(here) for number in range(len(names))})
         ), facts
@@ -269,7 +273,7 @@ def _name(header: Document, value: dict[str, Any]) -> Iterator[Fact]:
     given = value.get("name")
     if given is None:
         yield _fact(
-            "missing-field",
+            core_codes.MISSING_FIELD,
             header,
             ROOT,
             field="name",
@@ -279,13 +283,15 @@ def _name(header: Document, value: dict[str, Any]) -> Iterator[Fact]:
     elif not isinstance(given, str):
         hint = "put quotes around it" if isinstance(given, int | float) else None
         found = Shown(given, as_found=True)
-        yield _fact("wrong-type", header, ("name",), expected="text", found=found, hint=hint)
+        yield _fact(
+            core_codes.WRONG_TYPE, header, ("name",), expected="text", found=found, hint=hint
+        )
 
 
 def _without_effect(header: Document, value: dict[str, Any]) -> Iterator[Fact]:
     for key in _NO_EFFECT:
         if key in value:
-            yield _fact("header-no-effect", header, (key,), field=key)
+            yield _fact(codes.HEADER_NO_EFFECT, header, (key,), field=key)
 
 
 def _slips(header: Document, value: dict[str, Any]) -> Iterator[Fact]:
@@ -295,14 +301,14 @@ def _slips(header: Document, value: dict[str, Any]) -> Iterator[Fact]:
             continue
         meant = nearest(key, absent)
         if meant is not None:
-            yield _fact("header-slip", header, (key,), field=Shown(key), nearest=meant)
+            yield _fact(codes.HEADER_SLIP, header, (key,), field=Shown(key), nearest=meant)
 
 
 def _dropped(header: Document, path: Path, given: Any, expected: str) -> Fact:
     found = Shown(given, as_found=True)
     hint = "put quotes around it" if isinstance(given, int | float) else None
     return _fact(
-        "header-value-dropped",
+        codes.HEADER_VALUE_DROPPED,
         header,
         path,
         field=path[0],
@@ -312,8 +318,8 @@ def _dropped(header: Document, path: Path, given: Any, expected: str) -> Fact:
     )
 
 
-def _fact(code: str, header: Document, path: Path, **values: object) -> Fact:
-    on_key = code in ("header-no-effect", "header-slip")
+def _fact(code: Code, header: Document, path: Path, **values: object) -> Fact:
+    on_key = code in (codes.HEADER_NO_EFFECT, codes.HEADER_SLIP)
     return Fact(code, values=values, part="key" if on_key else "value", origin=Origin(header, path))
 
 

@@ -15,12 +15,14 @@ from typing import Any
 import msgspec
 from msgspec import inspect as types
 
-from equipage.core.diagnostics import Also, Fact, Part, Shown
+from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Also, Code, Fact, Part, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source
 from equipage.core.text import distance
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem, PathPolicy
+from equipage.kinds.blueprint import codes
 from equipage.kinds.blueprint.agent import agent_tree, read_header
 from equipage.kinds.blueprint.model import Blueprint
 from equipage.loading.model import describe, type_info
@@ -149,7 +151,10 @@ class _Expander:
             elif AGENT_MD in node.value and _is_entry(where + path):
                 found = Shown(node.value[AGENT_MD], as_found=True)
                 self.say(
-                    node, AGENT_MD, "wrong-type", {"expected": "a path as text", "found": found}
+                    node,
+                    AGENT_MD,
+                    core_codes.WRONG_TYPE,
+                    {"expected": "a path as text", "found": found},
                 )
                 parts[path] = self.hole(node)
             elif self.whole and (slips := list(_slips(node))):
@@ -166,7 +171,7 @@ class _Expander:
             self.say(
                 node,
                 FILE,
-                "wrong-type",
+                core_codes.WRONG_TYPE,
                 {"expected": needed, "found": "the text of a file", "hint": hint},
             )
             return self.hole(node)
@@ -227,7 +232,10 @@ class _Expander:
         reference = node.value[key]
         if self.session.embedded:
             self.say(
-                node, key, "embedded-reference", {"directive": key, "reference": Shown(reference)}
+                node,
+                key,
+                codes.EMBEDDED_REFERENCE,
+                {"directive": key, "reference": Shown(reference)},
             )
             return None
         bases, roots = self.places.bases, self.places.roots
@@ -236,7 +244,7 @@ class _Expander:
             _require_file_name(reference)
             return require_text(source) if key == FILE else source
         except FileProblem as problem:
-            named = {"file": Shown(reference)} if problem.code != "not-utf8" else {}
+            named = {"file": Shown(reference)} if problem.code != core_codes.NOT_UTF8 else {}
             values = {
                 **problem.values,
                 **named,
@@ -249,7 +257,7 @@ class _Expander:
     def hole(self, node: Tree) -> Tree:
         return Tree(HOLE, node.origins)
 
-    def say(self, node: Tree, key: str, code: str, values: dict[str, object]) -> None:
+    def say(self, node: Tree, key: str, code: Code, values: dict[str, object]) -> None:
         self.facts.append(Fact(code, values=values, origin=_at(node, key)))
 
 
@@ -281,7 +289,7 @@ def _references(value: Any) -> Iterator[tuple[Path, str | None]]:
 def _require_file_name(reference: str) -> None:
     """A slash at the end asks for a folder. Raises `FileProblem`, as opening it would."""
     if reference.endswith(("/", "/.")):
-        raise FileProblem("file-missing", file=reference)
+        raise FileProblem(core_codes.FILE_MISSING, file=reference)
 
 
 def _is_entry(path: Path) -> bool:
@@ -294,10 +302,10 @@ def _oddities(node: Tree) -> Iterator[Fact]:
     for key, value in node.value.items():
         if key in (FILE, AGENT_MD) and not isinstance(value, str):
             found = Shown(value, as_found=True)
-            yield _odd(node, key, "reference-not-text", {"directive": key, "found": found})
+            yield _odd(node, key, codes.REFERENCE_NOT_TEXT, {"directive": key, "found": found})
         elif key == FILE:
             beside = tuple(each for each in node.value if each != FILE)
-            yield _odd(node, key, "file-with-siblings", {"beside": Shown(beside)}, part="key")
+            yield _odd(node, key, codes.FILE_WITH_SIBLINGS, {"beside": Shown(beside)}, part="key")
     yield from _slips(node)
 
 
@@ -310,11 +318,11 @@ def _slips(node: Tree) -> Iterator[Fact]:
             and (meant := _meant(key)) is not None
         ):
             yield _odd(
-                node, key, "directive-slip", {"key": Shown(key), "nearest": meant}, part="key"
+                node, key, codes.DIRECTIVE_SLIP, {"key": Shown(key), "nearest": meant}, part="key"
             )
 
 
-def _odd(node: Tree, key: str, code: str, values: dict[str, object], part: Part = "value") -> Fact:
+def _odd(node: Tree, key: str, code: Code, values: dict[str, object], part: Part = "value") -> Fact:
     return Fact(code, values=values, part=part, origin=_at(node, key))
 
 

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable
 from typing import Any, get_args
 
+from equipage.core import codes as core_codes
 from equipage.core.arguments import folder_given, folders_given
 from equipage.core.diagnostics import Fact, LoadError, Shown, UsageError
 from equipage.core.frozen import MAX_ADDED, outweighs
@@ -56,7 +57,7 @@ def expand(
         value = _listed(value, {})
         refused = _grew_too_large(value)
     if refused is not None:
-        raise LoadError(Placer(None, (), session.codes, file="<value>").place([refused]))
+        raise LoadError(Placer(None, (), file="<value>").place([refused]))
     places = Places(bases, bases, ", ".join(map(display_name, bases)))
     kind = Tree(default_kind, Origins())
     tree, facts = expand_tree(Tree.of(_document(value, "")), session, places, kind, whole=False)
@@ -65,7 +66,7 @@ def expand(
         tree, facts = expand_tree(
             Tree.of(_document(value, text)), session, places, kind, whole=False
         )
-    diagnostics = Placer(tree, session.documents, session.codes).place(facts)
+    diagnostics = Placer(tree, session.documents).place(facts)
     if any(each.severity == "error" for each in diagnostics):
         raise LoadError(diagnostics)
     return tree.value
@@ -79,16 +80,16 @@ def _document(value: Any, text: str) -> Document:
 def _refused(value: Any) -> Fact | None:
     """What keeps a value from being looked at: it has no end, or parts that nobody could write."""
     if _is_too_deep(value):
-        return Fact("nesting-too-deep", values={"limit": MAX_DEPTH})
+        return Fact(core_codes.NESTING_TOO_DEEP, values={"limit": MAX_DEPTH})
     odd = _odd_key(value)
-    return None if odd is None else Fact("non-string-key", values={"key": Shown(str(odd))})
+    return None if odd is None else Fact(core_codes.NON_STRING_KEY, values={"key": Shown(str(odd))})
 
 
 def _grew_too_large(value: Any) -> Fact | None:
     """Parts that are shared, as aliases make them, are walked wherever they stand."""
     allowed = MAX_ADDED + sum(1 + len(each) for each in _containers(value))
     return (
-        Fact("composed-too-large", values={"limit": MAX_ADDED})
+        Fact(core_codes.COMPOSED_TOO_LARGE, values={"limit": MAX_ADDED})
         if outweighs(value, allowed)
         else None
     )

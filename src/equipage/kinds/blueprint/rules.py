@@ -12,9 +12,11 @@ from typing import Any
 
 import blake3
 
-from equipage.core.diagnostics import Also, Change, Fact, Part, Remedy, Shown, fact
+from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Also, Change, Code, Fact, Part, Remedy, Shown
 from equipage.core.path import Path
 from equipage.core.text import Guesses
+from equipage.kinds.blueprint import codes
 from equipage.kinds.blueprint.agent_model import AGENT_KINDS
 from equipage.kinds.blueprint.rules_agents import Runners, step_names
 from equipage.kinds.blueprint.walks import Names, flow_parts, has_holes, items, names_in
@@ -60,10 +62,10 @@ def schema_version_is_semver(config: Any, _session: Session) -> Iterator[Fact]:
     if not _SEMVER.fullmatch(version) or any(
         len(each) > 20 or int(each) > _UINT64 for each in numbers
     ):
-        yield fact("not-semver", ("schema_version",), found=Shown(version))
+        yield codes.NOT_SEMVER.at(("schema_version",), found=Shown(version))
     elif version != _KNOWN_SCHEMA:
-        yield fact(
-            "unknown-schema-version", ("schema_version",), found=Shown(version), known=_KNOWN_SCHEMA
+        yield codes.UNKNOWN_SCHEMA_VERSION.at(
+            ("schema_version",), found=Shown(version), known=_KNOWN_SCHEMA
         )
 
 
@@ -72,7 +74,7 @@ def time_to_live_fits(config: Any, _session: Session) -> Iterator[Fact]:
     seconds = mapping(mapping(config).get("metadata")).get("default_run_ttl_secs")
     if isinstance(seconds, int) and seconds > _UINT64:
         path = ("metadata", "default_run_ttl_secs")
-        yield fact("out-of-range", path, found=Shown(seconds), expected=f"at most {_UINT64}")
+        yield core_codes.OUT_OF_RANGE.at(path, found=Shown(seconds), expected=f"at most {_UINT64}")
 
 
 def origin_has_no_further_keys(config: Any, _session: Session) -> Iterator[Fact]:
@@ -83,8 +85,8 @@ def origin_has_no_further_keys(config: Any, _session: Session) -> Iterator[Fact]
         if key != "kind" and key not in (known or ()):
             path = ("metadata", "origin", key)
             owner = "`metadata.origin`"
-            yield fact(
-                "unknown-field", path, part="key", severity="warning", field=Shown(key), owner=owner
+            yield core_codes.UNKNOWN_FIELD.at(
+                path, part="key", severity="warning", field=Shown(key), owner=owner
             )
 
 
@@ -92,13 +94,13 @@ def layers_exist(config: Any, _session: Session) -> Iterator[Fact]:
     """A layer nobody knows is skipped by design, but one was withdrawn."""
     for number, layer in items(mapping(mapping(config).get("spawner_hints")).get("layers")):
         if layer == "operator_delegate":
-            yield fact("withdrawn-layer", ("spawner_hints", "layers", number), layer=layer)
+            yield codes.WITHDRAWN_LAYER.at(("spawner_hints", "layers", number), layer=layer)
 
 
 def document_names_no_folders(config: Any, _session: Session) -> Iterator[Fact]:
     """Which folders may be read is the caller's decision, never the document's."""
     if items(mapping(config).get("blueprint_ref_includes")):
-        yield fact("includes-not-followed", ("blueprint_ref_includes",), part="key")
+        yield codes.INCLUDES_NOT_FOLLOWED.at(("blueprint_ref_includes",), part="key")
 
 
 # ------------------------------------------------------------------------------------------------------- names
@@ -116,14 +118,14 @@ def names_are_unique(config: Any, _session: Session) -> Iterator[Fact]:
 
 
 def _twice(one: Path, other: Path, what: str, name: str, *, same_file: bool) -> Fact:
-    code = "duplicate-agent" if what == "agent" else "duplicate-name"
+    code = codes.DUPLICATE_AGENT if what == "agent" else codes.DUPLICATE_NAME
     if same_file:  # the name stands there once; what can be changed are the two references
         also = Also("first here", path=one, part="key")
         hint = "write `name:` beside one of them"
-        return fact(code, other, part="key", also=[also], what=what, name=Shown(name), hint=hint)
+        return code.at(other, part="key", also=[also], what=what, name=Shown(name), hint=hint)
     also = Also("first here", path=(*one, "name"))
-    return fact(
-        code, (*other, "name"), also=[also], what=what, name=Shown(name), hint="rename one of them"
+    return code.at(
+        (*other, "name"), also=[also], what=what, name=Shown(name), hint="rename one of them"
     )
 
 
@@ -141,13 +143,13 @@ def steps_name_agents(config: Any, session: Session) -> Iterator[Fact]:
     agents = names_in(config, "agents")
     for path, name in _agents_named(config):
         if agents.lack(name):
-            yield _unknown("unknown-agent", path, name, agents, "agents", session.guesses)
+            yield _unknown(codes.UNKNOWN_AGENT, path, name, agents, "agents", session.guesses)
     hints = mapping(mapping(mapping(config).get("hints")).get("per_agent"))
     for name in hints:
         if agents.lack(name):
             path = ("hints", "per_agent", name)
             yield _unknown(
-                "unknown-agent", path, name, agents, "agents", session.guesses, on_key=True
+                codes.UNKNOWN_AGENT, path, name, agents, "agents", session.guesses, on_key=True
             )
 
 
@@ -173,7 +175,7 @@ def agents_are_used(config: Any, session: Session) -> Iterator[Fact]:
     }
     for name, number in agents.items() if not session.guesses.are_spent else ():
         if name not in meant:
-            yield fact("unused-agent", ("agents", number, "name"), name=Shown(name))
+            yield codes.UNUSED_AGENT.at(("agents", number, "name"), name=Shown(name))
 
 
 def operators_exist(config: Any, session: Session) -> Iterator[Fact]:
@@ -183,7 +185,9 @@ def operators_exist(config: Any, session: Session) -> Iterator[Fact]:
         name = mapping(mapping(agent).get("spec")).get("operator_ref")
         if mapping(agent).get("kind") == "operator" and operators.lack(name):
             path = ("agents", number, "spec", "operator_ref")
-            yield _unknown("unknown-operator", path, name, operators, "operators", session.guesses)
+            yield _unknown(
+                codes.UNKNOWN_OPERATOR, path, name, operators, "operators", session.guesses
+            )
 
 
 def other_names_exist(config: Any, session: Session) -> Iterator[Fact]:
@@ -192,7 +196,7 @@ def other_names_exist(config: Any, session: Session) -> Iterator[Fact]:
     for key, path, name in _other_names(config):
         known = lists[key]
         if known.lack(name):
-            yield _unknown("unknown-name", path, name, known, key, session.guesses)
+            yield _unknown(codes.UNKNOWN_NAME, path, name, known, key, session.guesses)
 
 
 def _other_names(config: Any) -> Iterator[tuple[str, Path, Any]]:
@@ -226,7 +230,7 @@ def _template(path: Path, runner: Any) -> Iterable[tuple[str, Path, Any]]:
 
 
 def _unknown(
-    code: str,
+    code: Code,
     path: Path,
     name: Any,
     known: Names,
@@ -244,7 +248,7 @@ def _unknown(
         if guess and simple
         else None
     )
-    return fact(code, path, part=part, remedy=remedy, name=Shown(name), nearest=guess, where=where)
+    return code.at(path, part=part, remedy=remedy, name=Shown(name), nearest=guess, where=where)
 
 
 # ------------------------------------------------------------------------------------------------- what must fit
@@ -258,8 +262,7 @@ def agents_have_what_their_kind_needs(config: Any, _session: Session) -> Iterato
         needed = _needed(agent, number, runners) if isinstance(name, str) else None
         if needed is not None:
             kind = agent["kind"]
-            yield fact(
-                "spec-incomplete",
+            yield codes.SPEC_INCOMPLETE.at(
                 ("agents", number, "kind"),
                 name=Shown(name),
                 kind=kind,
@@ -311,7 +314,7 @@ def hashes_are_those_of_prompts(config: Any, _session: Session) -> Iterator[Fact
                 remedy = Remedy(
                     "write the hash of the prompt", (Change(path, computed),), safe=False
                 )
-                yield fact("stale-hash", path, remedy=remedy, computed=computed)
+                yield codes.STALE_HASH.at(path, remedy=remedy, computed=computed)
 
 
 def targets_are_paths(config: Any, _session: Session) -> Iterator[Fact]:
@@ -320,8 +323,7 @@ def targets_are_paths(config: Any, _session: Session) -> Iterator[Fact]:
         for field in _TARGETS.get(part.name, ()) if part.tag == "kind" else ():
             op = mapping(part.value.get(field)).get("op")
             if isinstance(op, str) and op != "path":
-                yield fact(
-                    "target-not-path",
+                yield codes.TARGET_NOT_PATH.at(
                     (*part.path, field),
                     field=field,
                     node=part.name,
@@ -335,10 +337,10 @@ def placement_is_usable(config: Any, _session: Session) -> Iterator[Fact]:
     root, template = placement.get("root"), placement.get("dir_template")
     if isinstance(root, str) and root not in ("work_dir", "project_root"):
         path: Path = ("projection_placement", "root")
-        yield fact("placement", path, found=Shown(root), expected="`work_dir` or `project_root`")
+        yield codes.PLACEMENT.at(path, found=Shown(root), expected="`work_dir` or `project_root`")
     if isinstance(template, str) and (problem := _template_problem(template)) is not None:
         path = ("projection_placement", "dir_template")
-        yield fact("placement", path, found=Shown(template), expected=problem)
+        yield codes.PLACEMENT.at(path, found=Shown(template), expected=problem)
 
 
 def _template_problem(template: str) -> str | None:
@@ -360,12 +362,11 @@ _LOOSE_ENDS_NAMED = ("agents", "operators", "metas", "runners", "subprocesses")
 def names_are_not_empty(config: Any, _session: Session) -> Iterator[Fact]:
     """What is found by its name has one."""
     if mapping(config).get("id") == "":
-        yield fact("empty-name", ("id",), field="id", owner="this blueprint")
+        yield codes.EMPTY_NAME.at(("id",), field="id", owner="this blueprint")
     for key in _LOOSE_ENDS_NAMED:
         for number, each in items(mapping(config).get(key)):
             if mapping(each).get("name") == "":
-                yield fact(
-                    "empty-name",
+                yield codes.EMPTY_NAME.at(
                     (key, number, "name"),
                     field="name",
                     owner=f"this entry of `{key}`",
@@ -387,7 +388,7 @@ def operators_are_used(config: Any, session: Session) -> Iterator[Fact]:
     for name in (
         unused if unused and not session.guesses.are_spent and not has_holes(agents) else ()
     ):
-        yield fact("unused-operator", ("operators", operators[name], "name"), name=Shown(name))
+        yield codes.UNUSED_OPERATOR.at(("operators", operators[name], "name"), name=Shown(name))
 
 
 def audits_name_steps(config: Any, session: Session) -> Iterator[Fact]:
@@ -406,7 +407,7 @@ def audits_name_steps(config: Any, session: Session) -> Iterator[Fact]:
         remedy = (
             Remedy(f"change to `{guess}`", (Change(path, guess),), safe=False) if guess else None
         )
-        yield fact("unknown-step", path, remedy=remedy, name=Shown(name), nearest=guess)
+        yield codes.UNKNOWN_STEP.at(path, remedy=remedy, name=Shown(name), nearest=guess)
 
 
 def _audited(config: Any) -> Iterator[tuple[Path, str]]:

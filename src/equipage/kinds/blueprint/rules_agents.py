@@ -9,9 +9,10 @@ from typing import Any
 
 import msgspec
 
-from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown, fact
+from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
 from equipage.core.path import Path
 from equipage.core.text import nearest
+from equipage.kinds.blueprint import codes
 from equipage.kinds.blueprint.rules_flow import canonical_path
 from equipage.kinds.blueprint.walks import (
     flow_parts,
@@ -49,8 +50,7 @@ def projection_names_differ(config: Any, _session: Session) -> Iterator[Fact]:
         if second in declared and declared[second][0] == name:  # told at the later of the two
             first, second, path = second, first, declared[second][1]
         also = Also("claimed here, too", path=claims[name][second])
-        yield fact(
-            "projection-name-clash",
+        yield codes.PROJECTION_NAME_CLASH.at(
             path,
             also=[also],
             name=Shown(name),
@@ -177,7 +177,7 @@ def strict_binding_binds(config: Any, _session: Session) -> Iterator[Fact]:
         level_of("strict-binding-without-runners", "suspicious", lints_of_blueprint(config))
         != "allow"
     ):
-        yield fact("strict-binding-unused", ("strategy", "strict_binding"))
+        yield codes.STRICT_BINDING_UNUSED.at(("strategy", "strict_binding"))
 
 
 PLACEHOLDERS = (
@@ -202,8 +202,8 @@ def templates_are_usable(config: Any, _session: Session) -> Iterator[Fact]:
         if isinstance(template, dict):
             path: Path = ("subprocesses", number)
             if template.get("argv") == []:
-                yield fact(
-                    "subprocess-without-command", (*path, "argv"), name=Shown(template.get("name"))
+                yield codes.SUBPROCESS_WITHOUT_COMMAND.at(
+                    (*path, "argv"), name=Shown(template.get("name"))
                 )
             yield from _placeholders(path, template)
             yield from _stream_mode((*path, "stream_mode"), template.get("stream_mode"))
@@ -221,12 +221,12 @@ def _unknown_placeholder(path: Path, text: str, name: str) -> Fact:
     written, guess = f"{{{name}}}", nearest(name, PLACEHOLDERS)
     if guess is None:
         known = tuple(f"{{{each}}}" for each in PLACEHOLDERS)
-        return fact("subprocess-placeholder", path, name=Shown(written), known=known)
+        return codes.SUBPROCESS_PLACEHOLDER.at(path, name=Shown(written), known=known)
     meant = f"{{{guess}}}"
     remedy = Remedy(
         f"change to `{meant}`", (Change(path, text.replace(written, meant)),), safe=False
     )
-    return fact("subprocess-placeholder", path, remedy=remedy, name=Shown(written), nearest=meant)
+    return codes.SUBPROCESS_PLACEHOLDER.at(path, remedy=remedy, name=Shown(written), nearest=meant)
 
 
 def _texts(path: Path, template: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
@@ -247,8 +247,8 @@ def _output(path: Path, template: dict[str, Any]) -> Iterator[Fact]:
     if isinstance(template.get("stream_mode"), str):
         also = Also("the other one", path=(*path, "output"), part="key")
         place = (*path, "stream_mode")
-        yield fact(
-            "output-and-stream", place, part="key", also=[also], name=Shown(template.get("name"))
+        yield codes.OUTPUT_AND_STREAM.at(
+            place, part="key", also=[also], name=Shown(template.get("name"))
         )
     for field, text, expected in (
         ("format", output.get("format"), "`json`"),
@@ -257,8 +257,7 @@ def _output(path: Path, template: dict[str, Any]) -> Iterator[Fact]:
     ):
         if isinstance(text, str) and not _fits(field, text):
             found = Shown(text, as_found=True)
-            yield fact(
-                "subprocess-output",
+            yield codes.SUBPROCESS_OUTPUT.at(
                 (*path, "output", field),
                 field=field,
                 found=found,
@@ -278,8 +277,8 @@ def _stream_mode(path: Path, mode: Any) -> Iterator[Fact]:
         remedy = (
             Remedy(f"change to `{guess}`", (Change(path, guess),), safe=False) if guess else None
         )
-        yield fact(
-            "stream-mode", path, remedy=remedy, found=Shown(mode), known=STREAM_MODES, nearest=guess
+        yield codes.STREAM_MODE.at(
+            path, remedy=remedy, found=Shown(mode), known=STREAM_MODES, nearest=guess
         )
 
 
@@ -311,8 +310,8 @@ def scripts_have_no_mcp_tools(config: Any, _session: Session) -> Iterator[Fact]:
             if isinstance(tool, str) and tool.startswith(_MCP):
                 also = Also("the script", path=("agents", number, "spec", "script_path"))
                 name = Shown(given.get("name"))
-                yield fact(
-                    "script-with-mcp-tools", (*path, at), also=[also], name=name, tool=Shown(tool)
+                yield codes.SCRIPT_WITH_MCP_TOOLS.at(
+                    (*path, at), also=[also], name=name, tool=Shown(tool)
                 )
 
 

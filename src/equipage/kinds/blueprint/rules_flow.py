@@ -13,9 +13,11 @@ from typing import Any, Literal
 
 import msgspec
 
-from equipage.core.diagnostics import Also, Change, Fact, Remedy, Severity, Shown, fact
+from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Also, Change, Fact, Remedy, Severity, Shown
 from equipage.core.path import Path
 from equipage.core.text import Guesses
+from equipage.kinds.blueprint import codes
 from equipage.kinds.blueprint.walks import (
     FlowPart,
     flow_parts,
@@ -129,12 +131,11 @@ def operand_is_given_once(config: Any, _session: Session) -> Iterator[Fact]:
         if newer not in part.value and older not in part.value:
             expected = "a list of expressions" if newer == "args" else "an expression"
             owner = f"`{part.name}`"
-            yield fact(
-                "missing-field", part.path, part="key", field=newer, owner=owner, expected=expected
+            yield core_codes.MISSING_FIELD.at(
+                part.path, part="key", field=newer, owner=owner, expected=expected
             )
         elif newer in part.value and older in part.value:
-            yield fact(
-                "operand-twice",
+            yield codes.OPERAND_TWICE.at(
                 (*part.path, older),
                 part="key",
                 older=older,
@@ -168,8 +169,7 @@ def forms_are_not_mixed(config: Any, _session: Session) -> Iterator[Fact]:
 
 
 def _mixed(mark: _Mark, also: Also, form: str, rest: str) -> Fact:
-    return fact(
-        "mixed-wire-forms",
+    return codes.MIXED_WIRE_FORMS.at(
         mark.path,
         part="key" if mark.is_key else "value",
         also=[also],
@@ -215,8 +215,8 @@ def paths_are_well_formed(config: Any, _session: Session) -> Iterator[Fact]:
         if isinstance(at, str) and canonical_path(at) is None:
             hint = _path_hint(at)
             severity: Severity | None = "error" if strict else None
-            yield fact(
-                "malformed-path", (*part.path, "at"), severity=severity, found=Shown(at), hint=hint
+            yield codes.MALFORMED_PATH.at(
+                (*part.path, "at"), severity=severity, found=Shown(at), hint=hint
             )
 
 
@@ -502,8 +502,7 @@ def _unknown_value(path: Path, word: str, guess: str | None, contract: Contract)
     also = Also("promised here", path=(*contract.path, "values"))
     remedy = Remedy(f"change to `{guess}`", (Change(path, guess),), safe=False) if guess else None
     name = Shown(contract.agent)
-    return fact(
-        "verdict-unknown-value",
+    return codes.VERDICT_UNKNOWN_VALUE.at(
         path,
         also=[also],
         remedy=remedy,
@@ -515,8 +514,7 @@ def _unknown_value(path: Path, word: str, guess: str | None, contract: Contract)
 
 def _wrong_channel(comparison: Comparison, meant: Result, contract: Contract) -> Fact:
     right = meant.read_in(contract.channel)
-    return fact(
-        "verdict-channel",
+    return codes.VERDICT_CHANNEL.at(
         comparison.path,
         also=[Also("promised here", path=(*contract.path, "channel"))],
         remedy=Remedy(f"read `{right}`", (Change(comparison.path, right),), safe=False),
@@ -561,11 +559,11 @@ def _missed(
     if level == "allow" or (level is None and enough):
         return
     if not mentioned:
-        yield fact("verdict-never-read", contract.path, part="key", name=Shown(contract.agent))
+        yield codes.VERDICT_NEVER_READ.at(contract.path, part="key", name=Shown(contract.agent))
         return
     for word in missing:
         path = (*contract.path, "values", contract.values[word])
-        yield fact("verdict-unhandled", path, name=Shown(contract.agent), value=Shown(word))
+        yield codes.VERDICT_UNHANDLED.at(path, name=Shown(contract.agent), value=Shown(word))
 
 
 def _is_strict(config: Any) -> bool:

@@ -14,9 +14,10 @@ from typing import Any, Literal
 import msgspec
 from msgspec import inspect as types
 
-from equipage.core.diagnostics import Change, Fact, Remedy, Shown, fact
+from equipage.core.diagnostics import Change, Fact, Remedy, Shown
 from equipage.core.path import Path
 from equipage.core.text import nearest
+from equipage.kinds.blueprint import codes
 from equipage.kinds.blueprint.model import Blueprint, Step
 from equipage.loading.model import struct_info
 from equipage.loading.session import Session
@@ -192,7 +193,7 @@ def lints_have_an_effect(config: Any, _session: Session) -> Iterator[Fact]:
     for path, lints in _all_lints(config):
         for key, level in lints.items():
             if key in _REFUSED and level in ("allow", "warn"):
-                yield fact("lint-without-effect", (*path, key), part="key", lint=key, level=level)
+                yield codes.LINT_WITHOUT_EFFECT.at((*path, key), part="key", lint=key, level=level)
             elif key != "all" and key not in _KINDS:
                 yield from _misspelt((*path, key), key, lints)
 
@@ -224,6 +225,6 @@ def _misspelt(path: Path, key: str, lints: dict[str, Any]) -> Iterator[Fact]:
         if renamed
         else None
     )
-    yield fact(
-        "unknown-lint", path, part="key", remedy=remedy, lint=Shown(key), nearest=guess, known=known
+    yield codes.UNKNOWN_LINT.at(
+        path, part="key", remedy=remedy, lint=Shown(key), nearest=guess, known=known
     )

@@ -8,11 +8,13 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
-from equipage.core.diagnostics import Change, Fact, Remedy, Shown, fact
+from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Change, Fact, Remedy, Shown
 from equipage.core.source import Span
+from equipage.kinds.conventions import codes
 from equipage.kinds.conventions.stages import BODY
-from equipage.kinds.conventions.table import Convention
 from equipage.kinds.headers import has_header
+from equipage.kinds.tables import Convention
 from equipage.loading.model import describe, type_info
 from equipage.loading.session import Session
 from equipage.loading.tree import get
@@ -30,8 +32,7 @@ def has_what_is_needed(convention: Convention, config: Any, session: Session) ->
         # What was written and does not fit was told when it was left out.
         value = config.get(field.name, _written(session, field.name))
         if value is None or (isinstance(value, str) and not value.strip()):
-            yield fact(
-                "missing-field",
+            yield core_codes.MISSING_FIELD.at(
                 part="key",
                 severity=field.required,
                 field=field.name,
@@ -59,8 +60,7 @@ def name_has_its_form(convention: Convention, config: Any, session: Session) -> 
             rule.longest is None or len(better) <= rule.longest
         )
         words = f"{rule.words}, at most {rule.longest} of them" if rule.longest else rule.words
-        yield fact(
-            "name-form",
+        yield codes.NAME_FORM.at(
             ("name",),
             severity=rule.severity,
             name=Shown(name),
@@ -71,8 +71,7 @@ def name_has_its_form(convention: Convention, config: Any, session: Session) -> 
     other = _place(rule.equals, session)
     if other and unicodedata.normalize("NFKC", other) != plain:
         remedy = Remedy(f"rename to `{other}`", (Change(("name",), other),), safe=False)
-        yield fact(
-            "name-differs",
+        yield codes.NAME_DIFFERS.at(
             ("name",),
             severity=rule.severity,
             remedy=remedy,
@@ -109,7 +108,7 @@ def texts_have_their_length(
     if convention.needs_body and not body.strip() and session.documents:
         document = session.documents[0]
         yield Fact(
-            "text-missing",
+            codes.TEXT_MISSING,
             span=Span(document.source, len(document.source.text), len(document.source.text)),
         )
 
@@ -117,8 +116,8 @@ def texts_have_their_length(
 def _too_long(
     convention: Convention, field: str, length: int, limit: int, path: tuple[str, ...]
 ) -> Fact:
-    return fact(
-        "text-too-long", path, field=field, length=length, limit=limit, tool=convention.tool
+    return codes.TEXT_TOO_LONG.at(
+        path, field=field, length=length, limit=limit, tool=convention.tool
     )
 
 
@@ -127,7 +126,7 @@ def file_is_read(convention: Convention, _config: Any, session: Session) -> Iter
     source = session.documents[0].source if session.documents else None
     if convention.suffixes[0] == ".mdc" and source is not None and source.name.endswith(".md"):
         values: dict[str, object] = {"tool": convention.tool, "extension": convention.suffixes[0]}
-        yield Fact("extension-not-read", values=values, span=Span(source, 0, 0))
+        yield Fact(codes.EXTENSION_NOT_READ, values=values, span=Span(source, 0, 0))
 
 
 RULES = (has_what_is_needed, name_has_its_form, texts_have_their_length, file_is_read)

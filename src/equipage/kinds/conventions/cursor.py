@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from equipage.kinds.conventions.table import Convention, Field, Names
+from equipage.kinds.tables import Convention, Field, Names
 
 TOOL = "Cursor"
 

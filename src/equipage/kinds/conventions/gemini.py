@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from equipage.kinds.conventions.table import Convention, Field, NameRule, Names, Table
+from equipage.kinds.tables import Convention, Field, NameRule, Names, Table
 
 TOOL = "Gemini CLI"
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Fact
 from equipage.core.source import Source
 from equipage.kinds.conventions import (
@@ -30,8 +31,8 @@ from equipage.kinds.conventions.references import (
     references_exist,
     refers,
 )
-from equipage.kinds.conventions.table import Convention, Field
 from equipage.kinds.headers import HeaderStyle, has_header, read_header
+from equipage.kinds.tables import Convention, Field
 from equipage.loading.kind import Item, Kind, Sensitive
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
@@ -172,7 +173,11 @@ def kind_of(convention: Convention) -> Kind:
         model=model_of(convention),
         formats=_FORMATS[convention.syntax],
         read=partial(read, convention),
-        strictness={"unknown-tag": "error", "merge-key": "error", "non-string-key": "warning"},
+        strictness={
+            core_codes.UNKNOWN_TAG: "error",
+            core_codes.MERGE_KEY: "error",
+            core_codes.NON_STRING_KEY: "warning",
+        },
         shape=Shape(
             unknown=convention.unknown,
             null_is_absent=True,

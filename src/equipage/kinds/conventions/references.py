@@ -14,9 +14,10 @@ from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.path import ROOT
 from equipage.core.source import Span
 from equipage.core.text import Guesses
+from equipage.kinds.conventions import codes
 from equipage.kinds.conventions.stages import Reference, is_pattern, references, words_of
-from equipage.kinds.conventions.table import Convention, Field, Sort
 from equipage.kinds.scope import path_of, reach_of
+from equipage.kinds.tables import Convention, Field, Sort
 from equipage.loading.kind import Offer
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def references_exist(
                 "where": " in this workspace",
                 "nearest": _guess(reference, names, convention, guesses),
             }
-            yield outcome, Fact("unknown-reference", (field.name,), values, span=span)
+            yield outcome, Fact(codes.UNKNOWN_REFERENCE, (field.name,), values, span=span)
 
 
 def _guess(
@@ -176,7 +177,7 @@ def names_are_unique(
                 first.documents[0].locate([("name",)]).get(("name",)) if first.documents else None
             )
             also = (Also("the other one", ROOT, span=span.value),) if span is not None else ()
-            yield outcome, Fact("name-taken", ("name",), {"name": Shown(name)}, also=also)
+            yield outcome, Fact(codes.NAME_TAKEN, ("name",), {"name": Shown(name)}, also=also)
 
 
 def _scope(outcome: Outcome) -> str:

@@ -10,22 +10,23 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from equipage.core.codes import Code
-from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown, fact
+from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source
 from equipage.files.reading import Files
 from equipage.files.roots import entry_in_layer, find_places, unreadable
+from equipage.kinds.conventions import codes
 from equipage.kinds.conventions import skills as tables
-from equipage.kinds.conventions.codes import CODES as CONVENTION_CODES
+from equipage.kinds.conventions.codes import SKILL_CODES
 from equipage.kinds.conventions.kind import hide_body, kind_of
 from equipage.kinds.conventions.references import names_in
 from equipage.kinds.conventions.stages import BODY, keep_text, kept_as_written, look_for_suspicious
-from equipage.kinds.conventions.table import Convention, Field
-from equipage.kinds.defect.codes import GLOB_REASONS, LAYER_CODES
-from equipage.kinds.defect.hooks import Table
+from equipage.kinds.globs import REASONS as GLOB_REASONS
 from equipage.kinds.globs import problem_of
 from equipage.kinds.headers import HeaderStyle, body_of, is_unquoted, read_header
+from equipage.kinds.shared import Table
+from equipage.kinds.tables import Convention, Field
 from equipage.loading.kind import Elsewhere, Item, Kind
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
@@ -122,43 +123,6 @@ _STYLE = HeaderStyle(
     "skill", known=("name", "description", "always", "triggers", "allowed_tools", "allowed-tools")
 )
 
-_OWN_CODES = (
-    Code(
-        "skill-name-differs",
-        "error",
-        "the name `{name}` is not the directory name `{directory}`",
-        "A skill is found by its folder and called by its name; both must be the same.",
-        "write `name: {directory}`, or rename the folder",
-    ),
-    Code(
-        "skill-tools-given-twice",
-        "error",
-        "`allowed_tools` and `allowed-tools` are the same key, written twice",
-        "The two spellings mean the same. With both, it would be a matter of luck which one a reader believes.",
-        "remove one of the two",
-    ),
-    Code(
-        "skill-invalid-glob",
-        "error",
-        "`{glob}` is not a valid glob: {reason}",
-        "A pattern that cannot be read matches nothing, so the skill would never be offered.",
-        "close the bracket, or escape it with `\\`",
-    ),
-    Code(
-        "skill-description-long",
-        "warning",
-        "the description has {length} bytes; more than {limit} crowd the list that the model chooses from",
-        "All descriptions are shown to the model before any skill is used.",
-        "say in one sentence when to use it; the rest belongs below the header",
-    ),
-    Code(
-        "skill-description-empty",
-        "warning",
-        "the description is empty",
-        "It loads, but nobody can tell when to use it.",
-    ),
-)
-CODES = (*CONVENTION_CODES, *_OWN_CODES, *LAYER_CODES)
 _LAYERS = ("user", "project")
 
 #: Just enough of a table for the checks that all headers share.
@@ -177,7 +141,7 @@ def _one_spelling(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
         also = Also("and here", part="key", origin=tree.story(_TOOLS).origin)
         place = tree.story(_ALIAS).origin
         return remove(tree, _ALIAS), [
-            Fact("skill-tools-given-twice", part="key", origin=place, also=(also,))
+            Fact(codes.SKILL_TOOLS_GIVEN_TWICE, part="key", origin=place, also=(also,))
         ]
     return move(tree, _ALIAS, _TOOLS), []
 
@@ -209,7 +173,7 @@ def _bring_body(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
 def _body_in_header(tree: Tree) -> Fact:
     values: dict[str, object] = {"field": BODY, "owner": "a skill", "nearest": None}
     return Fact(
-        "unknown-field",
+        core_codes.UNKNOWN_FIELD,
         values=values,
         part="key",
         severity="error",
@@ -228,8 +192,8 @@ def name_is_that_of_the_folder(config: Any, session: Session) -> Iterator[Fact]:
     )  # as it was found, whatever a link leads to
     if name != directory:
         remedy = Remedy(f"rename to `{directory}`", (Change(("name",), directory),), safe=False)
-        yield fact(
-            "skill-name-differs", ("name",), remedy=remedy, name=Shown(name), directory=directory
+        yield codes.SKILL_NAME_DIFFERS.at(
+            ("name",), remedy=remedy, name=Shown(name), directory=directory
         )
 
 
@@ -241,7 +205,7 @@ def globs_can_match(config: Any, _session: Session) -> Iterator[Fact]:
         reason = problem_of(glob) if isinstance(glob, str) else None
         if reason is not None:
             values = {"glob": Shown(glob), "reason": GLOB_REASONS[reason]}
-            yield Fact("skill-invalid-glob", ("triggers", "globs", number), values)
+            yield Fact(codes.SKILL_INVALID_GLOB, ("triggers", "globs", number), values)
 
 
 def description_is_short(config: Any, _session: Session) -> Iterator[Fact]:
@@ -251,9 +215,9 @@ def description_is_short(config: Any, _session: Session) -> Iterator[Fact]:
         return
     length = len(text.encode("utf-8", "surrogatepass"))
     if length > _LONG:
-        yield fact("skill-description-long", ("description",), length=length, limit=_LONG)
+        yield codes.SKILL_DESCRIPTION_LONG.at(("description",), length=length, limit=_LONG)
     elif not text.strip():
-        yield fact("skill-description-empty", ("description",))
+        yield codes.SKILL_DESCRIPTION_EMPTY.at(("description",))
 
 
 def _listed(plain: Any, file: str) -> Iterator[Item]:
@@ -269,10 +233,10 @@ STRICT = Kind(
     formats={".md": "yaml"},
     read=_read,
     strictness={
-        "duplicate-key": "error",
-        "extra-document": "error",
-        "unknown-tag": "error",
-        "merge-key": "error",
+        core_codes.DUPLICATE_KEY: "error",
+        core_codes.EXTRA_DOCUMENT: "error",
+        core_codes.UNKNOWN_TAG: "error",
+        core_codes.MERGE_KEY: "error",
     },
     shape=Shape(unknown="error", null_is_absent=True),
     stages=(
@@ -283,7 +247,7 @@ STRICT = Kind(
         partial(look_for_suspicious, _TABLE),
     ),
     rules=(name_is_that_of_the_folder, globs_can_match, description_is_short),
-    codes=CODES,
+    codes=SKILL_CODES,
     schema=hide_body,
     offers=names_in,
     listing=_listed,
@@ -294,7 +258,7 @@ STRICT = Kind(
 
 
 def _tolerant(convention: Convention) -> Kind:
-    return msgspec.structs.replace(kind_of(convention), codes=CODES, layers=_LAYERS)
+    return msgspec.structs.replace(kind_of(convention), codes=SKILL_CODES, layers=_LAYERS)
 
 
 _CLAUDE, _OPENCODE = _tolerant(tables.CLAUDE), _tolerant(tables.OPENCODE)

@@ -15,9 +15,11 @@ import msgspec
 from equipage.core.diagnostics import Diagnostic, Fact, LoadError
 from equipage.files.reading import Files, display_name
 from equipage.files.roots import Places, StrPath, find_places
+from equipage.kinds import codes as shared_codes
 from equipage.kinds.conventions.skill import SKILLS, STRICT, Skill, look_into
 from equipage.loading.findings import deduplicated
-from equipage.loading.pipeline import Outcome, Request, load_path, place_alone
+from equipage.loading.pipeline import Outcome, load_path, place_alone
+from equipage.loading.request import Request
 
 SkillLayer = Literal["user", "project"]
 
@@ -88,7 +90,7 @@ def discover_skills(
 def find_skills(places: Places) -> SkillDiscovery:
     """Every skill of every layer, checked. Never raises on bad files."""
     diagnostics = [
-        place_alone(Fact("variable-ignored", values={"name": name}), STRICT)
+        place_alone(Fact(shared_codes.VARIABLE_IGNORED, values={"name": name}))
         for name in places.ignored
     ]
     user, of_user = _in_layer("user", places.user, places)
@@ -119,4 +121,4 @@ def _in_layer(
         FoundSkill(name, layer, file, load_path(file, STRICT, request, Files()))
         for name, file in files
     ]
-    return found, [place_alone(fact, STRICT, display_name(base)) for fact in facts]
+    return found, [place_alone(fact, display_name(base)) for fact in facts]

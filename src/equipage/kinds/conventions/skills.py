@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from equipage.kinds.conventions import claude, opencode
-from equipage.kinds.conventions.table import Convention, Field, NameRule, Names, Table
+from equipage.kinds.tables import Convention, Field, NameRule, Names, Table
 
 #: Unicode letters are allowed, as the reference validator does.
 _NAME = NameRule(

@@ -9,18 +9,21 @@ from typing import Any
 
 import msgspec
 
+from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Change, Fact, Remedy, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
 from equipage.core.text import nearest
-from equipage.kinds.conventions.table import Convention, Field, Sort
+from equipage.kinds import codes as shared_codes
+from equipage.kinds.conventions import codes
 from equipage.kinds.headers import body_of, is_finite, is_unquoted
+from equipage.kinds.shared import alike, suspicions
+from equipage.kinds.tables import Convention, Field, Sort
 from equipage.loading.session import Session
 from equipage.loading.tree import Origin, Origins, Tree, get, graft, put
 from equipage.syntax import Range
 from equipage.syntax.document import Document, Located
 from equipage.syntax.frontmatter import CONVENTION
-from equipage.syntax.suspicious import mixed_scripts, secrets
 
 # --- words -------------------------------------------------------------------------------------
 # Lists of names as people write them: with commas, with blanks, as a list; each name with its place.
@@ -93,7 +96,13 @@ def before_header(source: Source) -> list[Fact]:
     if not space or not text[space:].startswith("---"):
         return []
     start = len(source.text) - len(text)
-    return [Fact("header-not-first", span=Span(source, start, start + space), severity="warning")]
+    return [
+        Fact(
+            shared_codes.HEADER_NOT_FIRST,
+            span=Span(source, start, start + space),
+            severity="warning",
+        )
+    ]
 
 
 def keep_text(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
@@ -118,7 +127,7 @@ def kept_as_written(tree: Tree, path: Path, value: Any) -> tuple[Tree, list[Fact
     values: dict[str, object] = {"found": Shown(value, as_found=True), "text": Shown(text)}
     remedy = Remedy("put quotes around it", (Change(path, text, origin=origin),))
     told = (
-        [Fact("number-as-text", values=values, origin=origin, remedy=remedy)]
+        [Fact(codes.NUMBER_AS_TEXT, values=values, origin=origin, remedy=remedy)]
         if is_finite(value)
         else []
     )
@@ -163,7 +172,7 @@ def _cut(document: Document, path: Path, located: Located) -> Fact | None:
     )
     hash_sign = text.index("#", end)
     return Fact(
-        "text-cut",
+        codes.TEXT_CUT,
         path,
         {"field": path[0]},
         span=Span(document.source, hash_sign, match.end()),
@@ -184,7 +193,7 @@ def divide_names(convention: Convention, tree: Tree, _session: Session) -> tuple
         if value is None or value == "":
             if field.restricts and field.split is not None:
                 values: dict[str, object] = {"field": field.name, "tool": convention.tool}
-                facts.append(Fact("restriction-empty", (field.name,), values, part="key"))
+                facts.append(Fact(codes.RESTRICTION_EMPTY, (field.name,), values, part="key"))
         elif field.refers == "tool" and convention.tools is not None:
             facts += _unknown_tools(convention, field, value, document)
         if isinstance(value, str) and field.split is not None:
@@ -211,7 +220,7 @@ def _unknown_tools(
                     "where": f" in {convention.tool}",
                     "nearest": nearest(each.name, convention.tools),
                 }
-                yield Fact("unknown-reference", (field.name,), values, span=span)
+                yield Fact(codes.UNKNOWN_REFERENCE, (field.name,), values, span=span)
 
 
 def words_of(field: Field, value: Any, document: Document) -> Iterator[tuple[str, Span]]:
@@ -249,7 +258,13 @@ def bring_body(convention: Convention, tree: Tree, _session: Session) -> tuple[T
         values: dict[str, object] = {"field": BODY, "owner": convention.one, "nearest": None}
         origin = tree.story((BODY,)).origin
         facts.append(
-            Fact("unknown-field", values=values, part="key", severity="warning", origin=origin)
+            Fact(
+                core_codes.UNKNOWN_FIELD,
+                values=values,
+                part="key",
+                severity="warning",
+                origin=origin,
+            )
         )
     body = body_of(tree.story(ROOT).origin.document, CONVENTION)
     tree = put(tree, (BODY,), "", how="")
@@ -262,19 +277,7 @@ def look_for_suspicious(
     """What nobody should see, and names that only look right."""
     source = tree.story(ROOT).origin.document.source
     name = get(tree.value, ("name",))
-    return tree, [*suspicions(source), *_alike(name if isinstance(name, str) else _stem(source))]
-
-
-def suspicions(source: Source) -> Iterator[Fact]:
-    """Secrets of a whole file."""
-    for each in secrets(source.text):
-        yield Fact("secret-in-file", values={"what": each.what}, span=Span(source, *each.range))
-
-
-def _alike(name: str) -> Iterator[Fact]:
-    scripts = mixed_scripts(name)
-    if scripts:
-        yield Fact("mixed-scripts", ("name",), {"name": Shown(name), "scripts": ", ".join(scripts)})
+    return tree, [*suspicions(source), *alike(name if isinstance(name, str) else _stem(source))]
 
 
 def _stem(source: Source) -> str:

@@ -7,12 +7,16 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from equipage.core.diagnostics import Change, Fact, Remedy, Shown, fact
+from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Change, Code, Fact, Remedy, Shown
 from equipage.core.frozen import EMPTY
 from equipage.core.path import Path
 from equipage.core.text import nearest
-from equipage.kinds.defect.codes import GLOB_REASONS
+from equipage.kinds import codes as shared_codes
+from equipage.kinds.defect import codes
+from equipage.kinds.globs import REASONS as GLOB_REASONS
 from equipage.kinds.globs import problem_of
+from equipage.kinds.shared import Table
 from equipage.loading.tree import HOLE, Origins, Tree, graft, remove_all, walk
 
 # Annotations are evaluated, not kept as text: msgspec would have to compile each of them when a model is first used.
@@ -22,10 +26,6 @@ Layer = Literal["user", "project", "project-local", "command line"]
 Safety = Literal["read_only", "mutating", "destructive", "network"]
 Shell = Literal["sh", "bash", "pwsh", "cmd"]
 Seconds = Annotated[int, msgspec.Meta(ge=0)]
-
-
-class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
-    """A table in which every key is known."""
 
 
 class HookMatch(Table, frozen=True):
@@ -162,13 +162,13 @@ def _unknown_event(tree: Tree, path: Path) -> Fact:
     event = str(path[-1])
     origin = tree.story(path).origin
     if event == DISABLE:
-        return Fact("hook-disable-in-profile", part="key", origin=origin)
+        return Fact(codes.HOOK_DISABLE_IN_PROFILE, part="key", origin=origin)
     guess = nearest(event, EVENTS)
     remedy = None
     if guess is not None:
         remedy = Remedy(f"rename to `{guess}`", (Change(path, guess, "key", origin=origin),))
     return Fact(
-        "unknown-hook-event",
+        codes.UNKNOWN_HOOK_EVENT,
         values={"event": Shown(event), "nearest": guess},
         part="key",
         origin=origin,
@@ -188,7 +188,7 @@ def _not_a_list(tree: Tree, path: Path, found: Any) -> Fact:
         "found": Shown(found, as_found=True),
         "hint": way if isinstance(found, dict) else None,
     }
-    return Fact("wrong-type", values=values, part="key", origin=origin)
+    return Fact(core_codes.WRONG_TYPE, values=values, part="key", origin=origin)
 
 
 def _stamped(tree: Tree, path: Path, layer: Layer | None, facts: list[Fact]) -> Tree:
@@ -203,7 +203,13 @@ def _stamped(tree: Tree, path: Path, layer: Layer | None, facts: list[Fact]) -> 
             values: dict[str, object] = {"field": "source", "owner": "`hook`", "nearest": None}
             origin = tree.story(place).origin
             facts.append(
-                Fact("unknown-field", values=values, part="key", origin=origin, severity="error")
+                Fact(
+                    core_codes.UNKNOWN_FIELD,
+                    values=values,
+                    part="key",
+                    origin=origin,
+                    severity="error",
+                )
             )
             own.append(place)
         if layer is not None:
@@ -218,7 +224,7 @@ def _without_null(tree: Tree, facts: list[Fact]) -> Tree:
         if value is None:
             origin = tree.story(path).origin
             values: dict[str, object] = {"expected": "a value", "found": Shown(None, as_found=True)}
-            facts.append(Fact("wrong-type", values=values, part="key", origin=origin))
+            facts.append(Fact(core_codes.WRONG_TYPE, values=values, part="key", origin=origin))
             holes[path] = Tree(HOLE, tree.at(path).origins)
     return graft(tree, holes)
 
@@ -243,14 +249,13 @@ def _match(match: Any, event: Any, path: Path) -> Iterator[Fact]:
         return
     glob = match.get("tool_glob")
     if isinstance(glob, str) and (reason := problem_of(glob)) is not None:
-        yield fact(
-            "invalid-glob", (*path, "tool_glob"), glob=Shown(glob), reason=GLOB_REASONS[reason]
+        yield shared_codes.INVALID_GLOB.at(
+            (*path, "tool_glob"), glob=Shown(glob), reason=GLOB_REASONS[reason]
         )
     if event in EVENTS and event not in TOOL_EVENTS:
         for condition in ("tool", "tool_glob", "safety"):
             if match.get(condition):
-                yield fact(
-                    "hook-never-matches",
+                yield codes.HOOK_NEVER_MATCHES.at(
                     (*path, condition),
                     part="key",
                     event=event,
@@ -266,8 +271,7 @@ def _handler(handler: Any, path: Path) -> Iterator[Fact]:
         name = handler.get("name")
         if isinstance(name, str) and name not in BUILTINS:
             place = (*path, "name")
-            yield fact(
-                "unknown-builtin-hook",
+            yield codes.UNKNOWN_BUILTIN_HOOK.at(
                 place,
                 name=Shown(name),
                 known=BUILTINS,
@@ -280,18 +284,18 @@ def _command(handler: dict[str, Any], path: Path) -> Iterator[Fact]:
     form = _form(handler)
     if form is not None:
         code, key = form
-        yield fact(code, (*path, key) if key else path, part="key")
+        yield code.at((*path, key) if key else path, part="key")
     elif handler.get("argv") == []:
-        yield fact("hook-argv-empty", (*path, "argv"))
+        yield codes.HOOK_ARGV_EMPTY.at((*path, "argv"))
 
 
-def _form(handler: dict[str, Any]) -> tuple[str, str | None] | None:
+def _form(handler: dict[str, Any]) -> tuple[Code, str | None] | None:
     has: Callable[[str], bool] = handler.__contains__
     if has("argv"):
         mixed = next((key for key in ("shell", "command") if has(key)), None)
-        return ("hook-command-mixed", mixed) if mixed else None
+        return (codes.HOOK_COMMAND_MIXED, mixed) if mixed else None
     if not has("shell"):
-        return "hook-command-incomplete", "command" if has("command") else None
+        return codes.HOOK_COMMAND_INCOMPLETE, "command" if has("command") else None
     if not has("command"):
-        return "hook-shell-without-command", "shell"
-    return ("hook-command-mixed", "argv_windows") if has("argv_windows") else None
+        return codes.HOOK_SHELL_WITHOUT_COMMAND, "shell"
+    return (codes.HOOK_COMMAND_MIXED, "argv_windows") if has("argv_windows") else None

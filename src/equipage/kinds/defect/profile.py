@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from equipage.core import codes as core_codes
 from equipage.kinds.defect import profile_rules as rules
 from equipage.kinds.defect import profile_rules as servers
 from equipage.kinds.defect import profile_stages as folder
 from equipage.kinds.defect import profile_stages as presenting
 from equipage.kinds.defect import profile_stages as stages
-from equipage.kinds.defect.codes import CODES
+from equipage.kinds.defect.codes import PROFILE_CODES
 from equipage.kinds.defect.profile_model import AgentProfile, ProfileOptions
 from equipage.kinds.defect.profile_rules import set_key, together
 from equipage.kinds.defect.profile_stages import read
@@ -49,10 +50,10 @@ KIND = Kind(
     formats={".md": "yaml", ".toml": "toml"},
     read=read,
     strictness={
-        "duplicate-key": "error",
-        "extra-document": "error",
-        "unknown-tag": "error",
-        "merge-key": "error",
+        core_codes.DUPLICATE_KEY: "error",
+        core_codes.EXTRA_DOCUMENT: "error",
+        core_codes.UNKNOWN_TAG: "error",
+        core_codes.MERGE_KEY: "error",
     },
     shape=Shape(unknown="error", null_is_absent=True),
     stages=(stages.keep_text, stages.fold_model, stages.bring_prompt, stages.prepare_hooks),
@@ -67,12 +68,11 @@ KIND = Kind(
     set_key=set_key,
     cross_rules=(servers.servers_exist,),
     refers=servers.refers,
-    codes=CODES,
+    codes=PROFILE_CODES,
     schema=hide_source,
     example=EXAMPLE,
     example_path=".defect/agents/NAME.md",
     listing=presenting.listing,
-    portable=presenting.portable,
     sensitive=presenting.SENSITIVE,
     layers=("user", "project"),
     identity=presenting.identity,

@@ -17,6 +17,7 @@ from equipage.core.frozen import EMPTY, FrozenDict
 from equipage.core.source import Source
 from equipage.files.reading import display_name
 from equipage.files.roots import Places, StrPath, find_places
+from equipage.kinds import codes as shared_codes
 from equipage.kinds.defect.hooks import Hook, Hooks
 from equipage.kinds.defect.profile import KIND
 from equipage.kinds.defect.profile_model import (
@@ -28,10 +29,11 @@ from equipage.kinds.defect.profile_model import (
 )
 from equipage.kinds.defect.profile_stages import AGENTS, look_into
 from equipage.loading.findings import deduplicated
-from equipage.loading.pipeline import Outcome, Request, load_path, place_alone
+from equipage.loading.pipeline import Outcome, load_path, place_alone
+from equipage.loading.request import Request
 from equipage.loading.result import Loaded
 from equipage.loading.session import Shared
-from equipage.workspace.report import set_findings
+from equipage.loading.set_rules import set_findings
 
 ProfileLayer = Literal["user", "project"]
 
@@ -156,7 +158,7 @@ def find_profiles(places: Places) -> Discovery:
     """Every profile below the folders of the layers, checked. Never raises on bad files."""
     found: list[FoundProfile] = []
     diagnostics: list[Diagnostic] = [
-        place_alone(Fact("variable-ignored", values={"name": name}), KIND)
+        place_alone(Fact(shared_codes.VARIABLE_IGNORED, values={"name": name}))
         for name in places.ignored
     ]
     folders: list[tuple[ProfileLayer, str | None]] = [
@@ -187,7 +189,7 @@ def _scan(
     for each in agents.entries:
         outcome = load_path(each.file, KIND, request, shared=shared)
         found.append(FoundProfile(each.name, layer, each.variant, each.file, outcome))
-    return found, [place_alone(fact, KIND, display_name(path)) for path, fact in agents.facts]
+    return found, [place_alone(fact, display_name(path)) for path, fact in agents.facts]
 
 
 # ----------------------------------------------------------------------------------------------- together

@@ -5,7 +5,8 @@ from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
-from equipage.kinds.defect.hooks import Hooks, Table
+from equipage.kinds.defect.hooks import Hooks
+from equipage.kinds.shared import Table
 
 U32 = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
 RequestLimitMode = Literal["fixed", "adaptive", "unbounded"]

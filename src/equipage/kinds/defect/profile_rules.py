@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from equipage.core.diagnostics import Also, Fact, Shown, fact
+from equipage.core.diagnostics import Also, Code, Fact, Shown
 from equipage.core.path import Path
 from equipage.core.source import Span
 from equipage.core.text import Guesses, nearest
+from equipage.kinds import codes as shared_codes
+from equipage.kinds.defect import codes
 from equipage.kinds.defect import hooks as hook_checks
-from equipage.kinds.defect.codes import GLOB_REASONS
 from equipage.kinds.defect.profile_stages import given_path, layer_of
+from equipage.kinds.globs import REASONS as GLOB_REASONS
 from equipage.kinds.globs import is_plain, problem_of
 from equipage.kinds.scope import path_of, reach_of
 from equipage.loading.kind import Offer
@@ -49,9 +51,9 @@ def texts_say_something(config: Any, _session: Session) -> Iterator[Fact]:
         return
     for name in ("description", "model"):
         if _is_blank(config.get(name)):
-            yield fact("text-empty", (name,), field=name)
+            yield codes.TEXT_EMPTY.at((name,), field=name)
     if _is_blank(get(config, ("prompt", "text"))):
-        yield fact("text-empty", ("prompt", "text"), field="prompt.text")
+        yield codes.TEXT_EMPTY.at(("prompt", "text"), field="prompt.text")
 
 
 def _is_blank(text: Any) -> bool:
@@ -69,11 +71,11 @@ def limit_facts(table: Any, path: Path) -> Iterator[Fact]:
     mode, number = table.get("request_limit_mode"), table.get("request_limit")
     place = (*path, "request_limit_mode")
     if mode in ("fixed", "adaptive") and number is None:
-        yield fact("request-limit-missing", place, mode=mode)
+        yield codes.REQUEST_LIMIT_MISSING.at(place, mode=mode)
     if mode == "unbounded" and number is not None:
-        yield fact("request-limit-ignored", (*path, "request_limit"), number=number)
+        yield codes.REQUEST_LIMIT_IGNORED.at((*path, "request_limit"), number=number)
     if number == 0 and not isinstance(number, bool) and mode != "unbounded":
-        yield fact("request-limit-zero", (*path, "request_limit"))
+        yield codes.REQUEST_LIMIT_ZERO.at((*path, "request_limit"))
 
 
 def sampling_is_plausible(config: Any, _session: Session) -> Iterator[Fact]:
@@ -91,8 +93,8 @@ def sampling_facts(table: Any, path: Path) -> Iterator[Fact]:
             and not isinstance(value, bool)
             and (value < low or high < value < math.inf)
         ):
-            yield fact(
-                "sampling-range", (*path, key), key=key, found=Shown(value), low=low, high=high
+            yield codes.SAMPLING_RANGE.at(
+                (*path, key), key=key, found=Shown(value), low=low, high=high
             )
 
 
@@ -106,11 +108,13 @@ def allowed_tools_can_match(config: Any, _session: Session) -> Iterator[Fact]:
         if not is_plain(entry):
             reason = problem_of(entry)
             if reason is not None:
-                yield fact("invalid-glob", path, glob=Shown(entry), reason=GLOB_REASONS[reason])
+                yield shared_codes.INVALID_GLOB.at(
+                    path, glob=Shown(entry), reason=GLOB_REASONS[reason]
+                )
         elif entry not in BUILT_IN_TOOLS and not entry.startswith(_MCP):
             guess = nearest(entry, BUILT_IN_TOOLS)
             if guess is not None:
-                yield fact("unknown-tool", path, tool=Shown(entry), nearest=guess)
+                yield codes.UNKNOWN_TOOL.at(path, tool=Shown(entry), nearest=guess)
 
 
 def hooks_can_run(config: Any, _session: Session) -> Iterator[Fact]:
@@ -145,7 +149,7 @@ def servers_exist(
             if server not in known:
                 values: dict[str, object] = {"tool": Shown(tool), "server": Shown(server)}
                 values["nearest"] = guesses.nearest(server, ordered)
-                yield outcome, Fact("unknown-server", place, values)
+                yield outcome, Fact(codes.UNKNOWN_SERVER, place, values)
 
 
 def refers(outcome: Outcome) -> bool:
@@ -227,7 +231,7 @@ def _duplicates(found: list[Member]) -> Iterator[Finding]:
         first = seen.setdefault((each.folder, each.name), each)
         if first is not each:
             yield _about(
-                each, "duplicate-profile", {"name": Shown(each.name)}, first, "the other one"
+                each, codes.DUPLICATE_PROFILE, {"name": Shown(each.name)}, first, "the other one"
             )
 
 
@@ -240,7 +244,7 @@ def _replacements(found: list[Member]) -> Iterator[Finding]:
             values: dict[str, object] = {"name": Shown(new.name), "more": Shown(more)}
             yield _about(
                 new,
-                "profile-loosens" if more else "profile-shadows",
+                codes.PROFILE_LOOSENS if more else codes.PROFILE_SHADOWS,
                 values,
                 old,
                 "the user's profile",
@@ -259,11 +263,11 @@ def _alike(found: list[Member]) -> Iterator[Finding]:
         first = seen.setdefault(_folded(each.name), each)
         if first.name != each.name:
             values: dict[str, object] = {"name": Shown(each.name), "other": Shown(first.name)}
-            yield _about(each, "profile-names-alike", values, first, "the other one")
+            yield _about(each, codes.PROFILE_NAMES_ALIKE, values, first, "the other one")
 
 
 def _about(
-    each: Member, code: str, values: dict[str, object], other: Member, message: str
+    each: Member, code: Code, values: dict[str, object], other: Member, message: str
 ) -> Finding:
     return each.outcome, Fact(
         code, values=values, span=each.start, also=(Also(message, span=other.start),)

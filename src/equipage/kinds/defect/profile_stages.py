@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source
@@ -22,12 +23,12 @@ from equipage.files.roots import (
 )
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.files.walking import leads_to_folder
+from equipage.kinds.defect import codes
 from equipage.kinds.defect import hooks as hook_checks
-from equipage.kinds.defect.codes import OVERLOOKED, REFUSED_PROMPTS, UNUSABLE_PROMPTS
 from equipage.kinds.defect.hooks import Layer
 from equipage.kinds.defect.profile_model import READ_ONLY, AgentProfile, Variant
 from equipage.kinds.headers import HeaderStyle, body_of, is_finite, is_unquoted, read_header
-from equipage.loading.kind import Elsewhere, Item, Portable, Sensitive
+from equipage.loading.kind import Elsewhere, Item, Sensitive
 from equipage.loading.session import Session
 from equipage.loading.tree import (
     HOLE,
@@ -44,8 +45,33 @@ from equipage.loading.tree import (
 )
 from equipage.syntax.document import Document
 
+#: Why a prompt file is not read although it may exist: a copy inside the folder would be.
+REFUSED_PROMPTS = {
+    core_codes.REFERENCE_ABSOLUTE: "the path is absolute",
+    core_codes.REFERENCE_ESCAPES: "it leads outside the folder of the profile",
+}
+#: Why a path cannot be that of a prompt, wherever it leads.
+UNUSABLE_PROMPTS = {
+    core_codes.REFERENCE_EMPTY: "the path is empty",
+    core_codes.REFERENCE_NUL: "the path contains a NUL character",
+    core_codes.FILE_IS_DIRECTORY: "it is a directory, expected a file",
+    core_codes.FILE_LINK_LOOP: "it leads through too many links",
+    core_codes.FILE_NOT_REGULAR: "it is not a regular file",
+    core_codes.FILE_TOO_LARGE: "it is too large: {size} bytes (limit: {limit})",
+    core_codes.FILE_UNREADABLE: "{reason}",
+    core_codes.NOT_UTF8: "it is not valid UTF-8: byte {byte} at offset {offset}",
+}
+#: Why a file in an `agents` folder is ignored.
+OVERLOOKED = {
+    "extension": "its name does not end in `.md`",
+    "no-config": "the folder has no `config.toml`",
+    "not-a-file": "its `config.toml` is not a regular file",
+    "encoding": "its name is not valid UTF-8",
+}
+
+
 if TYPE_CHECKING:
-    from equipage.loading.pipeline import Outcome
+    pass
 
 
 # --- folder ------------------------------------------------------------------------------------
@@ -89,12 +115,12 @@ def look_into(folder: str, root: str | None) -> Agents:
         entry = _entry(each)
         if isinstance(entry, str):
             facts.append(
-                (each.path, Fact("profile-overlooked", values={"reason": OVERLOOKED[entry]}))
+                (each.path, Fact(codes.PROFILE_OVERLOOKED, values={"reason": OVERLOOKED[entry]}))
             )
         elif entry is not None:
             entries.append(entry)
             if root is not None and (outside or entry.is_link) and _leaves(entry.file, root):
-                facts.append((entry.file, Fact("profile-link-outside")))
+                facts.append((entry.file, Fact(codes.PROFILE_LINK_OUTSIDE)))
     return Agents(tuple(sorted(entries, key=lambda each: each.name)), tuple(facts))
 
 
@@ -148,13 +174,6 @@ def listing(plain: Any, file: str) -> Iterator[Item]:
     match = _NAME.match(file)
     name = (match["folder"] or match["file"]) if match is not None else file
     yield Item("agent", name, plain.get("description"))
-
-
-def portable(outcome: Outcome) -> Portable | None:
-    """What other tools would make of an agent."""
-    from equipage.views import portability  # all their tables, for one command
-
-    return portability.portable(outcome)
 
 
 def layer_by_path(path: str) -> Layer | None:
@@ -257,7 +276,7 @@ def keep_text(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
         values: dict[str, object] = {"found": Shown(value, as_found=True), "text": Shown(text)}
         remedy = Remedy("put quotes around it", (Change(path, text, origin=origin),))
         if is_finite(value):
-            facts.append(Fact("text-not-quoted", values=values, origin=origin, remedy=remedy))
+            facts.append(Fact(codes.TEXT_NOT_QUOTED, values=values, origin=origin, remedy=remedy))
         kept[path] = text
     return put_all(tree, kept, how="kept as written"), facts
 
@@ -283,7 +302,7 @@ def fold_model(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
         if tree.value.get("model") is not None:
             also = Also("and here", part="key", origin=tree.story(("model",)).origin)
             place = tree.story(("default", "model")).origin
-            facts.append(Fact("model-given-twice", part="key", origin=place, also=(also,)))
+            facts.append(Fact(codes.MODEL_GIVEN_TWICE, part="key", origin=place, also=(also,)))
             tree = remove(tree, ("default", "model"))
         else:
             tree = remove(tree, ("model",)) if "model" in tree.value else tree
@@ -308,7 +327,7 @@ def bring_prompt(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
 
 def _from_body(tree: Tree, header: Document) -> tuple[Tree, list[Fact]]:
     if tree.value.get("prompt") is not None:
-        misplaced = Fact("prompt-in-single-file", part="key", origin=tree.story(_PROMPT).origin)
+        misplaced = Fact(codes.PROMPT_IN_SINGLE_FILE, part="key", origin=tree.story(_PROMPT).origin)
         return graft(tree, {_PROMPT: Tree(HOLE, tree.at(_PROMPT).origins)}), [misplaced]
     tree = remove(tree, _PROMPT) if "prompt" in tree.value else tree
     return _with_text(tree, body_of(header), ()), []
@@ -323,7 +342,7 @@ def _from_folder(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     if text is not None and file is not None:
         also = Also("and here", part="key", origin=tree.story((*_PROMPT, "file")).origin)
         place = tree.story((*_PROMPT, "text")).origin
-        return tree, [Fact("prompt-given-twice", part="key", origin=place, also=(also,))]
+        return tree, [Fact(codes.PROMPT_GIVEN_TWICE, part="key", origin=place, also=(also,))]
     if text is not None or not isinstance(file, str | None):
         return tree, []
     return _from_file(tree, file, session)
@@ -345,24 +364,24 @@ def _from_file(tree: Tree, file: str | None, session: Session) -> tuple[Tree, li
 
 def _read(reference: str, session: Session) -> Source:
     if session.embedded:
-        raise FileProblem("file-missing")  # there is no disk
+        raise FileProblem(core_codes.FILE_MISSING)  # there is no disk
     referred = session.refer(reference, PROMPT_POLICY, bases=(session.base,), roots=(session.base,))
     return require_text(referred.source)
 
 
 def _problem(problem: FileProblem, reference: str, place: Origin, *, is_default: bool) -> Fact:
     values = {"file": Shown(reference), **problem.values, "reference": Shown(reference)}
-    if problem.code == "file-missing":
-        code = "prompt-missing" if is_default else "prompt-file-missing"
+    if problem.code == core_codes.FILE_MISSING:
+        code = codes.PROMPT_MISSING if is_default else codes.PROMPT_FILE_MISSING
         return Fact(code, values=values, origin=place)
     if problem.code in REFUSED_PROMPTS:
         return Fact(
-            "prompt-file-refused",
+            codes.PROMPT_FILE_REFUSED,
             values={**values, "reason": REFUSED_PROMPTS[problem.code]},
             origin=place,
         )
     reason = UNUSABLE_PROMPTS[problem.code].format_map(problem.values)
-    return Fact("prompt-file-unusable", values={**values, "reason": reason}, origin=place)
+    return Fact(codes.PROMPT_FILE_UNUSABLE, values={**values, "reason": reason}, origin=place)
 
 
 def _with_text(tree: Tree, document: Document, via: tuple[Via, ...]) -> Tree:

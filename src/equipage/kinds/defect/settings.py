@@ -10,21 +10,23 @@ from typing import Any
 
 import msgspec
 
-from equipage.core.diagnostics import Also, Fact, Shown, fact
+from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source
 from equipage.core.text import nearest
 from equipage.files.roots import find_places
+from equipage.kinds.defect import codes
 from equipage.kinds.defect import hooks as hook_checks
 from equipage.kinds.defect import profile_rules as servers
 from equipage.kinds.defect import settings_layers as trust
-from equipage.kinds.defect.codes import SETTINGS_CODES as CODES
+from equipage.kinds.defect.codes import SETTINGS_CODES
 from equipage.kinds.defect.hooks import Layer
 from equipage.kinds.defect.profile import hide_source
 from equipage.kinds.defect.profile_rules import limit_facts, sampling_facts
 from equipage.kinds.defect.settings_layers import disabled_events_exist
-from equipage.kinds.defect.settings_mcp import servers_are_complete
 from equipage.kinds.defect.settings_model import BUILT_IN_MODELS, BUILT_IN_PROVIDERS, Settings, Turn
+from equipage.kinds.mcp.strict import servers_are_complete
 from equipage.loading.kind import Elsewhere, Item, Kind, Sensitive
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
@@ -111,7 +113,7 @@ def numbers_are_plausible(config: Any, _session: Session) -> Iterator[Fact]:
     for key in _RATIOS:
         ratio = get(config, ("turn", key))
         if _is_number(ratio) and not 0 < ratio <= 1:
-            yield fact("ratio-range", ("turn", key), key=key, found=Shown(ratio))
+            yield codes.RATIO_RANGE.at(("turn", key), key=key, found=Shown(ratio))
     yield from sampling_facts(get(config, ("turn", "sampling")), ("turn", "sampling"))
 
 
@@ -125,7 +127,7 @@ def models_are_named(config: Any, _session: Session) -> Iterator[Fact]:
     ):
         model = get(config, path)
         if isinstance(model, str) and not model.strip():
-            yield fact("text-empty", path, field=".".join(path))
+            yield codes.TEXT_EMPTY.at(path, field=".".join(path))
 
 
 def request_limit_is_complete(config: Any, _session: Session) -> Iterator[Fact]:
@@ -159,8 +161,7 @@ def _order(turn: dict[str, Any], low: str, relation: str, high: str) -> Fact:
     here, other = (low, high) if low in turn else (high, low)
     also = (Also("compared with this", ("turn", other)),) if other in turn else ()
     values = {each: turn.get(each, getattr(_DEFAULTS, each)) for each in (low, high)}
-    return fact(
-        "ratio-order",
+    return codes.RATIO_ORDER.at(
         ("turn", here),
         also=also,
         low=low,
@@ -180,8 +181,7 @@ def provider_is_known(config: Any, _session: Session) -> Iterator[Fact]:
     path: Path = ("default", "provider")
     if provider not in BUILT_IN_PROVIDERS and provider not in providers:
         known = [*BUILT_IN_PROVIDERS, *providers]
-        yield fact(
-            "provider-without-section",
+        yield codes.PROVIDER_WITHOUT_SECTION.at(
             path,
             provider=Shown(provider),
             nearest=nearest(provider, known),
@@ -195,7 +195,7 @@ def provider_is_known(config: Any, _session: Session) -> Iterator[Fact]:
         or get(section, ("default_model",)) is not None
     )
     if not has_model and provider not in BUILT_IN_MODELS:
-        yield fact("model-required", path, provider=Shown(provider))
+        yield codes.MODEL_REQUIRED.at(path, provider=Shown(provider))
 
 
 def _is_number(value: Any) -> bool:
@@ -253,7 +253,7 @@ def say_what_the_project_decides(tree: Tree, session: Session) -> tuple[Tree, li
 
 def leave_out_the_infinite(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     """Holes for numbers that are not finite, which the parser has told."""
-    return (without_infinities(tree) if session.noted("not-finite") else tree), []
+    return (without_infinities(tree) if session.noted(core_codes.NOT_FINITE) else tree), []
 
 
 def without_infinities(tree: Tree) -> Tree:
@@ -277,7 +277,7 @@ KIND = Kind(
     stages=(leave_out_the_infinite, prepare_hooks, say_what_the_project_decides),
     rules=(hooks_can_run, numbers_are_plausible, models_are_named),
     offers=servers.defined,
-    codes=CODES,
+    codes=SETTINGS_CODES,
     schema=hide_source,
     example=EXAMPLE,
     example_path=".defect/config.toml",

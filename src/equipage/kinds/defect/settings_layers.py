@@ -14,13 +14,14 @@ from typing import Any
 
 import msgspec
 
-from equipage.core.diagnostics import Also, Fact, Severity, Shown, fact
+from equipage.core.diagnostics import Also, Code, Fact, Severity, Shown
 from equipage.core.frozen import plain_data
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
 from equipage.core.text import nearest
+from equipage.kinds.defect import codes
 from equipage.kinds.defect.hooks import DISABLE, EVENTS, HOOKS, Hook
-from equipage.kinds.defect.settings_mcp import ENABLED, SERVERS
+from equipage.kinds.mcp.strict import ENABLED, SERVERS
 from equipage.loading.tree import Tree, get, remove, select
 from equipage.syntax import SyntaxProblem, toml
 from equipage.syntax.document import Document
@@ -83,7 +84,7 @@ def _disable(
     origin = tree.story((*HOOKS, DISABLE, number)).origin
     values: dict[str, object] = {"event": event}
     if not hit:
-        return tree, [Fact("hook-disable-idle", values=values, origin=origin)]
+        return tree, [Fact(codes.HOOK_DISABLE_IDLE, values=values, origin=origin)]
     facts: list[Fact] = []
     for each in hit:
         of_user = isinstance(entries[each], dict) and entries[each].get("source") == "user"
@@ -93,7 +94,7 @@ def _disable(
             severity: Any = "note" if layer == "project-local" else None
             facts.append(
                 Fact(
-                    "project-disables-hook",
+                    codes.PROJECT_DISABLES_HOOK,
                     values=values,
                     origin=origin,
                     also=also,
@@ -124,8 +125,8 @@ def disabled_events_exist(config: Any) -> Iterator[Fact]:
         event = entry.get("event") if isinstance(entry, dict) else None
         if isinstance(event, str) and event not in EVENTS:
             path = (*HOOKS, DISABLE, number, "event")
-            yield fact(
-                "unknown-hook-event", path, event=Shown(event), nearest=nearest(event, EVENTS)
+            yield codes.UNKNOWN_HOOK_EVENT.at(
+                path, event=Shown(event), nearest=nearest(event, EVENTS)
             )
 
 
@@ -175,7 +176,9 @@ def read_overrides(settings: Iterable[str]) -> tuple[Overrides, list[Fact]]:
             continue
         path, parsed = found
         if path[0] == "hooks":
-            facts.append(_fact("override-hooks", source, path, key=Shown(".".join(map(str, path)))))
+            facts.append(
+                _fact(codes.OVERRIDE_HOOKS, source, path, key=Shown(".".join(map(str, path))))
+            )
             continue
         _set(value, path, parsed)
         written.append((path, setting))
@@ -186,10 +189,10 @@ def _setting(setting: str, source: Source, facts: list[Fact]) -> tuple[tuple[str
     key, equals, text = setting.partition("=")
     path = _key(key.strip())
     if not equals or not key.strip() or path is None:
-        facts.append(_fact("override-malformed", source, found=Shown(setting)))
+        facts.append(_fact(codes.OVERRIDE_MALFORMED, source, found=Shown(setting)))
         return None
     if not all(path):
-        facts.append(_fact("override-key-empty", source, key=Shown(key.strip())))
+        facts.append(_fact(codes.OVERRIDE_KEY_EMPTY, source, key=Shown(key.strip())))
         return None
     return path, _value(text.strip(), path, source, facts)
 
@@ -200,7 +203,7 @@ def _is_text(setting: str, source: Source, facts: list[Fact]) -> bool:
         setting.encode()
     except UnicodeEncodeError:
         readable = setting.encode(errors="backslashreplace").decode()
-        facts.append(_fact("override-not-text", source, found=Shown(readable)))
+        facts.append(_fact(codes.OVERRIDE_NOT_TEXT, source, found=Shown(readable)))
         return False
     return True
 
@@ -251,7 +254,12 @@ def _as_text(text: str, path: Path, source: Source, facts: list[Fact]) -> str:
         key = ".".join(map(str, path))
         facts.append(
             _fact(
-                "override-taken-as-text", source, path, key=Shown(key), found=Shown(text), hint=hint
+                codes.OVERRIDE_TAKEN_AS_TEXT,
+                source,
+                path,
+                key=Shown(key),
+                found=Shown(text),
+                hint=hint,
             )
         )
     return text
@@ -267,7 +275,7 @@ def _set(value: dict[str, Any], path: Path, new: Any) -> None:
     value[str(path[-1])] = new
 
 
-def _fact(code: str, source: Source, path: Path = (), **values: object) -> Fact:
+def _fact(code: Code, source: Source, path: Path = (), **values: object) -> Fact:
     return Fact(code, path, values, span=Span(source, 0, 0))
 
 
@@ -277,18 +285,18 @@ _DEFAULT_SANDBOX = "ask-writes"
 _MODE: Path = ("sandbox", "mode")
 #: Keys of a provider → what it means when a project sets them.
 _PROVIDER = {
-    "base_url": "project-redirects-provider",
-    "headers": "project-redirects-provider",
-    "auth_header": "project-redirects-provider",
-    "api_key_env": "project-picks-credential",
+    "base_url": codes.PROJECT_REDIRECTS_PROVIDER,
+    "headers": codes.PROJECT_REDIRECTS_PROVIDER,
+    "auth_header": codes.PROJECT_REDIRECTS_PROVIDER,
+    "api_key_env": codes.PROJECT_PICKS_CREDENTIAL,
 }
-_PLACES: tuple[tuple[Path, str], ...] = (
-    (("http", "proxy", "http_proxy"), "project-sets-proxy"),
-    (("http", "proxy", "https_proxy"), "project-sets-proxy"),
-    (("tracing", "otlp", "endpoint"), "project-sends-traces"),
-    (("tracing", "langfuse", "host"), "project-sends-traces"),
-    (("tracing", "langfuse", "public_key"), "project-sends-traces"),
-    (("tracing", "langfuse", "secret_key"), "project-sends-traces"),
+_PLACES: tuple[tuple[Path, Code], ...] = (
+    (("http", "proxy", "http_proxy"), codes.PROJECT_SETS_PROXY),
+    (("http", "proxy", "https_proxy"), codes.PROJECT_SETS_PROXY),
+    (("tracing", "otlp", "endpoint"), codes.PROJECT_SENDS_TRACES),
+    (("tracing", "langfuse", "host"), codes.PROJECT_SENDS_TRACES),
+    (("tracing", "langfuse", "public_key"), codes.PROJECT_SENDS_TRACES),
+    (("tracing", "langfuse", "secret_key"), codes.PROJECT_SENDS_TRACES),
 )
 #: Never shown, whatever it is.
 _SECRET = frozenset({"secret_key", "public_key", "headers", "auth_header"})
@@ -318,7 +326,7 @@ def facts(
         )
 
 
-Found = tuple[str, Path, dict[str, object]]
+Found = tuple[Code, Path, dict[str, object]]
 
 
 def _below(below: Tree | None, path: Path) -> Iterator[Also]:
@@ -332,7 +340,7 @@ def _sandbox(tree: Tree, below: Tree | None) -> Iterator[Found]:
     before = get(below.value, _MODE) if below is not None else None
     before = before if before in _SANDBOXES else _DEFAULT_SANDBOX
     if mode in _SANDBOXES and _SANDBOXES.index(mode) > _SANDBOXES.index(before):
-        yield "project-loosens-sandbox", _MODE, {"mode": mode, "below": before}
+        yield codes.PROJECT_LOOSENS_SANDBOX, _MODE, {"mode": mode, "below": before}
 
 
 def _keys(tree: Tree) -> Iterator[Found]:
@@ -363,7 +371,7 @@ def _reaching(tree: Tree, root: str | None) -> Iterator[Found]:
         file = get(tree.value, path)
         if isinstance(file, str) and _leaves(tree, path, file, root):
             yield (
-                "project-reads-outside",
+                codes.PROJECT_READS_OUTSIDE,
                 path,
                 {"key": ".".join(map(str, path)), "found": Shown(file)},
             )
@@ -388,7 +396,7 @@ def _hooks(tree: Tree) -> Iterator[Found]:
             line = _line(get(handler, ("argv",)) or get(handler, ("command",)))
             if line is not None and get(handler, ("type",)) == "command":
                 yield (
-                    "project-runs-command",
+                    codes.PROJECT_RUNS_COMMAND,
                     ("hooks", event, number, "handler"),
                     {"event": event, "found": line},
                 )
@@ -419,7 +427,7 @@ def _changes(path: Path, own: Any, known: Any) -> Iterator[Found]:
         shown = _changed(value, known.get(key)) if key in _SERVER else None
         if shown is not None:
             yield (
-                "project-changes-server",
+                codes.PROJECT_CHANGES_SERVER,
                 (*path, key),
                 {"name": Shown(path[-1]), "key": key, "found": shown},
             )
@@ -440,7 +448,7 @@ def _program(path: Path, server: Any, at: Path) -> Iterator[Found]:
     command, args = get(server, ("command",)), get(server, ("args",), [])
     line = _line([command, *args] if isinstance(args, list) else None)
     if line is not None:
-        yield "project-runs-server", at, {"name": Shown(path[-1]), "found": line}
+        yield codes.PROJECT_RUNS_SERVER, at, {"name": Shown(path[-1]), "found": line}
 
 
 def server_facts(tree: Tree, enabled: Iterable[str]) -> Iterator[Fact]:

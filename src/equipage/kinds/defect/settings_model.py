@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 import msgspec
 
 from equipage.core.frozen import EMPTY
-from equipage.kinds.defect.hooks import Handler, HookMatch, Hooks, Table
+from equipage.kinds.defect.hooks import Handler, HookMatch, Hooks
 from equipage.kinds.defect.profile_model import (
     U32,
     RequestLimit,
@@ -15,7 +15,8 @@ from equipage.kinds.defect.profile_model import (
     Sampling,
     request_limit,
 )
-from equipage.kinds.defect.settings_mcp import Mcp
+from equipage.kinds.mcp.strict import Mcp
+from equipage.kinds.shared import Table
 
 #: TOML's integers are signed: what is meant to be 64 bits without a sign has 63.
 U64 = Annotated[int, msgspec.Meta(ge=0)]

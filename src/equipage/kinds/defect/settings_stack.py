@@ -15,6 +15,7 @@ from typing import Any
 
 import msgspec
 
+from equipage.core import codes as core_codes
 from equipage.core.arguments import is_possible, text_given, wrong
 from equipage.core.diagnostics import Change, Diagnostic, Fact, Label, LoadError, Remedy
 from equipage.core.path import Path, parse_path
@@ -22,9 +23,9 @@ from equipage.core.source import Source, Span
 from equipage.files.reading import Files, display_name
 from equipage.files.roots import Places, StrPath, find_places
 from equipage.files.sandbox import FileProblem
+from equipage.kinds import codes as shared_codes
 from equipage.kinds.defect import settings_layers as hook_layers
 from equipage.kinds.defect import settings_layers as trust
-from equipage.kinds.defect import settings_mcp as mcp
 from equipage.kinds.defect.hooks import Layer
 from equipage.kinds.defect.settings import KIND as ALONE
 from equipage.kinds.defect.settings import (
@@ -37,9 +38,11 @@ from equipage.kinds.defect.settings import (
 from equipage.kinds.defect.settings_layers import Overrides, read_overrides
 from equipage.kinds.defect.settings_model import Effective, Settings, effective
 from equipage.kinds.mcp import STRICT
+from equipage.kinds.mcp import strict as mcp
 from equipage.loading.kind import Kind
 from equipage.loading.model import build
-from equipage.loading.pipeline import Outcome, Request, check_tree
+from equipage.loading.pipeline import Outcome, check_tree
+from equipage.loading.request import Request
 from equipage.loading.result import Explanation, Loaded
 from equipage.loading.session import Session, format_of
 from equipage.loading.tree import (
@@ -178,7 +181,11 @@ class _Stack:
     def run(self, overrides: list[str]) -> SettingsFound:
         for name in self.places.ignored:
             self.facts.append(
-                Fact("variable-ignored", values={"name": name}, span=Span(self.defaults, 0, 0))
+                Fact(
+                    shared_codes.VARIABLE_IGNORED,
+                    values={"name": name},
+                    span=Span(self.defaults, 0, 0),
+                )
             )
         user, project = self.places.user, self.places.project
         if user is not None:
@@ -214,7 +221,7 @@ class _Stack:
         """Check a layer alone, say what it decides, and merge it."""
         self.layer_by_document[id(document)] = layer
         tree = Tree(document.value, Origins(Origin(document), (Via(f"{layer} layer"),)))
-        if any(each.code == "not-finite" for each in self.facts):
+        if any(each.code == core_codes.NOT_FINITE for each in self.facts):
             tree = without_infinities(tree)
         tree = self.checked(tree, LAYER, layer)
         self.facts += trust.facts(layer, tree, self.tree, self.places.root)
@@ -255,13 +262,13 @@ class _Stack:
     def unread(self, path: str, problem: FileProblem) -> Iterator[Fact]:
         """A file that is not there is fine; one that cannot be there, as its folder is none, is not."""
         code, values = problem.code, problem.values
-        if code == "file-missing":
+        if code == core_codes.FILE_MISSING:
             folder = _nearest(path)
             if os.path.isdir(folder) or folder in self.no_folders:
                 return
             self.no_folders.add(folder)
             code, values = (
-                "file-unreadable",
+                core_codes.FILE_UNREADABLE,
                 {"file": display_name(folder), "reason": os.strerror(errno.ENOTDIR)},
             )
         empty = Source.of_text(str(values.get("file", path)), "")
@@ -282,10 +289,16 @@ class _Stack:
         """The tree with holes where it does not fit the model: the merged tree must not repeat a finding."""
         _, _, found = build(tree.value, kind.model, kind.shape)
         self.facts += [_anchored(kind.cautious(each), tree) for each in found]
-        tree = remove_all(tree, (each.path for each in found if each.code == "unknown-field"))
+        tree = remove_all(
+            tree, (each.path for each in found if each.code == core_codes.UNKNOWN_FIELD)
+        )
         return graft(
             tree,
-            {each.path: _hole(tree, each.path) for each in found if each.code != "unknown-field"},
+            {
+                each.path: _hole(tree, each.path)
+                for each in found
+                if each.code != core_codes.UNKNOWN_FIELD
+            },
         )
 
     def _session(self, kind: Kind, layer: Layer | None = None) -> Session:

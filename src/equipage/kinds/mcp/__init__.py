@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Fact
 from equipage.core.source import Source
 from equipage.files.reading import Files
-from equipage.kinds.defect.settings_mcp import JsonServer, McpJson, from_json
 from equipage.kinds.mcp.codes import CODES
 from equipage.kinds.mcp.dialects import CLAUDE, DIALECTS, Dialect, dialect_of
 from equipage.kinds.mcp.servers import McpServers, gather, read_with_comments
+from equipage.kinds.mcp.strict import JsonServer, McpJson, from_json
 from equipage.loading.kind import Item, Kind, Sensitive
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
@@ -89,7 +90,7 @@ def _tolerant(dialect: Dialect) -> Kind:
         model=McpServers,
         formats={".json": "json", ".jsonc": "json", ".toml": "toml"},
         read=partial(_read, dialect),
-        strictness={"unknown-tag": "error", "merge-key": "error"},
+        strictness={core_codes.UNKNOWN_TAG: "error", core_codes.MERGE_KEY: "error"},
         shape=Shape(unknown="warning", null_is_absent=True),
         stages=(partial(gather, dialect),),
         codes=CODES,
@@ -119,7 +120,7 @@ STRICT = Kind(
     title="list of MCP servers",
     model=McpJson,
     formats={".json": "json"},
-    strictness={"duplicate-key": "error"},
+    strictness={core_codes.DUPLICATE_KEY: "error"},
     shape=Shape(unknown="error", null_is_absent=True),
     stages=(_strictly,),
     codes=CODES,

@@ -1,63 +1,31 @@
-"""The findings about lists of servers, in words."""
+"""The codes of lists of MCP servers. Their words are in codes.toml."""
 
 from __future__ import annotations
 
-from equipage.core.codes import Code
-from equipage.kinds.conventions.codes import SUSPICIONS
-from equipage.kinds.defect.codes import SETTINGS_CODES
+from equipage.core.diagnostics import Catalogue
+from equipage.kinds.codes import SUSPICIONS
 
-_OWN = (
-    Code(
-        "servers-unwrapped",
-        "warning",
-        "the servers stand at the root, not under `{top}`",
-        "Some tools read the file without the wrapper, most do not: to them it defines no server at all.",
-        'put everything into `{{"{top}": {{…}}}}`',
-    ),
-    Code(
-        "servers-misplaced",
-        "warning",
-        "{tool} looks for `{top}` here, not for `{found}`",
-        "Tools do not agree on the name of this key. Under another one, the servers are not seen.",
-        "rename it to `{top}`",
-    ),
-    Code(
-        "server-type-unknown",
-        "error",
-        "server `{name}` has the type `{found}`, which {tool} does not know",
-        "The type says how to talk to the server. One that is not known is refused.",
-        "use one of {types}",
-    ),
-    Code(
-        "server-type-wrong",
-        "error",
-        "server `{name}` has the type `{found}`, but no `{key}`",
-        "The type says how to talk to the server, and what it needs.",
-        "add `{key}`, or correct the type",
-    ),
-    Code(
-        "server-type-missing",
-        "warning",
-        "server `{name}` does not say its `type`, which {tool} needs",
-        "Other tools tell it from the other keys, this one does not.",
-        'add `"type": "{type}"`',
-    ),
-    Code(
-        "server-unreachable",
-        "error",
-        "server `{name}` has neither `command` nor `url`",
-        "There is nothing to start and nothing to call.",
-        "add `command` with the program to start, or `url` with the address",
-    ),
-    Code(
-        "server-key-unused",
-        "warning",
-        "`{key}` has no effect on the {transport} server `{name}`",
-        "The key belongs to servers that are reached another way.",
-        "remove it, or correct the `type`",
-    ),
-)
-#: Those of the strict reading come from the settings, which read `.mcp.json` the same way.
-_STRICT = tuple(code for code in SETTINGS_CODES if code.name.startswith("mcp-"))
+_codes = Catalogue(__file__)
 
-CODES: tuple[Code, ...] = (*_OWN, *_STRICT, *SUSPICIONS)
+SERVERS_UNWRAPPED = _codes.warning("servers-unwrapped")
+SERVERS_MISPLACED = _codes.warning("servers-misplaced")
+SERVER_TYPE_UNKNOWN = _codes.error("server-type-unknown")
+SERVER_TYPE_WRONG = _codes.error("server-type-wrong")
+SERVER_TYPE_MISSING = _codes.warning("server-type-missing")
+SERVER_UNREACHABLE = _codes.error("server-unreachable")
+SERVER_KEY_UNUSED = _codes.warning("server-key-unused")
+
+# The strict reading, which settings and `.mcp.json` share.
+MCP_SERVER_UNDEFINED = _codes.error("mcp-server-undefined")
+MCP_JSON_SERVER_LISTED = _codes.error("mcp-json-server-listed")
+MCP_SERVER_SHADOWED = _codes.warning("mcp-server-shadowed")
+MCP_UNKNOWN_TRANSPORT = _codes.error("mcp-unknown-transport")
+MCP_NEEDS_COMMAND_OR_URL = _codes.error("mcp-needs-command-or-url")
+MCP_MAIN_KEY_MISSING = _codes.error("mcp-main-key-missing")
+MCP_KEY_NOT_ALLOWED = _codes.error("mcp-key-not-allowed")
+MCP_KEY_IGNORED = _codes.warning("mcp-key-ignored")
+MCP_SERVER_INCOMPLETE = _codes.error("mcp-server-incomplete")
+MCP_KEY_MISPLACED = _codes.error("mcp-key-misplaced")
+
+STRICT_CODES = tuple(code for code in _codes.declared() if code.startswith("mcp-"))
+CODES = (*_codes.declared(), *SUSPICIONS)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from equipage.kinds.conventions.table import Field, Names, Table
+from equipage.kinds.tables import Field, Names, Table
 from equipage.syntax.document import Format
 
 #: What a server without a `type` is if it has this key.

@@ -8,14 +8,16 @@ from typing import Any, ClassVar, Literal
 
 import msgspec
 
-from equipage.core.diagnostics import Change, Fact, Remedy, Severity, Shown, fact
+from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Change, Fact, Remedy, Severity, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
 from equipage.core.text import nearest
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
-from equipage.kinds.conventions.stages import suspicions
+from equipage.kinds.mcp import codes
 from equipage.kinds.mcp.dialects import DIALECTS, Dialect
+from equipage.kinds.shared import suspicions
 from equipage.loading.model import Shape, build
 from equipage.loading.session import Session
 from equipage.loading.tree import HOLE, Origins, Tree, get, graft
@@ -62,7 +64,7 @@ def _find(dialect: Dialect, tree: Tree) -> tuple[Path, list[Fact]]:
             values: dict[str, object] = {"tool": dialect.tool, "top": top, "found": other}
             remedy = Remedy(f"rename to `{top}`", (Change((other,), top, "key"),))
             return (other,), [
-                Fact("servers-misplaced", (other,), values, part="key", remedy=remedy)
+                Fact(codes.SERVERS_MISPLACED, (other,), values, part="key", remedy=remedy)
             ]
     named = {key: each for key, each in value.items() if key != "$schema"}
     if named and all(_looks_like_server(each) for each in named.values()):
@@ -78,7 +80,7 @@ def _unwrapped(dialect: Dialect, tree: Tree, first: str) -> list[Fact]:
     source = tree.story(ROOT).origin.document.source
     if dialect.wrapper == "optional" and (source.path or source.name).endswith(".mcp.json"):
         return []
-    return [Fact("servers-unwrapped", (first,), {"top": dialect.top}, part="key")]
+    return [Fact(codes.SERVERS_UNWRAPPED, (first,), {"top": dialect.top}, part="key")]
 
 
 def _no_servers(dialect: Dialect, value: dict[str, Any]) -> Fact:
@@ -86,8 +88,7 @@ def _no_servers(dialect: Dialect, value: dict[str, Any]) -> Fact:
     remedy = None
     if guess is not None:
         remedy = Remedy(f"rename to `{dialect.top}`", (Change((guess,), dialect.top, "key"),))
-    return fact(
-        "missing-field",
+    return core_codes.MISSING_FIELD.at(
         part="key",
         severity="warning",
         remedy=remedy,
@@ -117,7 +118,7 @@ def _server(dialect: Dialect, tree: Tree, path: Path, value: Any) -> tuple[Tree,
     transport, those = _transport(dialect, path, fitting)
     facts += those
     if transport is None or any(
-        each.code == "server-type-unknown" and each.severity is None for each in those
+        each.code == codes.SERVER_TYPE_UNKNOWN and each.severity is None for each in those
     ):
         return Tree(HOLE, part.origins), facts
     ours, settings = _translated(dialect, fitting, transport)
@@ -170,7 +171,9 @@ def _unknown(
         "nearest": guess,
     }
     severity: Severity = "error" if restricts else "warning"
-    return Fact("unknown-field", place, values, part="key", remedy=remedy, severity=severity)
+    return Fact(
+        core_codes.UNKNOWN_FIELD, place, values, part="key", remedy=remedy, severity=severity
+    )
 
 
 def _transport(
@@ -181,7 +184,7 @@ def _transport(
     written = server.get("type")
     inferred = next((transport for key, transport in dialect.inferred if server.get(key)), None)
     if inferred is None:
-        return None, [Fact("server-unreachable", path, {"name": name}, part="key")]
+        return None, [Fact(codes.SERVER_UNREACHABLE, path, {"name": name}, part="key")]
     if isinstance(written, str):
         transport = dialect.types.get(written) or dialect.types.get(written.lower())
         if transport is not None:
@@ -194,7 +197,9 @@ def _transport(
         }
         known = any(written in each.types for each in DIALECTS)
         severity: Severity | None = "warning" if known else None
-        return inferred, [Fact("server-type-unknown", (*path, "type"), values, severity=severity)]
+        return inferred, [
+            Fact(codes.SERVER_TYPE_UNKNOWN, (*path, "type"), values, severity=severity)
+        ]
     if dialect.needs_type:
         word = next(
             word
@@ -203,7 +208,7 @@ def _transport(
         )
         return inferred, [
             Fact(
-                "server-type-missing",
+                codes.SERVER_TYPE_MISSING,
                 path,
                 {"name": name, "tool": dialect.tool, "type": word},
                 part="key",
@@ -228,7 +233,7 @@ def _reachable(
         "found": Shown(server["type"]),
         "key": key,
     }
-    return None, [Fact("server-type-wrong", (*path, "type"), values)]
+    return None, [Fact(codes.SERVER_TYPE_WRONG, (*path, "type"), values)]
 
 
 def _translated(
@@ -254,7 +259,7 @@ def _unused(dialect: Dialect, path: Path, server: dict[str, Any], transport: str
         name = dialect.renamed.get(key, key)
         if name in _OURS and name not in _BELONGS[transport] and server[key]:
             values = {"key": key, "transport": transport, "name": Shown(path[-1])}
-            yield Fact("server-key-unused", (*path, key), values, part="key")
+            yield Fact(codes.SERVER_KEY_UNUSED, (*path, key), values, part="key")
 
 
 # --------------------------------------------------------------------------------------------------- trees

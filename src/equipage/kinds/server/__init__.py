@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from equipage.core import codes as core_codes
 from equipage.core.path import Path
-from equipage.directives import file, generate, include
-from equipage.generators import CODES as GENERATOR_CODES
+from equipage.directives import codes as directive_codes
+from equipage.directives import include
+from equipage.directives.codes import FILE_CODES, GENERATE_CODES, INCLUDE_CODES
 from equipage.generators import schema as generator_schema
+from equipage.generators.codes import CODES as GENERATOR_CODES
 from equipage.kinds.server import compose as composing
 from equipage.kinds.server.codes import CODES
 from equipage.kinds.server.compose import fold
@@ -20,7 +23,7 @@ from equipage.kinds.server.rules import RULES
 from equipage.loading.kind import Item, Kind, Sensitive
 from equipage.loading.model import Shape
 from equipage.loading.schema import accept
-from equipage.schemas import CODES as SCHEMA_CODES
+from equipage.schemas.codes import CODES as SCHEMA_CODES
 
 # --- example -----------------------------------------------------------------------------------
 # A good first file.
@@ -170,12 +173,12 @@ KIND = Kind(
     limits=limits_of,
     uses_environment=True,
     # Only the composed configuration says whether a number stands where data is free.
-    strictness={"not-finite": None, "invisible-character": "note"},
+    strictness={core_codes.NOT_FINITE: None, core_codes.INVISIBLE_CHARACTER: "note"},
     shape=Shape(
         unknown="warning",
         null_is_absent=True,
         exempt=("$",),
-        own_codes={include.OVERRIDE: "orphan-override"},
+        own_codes={include.OVERRIDE: directive_codes.ORPHAN_OVERRIDE},
     ),
     stages=(
         composing.include,
@@ -187,7 +190,7 @@ KIND = Kind(
     ),
     rules=RULES,
     finish=fold,
-    codes=(*CODES, *include.CODES, *file.CODES, *generate.CODES, *GENERATOR_CODES, *SCHEMA_CODES),
+    codes=(*CODES, *INCLUDE_CODES, *FILE_CODES, *GENERATE_CODES, *GENERATOR_CODES, *SCHEMA_CODES),
     schema=author_schema,
     example=EXAMPLE,
     listing=listing,

@@ -12,13 +12,15 @@ from typing import Any, cast
 
 import msgspec
 
-from equipage.core.diagnostics import Fact, fact
+from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Fact
 from equipage.core.path import ROOT, Path
 from equipage.directives import file as filing
 from equipage.directives import find_directives
 from equipage.directives import generate as generating
 from equipage.directives import include as including
 from equipage.files.sandbox import PathPolicy
+from equipage.kinds.server import codes
 from equipage.kinds.server.items import SORTS, Place, implicit_includes, is_free
 from equipage.kinds.server.limits import LIMITS, MAX_DATA_BYTES, MAX_DEPTH, ServerLimits
 from equipage.kinds.server.model import Baseline, Logging, ServerConfig, ServerFile, ServerInfo
@@ -146,7 +148,7 @@ def load_files(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     for path, name in loaded.binaries.items():
         if slot_of(path) == "text":
             origin = tree.story((*path, filing.KEY)).origin
-            loaded.facts.append(Fact("binary-as-text", path, {"file": name}, origin=origin))
+            loaded.facts.append(Fact(codes.BINARY_AS_TEXT, path, {"file": name}, origin=origin))
     return loaded.tree, loaded.facts
 
 
@@ -176,7 +178,7 @@ def bound_depth(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
             return tree, []
     if not any(node for node in level.values()):
         return tree, []
-    return tree, [fact("nesting-too-deep", _deepest(tree.value), limit=MAX_DEPTH)]
+    return tree, [core_codes.NESTING_TOO_DEEP.at(_deepest(tree.value), limit=MAX_DEPTH)]
 
 
 def _children(node: Any) -> list[Any]:

@@ -8,9 +8,10 @@ from typing import Any
 
 import msgspec
 
-from equipage.core.diagnostics import Fact, fact
+from equipage.core.diagnostics import Fact
 from equipage.core.path import Path
 from equipage.generators import GeneratorLimits, format_size, parse_size
+from equipage.kinds.server import codes
 from equipage.kinds.server.items import SORTS, Sort, added_items, base_items, listing
 from equipage.kinds.server.model import LARGEST
 from equipage.loading.kind import Limits
@@ -70,7 +71,7 @@ def limits_of(env: Mapping[str, str]) -> tuple[ServerLimits, list[Fact]]:
         if number is None:
             default = format_size(limit.default) if limit.in_bytes else str(limit.default)
             said: dict[str, object] = {"variable": limit.variable, "default": default}
-            facts.append(Fact("limit-unreadable", values=said, part="nowhere"))
+            facts.append(Fact(codes.LIMIT_UNREADABLE, values=said, part="nowhere"))
         else:
             values[name] = min(number, limit.cap)
     generators, found = GeneratorLimits.from_environment(env)
@@ -107,8 +108,8 @@ def counts_are_bounded(config: Any, session: Session) -> Iterator[Fact]:
         if count > limit:
             known = LIMITS[f"max_{entity}"]
             variable = known.variable if count <= known.cap else None
-            yield fact(
-                "limit-exceeded", path, entity=entity, count=count, limit=limit, variable=variable
+            yield codes.LIMIT_EXCEEDED.at(
+                path, entity=entity, count=count, limit=limit, variable=variable
             )
 
 

@@ -21,11 +21,12 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from equipage.core.diagnostics import Fact, Shown, fact
+from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import Path
 from equipage.core.text import nearest
 from equipage.directives.generate import Generated
-from equipage.kinds.server import items
+from equipage.kinds.server import codes, items
 from equipage.kinds.server.compose import Rewrite, rewritten
 from equipage.kinds.server.items import BRANCH_KEYS, Place, entries, is_free
 from equipage.kinds.server.model import LARGEST
@@ -110,12 +111,11 @@ def settle_side_effect(part: Tree, path: Path, facts: list[Fact]) -> Tree:
             "expected": expected,
             "found": found,
         }
-        facts.append(fact("effect-parameter-type", (*path, name), **said))
+        facts.append(codes.EFFECT_PARAMETER_TYPE.at((*path, name), **said))
         part = remove(part, (name,))
     if effect.get("trigger", HOLE) is None:
         facts.append(
-            fact(
-                "wrong-type",
+            core_codes.WRONG_TYPE.at(
                 (*path, "trigger"),
                 expected="a word",
                 found=Shown(None, as_found=True),
@@ -178,7 +178,7 @@ def flatten_matchers(part: Tree, path: Path, facts: list[Fact]) -> Tree:
                 "key": Shown(_as_written(steps)),
                 "other": Shown(_as_written(other)),
             }
-            facts.append(fact("both-spellings", (*path, "match", *steps), part="key", **said))
+            facts.append(codes.BOTH_SPELLINGS.at((*path, "match", *steps), part="key", **said))
             continue
         if len(steps) > 1:
             part = move(part, ("match", *steps), ("match", field))
@@ -196,7 +196,9 @@ def _as_written(steps: tuple[str, ...]) -> str:
 
 def _renamed(part: Tree, at: Path, alias: str, path: Path, facts: list[Fact], name: str) -> Tree:
     if name in get(part.value, at):
-        facts.append(fact("both-spellings", (*path, *at, alias), part="key", key=alias, other=name))
+        facts.append(
+            codes.BOTH_SPELLINGS.at((*path, *at, alias), part="key", key=alias, other=name)
+        )
         return remove(part, (*at, alias))
     return move(part, (*at, alias), (*at, name))
 
@@ -213,7 +215,7 @@ def _doubts(matchers: dict[str, Any], steps: tuple[str, ...], path: Path) -> Ite
             "operator": guess,
             "field": Shown(".".join(steps)),
         }
-        yield fact("matcher-operator-as-field", (*path, *steps), part="key", **said)
+        yield codes.MATCHER_OPERATOR_AS_FIELD.at((*path, *steps), part="key", **said)
 
 
 #: The parameters that may stand beside a delivery written as a word.
@@ -230,7 +232,7 @@ def normalise(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     facts: list[Fact] = []
     for rewrite in _REWRITES:
         tree = rewritten(tree, rewrite, facts)
-    if session.noted("not-finite"):
+    if session.noted(core_codes.NOT_FINITE):
         tree = _without_infinities(tree, facts)
     return _with_absolute_paths(tree, session), facts
 
@@ -241,7 +243,7 @@ def normalise(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
 def _normalise_renamed(part: Tree, path: Path, facts: list[Fact], old: str, new: str) -> Tree:
     """The mapping with `old` called `new`; both at once is an error."""
     if new in part.value:
-        facts.append(fact("both-spellings", (*path, old), part="key", key=old, other=new))
+        facts.append(codes.BOTH_SPELLINGS.at((*path, old), part="key", key=old, other=new))
         # The finding is still to be placed, so where the removed one came from stays known.
         return Tree(remove(part, (old,)).value, part.origins, part.moves)
     return move(part, (old,), (new,))
@@ -297,13 +299,15 @@ def _hoisted_default(part: Tree, path: Path, facts: list[Fact]) -> Tree:
         place = (*path, "default", key)
         if key in BRANCH_KEYS and key in part.value:
             facts.append(
-                fact("both-spellings", place, part="key", key=f"default: {{{key}: …}}", other=key)
+                codes.BOTH_SPELLINGS.at(place, part="key", key=f"default: {{{key}: …}}", other=key)
             )
         elif key in BRANCH_KEYS:
             part = move(part, ("default", key), (key,))
         elif not key.startswith("$"):
             facts.append(
-                fact("unknown-field", place, part="key", field=Shown(key), owner="`match branch`")
+                core_codes.UNKNOWN_FIELD.at(
+                    place, part="key", field=Shown(key), owner="`match branch`"
+                )
             )
     return put(part, ("default",), True)
 
@@ -325,13 +329,12 @@ def _message_content(part: Tree, path: Path, facts: list[Fact]) -> Tree:
     if content is HOLE:
         # The model would ask for a mapping, but what people write is text.
         facts.append(
-            fact("missing-field", path, field="content", owner="`message`", expected="text")
+            core_codes.MISSING_FIELD.at(path, field="content", owner="`message`", expected="text")
         )
     else:
         expected = "text, a payload from `$generate`, or a content item"
         facts.append(
-            fact(
-                "wrong-type",
+            core_codes.WRONG_TYPE.at(
                 (*path, "content"),
                 expected=expected,
                 found=Shown(content, as_found=True),
@@ -386,7 +389,7 @@ def _listed_replacements(part: Tree, path: Path, facts: list[Fact]) -> Tree:
     sort = next(each for each in items.SORTS if path[-1] == f"replace_{each.plural}")
     hint = f"write `{path[-1]}: {{{sort.identity.upper()}: …}}`, with the {sort.identity} of the {sort.name} to replace"
     found = Shown(part.value, as_found=True)
-    facts.append(fact("wrong-type", path, expected="a mapping", found=found, hint=hint))
+    facts.append(core_codes.WRONG_TYPE.at(path, expected="a mapping", found=found, hint=hint))
     return Tree(HOLE, part.origins)
 
 
@@ -410,7 +413,7 @@ def _without_infinities(tree: Tree, facts: list[Fact]) -> Tree:
         free = is_free(path)
         written = Shown(texts.get((id(origin.document), origin.path), "this"))
         facts.append(
-            fact("not-finite", path, severity="warning" if free else "error", found=written)
+            core_codes.NOT_FINITE.at(path, severity="warning" if free else "error", found=written)
         )
         parts[path] = Tree(None if free else HOLE, Origins(origin, (Via("normalised"),)))
     return graft(tree, parts)

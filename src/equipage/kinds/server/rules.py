@@ -8,10 +8,11 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from equipage.core.diagnostics import Also, Fact, Severity, Shown, fact
+from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Also, Fact, Severity, Shown
 from equipage.core.path import Path
 from equipage.directives import mentions
-from equipage.kinds.server import limits, rules_phases, rules_responses
+from equipage.kinds.server import codes, limits, rules_phases, rules_responses
 from equipage.kinds.server.items import (
     PROMPT,
     RESOURCE,
@@ -40,8 +41,8 @@ def deliveries_fit_64_bits(config: Any, _session: Session) -> Iterator[Fact]:
         for name, value in mapping(behavior.get("delivery")).items():
             if isinstance(value, int) and value > LARGEST:
                 expected = f"a whole number from 0 to {LARGEST}"
-                yield fact(
-                    "out-of-range", (*path, "delivery", name), found=Shown(value), expected=expected
+                yield core_codes.OUT_OF_RANGE.at(
+                    (*path, "delivery", name), found=Shown(value), expected=expected
                 )
 
 
@@ -50,12 +51,12 @@ def side_effects_do_something(config: Any, _session: Session) -> Iterator[Fact]:
         effect = mapping(effect)
         size = effect.get("batch_size")
         if effect.get("type") == "batch_amplify" and size == 0 and not isinstance(size, bool):
-            yield fact("not-positive", (*path, "batch_size"), field="batch_size")
+            yield codes.NOT_POSITIVE.at((*path, "batch_size"), field="batch_size")
         if (
             effect.get("type") in ("notification_flood", "batch_amplify")
             and effect.get("method") == ""
         ):
-            yield fact("empty-field", (*path, "method"), field="method")
+            yield codes.EMPTY_FIELD.at((*path, "method"), field="method")
 
 
 BEHAVIOR_RULES = (deliveries_fit_64_bits, side_effects_do_something)
@@ -71,9 +72,9 @@ LONG_NAME = 100
 def server_has_a_name(config: Any, _session: Session) -> Iterator[Fact]:
     name = mapping(mapping(config).get("server")).get("name")
     if name == "":
-        yield fact("empty-field", ("server", "name"), field="name")
+        yield codes.EMPTY_FIELD.at(("server", "name"), field="name")
     elif isinstance(name, str) and len(name.encode("utf-8", "replace")) > LONG_NAME:
-        yield fact("long-name", ("server", "name"), length=len(name.encode("utf-8", "replace")))
+        yield codes.LONG_NAME.at(("server", "name"), length=len(name.encode("utf-8", "replace")))
 
 
 def form_is_one(config: Any, _session: Session) -> Iterator[Fact]:
@@ -85,8 +86,7 @@ def form_is_one(config: Any, _session: Session) -> Iterator[Fact]:
     for sort in SORTS:
         if config.get(sort.plural) is not None:
             also = Also(f"`{phased}` makes it the phased form", (phased,), "key")
-            yield fact(
-                "mixed-forms",
+            yield codes.MIXED_FORMS.at(
                 (sort.plural,),
                 part="key",
                 also=[also],
@@ -99,7 +99,7 @@ def phases_have_a_baseline(config: Any, _session: Session) -> Iterator[Fact]:
     config = mapping(config)
     simple = any(config.get(sort.plural) is not None for sort in SORTS)
     if config.get("phases") and "baseline" not in config and not simple:
-        yield fact("no-baseline", ("phases",), part="key")
+        yield codes.NO_BASELINE.at(("phases",), part="key")
 
 
 def defaults_are_needed(config: Any, _session: Session) -> Iterator[Fact]:
@@ -110,7 +110,7 @@ def defaults_are_needed(config: Any, _session: Session) -> Iterator[Fact]:
         key = path[-1]
         if holder.get(key) is not None and baseline.get(key) is not None:
             said: dict[str, Any] = {"key": ".".join(path), "winner": f"baseline.{key}"}
-            yield fact("superseded-default", path, part="key", **said)
+            yield codes.SUPERSEDED_DEFAULT.at(path, part="key", **said)
 
 
 def dates_are_dates(config: Any, _session: Session) -> Iterator[Fact]:
@@ -118,7 +118,7 @@ def dates_are_dates(config: Any, _session: Session) -> Iterator[Fact]:
     for key in ("created", "updated"):
         written = metadata.get(key)
         if isinstance(written, str) and not _is_date(written):
-            yield fact("not-a-date", ("metadata", key), found=Shown(written))
+            yield codes.NOT_A_DATE.at(("metadata", key), found=Shown(written))
 
 
 def _is_date(written: str) -> bool:
@@ -158,7 +158,7 @@ def definitions_are_filled(config: Any, _session: Session) -> Iterator[Fact]:
     for sort, field in _NEEDED:
         for path, item in items(config, sort):
             if mapping(mapping(item).get(sort.name)).get(field) == "":
-                yield fact("empty-field", (*path, sort.name, field), field=field)
+                yield codes.EMPTY_FIELD.at((*path, sort.name, field), field=field)
 
 
 def identities_are_unique(config: Any, _session: Session) -> Iterator[Fact]:
@@ -179,7 +179,7 @@ def _duplicates(sort: Sort, path: Path, base: Any) -> Iterator[Fact]:
             severity: Severity = "warning" if sort is TOOL else "error"
             also = Also("first here", first[name])
             said: dict[str, Any] = {"sort": sort.name, "field": sort.identity, "name": Shown(name)}
-            yield fact("duplicate-item", place, also=[also], severity=severity, **said)
+            yield codes.DUPLICATE_ITEM.at(place, also=[also], severity=severity, **said)
         first.setdefault(name, place)
 
 
@@ -189,9 +189,9 @@ def input_schemas_are_objects(config: Any, _session: Session) -> Iterator[Fact]:
         schema = definition.get("inputSchema", HOLE)
         place = (*path, "tool", "inputSchema")
         if schema is not HOLE and not isinstance(schema, dict):
-            yield fact("schema-not-object", place, found=Shown(schema, as_found=True))
+            yield codes.SCHEMA_NOT_OBJECT.at(place, found=Shown(schema, as_found=True))
         elif isinstance(schema, dict) and "type" not in schema and "$generate" not in schema:
-            yield fact("schema-without-type", place)
+            yield codes.SCHEMA_WITHOUT_TYPE.at(place)
 
 
 def input_schemas_are_schemas(config: Any, session: Session) -> Iterator[Fact]:
@@ -237,8 +237,7 @@ def responses_answer(config: Any, _session: Session) -> Iterator[Fact]:
             response = mapping(response)
             chooses = any(response.get(key) is not None for key in _CHOOSING)
             if not chooses and response.get(field) in (None, []):
-                yield fact(
-                    "empty-content",
+                yield codes.EMPTY_CONTENT.at(
                     (*path, "response", field),
                     field=field,
                     example=examples[field],

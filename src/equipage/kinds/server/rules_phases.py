@@ -7,10 +7,11 @@ from typing import Any
 
 import msgspec
 
-from equipage.core.diagnostics import Also, Fact, Shown, fact
+from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.path import Path
 from equipage.core.text import Guesses, expression, nearest
-from equipage.kinds.server import items
+from equipage.kinds.server import codes, items
 from equipage.kinds.server.items import SORTS, Sort, entries, triggers
 from equipage.kinds.server.model import LARGEST
 from equipage.kinds.server.normalise import OPERATORS, TEXT_OPERATORS
@@ -111,10 +112,10 @@ def phases_are_named(config: Any, _session: Session) -> Iterator[Fact]:
     for path, phase in items.phases(config):
         name, place = mapping(phase).get("name"), (*path, "name")
         if name == "":
-            yield fact("empty-field", place, field="name")
+            yield codes.EMPTY_FIELD.at(place, field="name")
         elif isinstance(name, str) and name in first:
-            yield fact(
-                "duplicate-phase", place, also=[Also("first here", first[name])], name=Shown(name)
+            yield codes.DUPLICATE_PHASE.at(
+                place, also=[Also("first here", first[name])], name=Shown(name)
             )
         elif isinstance(name, str):
             first[name] = place
@@ -124,7 +125,7 @@ def phases_can_be_reached(config: Any, _session: Session) -> Iterator[Fact]:
     for path, phase in list(items.phases(config))[:-1]:
         if isinstance(phase, dict) and phase.get("advance") is None:
             place: Path = (*path, "name") if "name" in phase else path
-            yield fact("unreachable-phases", place, name=Shown(phase.get("name")))
+            yield codes.UNREACHABLE_PHASES.at(place, name=Shown(phase.get("name")))
 
 
 # -------------------------------------------------------------------------------------------------- references
@@ -171,8 +172,7 @@ def _unknown(
 ) -> Fact:
     sort = offered.sort
     simple = mapping(config).get(sort.plural) is not None
-    return fact(
-        "unknown-target",
+    return codes.UNKNOWN_TARGET.at(
         place,
         part=part,
         action=action,
@@ -219,8 +219,8 @@ def added_items_are_new(config: Any, _session: Session) -> Iterator[Fact]:
                 name = sort.identify(item)
                 if name is not None and name in seen:
                     at = (*place, *sort.identity_path)
-                    yield fact(
-                        "added-twice", at, sort=sort.name, plural=sort.plural, name=Shown(name)
+                    yield codes.ADDED_TWICE.at(
+                        at, sort=sort.name, plural=sort.plural, name=Shown(name)
                     )
                 if name is not None:
                     seen.add(name)
@@ -236,7 +236,7 @@ def replacements_keep_names(config: Any, _session: Session) -> Iterator[Fact]:
                     "name": Shown(name),
                     "sort": sort.name,
                 }
-                yield fact("renamed-by-replace", (*path, *sort.identity_path), **said)
+                yield codes.RENAMED_BY_REPLACE.at((*path, *sort.identity_path), **said)
 
 
 # ---------------------------------------------------------------------------------------------------- actions
@@ -249,9 +249,9 @@ def actions_are_single(config: Any, _session: Session) -> Iterator[Fact]:
                 continue
             given = [key for key in _ACTIONS if action.get(key) is not None]
             if not given:
-                yield fact("action-missing", place)
+                yield codes.ACTION_MISSING.at(place)
             for key in given[1:]:
-                yield fact("action-ambiguous", (*place, key), part="key", winner=given[0], key=key)
+                yield codes.ACTION_AMBIGUOUS.at((*place, key), part="key", winner=given[0], key=key)
 
 
 RULES = (
@@ -271,16 +271,16 @@ RULES = (
 def triggers_can_fire(config: Any, _session: Session) -> Iterator[Fact]:
     for path, trigger in triggers(config):
         if trigger.get("on") is None and trigger.get("after") is None:
-            yield fact("trigger-missing", path)
+            yield codes.TRIGGER_MISSING.at(path)
         count = trigger.get("count")
         if count == 0 and isinstance(count, int) and not isinstance(count, bool):
-            yield fact("count-zero", (*path, "count"))
+            yield codes.COUNT_ZERO.at((*path, "count"))
         elif isinstance(count, int) and count > LARGEST:
-            yield fact(
-                "out-of-range", (*path, "count"), found=Shown(count), expected="a 64-bit number"
+            yield core_codes.OUT_OF_RANGE.at(
+                (*path, "count"), found=Shown(count), expected="a 64-bit number"
             )
         if trigger.get("timeout") is not None and trigger.get("on") is None:
-            yield fact("timeout-without-event", (*path, "timeout"), part="key")
+            yield codes.TIMEOUT_WITHOUT_EVENT.at((*path, "timeout"), part="key")
 
 
 def events_are_known(config: Any, _session: Session) -> Iterator[Fact]:
@@ -292,11 +292,11 @@ def events_are_known(config: Any, _session: Session) -> Iterator[Fact]:
         if not event.is_known:
             guess = nearest(event.base, BASES)
             known = tuple(BASES)
-            yield fact(
-                "unknown-event", (*path, "on"), event=Shown(written), nearest=guess, known=known
+            yield codes.UNKNOWN_EVENT.at(
+                (*path, "on"), event=Shown(written), nearest=guess, known=known
             )
         elif not event.is_well_qualified:
-            yield fact("odd-qualifier", (*path, "on"), event=Shown(written), base=event.base)
+            yield codes.ODD_QUALIFIER.at((*path, "on"), event=Shown(written), base=event.base)
 
 
 def durations_are_readable(config: Any, _session: Session) -> Iterator[Fact]:
@@ -307,9 +307,9 @@ def durations_are_readable(config: Any, _session: Session) -> Iterator[Fact]:
                 continue
             duration = parse_duration(written)
             if duration is None:
-                yield fact("invalid-duration", (*path, key), found=Shown(written), grammar=GRAMMAR)
+                yield codes.INVALID_DURATION.at((*path, key), found=Shown(written), grammar=GRAMMAR)
             elif duration >= DAY_MS:
-                yield fact("long-duration", (*path, key), found=Shown(written))
+                yield codes.LONG_DURATION.at((*path, key), found=Shown(written))
 
 
 def matchers_can_match(config: Any, _session: Session) -> Iterator[Fact]:
@@ -321,14 +321,14 @@ def matchers_can_match(config: Any, _session: Session) -> Iterator[Fact]:
 
 def _matcher_problems(path: Path, matcher: dict[str, Any]) -> Iterator[Fact]:
     if not any(operator in matcher for operator in OPERATORS):
-        yield fact("matcher-empty", path, operators=OPERATORS)
+        yield codes.MATCHER_EMPTY.at(path, operators=OPERATORS)
     for operator in TEXT_OPERATORS:
         yield from _text_problems((*path, operator), operator, matcher.get(operator, HOLE))
     if "any_of" in matcher:
         yield from _choice_problems((*path, "any_of"), matcher["any_of"])
         other = next((each for each in TEXT_OPERATORS if each in matcher), None)
         if other is not None:
-            yield fact("matcher-operators-combined", (*path, "any_of"), part="key", other=other)
+            yield codes.MATCHER_OPERATORS_COMBINED.at((*path, "any_of"), part="key", other=other)
 
 
 def _text_problems(path: Path, operator: str, value: Any) -> Iterator[Fact]:
@@ -337,7 +337,7 @@ def _text_problems(path: Path, operator: str, value: Any) -> Iterator[Fact]:
     if not isinstance(value, str):
         yield _wrong(path, operator, "text", value)
     elif operator == "regex" and (problem := regex_problem(value)) is not None:
-        yield fact("regex-invalid", path, pattern=Shown(value), problem=problem)
+        yield codes.REGEX_INVALID.at(path, pattern=Shown(value), problem=problem)
 
 
 def _choice_problems(path: Path, value: Any) -> Iterator[Fact]:
@@ -355,7 +355,7 @@ def _choice_problems(path: Path, value: Any) -> Iterator[Fact]:
 
 def _wrong(path: Path, operator: str, expected: str, value: Any) -> Fact:
     found = Shown(value, as_found=True)
-    return fact("matcher-operator-type", path, operator=operator, expected=expected, found=found)
+    return codes.MATCHER_OPERATOR_TYPE.at(path, operator=operator, expected=expected, found=found)
 
 
 TRIGGERS_RULES = (triggers_can_fire, events_are_known, durations_are_readable, matchers_can_match)

@@ -9,9 +9,10 @@ from typing import Any, cast
 
 import msgspec
 
-from equipage.core.diagnostics import Fact, Shown, fact
+from equipage.core.diagnostics import Code, Fact, Shown
 from equipage.core.path import Path
 from equipage.core.text import expression, nearest
+from equipage.kinds.server import codes
 from equipage.kinds.server.compose import ServerOptions
 from equipage.kinds.server.items import (
     Place,
@@ -146,13 +147,13 @@ def branches_can_be_taken(config: Any, _session: Session) -> Iterator[Fact]:
 def _branch_problems(path: Path, branch: dict[str, Any], *, after_fallback: bool) -> Iterator[Fact]:
     conditional = branch.get("when") is not None
     if not conditional and "default" not in branch:
-        yield fact("branch-incomplete", path)
+        yield codes.BRANCH_INCOMPLETE.at(path)
     elif conditional and "default" in branch:
-        yield fact("branch-both", (*path, "default"), part="key")
+        yield codes.BRANCH_BOTH.at((*path, "default"), part="key")
     if after_fallback and conditional:
-        yield fact("unreachable-branch", (*path, "when"), part="key")
+        yield codes.UNREACHABLE_BRANCH.at((*path, "when"), part="key")
     elif after_fallback and "default" in branch:
-        yield fact("second-default", (*path, "default"), part="key")
+        yield codes.SECOND_DEFAULT.at((*path, "default"), part="key")
 
 
 def conditions_are_readable(config: Any, _session: Session) -> Iterator[Fact]:
@@ -169,7 +170,7 @@ def _condition_problems(path: Path, condition: Any) -> Iterator[Fact]:
         yield from _all_pattern_problems(path, condition)
     elif isinstance(condition, dict):
         if not any(condition.get(operator) is not None for operator in OPERATORS):
-            yield fact("condition-empty", path, part="key", operators=OPERATORS)
+            yield codes.CONDITION_EMPTY.at(path, part="key", operators=OPERATORS)
         yield from _all_pattern_problems((*path, "any_of"), listing(condition.get("any_of")))
         if isinstance(condition.get("regex"), str):
             yield from _pattern_problems((*path, "regex"), PREFIX + condition["regex"])
@@ -187,15 +188,15 @@ def _pattern_problems(path: Path, written: str) -> Iterator[Fact]:
     is_regex = pattern is not written and written.startswith(PREFIX)
     problem = regex_problem(pattern) if is_regex else glob_problem(written)
     if problem is not None:
-        code = "regex-invalid" if is_regex else "glob-invalid"
-        yield fact(code, path, pattern=Shown(pattern), problem=problem)
+        code = codes.REGEX_INVALID if is_regex else codes.GLOB_INVALID
+        yield code.at(path, pattern=Shown(pattern), problem=problem)
 
 
 def sequences_have_answers(config: Any, _session: Session) -> Iterator[Fact]:
     for response in all_responses(config):
         for path, chooser in choosers(response):
             if mapping(chooser).get("sequence") == []:
-                yield fact("empty-sequence", (*path, "sequence"), part="key")
+                yield codes.EMPTY_SEQUENCE.at((*path, "sequence"), part="key")
 
 
 # --------------------------------------------------------------------------------------------------- handlers
@@ -204,7 +205,7 @@ def sequences_have_answers(config: Any, _session: Session) -> Iterator[Fact]:
 def handlers_are_allowed(config: Any, session: Session) -> Iterator[Fact]:
     if not cast(ServerOptions, session.options).allow_handlers:
         for path, _ in handlers(config):
-            yield fact("handler-not-allowed", path, part="key")
+            yield codes.HANDLER_NOT_ALLOWED.at(path, part="key")
 
 
 def handlers_can_run(config: Any, session: Session) -> Iterator[Fact]:
@@ -216,7 +217,7 @@ def handlers_can_run(config: Any, session: Session) -> Iterator[Fact]:
             and timeout >= 0
             and timeout not in TIMEOUTS
         ):
-            yield fact("handler-timeout", (*path, "timeout_ms"), found=Shown(timeout))
+            yield codes.HANDLER_TIMEOUT.at((*path, "timeout_ms"), found=Shown(timeout))
         if handler.get("type") == "http":
             yield from _url_problems(path, handler.get("url"))
         elif handler.get("type") == "command":
@@ -225,19 +226,19 @@ def handlers_can_run(config: Any, session: Session) -> Iterator[Fact]:
 
 def _url_problems(path: Path, url: Any) -> Iterator[Fact]:
     if isinstance(url, str) and not url.startswith(("http://", "https://")) and "${" not in url:
-        yield fact("handler-url", (*path, "url"), url=Shown(url))
+        yield codes.HANDLER_URL.at((*path, "url"), url=Shown(url))
 
 
 def _command_problems(path: Path, command: Any, session: Session) -> Iterator[Fact]:
     if command is None or command == []:
-        yield fact("empty-field", (*path, "cmd"), field="cmd")
+        yield codes.EMPTY_FIELD.at((*path, "cmd"), field="cmd")
         return
     name = listing(command)[0] if listing(command) else None
     search = session.env.get("PATH")
     if not isinstance(name, str) or "/" in name or "${" in name or session.embedded or not search:
         return
     if not session.files.finds_program(name, search):
-        yield fact("command-not-found", (*path, "cmd", 0), command=Shown(name))
+        yield codes.COMMAND_NOT_FOUND.at((*path, "cmd", 0), command=Shown(name))
 
 
 RULES = (
@@ -261,7 +262,7 @@ _START = expression(r"\$[${]")
 _CALL = expression(r"fn\.(?P<name>[^(}\s]*)")
 
 
-def template_problems(text: str) -> Iterator[tuple[str, str]]:
+def template_problems(text: str) -> Iterator[tuple[Code, str]]:
     """What is wrong with the templates of a text: a code, and the function or the text it is about."""
     if "${" not in text:
         return
@@ -272,11 +273,11 @@ def template_problems(text: str) -> Iterator[tuple[str, str]]:
             continue
         close = text.find("}", position)
         if close < 0:
-            yield "template-unclosed", text[match.start() :]
+            yield codes.TEMPLATE_UNCLOSED, text[match.start() :]
             return
         call = _CALL.match(text[position:close].strip())
         if call is not None and call["name"] not in FUNCTIONS:
-            yield "template-function", call["name"]
+            yield codes.TEMPLATE_FUNCTION, call["name"]
         position = close + 1
 
 
@@ -292,10 +293,10 @@ def templates_are_closed(config: Any, _session: Session) -> Iterator[Fact]:
                 yield _problem(code, path, about)
 
 
-def _problem(code: str, path: Any, about: str) -> Fact:
-    if code == "template-unclosed":
-        return fact(code, path, text=Shown(about))
-    return fact(code, path, name=Shown(about), nearest=nearest(about, FUNCTIONS), known=FUNCTIONS)
+def _problem(code: Code, path: Any, about: str) -> Fact:
+    if code == codes.TEMPLATE_UNCLOSED:
+        return code.at(path, text=Shown(about))
+    return code.at(path, name=Shown(about), nearest=nearest(about, FUNCTIONS), known=FUNCTIONS)
 
 
 def _texts(config: Any) -> Iterator[Place]:

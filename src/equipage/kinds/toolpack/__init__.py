@@ -7,9 +7,10 @@ from typing import Any, Literal
 
 import msgspec
 
-from equipage import schemas
+from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Fact, Severity
 from equipage.directives import ref
+from equipage.directives.codes import REF_CODES
 from equipage.kinds.toolpack.codes import CODES
 from equipage.kinds.toolpack.model import CLOSED, ToolpackFile, make
 from equipage.kinds.toolpack.rules import RULES, ids_are_unique, set_key
@@ -18,6 +19,7 @@ from equipage.loading.kind import Item, Kind, Sensitive
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
 from equipage.loading.tree import Tree
+from equipage.schemas.codes import CODES as SCHEMA_CODES
 
 # --- authoring ---------------------------------------------------------------------------------
 # What an author may write beyond the model, and what rules say about texts: for the schema that editors use.
@@ -158,7 +160,11 @@ KIND = Kind(
     model=ToolpackFile,
     options=ToolpackOptions,
     merge_keys=True,
-    strictness={"extra-document": "error", "unknown-tag": "error", "non-string-key": _odd_key},
+    strictness={
+        core_codes.EXTRA_DOCUMENT: "error",
+        core_codes.UNKNOWN_TAG: "error",
+        core_codes.NON_STRING_KEY: _odd_key,
+    },
     shape=Shape(
         unknown="warning",
         closed=CLOSED,
@@ -169,7 +175,7 @@ KIND = Kind(
     rules=RULES,
     set_rules=(ids_are_unique,),
     set_key=set_key,
-    codes=(*schemas.CODES, *ref.CODES, *CODES),
+    codes=(*SCHEMA_CODES, *REF_CODES, *CODES),
     make=make,
     schema=author_schema,
     example=EXAMPLE,

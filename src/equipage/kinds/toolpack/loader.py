@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from equipage.core import codes as core_codes
 from equipage.core.arguments import folders_given, path_given
 from equipage.core.diagnostics import Diagnostic, LoadError
 from equipage.core.source import Source
@@ -24,12 +25,13 @@ from equipage.files.reading import display_name
 from equipage.kinds.toolpack import KIND
 from equipage.kinds.toolpack.model import Toolpack
 from equipage.kinds.toolpack.phrases import phrase
-from equipage.loading.pipeline import Outcome, Request, load_path
+from equipage.loading.findings import finding
+from equipage.loading.pipeline import Outcome, load_path
+from equipage.loading.request import Request
 from equipage.loading.result import CANONICAL, canonical
 from equipage.loading.session import Shared
+from equipage.loading.set_rules import same_once, set_findings
 from equipage.loading.tree import get
-from equipage.workspace.check import finding
-from equipage.workspace.report import same_once, set_findings
 
 __all__ = ["Toolpack", "ToolpackLoader", "ToolpackValidationError"]
 
@@ -200,20 +202,21 @@ def _unreadable(folder: str, error: OSError) -> Diagnostic:
     """Whoever loads a folder relies on having all of it."""
     shown = display_name(folder)
     values = {"folder": shown, "reason": error.strerror or str(error)}
-    return finding("folder-unreadable", shown, values, severity="error")
+    return finding(core_codes.FOLDER_UNREADABLE, shown, values, severity="error")
 
 
 def _no_packs(folder: str) -> Diagnostic:
     shown = display_name(folder)
     message = f"no toolpacks in {shown}: nothing there is named `*{SUFFIX}`"
-    return Diagnostic("file-missing", "warning", message, file=shown)
+    return Diagnostic(core_codes.FILE_MISSING.name, "warning", message, file=shown)
 
 
 def _no_folder(folder: str) -> Diagnostic:
     shown = display_name(folder)
     what = "is a file, not a folder" if os.path.exists(folder) else "does not exist"
+    code = core_codes.FILE_MISSING if what.startswith("does") else core_codes.FILE_UNREADABLE
     return Diagnostic(
-        "file-missing" if what.startswith("does") else "file-unreadable",
+        code.name,
         "error",
         f"Toolpacks directory not found: {shown} {what}",
         file=shown,

@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.path import Path, PathSyntaxError, parse_path
+from equipage.directives import codes as directive_codes
 from equipage.kinds.toolpack.spelling import camel_path
 
 #: What each field must be.
@@ -33,17 +35,29 @@ _NOUNS = (
 #: Parts of texts that were not YAML or JSON at all.
 _SYNTAX = frozenset(
     {
-        "yaml-syntax",
-        "json-syntax",
-        "control-character",
-        "not-utf8",
-        "recursive-alias",
-        "undefined-alias",
+        core_codes.YAML_SYNTAX,
+        core_codes.JSON_SYNTAX,
+        core_codes.CONTROL_CHARACTER,
+        core_codes.NOT_UTF8,
+        core_codes.RECURSIVE_ALIAS,
+        core_codes.UNDEFINED_ALIAS,
     }
 )
-_SYNTAX |= {"undefined-alias", "alias-bomb", "nesting-too-deep", "extra-document", "unknown-tag"}
+_SYNTAX |= {
+    core_codes.UNDEFINED_ALIAS,
+    core_codes.ALIAS_BOMB,
+    core_codes.NESTING_TOO_DEEP,
+    core_codes.EXTRA_DOCUMENT,
+    core_codes.UNKNOWN_TAG,
+}
 _SHAPE = frozenset(
-    {"wrong-type", "out-of-range", "wrong-length", "pattern-mismatch", "invalid-value"}
+    {
+        core_codes.WRONG_TYPE,
+        core_codes.OUT_OF_RANGE,
+        core_codes.WRONG_LENGTH,
+        core_codes.PATTERN_MISMATCH,
+        core_codes.INVALID_VALUE,
+    }
 )
 
 
@@ -52,27 +66,27 @@ def phrase(each: Diagnostic) -> str | None:
     if each.code in _SYNTAX:
         return _syntax(each)
     if each.code.startswith("schema-") and not each.code.startswith(
-        ("schema-ref", "schema-not-mapping")
+        ("schema-ref", directive_codes.SCHEMA_NOT_MAPPING)
     ):
         return "schema failed validation"
     try:
         path = parse_path(each.path)
     except PathSyntaxError:
         return None
-    if each.code == "non-string-key":
+    if each.code == core_codes.NON_STRING_KEY:
         return _keys(path)
-    if each.code == "not-finite" and path[:2] == ("templating", "context"):
+    if each.code == core_codes.NOT_FINITE and path[:2] == ("templating", "context"):
         return "templating.context must be JSON serialisable"
-    if each.code == "missing-field":
+    if each.code == core_codes.MISSING_FIELD:
         return _missing(each, path)
-    if each.code == "unknown-field":
+    if each.code == core_codes.UNKNOWN_FIELD:
         return _unknown(path)
     return _shape(each, camel_path(path)) if each.code in _SHAPE else None
 
 
 def _syntax(each: Diagnostic) -> str | None:
     name = each.name or ""
-    if each.code == "unknown-tag" and each.path.startswith("templating.context"):
+    if each.code == core_codes.UNKNOWN_TAG and each.path.startswith("templating.context"):
         return "templating.context must be JSON serialisable"
     if name.endswith((".tool.yaml", ".tool.yml")):
         return "Failed to parse YAML"
@@ -120,7 +134,7 @@ def _shape(each: Diagnostic, path: Path) -> str | None:
         return "Expected mapping at the top"
     if path[-1] == "<<":
         return "Failed to parse YAML"
-    if path[:2] == ("caps", "network") and each.code == "invalid-value":
+    if path[:2] == ("caps", "network") and each.code == core_codes.INVALID_VALUE:
         match = re.search(r"`([^`]+)`", each.message)
         if match and not each.message.startswith("``"):
             return f"caps.network has unsupported protocol '{match[1]}'"

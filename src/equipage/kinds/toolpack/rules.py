@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown, fact
+from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
 from equipage.core.path import Path
 from equipage.files.reading import display_name
+from equipage.kinds.toolpack import codes
 from equipage.loading.session import Session
 from equipage.loading.tree import Origin, get
 
@@ -43,11 +44,11 @@ def id_is_dotted(pack: Any, _session: Session) -> Iterator[Fact]:
         return
     dotted = name.replace(":", ".")
     if _ID.fullmatch(dotted):
-        yield fact("id-colon", ("id",), found=Shown(name), nearest=dotted)
+        yield codes.ID_COLON.at(("id",), found=Shown(name), nearest=dotted)
         return
     guess = re.sub(r"[^a-z0-9]+", ".", name.strip().lower()).strip(".")
-    yield fact(
-        "id-form", ("id",), found=Shown(name), nearest=guess if _ID.fullmatch(guess) else None
+    yield codes.ID_FORM.at(
+        ("id",), found=Shown(name), nearest=guess if _ID.fullmatch(guess) else None
     )
 
 
@@ -61,14 +62,13 @@ def version_is_semantic(pack: Any, _session: Session) -> Iterator[Fact]:
     try:
         release = Version(version).release
     except (InvalidVersion, ValueError):
-        yield fact("version-form", ("version",), found=Shown(version))
+        yield codes.VERSION_FORM.at(("version",), found=Shown(version))
         return
     if len(release) != 3:
         hint = f"write `{version.strip()}{'.0' * (3 - len(release))}`" if len(release) < 3 else None
-        yield fact("version-form", ("version",), found=Shown(version), hint=hint)
+        yield codes.VERSION_FORM.at(("version",), found=Shown(version), hint=hint)
     elif not _SEMVER.fullmatch(version):
-        yield fact(
-            "version-not-semver",
+        yield codes.VERSION_NOT_SEMVER.at(
             ("version",),
             found=Shown(version),
             nearest=".".join(map(str, release)),
@@ -87,7 +87,7 @@ def env_names_are_upper_case(pack: Any, _session: Session) -> Iterator[Fact]:
     given = get(pack, ("env", "set"))
     for name in given if isinstance(given, dict) else ():
         if not name:
-            yield fact("env-name-empty", ("env", "set", name), part="key", where="env.set keys")
+            yield codes.ENV_NAME_EMPTY.at(("env", "set", name), part="key", where="env.set keys")
         elif not _ENV_NAME.fullmatch(name):
             yield _env_name("env.set key", name, ("env", "set", name), "key")
 
@@ -98,8 +98,7 @@ def _env_name(where: str, name: str, path: Path, part: Any) -> Fact:
     remedy = (
         Remedy(f"change to `{guess}`", (Change(path, guess, part),), safe=False) if fits else None
     )
-    return fact(
-        "env-name",
+    return codes.ENV_NAME.at(
         path,
         part=part,
         remedy=remedy,
@@ -115,7 +114,7 @@ def env_is_passed_or_set(pack: Any, _session: Session) -> Iterator[Fact]:
     if isinstance(passed, list) and isinstance(given, dict):
         for number, name in enumerate(passed):
             if isinstance(name, str) and name and name in given:
-                yield fact("env-set-and-passed", ("env", "passthrough", number), found=Shown(name))
+                yield codes.ENV_SET_AND_PASSED.at(("env", "passthrough", number), found=Shown(name))
 
 
 # ------------------------------------------------------------------------------------------------ execution
@@ -139,7 +138,7 @@ def execution_has_an_entry(pack: Any, _session: Session) -> Iterator[Fact]:
     if all(execution.get(name) in empty for name in entries):
         quoted = [f"'{name}'" for name in entries]
         names = f"{', '.join(quoted[:-1])} or {quoted[-1]}"
-        yield fact("execution-entry", ("execution",), part="key", kind=kind, names=names)
+        yield codes.EXECUTION_ENTRY.at(("execution",), part="key", kind=kind, names=names)
 
 
 def module_names_a_callable(pack: Any, _session: Session) -> Iterator[Fact]:
@@ -153,11 +152,11 @@ def module_names_a_callable(pack: Any, _session: Session) -> Iterator[Fact]:
     if ":" not in module or module.startswith(":") or module.endswith(":"):
         stem, _, last = module.strip(":").rpartition(".")
         hint = f"`{stem}:{last}`?" if stem and _MODULE.fullmatch(f"{stem}:{last}") else None
-        yield fact(
-            "execution-module", place, found=Shown(module), hint=hint and f"did you mean {hint}"
+        yield codes.EXECUTION_MODULE.at(
+            place, found=Shown(module), hint=hint and f"did you mean {hint}"
         )
     else:
-        yield fact("execution-module-name", place, found=Shown(module))
+        yield codes.EXECUTION_MODULE_NAME.at(place, found=Shown(module))
 
 
 def requests_can_be_made(pack: Any, _session: Session) -> Iterator[Fact]:
@@ -166,14 +165,14 @@ def requests_can_be_made(pack: Any, _session: Session) -> Iterator[Fact]:
         return
     url = get(pack, ("execution", "url"))
     if isinstance(url, str) and url and not _URL.match(url):
-        yield fact("execution-url", ("execution", "url"), found=Shown(url))
+        yield codes.EXECUTION_URL.at(("execution", "url"), found=Shown(url))
     headers = get(pack, ("execution", "headers"))
     for name, value in headers.items() if isinstance(headers, dict) else ():
         place = ("execution", "headers", name)
         if not name:
-            yield fact("header-name-empty", place, part="key")
+            yield codes.HEADER_NAME_EMPTY.at(place, part="key")
         elif isinstance(value, str) and _LINE_BREAK.search(name + value.rstrip("\r\n")):
-            yield fact("header-line-break", place, found=Shown(name))
+            yield codes.HEADER_LINE_BREAK.at(place, found=Shown(name))
 
 
 def dialect_is_current(pack: Any, _session: Session) -> Iterator[Fact]:
@@ -181,7 +180,7 @@ def dialect_is_current(pack: Any, _session: Session) -> Iterator[Fact]:
     if isinstance(pack, dict) and "execution" not in pack:
         old = [key for key in _OLD_KEYS if key in pack]
         if len(old) > 1:
-            yield fact("old-dialect", (old[0],), part="key", found=tuple(old))
+            yield codes.OLD_DIALECT.at((old[0],), part="key", found=tuple(old))
 
 
 RULES = (
@@ -226,7 +225,7 @@ def ids_are_unique(outcomes: Sequence[Outcome]) -> Iterator[tuple[Outcome, Fact]
             also = (Also("the other one", origin=_origin(first[other])),)
             yield (
                 outcome,
-                fact("similar-id", ("id",), also=also, id=Shown(name), other=Shown(other)),
+                codes.SIMILAR_ID.at(("id",), also=also, id=Shown(name), other=Shown(other)),
             )
         first.setdefault(name, outcome)
         alike.setdefault(folded, name)
@@ -234,8 +233,8 @@ def ids_are_unique(outcomes: Sequence[Outcome]) -> Iterator[tuple[Outcome, Fact]
 
 def _duplicate(name: str, outcome: Outcome, first: Outcome) -> Fact:
     also = (Also("first used here", origin=_origin(first)),)
-    return fact(
-        "duplicate-id", ("id",), also=also, id=Shown(name), file=_file(outcome), first=_file(first)
+    return codes.DUPLICATE_ID.at(
+        ("id",), also=also, id=Shown(name), file=_file(outcome), first=_file(first)
     )
 
 

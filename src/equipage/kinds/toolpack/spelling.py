@@ -7,8 +7,9 @@ from typing import Any
 
 import msgspec
 
-from equipage.core.diagnostics import Change, Fact, Remedy, Shown, fact
+from equipage.core.diagnostics import Change, Fact, Remedy, Shown
 from equipage.core.path import Path
+from equipage.kinds.toolpack import codes
 from equipage.kinds.toolpack.model import BLOCKS, EXECUTIONS
 from equipage.loading.session import Session
 from equipage.loading.tree import Tree, move, put, put_all, remove
@@ -81,8 +82,8 @@ def _camel(name: str) -> str:
 
 def _fact(place: Path, camel: str, *, both: bool, milder: bool) -> Fact:
     remedy = None if both else Remedy(f"rename to `{camel}`", (Change(place, camel, "key"),))
-    return fact(
-        "snake-case-both" if both else "snake-case-key",
+    code = codes.SNAKE_CASE_BOTH if both else codes.SNAKE_CASE_KEY
+    return code.at(
         place,
         part="key",
         severity="warning" if milder else None,

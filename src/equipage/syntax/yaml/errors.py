@@ -15,6 +15,7 @@ from yaml.events import (
 )
 from yaml.reader import ReaderError
 
+from equipage.core import codes
 from equipage.syntax import MAX_DEPTH, Irregularity, Range
 from equipage.syntax.yaml.values import ENGINE, Parser
 
@@ -79,7 +80,9 @@ def _describe(error: Exception, text: str, shift: int) -> Irregularity:
         offset = shift + reader_offset(error, text)
         character = error.character if isinstance(error.character, int) else ord(error.character)
         return Irregularity(
-            "control-character", (offset, offset + 1), values={"character": f"U+{character:04X}"}
+            codes.CONTROL_CHARACTER,
+            (offset, offset + 1),
+            values={"character": f"U+{character:04X}"},
         )
     assert isinstance(error, MarkedYAMLError)
     mark = error.problem_mark or error.context_mark
@@ -91,7 +94,7 @@ def _describe(error: Exception, text: str, shift: int) -> Irregularity:
     problem = str(error.problem or error)
     values: dict[str, object] = {"problem": problem, "hint": _hint(problem, text, offset)}
     return Irregularity(
-        "yaml-syntax",
+        codes.YAML_SYNTAX,
         (offset + shift, min(offset + 1, len(text)) + shift),
         values=values,
         also=also,

@@ -25,6 +25,7 @@ from yaml.events import (
 )
 from yaml.reader import ReaderError
 
+from equipage.core import codes
 from equipage.core.path import ROOT, Path
 from equipage.syntax import MAX_DEPTH, Irregularity, Place, Range
 from equipage.syntax.places import Want
@@ -298,17 +299,19 @@ def _survey_tag(node: Node, path: Path, text: str) -> Iterator[Irregularity]:
         end = next((i for i in range(start, len(text)) if text[i] in " \t\r\n,[]{}"), len(text))
         problem = "does not fit its value" if is_core_tag(tag) else "has no meaning here"
         yield Irregularity(
-            "unknown-tag", (start, end), path, {"tag": text[start:end], "problem": problem}
+            codes.UNKNOWN_TAG, (start, end), path, {"tag": text[start:end], "problem": problem}
         )
 
 
 def _survey_number(event: Any, path: Path, text: str) -> Iterator[Irregularity]:
     value = scalar_value(event)
     if isinstance(value, float) and not -INFINITY < value < INFINITY:
-        yield Irregularity("not-finite", content_range(event, text), path, {"found": event.value})
+        yield Irregularity(
+            codes.NOT_FINITE, content_range(event, text), path, {"found": event.value}
+        )
     elif isinstance(value, str) and event.implicit[0] and event.tag is None and is_too_long(value):
         yield Irregularity(
-            "number-too-long", content_range(event, text), path, {"digits": len(value)}
+            codes.NUMBER_TOO_LONG, content_range(event, text), path, {"digits": len(value)}
         )
 
 
@@ -324,23 +327,25 @@ def _survey_keys(
         if not isinstance(key, str):
             sort = _sort(key)
             shown = name if sort == "scalar" else text[slice(*place)] or "null"
-            yield Irregularity("non-string-key", place, (*path, name), {"key": shown, "sort": sort})
+            yield Irregularity(
+                codes.NON_STRING_KEY, place, (*path, name), {"key": shown, "sort": sort}
+            )
         if is_merge_key(node):
             if not merge:
-                yield Irregularity("merge-key", place, (*path, "<<"))
+                yield Irregularity(codes.MERGE_KEY, place, (*path, "<<"))
             elif not all(
                 isinstance(each, Collection) and each.is_mapping for each in merge_sources(value)
             ):
                 given = range_of(value, text)
                 found = text[slice(*given)] or "nothing"
                 yield Irregularity(
-                    "wrong-type", given, (*path, "<<"), {"expected": _MERGED, "found": found}
+                    codes.WRONG_TYPE, given, (*path, "<<"), {"expected": _MERGED, "found": found}
                 )
             continue
         first = seen.setdefault(name, place)
         if first is not place:
             yield Irregularity(
-                "duplicate-key", place, (*path, name), {"key": name}, (("first here", first),)
+                codes.DUPLICATE_KEY, place, (*path, name), {"key": name}, (("first here", first),)
             )
 
 

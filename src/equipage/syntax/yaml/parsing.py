@@ -7,6 +7,7 @@ import re
 from yaml.error import MarkedYAMLError
 from yaml.reader import ReaderError
 
+from equipage.core import codes
 from equipage.syntax import Irregularity, Parsed, SyntaxProblem
 from equipage.syntax.limits import lone_surrogates
 from equipage.syntax.yaml.errors import syntax_errors
@@ -32,7 +33,7 @@ def parse(text: str, *, merge: bool) -> Parsed:
         raise SyntaxProblem(lone_surrogates(text)) from None
     found = survey(text, merge=merge) if odd else []
     if further is not None:
-        found.append(Irregularity("extra-document", (further, further + 3)))
+        found.append(Irregularity(codes.EXTRA_DOCUMENT, (further, further + 3)))
     return Parsed(value, tuple(found))
 
 
@@ -44,7 +45,7 @@ def _require_few_directives(text: str) -> None:
             raise SyntaxProblem(
                 [
                     Irregularity(
-                        "yaml-syntax", match.span(), values={"problem": problem, "hint": None}
+                        codes.YAML_SYNTAX, match.span(), values={"problem": problem, "hint": None}
                     )
                 ]
             )

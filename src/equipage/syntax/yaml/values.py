@@ -18,6 +18,8 @@ from yaml.events import (
     StreamEndEvent,
 )
 
+from equipage.core import codes
+from equipage.core.diagnostics import Code
 from equipage.syntax import MAX_DEPTH, Irregularity, Range, SyntaxProblem
 from equipage.syntax.yaml.scalars import (
     INFINITY,
@@ -138,7 +140,7 @@ _MAX_PLAIN = 20_000
 _WORTH_KEEPING = 64
 
 
-def _trouble(code: str, start: int, end: int, **values: object) -> SyntaxProblem:
+def _trouble(code: Code, start: int, end: int, **values: object) -> SyntaxProblem:
     return SyntaxProblem([Irregularity(code, (start, end), values=values)])
 
 
@@ -179,17 +181,17 @@ class _Builder:
         """What an alias stands for; it must not grow the document, or its depth, beyond the limits."""
         start, end = event.start_mark.index, event.end_mark.index
         if event.anchor not in self.anchors:
-            raise _trouble("undefined-alias", start, end, name=event.anchor)
+            raise _trouble(codes.UNDEFINED_ALIAS, start, end, name=event.anchor)
         known = self.anchors[event.anchor]
         if isinstance(known, int):
-            raise _trouble("recursive-alias", start, end, name=event.anchor)
+            raise _trouble(codes.RECURSIVE_ALIAS, start, end, name=event.anchor)
         value, size, own_depth = known
         self.deepest = max(self.deepest, depth + own_depth)
         if depth + own_depth > MAX_DEPTH:
-            raise _trouble("nesting-too-deep", start, end, limit=MAX_DEPTH)
+            raise _trouble(codes.NESTING_TOO_DEEP, start, end, limit=MAX_DEPTH)
         self.added += size
         if self.added > MAX_ALIAS_NODES:
-            raise _trouble("alias-bomb", start, end, name=event.anchor, limit=MAX_ALIAS_NODES)
+            raise _trouble(codes.ALIAS_BOMB, start, end, name=event.anchor, limit=MAX_ALIAS_NODES)
         return value, size
 
     def mapping(self, items: list[object]) -> dict[str, object]:
@@ -235,7 +237,7 @@ class _Builder:
                     self.added += len(each)
         if self.added > MAX_ALIAS_NODES:
             mark = event.start_mark.index
-            raise _trouble("alias-bomb", mark, mark, name="<<", limit=MAX_ALIAS_NODES)
+            raise _trouble(codes.ALIAS_BOMB, mark, mark, name="<<", limit=MAX_ALIAS_NODES)
         result.update((key, value) for key, value in mapping.items() if key != "<<")
         if len(applied) < len(places):
             result["<<"] = next(
@@ -326,7 +328,7 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
                 builder.deepest = depth
             if depth > MAX_DEPTH:
                 raise _trouble(
-                    "nesting-too-deep",
+                    codes.NESTING_TOO_DEEP,
                     event.start_mark.index,
                     event.end_mark.index,
                     limit=MAX_DEPTH,

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar, Literal
 
-from equipage.core.diagnostics import Also, Fact, Shown, fact
+from equipage.core.diagnostics import Also, Code, Fact, Shown
 from equipage.core.frozen import EMPTY
 from equipage.core.path import Path
 from equipage.core.text import Guesses
-from equipage.kinds.defect.hooks import Table
+from equipage.kinds.mcp import codes as mcp_codes
+from equipage.kinds.shared import Table
 from equipage.loading.tree import HOLE, Origins, Tree, Via, get, graft, merge, move, remove_all
 
 Transport = Literal["stdio", "http", "sse"]
@@ -84,7 +85,7 @@ def _with_transport(tree: Tree, path: Path, facts: list[Fact]) -> Tree:
         return part
     server = {key: value for key, value in server.items() if value is not None}
     transport = _transport(server)
-    if not isinstance(transport, str):
+    if isinstance(transport, tuple):
         code, key = transport
         values: dict[str, object] = {
             "name": Shown(path[-1]),
@@ -100,7 +101,7 @@ def _with_transport(tree: Tree, path: Path, facts: list[Fact]) -> Tree:
     broken = False
     for misfit in _misfits(tree, path, server, transport):
         facts.append(misfit)
-        broken = broken or misfit.code != "mcp-key-ignored"
+        broken = broken or misfit.code != mcp_codes.MCP_KEY_IGNORED
     if broken:
         return Tree(HOLE, part.origins)
     part = remove_all(
@@ -113,15 +114,15 @@ def _origin(tree: Tree, path: Path, key: str | None) -> Any:
     return tree.story((*path, key) if key else path).origin
 
 
-def _transport(server: dict[str, Any]) -> str | tuple[str, str | None]:
+def _transport(server: dict[str, Any]) -> str | tuple[Code, str | None]:
     """The transport of a server, or what keeps it from having one, and at which key."""
     written = server.get("type")
     if isinstance(written, str):
         lower = written.lower()
-        return lower if lower in _KEYS else ("mcp-unknown-transport", "type")
+        return lower if lower in _KEYS else (mcp_codes.MCP_UNKNOWN_TRANSPORT, "type")
     if "command" in server:
         return "stdio"
-    return "http" if "url" in server else ("mcp-needs-command-or-url", None)
+    return "http" if "url" in server else (mcp_codes.MCP_NEEDS_COMMAND_OR_URL, None)
 
 
 def _misfits(tree: Tree, path: Path, server: dict[str, Any], transport: str) -> Iterator[Fact]:
@@ -130,13 +131,18 @@ def _misfits(tree: Tree, path: Path, server: dict[str, Any], transport: str) -> 
     if main not in server:
         values: dict[str, object] = {"name": name, "transport": transport, "key": main}
         yield Fact(
-            "mcp-main-key-missing", values=values, part="key", origin=_origin(tree, path, None)
+            mcp_codes.MCP_MAIN_KEY_MISSING,
+            values=values,
+            part="key",
+            origin=_origin(tree, path, None),
         )
     for key in server:
         if key == "type" or key in _KEYS[transport] or (key == "headers" and not server[key]):
             continue
         # A remote server's `args` and `env` have always been passed over; they do no harm, but nothing else either.
-        code = "mcp-key-ignored" if key in ("args", "env") else "mcp-key-not-allowed"
+        code = (
+            mcp_codes.MCP_KEY_IGNORED if key in ("args", "env") else mcp_codes.MCP_KEY_NOT_ALLOWED
+        )
         values = {"name": name, "transport": transport, "key": key}
         yield Fact(code, values=values, part="key", origin=_origin(tree, path, key))
 
@@ -174,7 +180,7 @@ def join(tree: Tree, servers: Tree) -> tuple[Tree, list[str], list[Fact]]:
 
 def _shadowed(servers: Tree, name: str, also: tuple[Also, ...], *, enabled: bool) -> Fact:
     return Fact(
-        "mcp-server-shadowed",
+        mcp_codes.MCP_SERVER_SHADOWED,
         values={
             "name": Shown(name),
             "state": None if enabled else "it is not listed there either, so it is not used",
@@ -194,17 +200,19 @@ def servers_are_complete(config: Any, _session: object) -> Iterator[Fact]:
         path = (*SERVERS, name)
         transport = server.get("transport")
         if transport is None:
-            yield fact("mcp-server-incomplete", path, part="key", name=Shown(name), key="transport")
+            yield mcp_codes.MCP_SERVER_INCOMPLETE.at(
+                path, part="key", name=Shown(name), key="transport"
+            )
         if transport not in _KEYS:
             continue
         if _MAIN[transport] not in server:
-            yield fact(
-                "mcp-server-incomplete", path, part="key", name=Shown(name), key=_MAIN[transport]
+            yield mcp_codes.MCP_SERVER_INCOMPLETE.at(
+                path, part="key", name=Shown(name), key=_MAIN[transport]
             )
         for key in server:
             if key != "transport" and key not in _KEYS[transport]:
                 values = {"name": Shown(name), "key": Shown(key), "transport": transport}
-                yield fact("mcp-key-misplaced", (*path, key), part="key", **values)
+                yield mcp_codes.MCP_KEY_MISPLACED.at((*path, key), part="key", **values)
 
 
 def enabled_servers_exist(tree: Tree, json_names: frozenset[str]) -> Iterator[Fact]:
@@ -216,10 +224,12 @@ def enabled_servers_exist(tree: Tree, json_names: frozenset[str]) -> Iterator[Fa
         if isinstance(name, str) and isinstance(known, dict) and name not in known:
             origin = tree.story((*ENABLED, number)).origin
             if name in json_names:
-                yield Fact("mcp-json-server-listed", values={"name": Shown(name)}, origin=origin)
+                yield Fact(
+                    mcp_codes.MCP_JSON_SERVER_LISTED, values={"name": Shown(name)}, origin=origin
+                )
             else:
                 values: dict[str, object] = {
                     "name": Shown(name),
                     "nearest": guesses.nearest(name, known),
                 }
-                yield Fact("mcp-server-undefined", values=values, origin=origin)
+                yield Fact(mcp_codes.MCP_SERVER_UNDEFINED, values=values, origin=origin)

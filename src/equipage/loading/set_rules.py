@@ -1,0 +1,61 @@
+"""What loads that belong together find: duplicate names, broken references between files."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterable, Iterator, Sequence
+
+from equipage.core.diagnostics import Diagnostic, Fact
+from equipage.loading.findings import deduplicated
+from equipage.loading.kind import Offer
+from equipage.loading.pipeline import Outcome, place_more
+
+
+def offer_of(outcome: Outcome) -> Offer | None:
+    """A load as others may refer to it, if they may."""
+    names = tuple(outcome.kind.offers(outcome))
+    if not names or not outcome.sources:
+        return None
+    source = outcome.sources[0]
+    return Offer(outcome.kind.name, (source.path or source.name).replace(os.sep, "/"), names)
+
+
+def set_findings(outcomes: Sequence[Outcome]) -> list[Diagnostic]:
+    """What the rules about sets of files find in loads that belong together."""
+    offers = [offer for each in outcomes if (offer := offer_of(each)) is not None]
+    return [each for _, each in findings_by_load(outcomes, offers)]
+
+
+def findings_by_load(
+    outcomes: Sequence[Outcome], offers: Sequence[Offer]
+) -> Iterator[tuple[Outcome, Diagnostic]]:
+    """What the set rules and cross rules of each kind find, with the load it is about."""
+    by_kind: dict[int, list[Outcome]] = {}
+    for outcome in outcomes:
+        by_kind.setdefault(id(outcome.kind), []).append(outcome)
+    for group in by_kind.values():
+        kind = group[0].kind
+        made = [rule(group) for rule in kind.set_rules] + [
+            rule(group, offers) for rule in kind.cross_rules
+        ]
+        facts: dict[int, tuple[Outcome, list[Fact]]] = {}
+        for outcome, each in itertools.chain.from_iterable(made):
+            facts.setdefault(id(outcome), (outcome, []))[1].append(each)
+        for outcome, those in facts.values():
+            yield from ((outcome, each) for each in place_more(outcome, those))
+
+
+def same_once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Findings in a file that several loads read are reported once: sources differ, their names and places do not."""
+    seen: dict[tuple[object, ...], Diagnostic] = {}
+    keep_once(diagnostics, seen)
+    return deduplicated(seen.values())
+
+
+def keep_once(
+    diagnostics: Iterable[Diagnostic], seen: dict[tuple[object, ...], Diagnostic]
+) -> None:
+    for each in diagnostics:
+        place = (each.name, each.span.start, each.span.end) if each.span else (each.name,)
+        seen.setdefault((each.code, each.severity, place, each.message), each)
