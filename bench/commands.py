@@ -40,28 +40,38 @@ def rows(folder: Path, *, files: int = 5000) -> list[Row]:
     bare = _cold(folder, [sys.executable, "-I", "-c", "pass"])
     return [
         Row(
-            "cold `lading check` of a small file",
+            "cold `equipage check` of a small file",
             BARE,
             8,
             "at most",
-            _cold(folder, _lading("check", small)),
+            _cold(folder, _equipage("check", small)),
             bare,
             **cold,
         ),
-        Row("cold `lading --help`", BARE, 3, "at most", _cold(folder, _lading("--help")), bare, **cold),
-        *([_on_two_cores(folder / "mixed", files)] if files >= 5000 else []),  # few are not worth a second process
+        Row(
+            "cold `equipage --help`",
+            BARE,
+            3,
+            "at most",
+            _cold(folder, _equipage("--help")),
+            bare,
+            **cold,
+        ),
+        *(
+            [_on_two_cores(folder / "mixed", files)] if files >= 5000 else []
+        ),  # few are not worth a second process
     ]
 
 
 def _on_two_cores(folder: Path, files: int) -> Row:
     mixed(folder, files)
     return Row(
-        f"`lading check` of {files:,} mixed files on two cores",
+        f"`equipage check` of {files:,} mixed files on two cores",
         "the same on one",
         1.5,
         "faster",
-        _run(folder, _lading("check", "--jobs", "2", ".")),
-        _run(folder, _lading("check", "--jobs", "1", ".")),
+        _run(folder, _equipage("check", "--jobs", "2", ".")),
+        _run(folder, _equipage("check", "--jobs", "1", ".")),
         elsewhere=True,
     )
 
@@ -77,8 +87,8 @@ def mixed(folder: Path, files: int) -> None:
         (servers / f"s{number}.yaml").write_text(data.server(tools=2, properties=3))
 
 
-def _lading(*arguments: object) -> list[str]:
-    return [str(Path(sys.executable).with_name("lading")), *map(str, arguments)]
+def _equipage(*arguments: object) -> list[str]:
+    return [str(Path(sys.executable).with_name("equipage")), *map(str, arguments)]
 
 
 def _cold(folder: Path, command: list[str]) -> Callable[[], float]:

@@ -38,7 +38,9 @@ response: {{content: [{{type: text, text: hi}}]}}
 def server(tools: int = 1000, properties: int = 22) -> str:
     """A server configuration; 1,000 tools are about 5 MB."""
     fields = "".join(PROPERTY.format(n=n, m=n + 100) for n in range(properties))
-    return "server:\n  name: big\ntools:\n" + "".join(TOOL.format(n=n, properties=fields) for n in range(tools))
+    return "server:\n  name: big\ntools:\n" + "".join(
+        TOOL.format(n=n, properties=fields) for n in range(tools)
+    )
 
 
 def broken(text: str, count: int) -> str:
@@ -46,7 +48,9 @@ def broken(text: str, count: int) -> str:
     head, *tools = text.split(MARKER)
     step = len(tools) // count
     wrong = set(range(len(tools) - 1, -1, -step)[:count])
-    return head + "".join(_listed(tool) if n in wrong else MARKER + tool for n, tool in enumerate(tools))
+    return head + "".join(
+        _listed(tool) if n in wrong else MARKER + tool for n, tool in enumerate(tools)
+    )
 
 
 def _listed(tool: str) -> str:
@@ -61,5 +65,8 @@ def includes(folder: Path, count: int) -> Path:
     for n in range(count):
         (library / f"t{n}.yaml").write_text(PATTERN.format(n=n))
     main = folder / "main.yaml"
-    main.write_text("server: {name: many}\ntools:\n" + "".join(f"  - $include: t{n}.yaml\n" for n in range(count)))
+    main.write_text(
+        "server: {name: many}\ntools:\n"
+        + "".join(f"  - $include: t{n}.yaml\n" for n in range(count))
+    )
     return main

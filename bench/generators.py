@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from lading.generators import GeneratorLimits, build
+from equipage.generators import GeneratorLimits, build
 
 MB = 1_000_000
 ALLOWED = 8 * MB
@@ -31,7 +31,12 @@ NODES: list[dict[str, object]] = [
     {"type": "repeated_keys", "count": 6_650_000},
     {"type": "repeated_keys", "count": 1, "key_length": 100 * MB},
     {"type": "unicode_spam", "bytes": 100 * MB, "category": "mixed"},
-    {"type": "unicode_spam", "bytes": 100 * MB, "category": "emoji", "carrier": "some words to carry"},
+    {
+        "type": "unicode_spam",
+        "bytes": 100 * MB,
+        "category": "emoji",
+        "carrier": "some words to carry",
+    },
     {"type": "ansi_escape", "count": 6_600_000},
     {"type": "ansi_escape", "count": 14_200_000, "sequences": ["clear"]},
 ]

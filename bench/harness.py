@@ -53,13 +53,19 @@ class Result:
 
     @property
     def holds(self) -> bool:
-        return self.ratio >= self.row.bound if self.row.sense == "faster" else self.ratio <= self.row.bound
+        return (
+            self.ratio >= self.row.bound
+            if self.row.sense == "faster"
+            else self.ratio <= self.row.bound
+        )
 
     def line(self) -> str:
         sign = "≥" if self.row.sense == "faster" else "≤"
         mark = "yes" if self.holds else "**no**"
         bound = f"{sign} {self.row.bound:g} ×"
-        return f"| {self.row.work} | {self.row.against} | {bound} | **{self.ratio:.2f} ×** | {mark} |"
+        return (
+            f"| {self.row.work} | {self.row.against} | {bound} | **{self.ratio:.2f} ×** | {mark} |"
+        )
 
 
 def measure(row: Row, *, collect: bool = True, repeats: int = REPEATS) -> Result:
@@ -70,12 +76,18 @@ def measure(row: Row, *, collect: bool = True, repeats: int = REPEATS) -> Result
     for number in range(MOST_REPEATS):
         if number >= repeats and time.monotonic() - started > ENOUGH_SECONDS:
             break
-        ours = min(ours, row.ours() if row.counts else timed(row.ours, collect=collect, clock=clock))
-        theirs = min(theirs, row.theirs() if row.counts else timed(row.theirs, collect=collect, clock=clock))
+        ours = min(
+            ours, row.ours() if row.counts else timed(row.ours, collect=collect, clock=clock)
+        )
+        theirs = min(
+            theirs, row.theirs() if row.counts else timed(row.theirs, collect=collect, clock=clock)
+        )
     return Result(row, ours, theirs)
 
 
-def timed(work: Callable[[], object], *, collect: bool, clock: Callable[[], float] = time.process_time) -> float:
+def timed(
+    work: Callable[[], object], *, collect: bool, clock: Callable[[], float] = time.process_time
+) -> float:
     """What some work takes by a clock, by default the one that stands still while the machine does other things."""
     gc.collect()
     if not collect:
@@ -99,7 +111,9 @@ def peak_growth(code: str) -> int:
     script = f"from harness import peak_memory\n{setup}\nbefore = peak_memory()\n{work}\nprint(peak_memory() - before)"
     command = [sys.executable, "-c", script]
     folder = Path(__file__).parent
-    return int(subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder).stdout)
+    return int(
+        subprocess.run(command, check=True, capture_output=True, text=True, cwd=folder).stdout
+    )
 
 
 def peak_memory() -> int:

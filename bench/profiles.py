@@ -12,7 +12,10 @@ from typing import Any
 from harness import Row
 
 COUNT = 2000
-BODY = "You are agent {n}.\n\n" + "Read the files that changed, and report each problem with its file and line.\n" * 12
+BODY = (
+    "You are agent {n}.\n\n"
+    + "Read the files that changed, and report each problem with its file and line.\n" * 12
+)
 YAML = """\
 ---
 description: Agent number {n}, which looks at one part of the code and reports what it found
@@ -41,19 +44,28 @@ def rows(folder: Path) -> list[Row]:
     """The comparison, over profiles written to `folder`."""
     import frontmatter  # type: ignore[import-not-found]  # measured against, not depended on
 
-    import lading
+    import equipage
 
     agents = write(folder)
     paths = sorted(map(str, agents.iterdir()))
 
     def ours() -> Any:
-        return lading.discover_profiles(folder, env={})
+        return equipage.discover_profiles(folder, env={})
 
     def theirs() -> Any:
         return [frontmatter.load(path) for path in paths]
 
     assert len(ours()) == len(theirs()) == COUNT
-    return [Row(f"find and check {COUNT:,} profiles", "python-frontmatter, reading only", 1.3, "faster", ours, theirs)]
+    return [
+        Row(
+            f"find and check {COUNT:,} profiles",
+            "python-frontmatter, reading only",
+            1.3,
+            "faster",
+            ours,
+            theirs,
+        )
+    ]
 
 
 if __name__ == "__main__":
@@ -62,4 +74,6 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as name:
         for row in rows(Path(name)):
             result = measure(row)
-            print(f"{row.work}: {result.ours:.3f} s; {row.against}: {result.theirs:.3f} s; ratio {result.ratio:.2f}")
+            print(
+                f"{row.work}: {result.ours:.3f} s; {row.against}: {result.theirs:.3f} s; ratio {result.ratio:.2f}"
+            )

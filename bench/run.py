@@ -1,8 +1,8 @@
-"""`make bench`: lading against its peers, in an environment of its own.
+"""`make bench`: equipage against its peers, in an environment of its own.
 
     python bench/run.py [--quick] [--save FILE]
 
-Makes an environment with the peers, installs lading there as its users would, and runs `table.py` in it. Fails if a
+Makes an environment with the peers, installs equipage there as its users would, and runs `table.py` in it. Fails if a
 bound of the table is missed.
 """
 
@@ -20,11 +20,14 @@ PEERS = ["PyYAML", "jsonschema", "omegaconf", "ruamel.yaml", "python-frontmatter
 
 
 def pip(*arguments: str) -> None:
-    subprocess.run([PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *arguments], check=True)
+    subprocess.run(
+        [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *arguments],
+        check=True,
+    )
 
 
 def prepare() -> None:
-    """The environment with the peers, made once, and lading as it is now."""
+    """The environment with the peers, made once, and equipage as it is now."""
     ready = ENVIRONMENT / ".ready"
     if not ready.exists():
         venv.create(ENVIRONMENT, clear=True, with_pip=True)

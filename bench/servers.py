@@ -9,7 +9,7 @@ from pathlib import Path
 from harness import Row, peak_growth
 
 import data
-import lading
+import equipage
 
 PARSE_ONLY = "CSafeLoader, parsing only"
 
@@ -19,8 +19,15 @@ def rows(folder: Path, *, tools: int = 1000) -> list[Row]:
     text = data.server(tools)
     big = _written(folder / "big.yaml", text)
     size = f"one {len(text) / 1e6:.1f} MB server, {tools:,} tools"
-    memory = [_memory(size, big)] if tools >= 1000 else []  # less would drown in what the interpreter has at hand
-    return [*_against_peers(size, big), *_errors(folder, text, big, size), _includes(folder), *memory]
+    memory = (
+        [_memory(size, big)] if tools >= 1000 else []
+    )  # less would drown in what the interpreter has at hand
+    return [
+        *_against_peers(size, big),
+        *_errors(folder, text, big, size),
+        _includes(folder),
+        *memory,
+    ]
 
 
 def _written(path: Path, text: str) -> Path:
@@ -29,14 +36,14 @@ def _written(path: Path, text: str) -> Path:
 
 
 def load(path: Path) -> object:
-    return lading.load(path, env={})
+    return equipage.load(path, env={})
 
 
 def failing(path: Path) -> int:
     """How many errors there are; each has its exact place."""
     try:
         load(path)
-    except lading.LoadError as error:
+    except equipage.LoadError as error:
         return sum(each.span is not None and each.span.line > 0 for each in error.errors)
     raise AssertionError("the configuration has no errors")
 
@@ -60,7 +67,9 @@ def _against_peers(size: str, big: Path) -> list[Row]:
         from annotatedyaml import load_yaml  # type: ignore[import-not-found]
 
         peers.append(("annotatedyaml", 3, lambda: load_yaml(str(big))))
-    return [Row(size, name, least, "faster", lambda: load(big), theirs) for name, least, theirs in peers]
+    return [
+        Row(size, name, least, "faster", lambda: load(big), theirs) for name, least, theirs in peers
+    ]
 
 
 def _errors(folder: Path, text: str, big: Path, size: str) -> list[Row]:
@@ -70,22 +79,40 @@ def _errors(folder: Path, text: str, big: Path, size: str) -> list[Row]:
     assert failing(one) == 1
     assert failing(many) == many_errors
     return [
-        Row(f"{size}: an error at its end", "its valid load", 2.5, "at most", lambda: failing(one), lambda: load(big)),
         Row(
-            f"{size}: {many_errors:,} errors", "its valid load", 4, "at most", lambda: failing(many), lambda: load(big)
+            f"{size}: an error at its end",
+            "its valid load",
+            2.5,
+            "at most",
+            lambda: failing(one),
+            lambda: load(big),
+        ),
+        Row(
+            f"{size}: {many_errors:,} errors",
+            "its valid load",
+            4,
+            "at most",
+            lambda: failing(many),
+            lambda: load(big),
         ),
     ]
 
 
 def _includes(folder: Path) -> Row:
     few, many = data.includes(folder / "few", 100), data.includes(folder / "many", 1000)
-    return Row("1,000 includes", "100 includes", 12, "at most", lambda: load(many), lambda: load(few))
+    return Row(
+        "1,000 includes", "100 includes", 12, "at most", lambda: load(many), lambda: load(few)
+    )
 
 
 def _memory(size: str, big: Path) -> Row:
-    ours = "import lading, lading.api, yaml\nlading.loads('server: {name: a}', kind='server')\n"
-    ours += f"# ---\nloaded = lading.load({str(big)!r}, env={{}})"
-    theirs = f"import yaml\n# ---\nvalue = yaml.load(open({str(big)!r}).read(), Loader=yaml.CSafeLoader)"
+    ours = (
+        "import equipage, equipage.api, yaml\nequipage.loads('server: {name: a}', kind='server')\n"
+    )
+    ours += f"# ---\nloaded = equipage.load({str(big)!r}, env={{}})"
+    theirs = (
+        f"import yaml\n# ---\nvalue = yaml.load(open({str(big)!r}).read(), Loader=yaml.CSafeLoader)"
+    )
     return Row(
         f"{size}: growth of peak memory",
         PARSE_ONLY,

@@ -47,7 +47,7 @@ def measured(rows: list[Row], *, collect: bool, repeats: int) -> Iterator[Result
 
 def versions() -> str:
     found = []
-    for name in ("lading", *PARTS, *PEERS):
+    for name in ("equipage", *PARTS, *PEERS):
         try:
             found.append(f"{name} {importlib.metadata.version(name)}")
         except importlib.metadata.PackageNotFoundError:
@@ -62,7 +62,12 @@ def machine() -> str:
 
 def generators() -> str:
     """What streaming 100 MB of each generator takes, told by a script of its own."""
-    run = subprocess.run([sys.executable, str(HERE / "generators.py")], stdout=subprocess.PIPE, text=True, check=False)
+    run = subprocess.run(
+        [sys.executable, str(HERE / "generators.py")],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
     return run.stdout.rstrip("\n")
 
 
@@ -71,7 +76,7 @@ PAGE = """\
 
 Made by `make bench`; do not edit. One interleaved run on one machine: the *ratios* can be compared from run to run,
 times cannot. Minimum of at least {repeats} repeats, of up to {most} where they are short. Peers do the nearest they do;
-lading does the whole job: read, compose, check, freeze, exact places available afterwards.
+equipage does the whole job: read, compose, check, freeze, exact places available afterwards.
 
 {machine}; {versions}.
 
@@ -97,7 +102,9 @@ def table(results: list[Result]) -> str:
 
 def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--quick", action="store_true", help="less data, 3 repeats, nothing saved")
+    arguments.add_argument(
+        "--quick", action="store_true", help="less data, 3 repeats, nothing saved"
+    )
     arguments.add_argument("--save", type=Path, default=RESULTS, help="where to save the table")
     given = arguments.parse_args()
     quick = given.quick
@@ -107,7 +114,9 @@ def main() -> int:
         print(f"{HEAD}", flush=True)
         usual = list(measured(rows, collect=True, repeats=repeats))
         print("\nThe garbage collector off on both sides:\n", flush=True)
-        without = list(measured([row for row in rows if not row.elsewhere], collect=False, repeats=repeats))
+        without = list(
+            measured([row for row in rows if not row.elsewhere], collect=False, repeats=repeats)
+        )
     streams = "left out of a quick look" if quick else generators()
     print(f"\n{streams}")
     if not quick:
@@ -124,7 +133,10 @@ def main() -> int:
         print(f"saved as {given.save}")
     missed = [result for result in usual if not result.holds]
     for result in missed:
-        print(f"missed: {result.row.work}, against {result.row.against}: {result.ratio:.2f}", file=sys.stderr)
+        print(
+            f"missed: {result.row.work}, against {result.row.against}: {result.ratio:.2f}",
+            file=sys.stderr,
+        )
     return int(bool(missed))
 
 

@@ -18,7 +18,7 @@ import yaml
 from harness import Row
 from jsonschema.validators import validator_for
 
-from lading.toolpacks import ToolpackLoader
+from equipage.kinds.toolpack.loader import ToolpackLoader
 
 SHARED_SCHEMAS = 25
 COUNT = 2000
@@ -85,7 +85,10 @@ def filter_schema(number: int) -> dict[str, Any]:
             "condition": {
                 "type": "object",
                 "required": ["field", "value"],
-                "properties": {"field": {"enum": names}, "value": {"type": ["string", "number", "boolean"]}},
+                "properties": {
+                    "field": {"enum": names},
+                    "value": {"type": ["string", "number", "boolean"]},
+                },
             }
         },
     }
@@ -117,7 +120,7 @@ def write(folder: Path, count: int) -> list[Path]:
     """The packs and their schemas; the paths of the packs."""
     (folder / "schemas").mkdir(parents=True)
     (folder / "packs").mkdir()
-    (folder / "lading.toml").write_text("")
+    (folder / "equipage.toml").write_text("")
     (folder / "schemas" / "hit.json").write_text(json.dumps(HIT, indent=2))
     for number in range(SHARED_SCHEMAS):
         for name, schema in (("filter", filter_schema(number)), ("result", result_schema(number))):
@@ -174,7 +177,9 @@ class SeedStyle:
                     root = root[step]
                 return copy.deepcopy(root)
             return {key: self.resolve(value, folder, root) for key, value in node.items()}
-        return [self.resolve(each, folder, root) for each in node] if isinstance(node, list) else node
+        return (
+            [self.resolve(each, folder, root) for each in node] if isinstance(node, list) else node
+        )
 
 
 def parse_only(paths: list[Path]) -> None:
@@ -182,7 +187,7 @@ def parse_only(paths: list[Path]) -> None:
         yaml.load(path.read_text(), Loader=yaml.CSafeLoader)
 
 
-def lading(folder: Path) -> ToolpackLoader:
+def equipage(folder: Path) -> ToolpackLoader:
     loader = ToolpackLoader()
     loader.load_dir(folder)
     return loader
@@ -192,14 +197,14 @@ def rows(folder: Path, *, count: int = COUNT) -> list[Row]:
     """The comparisons, over packs written to `folder`."""
     paths = write(folder / "many", count)
     packs = folder / "many" / "packs"
-    assert len(lading(packs).list()) == count
+    assert len(equipage(packs).list()) == count
     return [
         Row(
             f"load {count:,} toolpacks: read, resolved, checked, frozen",
             "CSafeLoader, parsing them and nothing else",
             1.3,
             "faster",
-            lambda: lading(packs),
+            lambda: equipage(packs),
             lambda: parse_only(paths),
         ),
         Row(
@@ -207,7 +212,7 @@ def rows(folder: Path, *, count: int = COUNT) -> list[Row]:
             "safe_load + jsonschema.check_schema, each schema file resolved once",
             20,
             "faster",
-            lambda: lading(packs),
+            lambda: equipage(packs),
             lambda: SeedStyle().load(paths),
         ),
     ]

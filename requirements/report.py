@@ -26,7 +26,7 @@ _HEAD = """\
 # Conformance
 
 Made by `make conformance` from `requirements/*.toml` and the tests; do not edit. Every requirement of the seed
-documents stands beside the tests that show it. *Deviations* are places where lading does something else than a seed's
+documents stands beside the tests that show it. *Deviations* are places where equipage does something else than a seed's
 original or a fact sheet, and why. The numbers are names, not a count: one that is not there was never given, or its
 requirement became part of another.
 """
@@ -50,7 +50,9 @@ def _from_code() -> Iterator[tuple[str, str]]:
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
                 for identity in _marked(node):
                     yield identity, f"{where}::{node.name}"
-            elif isinstance(node, ast.Call) and _is_marker(node) and _inside_parameters(module, node):
+            elif (
+                isinstance(node, ast.Call) and _is_marker(node) and _inside_parameters(module, node)
+            ):
                 for argument in node.args:
                     yield ast.literal_eval(argument), where
 
@@ -105,7 +107,10 @@ def page() -> str:
         deviations = document.get("deviation", [])
         if deviations:
             parts.append("\n### Deviations\n\n| where | what | why |\n|---|---|---|")
-            parts += [f"| {row['id']} | {_cell(row['what'])} | {_cell(row['why'])} |" for row in deviations]
+            parts += [
+                f"| {row['id']} | {_cell(row['what'])} | {_cell(row['why'])} |"
+                for row in deviations
+            ]
     return "\n".join(parts) + "\n"
 
 
@@ -125,7 +130,10 @@ def problems() -> list[str]:
             if each not in known
             for test in shown[each]
         ),
-        *(f"requirement {each} stands twice" for each in {each for each in known if known.count(each) > 1}),
+        *(
+            f"requirement {each} stands twice"
+            for each in {each for each in known if known.count(each) > 1}
+        ),
     ]
 
 

@@ -34,7 +34,7 @@ With `{"check": ["."]}`, everything below these paths is checked, and what the f
 
 The first file is loaded unless `settings` names an `entry`. `findings` may be missing when there are none, `result`
 when it does not matter. A file in ```base64 is binary; one in ```symlink holds the target of a link. With
-LADING_UPDATE_CASES=1 the expectations are rewritten; the diff is reviewed like code.
+EQUIPAGE_UPDATE_CASES=1 the expectations are rewritten; the diff is reviewed like code.
 """
 
 from __future__ import annotations
@@ -50,16 +50,16 @@ from typing import Any
 
 import pytest
 
-from lading.diagnostics import Diagnostic
-from lading.kinds.registry import kind_named
-from lading.layers import find_places
-from lading.loaded import plain_data
-from lading.loading import Outcome, Request, load_path
-from lading.profiles import Profiles, find_profiles
-from lading.settings import find_settings
-from lading.workspace import Report, check_paths
+from equipage.core.diagnostics import Diagnostic
+from equipage.files.roots import find_places
+from equipage.kinds.defect.profile_discovery import Profiles, find_profiles
+from equipage.kinds.defect.settings_stack import find_settings
+from equipage.loading.pipeline import Outcome, Request, load_path
+from equipage.loading.recognise import kind_named
+from equipage.loading.result import plain_data
+from equipage.workspace.report import Report, check_paths
 
-UPDATE = bool(os.environ.get("LADING_UPDATE_CASES"))
+UPDATE = bool(os.environ.get("EQUIPAGE_UPDATE_CASES"))
 
 _BLOCK = re.compile(
     r"^(?:`(?P<name>[^`\n]+)`\n+)?(?P<fence>`{3,})(?P<tag>[a-z0-9_-]*)\n(?P<body>.*?)(?<=\n)(?P=fence)[ \t]*$",
@@ -109,7 +109,9 @@ class Case:
         cwd = layers.get("cwd", ".")
         (Path(cwd) / ".git").mkdir(parents=True, exist_ok=True)
         env, local = self.settings.get("env", {}), bool(layers.get("local"))
-        places = find_places(cwd, xdg_config_home=layers.get("xdg"), home=layers.get("home"), env=env, local=local)
+        places = find_places(
+            cwd, xdg_config_home=layers.get("xdg"), home=layers.get("home"), env=env, local=local
+        )
         if self.kind == "profile":
             discovery = find_profiles(places)
             profiles = {} if discovery.errors else dict(Profiles(discovery))
@@ -127,9 +129,11 @@ class Case:
         return load_path(self.entry, kind_named(self.kind), request)
 
     def check(self) -> Report:
-        """Check what the settings name, or everything, as `lading check` does."""
+        """Check what the settings name, or everything, as `equipage check` does."""
         paths = self.settings["check"]
-        request = Request(env=self.settings.get("env", {}), options=self.settings.get("options", {}), shared=True)
+        request = Request(
+            env=self.settings.get("env", {}), options=self.settings.get("options", {}), shared=True
+        )
         return check_paths(["."] if paths is True else paths, request)
 
     def rewrite(self, findings: str, result: Any) -> None:
@@ -137,7 +141,9 @@ class Case:
         text = self.path.read_text()
         text = _replaced(text, "findings", findings)
         if self.has_result:
-            text = _replaced(text, "result", json.dumps(result, indent=1, ensure_ascii=False) + "\n")
+            text = _replaced(
+                text, "result", json.dumps(result, indent=1, ensure_ascii=False) + "\n"
+            )
         self.path.write_text(text)
 
 
@@ -195,7 +201,9 @@ def written(each: Diagnostic) -> str:
     """A finding as case files write it."""
     lines = [str(each) + (f" (x{each.count})" if each.count > 1 else "")]
     for label in each.related:
-        place = f"{label.span.source.name}:{label.span.line}:{label.span.column} " if label.span else ""
+        place = (
+            f"{label.span.source.name}:{label.span.line}:{label.span.column} " if label.span else ""
+        )
         lines.append(f"  --> {place}{label.message}")
     if each.help:
         lines.append("  help: " + each.help.replace("\n", "\n    "))

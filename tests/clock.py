@@ -1,4 +1,4 @@
-"""Bounds on time that tell a load that ends from one that never would; how fast lading is, is the business of `make bench`."""
+"""Bounds on time that tell a load that ends from one that never would; how fast equipage is, is the business of `make bench`."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from lading.kinds import registry
+from equipage.loading import recognise as registry
 
 PLUGIN = Path(__file__).parents[1] / "examples" / "plugin"
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -20,9 +20,12 @@ SHARED = Path(__file__).resolve().parents[2] / "shared"
 # The same examples on every machine, and no bound on time: a busy machine is no failure. Random input is the business
 # of `make fuzz`.
 settings.register_profile(
-    "lading", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    "equipage",
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-settings.load_profile("lading")
+settings.load_profile("equipage")
 
 
 ABSENT = "the shared data (probes, suites, corpus) is not beside the repository"
@@ -45,13 +48,17 @@ def shared_probes(*kinds: str) -> list[Any]:
 
 
 @pytest.fixture
-def playbook_installed(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def playbook_installed(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
     """The package of examples/plugin as `pip install` would leave it: importable, with the entry points of its pyproject.toml."""
     project = tomllib.loads((PLUGIN / "pyproject.toml").read_text())["project"]
     site = tmp_path_factory.mktemp("site")
     record = site / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"
     record.mkdir()
-    (record / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n")
+    (record / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
+    )
     points = "".join(
         f"[{group}]\n" + "".join(f"{name} = {where}\n" for name, where in entries.items())
         for group, entries in project["entry-points"].items()
@@ -62,5 +69,5 @@ def playbook_installed(tmp_path_factory: pytest.TempPathFactory, monkeypatch: py
     monkeypatch.setattr(registry, "_plugins", {})
     monkeypatch.setattr(registry, "_broken", {})
     yield
-    for name in [name for name in sys.modules if name.partition(".")[0] == "lading_playbook"]:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "equipage_playbook"]:
         del sys.modules[name]

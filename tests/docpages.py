@@ -3,12 +3,12 @@
 A page is read from top to bottom in a folder of its own. A block with a name, either `` `name` `` on the line before it
 or `title="name"` behind its language, is written to a file of that name. A `console` block is a session: each line
 `$ command` is run, and what follows it must be what it prints, standard output before standard error. A command that
-cannot do what it is asked (exit 2 and above) must be followed by `$ echo $?`. Beside `lading` there are `cat`, `cp`,
+cannot do what it is asked (exit 2 and above) must be followed by `$ echo $?`. Beside `equipage` there are `cat`, `cp`,
 `git init`, `mkdir`, `mv`, `rm` and `echo $?`. A `python` block of a page that says `<!-- run: python -->` is run by Python,
 and a `pycon` block is a doctest; both see what the blocks before them defined. `<!-- with: folder -->` puts a copy of a
 folder of the repository there first; without it, the page of an example is played among the example's own files.
 
-With LADING_UPDATE_CASES=1 the sessions are rewritten; the diff is reviewed like code.
+With EQUIPAGE_UPDATE_CASES=1 the sessions are rewritten; the diff is reviewed like code.
 """
 
 from __future__ import annotations
@@ -81,14 +81,16 @@ class Page:
         said = ""
         for number, each in enumerate(wanted):
             said += f"$ {each}\n{self._command(each)}"
-            is_told = not each.startswith("lading") or wanted[number + 1 : number + 2] == ["echo $?"]
+            is_told = not each.startswith("equipage") or wanted[number + 1 : number + 2] == [
+                "echo $?"
+            ]
             assert self.code < 2 or is_told, f"whoever copies this from the page is stuck: {each}"
         return said
 
     def _command(self, command: str) -> str:
         line, _, target = command.partition(" > ")
         name, *words = shlex.split(line)
-        if name == "lading":
+        if name == "equipage":
             self.code, out, err = self.run(words)
             if target:
                 (self.folder / target).write_text(out, encoding="utf-8")

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-import lading
-from lading.codes import CORE_CODES, Code
-from lading.kinds.registry import all_codes, kind_named, names
+import equipage
+from equipage.core.codes import CORE_CODES, Code
+from equipage.loading.recognise import all_codes, kind_named, names
 
 pytestmark = pytest.mark.long
 
-ROOT = Path(lading.__file__).parent
+ROOT = Path(equipage.__file__).parent
 
 #: Top to bottom: a module may import its own layer and those after it.
 LAYERS = [
@@ -87,7 +87,7 @@ LAYERS = [
 
 
 def layer_of(module: str) -> str:
-    """The layer a module of lading belongs to."""
+    """The layer a module of equipage belongs to."""
     parts = module.split(".")[1:]
     if parts == [] or parts[0] == "__init__":
         return "_version"
@@ -102,12 +102,12 @@ def layer_of(module: str) -> str:
 
 def modules() -> Iterator[tuple[str, Path]]:
     for path in sorted(ROOT.rglob("*.py")):
-        name = ".".join(["lading", *path.relative_to(ROOT).with_suffix("").parts])
+        name = ".".join(["equipage", *path.relative_to(ROOT).with_suffix("").parts])
         yield name.removesuffix(".__init__"), path
 
 
 def runtime_imports(path: Path) -> Iterator[str]:
-    """The modules of lading that a module imports, leaving out what only the type checker sees."""
+    """The modules of equipage that a module imports, leaving out what only the type checker sees."""
     tree = ast.parse(path.read_text())
     skipped = {
         id(node)
@@ -118,26 +118,37 @@ def runtime_imports(path: Path) -> Iterator[str]:
     for node in ast.walk(tree):
         if id(node) in skipped:
             continue
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "lading":
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "equipage":
             for alias in node.names:
                 whole = f"{node.module}.{alias.name}"
                 inner = ROOT / Path(*whole.split(".")[1:])
                 is_module = inner.with_suffix(".py").exists() or (inner / "__init__.py").exists()
                 yield whole if is_module else str(node.module)
         elif isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name.split(".")[0] == "lading")
+            yield from (
+                alias.name for alias in node.names if alias.name.split(".")[0] == "equipage"
+            )
 
 
 MODULES = dict(modules())
 
 
 #: What opens files: the sandbox, what reads through it, what writes; and the command, nothing at all (`os.devnull`).
-OPENS = {"lading.sandbox", "lading.files", "lading.writing", "lading.cli.main"}
+OPENS = {
+    "equipage.files.sandbox",
+    "equipage.files.reading",
+    "equipage.files.writing",
+    "equipage.cli.main",
+}
 
 
 @pytest.mark.parametrize("module", sorted(MODULES.keys() - OPENS))
 def test_nobody_else_opens_files(module: str) -> None:
-    calls = [node.func for node in ast.walk(ast.parse(MODULES[module].read_text())) if isinstance(node, ast.Call)]
+    calls = [
+        node.func
+        for node in ast.walk(ast.parse(MODULES[module].read_text()))
+        if isinstance(node, ast.Call)
+    ]
     called = {ast.unparse(each) for each in calls}
     methods = {each.attr for each in calls if isinstance(each, ast.Attribute)}
     assert not called & {"open", "os.open", "io.open"}
@@ -152,7 +163,10 @@ def test_imports_point_down(module: str) -> None:
 
 
 def test_there_are_no_cycles() -> None:
-    graph = {name: {each for each in runtime_imports(path) if each in MODULES} for name, path in MODULES.items()}
+    graph = {
+        name: {each for each in runtime_imports(path) if each in MODULES}
+        for name, path in MODULES.items()
+    }
     done: set[str] = set()
 
     def visit(name: str, trail: tuple[str, ...]) -> None:
@@ -166,18 +180,22 @@ def test_there_are_no_cycles() -> None:
         visit(name, ())
 
 
-@pytest.mark.parametrize("module", [name for name in MODULES if not name.startswith("lading.cli")], ids=str)
+@pytest.mark.parametrize(
+    "module", [name for name in MODULES if not name.startswith("equipage.cli")], ids=str
+)
 def test_only_the_command_prints(module: str) -> None:
     calls = [
         node
         for node in ast.walk(ast.parse(MODULES[module].read_text()))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "print"
     ]
     assert not calls
 
 
 def test_public_exports_are_exact() -> None:
-    assert sorted(lading.__all__) == sorted(
+    assert sorted(equipage.__all__) == sorted(
         [
             "Diagnostic",
             "Edit",
@@ -185,7 +203,7 @@ def test_public_exports_are_exact() -> None:
             "FileReport",
             "Fix",
             "Label",
-            "LadingError",
+            "EquipageError",
             "LoadError",
             "Loaded",
             "LoadedSettings",
@@ -205,19 +223,29 @@ def test_public_exports_are_exact() -> None:
             "watch",
         ]
     )
-    assert [name for name in lading.__all__ if not hasattr(lading, name)] == []
-    assert dir(lading) == sorted(lading.__all__)
+    assert [name for name in equipage.__all__ if not hasattr(equipage, name)] == []
+    assert dir(equipage) == sorted(equipage.__all__)
     with pytest.raises(AttributeError):
-        lading.nonsense  # noqa: B018
+        equipage.nonsense  # noqa: B018
 
 
 def test_import_is_light() -> None:
-    """`import lading` and `lading --help` load no parser, no validator, no kind."""
-    code = "import sys, lading, lading.cli.main; from lading.cli.arguments import parser; parser().format_help(); print(*sys.modules)"
+    """`import equipage` and `equipage --help` load no parser, no validator, no kind."""
+    code = "import sys, equipage, equipage.cli.main; from equipage.cli.arguments import parser; parser().format_help(); print(*sys.modules)"
     loaded = set(
-        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout.split()
     )
-    assert not loaded & {"yaml", "msgspec", "jsonschema_rs", "rtoml", "dataclasses", "pathlib", "lading.kinds.registry"}
+    assert not loaded & {
+        "yaml",
+        "msgspec",
+        "jsonschema_rs",
+        "rtoml",
+        "dataclasses",
+        "pathlib",
+        "equipage.loading.recognise",
+    }
 
 
 #: Codes that need more than files to be shown, and the test module that shows them.
@@ -242,7 +270,9 @@ SHOWN_ELSEWHERE = {
 def test_every_code_is_documented_and_shown_in_a_case() -> None:
     here = Path(__file__).parent
     cases = "\n".join(path.read_text() for path in (here / "cases").rglob("*.md"))
-    missing = [name for name in all_codes() if f"[{name}]" not in cases and name not in SHOWN_ELSEWHERE]
+    missing = [
+        name for name in all_codes() if f"[{name}]" not in cases and name not in SHOWN_ELSEWHERE
+    ]
     assert not missing
     for name, module in SHOWN_ELSEWHERE.items():
         assert name in (here / module).read_text(), name

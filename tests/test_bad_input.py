@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-import lading
+import equipage
 from clock import promised
-from lading.blueprints import expand
-from lading.listing import list_all
-from lading.loading import Request
-from lading.skills import discover_skills
-from lading.toolpacks import ToolpackLoader
+from equipage.kinds.blueprint.expanding import expand
+from equipage.kinds.conventions.skill_discovery import discover_skills
+from equipage.kinds.toolpack.loader import ToolpackLoader
+from equipage.loading.pipeline import Request
+from equipage.views.listing import list_all
 
 
 @pytest.fixture(autouse=True)
@@ -23,12 +23,13 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def codes(name: str = "main.yaml") -> list[str]:
     with promised(0.5):
-        report = lading.check([name], kind="server", env={})
+        report = equipage.check([name], kind="server", env={})
     return [each.code for each in report.errors]
 
 
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
-    f"{new}: &{new} [{','.join([f'*{old}'] * 9)}]\n" for old, new in zip("abcdefgh", "bcdefghi", strict=True)
+    f"{new}: &{new} [{','.join([f'*{old}'] * 9)}]\n"
+    for old, new in zip("abcdefgh", "bcdefghi", strict=True)
 )
 
 
@@ -44,12 +45,18 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
         pytest.param(b"- " * 30_000, "nesting-too-deep", id="60 kB nested 30,000 deep"),
         pytest.param(b"[" * 1_000_000, "nesting-too-deep", id="a million brackets"),
         pytest.param(b"{a: " * 50_000, "nesting-too-deep", id="flow mappings"),
-        pytest.param("\n".join("  " * n + "a:" for n in range(2000)).encode(), "nesting-too-deep", id="block mappings"),
+        pytest.param(
+            "\n".join("  " * n + "a:" for n in range(2000)).encode(),
+            "nesting-too-deep",
+            id="block mappings",
+        ),
         pytest.param(BOMB.encode(), "alias-bomb", id="an alias bomb of 400 bytes"),
         pytest.param(b"a: &a [*a]\n", "recursive-alias", id="an alias of itself"),
         pytest.param(b"a: *nope\n", "undefined-alias", id="an alias of nothing"),
         pytest.param(b"server: [unclosed\n", "yaml-syntax", id="a bracket left open"),
-        pytest.param(b"x: " + b"9" * 100_000 + b"\n", "number-too-long", id="a number of 100,000 digits"),
+        pytest.param(
+            b"x: " + b"9" * 100_000 + b"\n", "number-too-long", id="a number of 100,000 digits"
+        ),
         pytest.param(b"server: ${X\n", "env-unclosed", id="a variable left open"),
         pytest.param(b"x" * (11 * 1024 * 1024), "file-too-large", id="11 MB"),
     ],
@@ -63,8 +70,8 @@ def test_one_coded_finding(content: bytes, code: str | None) -> None:
 def test_files_that_are_none() -> None:
     assert codes("missing.yaml") == ["file-missing"]
     Path("folder.yaml").mkdir()
-    with pytest.raises(lading.LoadError) as caught:
-        lading.load("folder.yaml", kind="server")
+    with pytest.raises(equipage.LoadError) as caught:
+        equipage.load("folder.yaml", kind="server")
     assert [each.code for each in caught.value.errors] == ["file-is-directory"]
     os.mkfifo("pipe.yaml")
     assert codes("pipe.yaml") == ["file-not-regular"]
@@ -85,112 +92,157 @@ def test_several_syntax_errors_of_one_file() -> None:
 
 def test_nobody_knows_the_file() -> None:
     Path("a.yaml").write_text("hello: world\n")
-    with pytest.raises(lading.LoadError) as caught:
-        lading.load("a.yaml")
+    with pytest.raises(equipage.LoadError) as caught:
+        equipage.load("a.yaml")
     assert [each.code for each in caught.value.diagnostics] == ["unrecognised"]
-    assert [each.code for each in lading.check(["a.yaml"]).errors] == ["unrecognised"]
-    assert lading.check(["."]).files == ()
+    assert [each.code for each in equipage.check(["a.yaml"]).errors] == ["unrecognised"]
+    assert equipage.check(["."]).files == ()
 
 
 def test_strings() -> None:
-    loaded = lading.loads("server: {name: '${X}'}\ntools: []\n", kind="server", embedded=True)
+    loaded = equipage.loads("server: {name: '${X}'}\ntools: []\n", kind="server", embedded=True)
     assert loaded.config.server.name == "${X}"
-    with pytest.raises(lading.LoadError) as caught:
-        lading.loads("server: {name: '\ud800'}", kind="server")
+    with pytest.raises(equipage.LoadError) as caught:
+        equipage.loads("server: {name: '\ud800'}", kind="server")
     assert [each.code for each in caught.value.errors] == ["lone-surrogate"]
-    with pytest.raises(lading.LoadError) as caught:
-        lading.loads("tools: [{$include: x}]", kind="server", embedded=True)
+    with pytest.raises(equipage.LoadError) as caught:
+        equipage.loads("tools: [{$include: x}]", kind="server", embedded=True)
     assert "embedded-directive" in [each.code for each in caught.value.errors]
-    with pytest.raises(lading.LoadError) as caught:
-        lading.loads("#" * (11 * 1024 * 1024), kind="server")
+    with pytest.raises(equipage.LoadError) as caught:
+        equipage.loads("#" * (11 * 1024 * 1024), kind="server")
     assert [each.code for each in caught.value.errors] == ["file-too-large"]
 
 
 def test_strict_makes_warnings_fail() -> None:
     Path("main.yaml").write_text("server: {name: x, versoin: y}\ntools: []\n")
-    assert lading.load("main.yaml").warnings
-    with pytest.raises(lading.LoadError):
-        lading.load("main.yaml", strict=True)
+    assert equipage.load("main.yaml").warnings
+    with pytest.raises(equipage.LoadError):
+        equipage.load("main.yaml", strict=True)
 
 
 A_PATH = r"a path as str or os\.PathLike\[str\]"
 
 
-def loaded() -> lading.Loaded[object]:
-    return lading.loads("server: {name: x}\ntools: []\n", kind="server")
+def loaded() -> equipage.Loaded[object]:
+    return equipage.loads("server: {name: x}\ntools: []\n", kind="server")
 
 
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: lading.loads("", kind="sever"), "did you mean `server`"),
-        (lambda: lading.loads("", kind="server", libary="x"), "did you mean `library`"),
-        (lambda: lading.loads("", kind="server", library=5), "library"),
-        (lambda: lading.loads(b"", kind="server"), "`text`: expected a str, found bytes"),  # type: ignore[arg-type]
-        (lambda: lading.loads(None, kind="server"), "`text`: expected a str, found None"),  # type: ignore[arg-type]
-        (lambda: lading.loads("", kind=None), "`kind`: expected the name of a kind as str, found None"),  # type: ignore[arg-type]
-        (lambda: lading.load("a", kind=5), "`kind`: expected the name of a kind as str, found int"),  # type: ignore[arg-type]
-        (lambda: lading.check(kind=5), "`kind`: expected the name of a kind as str, found int"),  # type: ignore[arg-type]
-        (lambda: lading.load("a", env={"A": 5}), r"`env\['A'\]`: expected a str, found int"),  # type: ignore[dict-item]
-        (lambda: lading.load("a", env=["A"]), "`env`: expected a mapping of names to values, found list"),  # type: ignore[arg-type]
-        (lambda: lading.load("a", env=os.environb), "`env`: expected names as str, found bytes"),  # type: ignore[arg-type]
-        (lambda: lading.load(b"a"), f"`path`: expected {A_PATH}, found bytes"),  # type: ignore[arg-type]
-        (lambda: lading.watch(b"a"), f"`path`: expected {A_PATH}, found bytes"),  # type: ignore[arg-type]
-        (lambda: lading.watch("a\0"), "`path`: nothing can be called 'a.x00'"),
-        (lambda: lading.check(5), f"`paths`: expected {A_PATH}, found int"),  # type: ignore[arg-type]
-        (lambda: lading.check(b"a"), f"`paths`: expected {A_PATH}, found bytes"),  # type: ignore[arg-type]
-        (lambda: lading.check(["a", b"a"]), rf"`paths\[1\]`: expected {A_PATH}, found bytes"),  # type: ignore[list-item]
-        (lambda: lading.check(jobs=-1), "`jobs`: expected 0 or more, found -1"),
-        (lambda: lading.check(jobs="2"), "`jobs`: expected a whole number, found str"),  # type: ignore[arg-type]
-        (lambda: lading.loads("", kind="server", base_dir="a\0"), "`base_dir`: nothing can be called 'a.x00'"),
-        (lambda: lading.loads("", kind="server", base_dir="\ud800"), "`base_dir`: nothing can be called '.ud800'"),
+        (lambda: equipage.loads("", kind="sever"), "did you mean `server`"),
+        (lambda: equipage.loads("", kind="server", libary="x"), "did you mean `library`"),
+        (lambda: equipage.loads("", kind="server", library=5), "library"),
+        (lambda: equipage.loads(b"", kind="server"), "`text`: expected a str, found bytes"),  # type: ignore[arg-type]
+        (lambda: equipage.loads(None, kind="server"), "`text`: expected a str, found None"),  # type: ignore[arg-type]
+        (
+            lambda: equipage.loads("", kind=None),
+            "`kind`: expected the name of a kind as str, found None",
+        ),  # type: ignore[arg-type]
+        (
+            lambda: equipage.load("a", kind=5),
+            "`kind`: expected the name of a kind as str, found int",
+        ),  # type: ignore[arg-type]
+        (lambda: equipage.check(kind=5), "`kind`: expected the name of a kind as str, found int"),  # type: ignore[arg-type]
+        (lambda: equipage.load("a", env={"A": 5}), r"`env\['A'\]`: expected a str, found int"),  # type: ignore[dict-item]
+        (
+            lambda: equipage.load("a", env=["A"]),
+            "`env`: expected a mapping of names to values, found list",
+        ),  # type: ignore[arg-type]
+        (lambda: equipage.load("a", env=os.environb), "`env`: expected names as str, found bytes"),  # type: ignore[arg-type]
+        (lambda: equipage.load(b"a"), f"`path`: expected {A_PATH}, found bytes"),  # type: ignore[arg-type]
+        (lambda: equipage.watch(b"a"), f"`path`: expected {A_PATH}, found bytes"),  # type: ignore[arg-type]
+        (lambda: equipage.watch("a\0"), "`path`: nothing can be called 'a.x00'"),
+        (lambda: equipage.check(5), f"`paths`: expected {A_PATH}, found int"),  # type: ignore[arg-type]
+        (lambda: equipage.check(b"a"), f"`paths`: expected {A_PATH}, found bytes"),  # type: ignore[arg-type]
+        (lambda: equipage.check(["a", b"a"]), rf"`paths\[1\]`: expected {A_PATH}, found bytes"),  # type: ignore[list-item]
+        (lambda: equipage.check(jobs=-1), "`jobs`: expected 0 or more, found -1"),
+        (lambda: equipage.check(jobs="2"), "`jobs`: expected a whole number, found str"),  # type: ignore[arg-type]
+        (
+            lambda: equipage.loads("", kind="server", base_dir="a\0"),
+            "`base_dir`: nothing can be called 'a.x00'",
+        ),
+        (
+            lambda: equipage.loads("", kind="server", base_dir="\ud800"),
+            "`base_dir`: nothing can be called '.ud800'",
+        ),
         (lambda: expand({}, b"."), f"`base`: expected {A_PATH}, found bytes"),  # type: ignore[arg-type]
-        (lambda: expand({}, ".", include_roots=5), f"`include_roots`: expected {A_PATH}, found int"),  # type: ignore[arg-type]
+        (
+            lambda: expand({}, ".", include_roots=5),
+            f"`include_roots`: expected {A_PATH}, found int",
+        ),  # type: ignore[arg-type]
         (lambda: ToolpackLoader().load_dir(b"a"), f"`path`: expected {A_PATH}, found bytes"),  # type: ignore[arg-type]
-        (lambda: lading.discover_profiles(b"."), f"`cwd`: expected {A_PATH}, found bytes"),  # type: ignore[arg-type]
-        (lambda: lading.discover_profiles("a\0"), "`cwd`: nothing can be called 'a.x00'"),
-        (lambda: lading.discover_profiles(home="a\0", env={}), "`home`: nothing can be called 'a.x00'"),
-        (lambda: lading.discover_profiles(env=["A"]), "`env`: expected a mapping of names to values, found list"),  # type: ignore[arg-type]
-        (lambda: lading.discover_profiles(env={"HOME": 5}), r"`env\['HOME'\]`: expected a str, found int"),  # type: ignore[dict-item]
-        (lambda: discover_skills(xdg_config_home="a\0"), "`xdg_config_home`: nothing can be called 'a.x00'"),
-        (lambda: lading.load_settings(overrides="a=5"), "`overrides`: expected a list of settings"),
-        (lambda: lading.load_settings(overrides=[5]), "`overrides`: expected a str, found int"),  # type: ignore[list-item]
-        (lambda: loaded().explain(5), "`path`: expected a path as str, or a tuple of keys and indexes, found int"),  # type: ignore[arg-type]
-        (lambda: loaded().locate((0.5,)), "`path`: expected a path as str, or a tuple of keys and indexes"),  # type: ignore[arg-type]
+        (lambda: equipage.discover_profiles(b"."), f"`cwd`: expected {A_PATH}, found bytes"),  # type: ignore[arg-type]
+        (lambda: equipage.discover_profiles("a\0"), "`cwd`: nothing can be called 'a.x00'"),
+        (
+            lambda: equipage.discover_profiles(home="a\0", env={}),
+            "`home`: nothing can be called 'a.x00'",
+        ),
+        (
+            lambda: equipage.discover_profiles(env=["A"]),
+            "`env`: expected a mapping of names to values, found list",
+        ),  # type: ignore[arg-type]
+        (
+            lambda: equipage.discover_profiles(env={"HOME": 5}),
+            r"`env\['HOME'\]`: expected a str, found int",
+        ),  # type: ignore[dict-item]
+        (
+            lambda: discover_skills(xdg_config_home="a\0"),
+            "`xdg_config_home`: nothing can be called 'a.x00'",
+        ),
+        (
+            lambda: equipage.load_settings(overrides="a=5"),
+            "`overrides`: expected a list of settings",
+        ),
+        (lambda: equipage.load_settings(overrides=[5]), "`overrides`: expected a str, found int"),  # type: ignore[list-item]
+        (
+            lambda: loaded().explain(5),
+            "`path`: expected a path as str, or a tuple of keys and indexes, found int",
+        ),  # type: ignore[arg-type]
+        (
+            lambda: loaded().locate((0.5,)),
+            "`path`: expected a path as str, or a tuple of keys and indexes",
+        ),  # type: ignore[arg-type]
     ],
 )
 def test_wrong_calls_say_what_was_meant(call: object, words: str) -> None:
-    with pytest.raises(lading.UsageError, match=words):
+    with pytest.raises(equipage.UsageError, match=words):
         call()  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("kind", [None, "server", "settings", "profile", "skill", "toolpack", "claude-agent"])
+@pytest.mark.parametrize(
+    "kind", [None, "server", "settings", "profile", "skill", "toolpack", "claude-agent"]
+)
 @pytest.mark.parametrize("name", ["a\0b", "\ud800"], ids=["NUL", "a lone surrogate"])
 def test_a_name_that_no_file_can_have(name: str, kind: str | None) -> None:
     for path in (f"{name}.yaml", f"{name}/.defect/config.toml", f".defect/agents/{name}.md"):
-        with pytest.raises(lading.LoadError) as caught:
-            lading.load(path, kind=kind)
+        with pytest.raises(equipage.LoadError) as caught:
+            equipage.load(path, kind=kind)
         assert [each.code for each in caught.value.errors] == ["file-unreadable"]
-        assert [each.code for each in lading.check([path], kind=kind).errors] == ["file-unreadable"]
+        assert [each.code for each in equipage.check([path], kind=kind).errors] == [
+            "file-unreadable"
+        ]
 
 
 @pytest.mark.parametrize("library", ["a\0b", "\ud800"], ids=["NUL", "a lone surrogate"])
 def test_a_library_that_cannot_be_there(library: str) -> None:
     Path("main.yaml").write_text("server: {name: x}\ntools: [{$include: e.yaml}]\n")
     for where in ({"library": library}, {"env": {"THOUGHTJACK_LIBRARY": library}}):
-        with pytest.raises(lading.LoadError) as caught:
-            lading.load("main.yaml", kind="server", **where)  # type: ignore[arg-type]
+        with pytest.raises(equipage.LoadError) as caught:
+            equipage.load("main.yaml", kind="server", **where)  # type: ignore[arg-type]
         assert "file-unreadable" in [each.code for each in caught.value.errors]
     Path("text.txt").write_text("x")
     text = f"{{type: text, $file: {Path('text.txt').absolute()}}}"
     tool = f"{{tool: {{name: a, description: d, inputSchema: {{type: object}}}}, response: {{content: [{text}]}}}}"
-    found = lading.loads(f"server: {{name: x}}\ntools: [{tool}]\n", kind="server", library=library)
+    found = equipage.loads(
+        f"server: {{name: x}}\ntools: [{tool}]\n", kind="server", library=library
+    )
     assert {each.code for each in found.warnings} <= {"absolute-path"}
 
 
 @pytest.mark.parametrize("value", ["/\0", "/\ud800"], ids=["NUL", "a lone surrogate"])
 def test_a_variable_that_names_no_folder_is_ignored(value: str) -> None:
-    warnings = lading.discover_profiles(env={"XDG_CONFIG_HOME": value}).warnings
+    warnings = equipage.discover_profiles(env={"XDG_CONFIG_HOME": value}).warnings
     assert [each.code for each in warnings] == ["variable-ignored"]
 
 
@@ -198,7 +250,7 @@ def test_options_take_paths_in_lists() -> None:
     Path("shared").mkdir()
     Path("shared/name.txt").write_text("t")
     text = '{"id": {"$file": "name.txt"}, "flow": {"kind": "seq", "children": []}}'
-    assert lading.loads(text, kind="blueprint", include_roots=[Path("shared")]).config.id == "t"
+    assert equipage.loads(text, kind="blueprint", include_roots=[Path("shared")]).config.id == "t"
 
 
 def test_a_path_may_be_a_list() -> None:
@@ -213,7 +265,7 @@ def test_a_file_below_more_folders_than_calls_may_nest() -> None:
         os.mkdir(folder)
     file.write_text("hello\n")
     try:
-        assert lading.check() == lading.Report((), ())
+        assert equipage.check() == equipage.Report((), ())
         assert list_all(["."], Request(env={})) == []
     finally:  # pytest could not remove them
         file.unlink()

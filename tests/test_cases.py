@@ -12,7 +12,9 @@ FOLDER = Path(__file__).parent / "cases"
 CASES = list(cases_in(FOLDER))
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.path.relative_to(FOLDER).with_suffix('')}")
+@pytest.mark.parametrize(
+    "case", CASES, ids=lambda case: f"{case.path.relative_to(FOLDER).with_suffix('')}"
+)
 def test_case(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check_case(case, tmp_path, monkeypatch)
 

@@ -12,15 +12,16 @@ from typing import Any
 import pytest
 
 import tiny
-from lading import parallel, workspace
-from lading.checking import Checked
-from lading.diagnostics import Diagnostic, UsageError
-from lading.files import Files
-from lading.loading import Request
-from lading.render import json as render_json
-from lading.sandbox import FileProblem
-from lading.source import Source, Span
-from lading.workspace import WORTH_IT, check_paths
+from equipage.core.diagnostics import Diagnostic, UsageError
+from equipage.core.source import Source, Span
+from equipage.files.reading import Files
+from equipage.files.sandbox import FileProblem
+from equipage.loading.pipeline import Request
+from equipage.render import json as render_json
+from equipage.workspace import parallel
+from equipage.workspace import report as workspace
+from equipage.workspace.check import Checked
+from equipage.workspace.report import WORTH_IT, check_paths
 
 REQUEST = Request(env={}, shared=True)
 CREW = "name: crew\nmembers: [{$include: m.yaml}]\n"
@@ -32,7 +33,9 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "library").mkdir()
     (tmp_path / "library" / "m.yaml").write_text("name: a\nrol: sailor\n")
     for number in range(150):
-        (tmp_path / f"s{number}.yaml").write_text(CREW if number % 3 else "name: crew\nmembers: 5\n")
+        (tmp_path / f"s{number}.yaml").write_text(
+            CREW if number % 3 else "name: crew\nmembers: 5\n"
+        )
         (tmp_path / f"n{number}.json").write_text("{}")
     (tmp_path / "broken.yaml").write_text("name: crew\nmembers: [\n")
     monkeypatch.chdir(tmp_path)
@@ -50,14 +53,18 @@ def test_the_report_is_the_same_whatever_the_number_of_processes(project: Path) 
 def test_equal_sources_are_one_again(project: Path) -> None:
     (project / "library" / "m.yaml").write_text("nam: 1\nrole: x\nmore: 1\n")
     report = check_paths(["."], REQUEST, jobs=2)
-    spans = [each.span for each in report.diagnostics if each.span and each.name == "library/m.yaml"]
+    spans = [
+        each.span for each in report.diagnostics if each.span and each.name == "library/m.yaml"
+    ]
     assert len(spans) > 2
     assert len({id(span.source) for span in spans}) == 1
 
 
 def test_only_sources_with_findings_travel(monkeypatch: pytest.MonkeyPatch) -> None:
     source = Source.of_bytes("a", b"x" * 1000, path="/a")
-    result = Checked("a", "a", "crew", True, (Diagnostic("c", "error", "m", span=Span(source, 0, 1)),) * 50)
+    result = Checked(
+        "a", "a", "crew", True, (Diagnostic("c", "error", "m", span=Span(source, 0, 1)),) * 50
+    )
     departures, arrivals = parallel._Departures(), parallel._Arrivals()
     first, second = departures.pack([result]), departures.pack([result])
     assert len(first) < 6000
@@ -112,7 +119,9 @@ def test_threads_do_not_fork(monkeypatch: pytest.MonkeyPatch) -> None:
 # ------------------------------------------------------------------------------------------- what is found
 
 
-def test_a_folder_that_cannot_be_read_is_a_finding(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_read_is_a_finding(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (project / "locked").mkdir()
     real = os.scandir
 
@@ -122,7 +131,9 @@ def test_a_folder_that_cannot_be_read_is_a_finding(project: Path, monkeypatch: p
         return real(path)
 
     monkeypatch.setattr(os, "scandir", scandir)
-    found = [each for each in check_paths(["."], REQUEST).diagnostics if each.code == "folder-unreadable"]
+    found = [
+        each for each in check_paths(["."], REQUEST).diagnostics if each.code == "folder-unreadable"
+    ]
     assert list(map(str, found)) == [
         "locked: warning[folder-unreadable] cannot look into locked: Permission denied",
     ]
@@ -140,7 +151,9 @@ def test_a_file_that_cannot_be_read_is_told(project: Path, monkeypatch: pytest.M
         return real(self, path, **options)
 
     monkeypatch.setattr(Files, "read", read)
-    (found,) = [each for each in check_paths(["."], REQUEST).diagnostics if each.code == "file-unreadable"]
+    (found,) = [
+        each for each in check_paths(["."], REQUEST).diagnostics if each.code == "file-unreadable"
+    ]
     assert (found.name, found.severity) == ("s1.yaml", "warning")
     (found,) = check_paths(["s1.yaml"], REQUEST).diagnostics
     assert found.severity == "error"
@@ -152,7 +165,9 @@ def test_one_file_under_two_names_is_checked_once(project: Path) -> None:
     assert [each.path for each in report.files if each.path in ("s1.yaml", "z.yaml")] == ["s1.yaml"]
 
 
-def test_a_file_read_for_recognition_is_still_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_read_for_recognition_is_still_too_large(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     tiny.install(monkeypatch)
     (tmp_path / "s.yaml").write_text("name: crew\n#" + "x" * (10 * 1024 * 1024))

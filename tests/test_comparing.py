@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading.comparing import MEANINGS, compare
-from lading.kinds.kind import Sensitive
-from lading.path import format_path
+from equipage.core.path import format_path
+from equipage.loading.kind import Sensitive
+from equipage.views.comparing import MEANINGS, compare
 
 SENSITIVE = (
     Sensitive("tools.*", "tool"),
@@ -27,7 +27,10 @@ SENSITIVE = (
 
 
 def told(before: Any, after: Any) -> list[str]:
-    return [f"{each.meaning}: {each.how} {format_path(each.path)}" for each in compare(before, after, SENSITIVE)]
+    return [
+        f"{each.meaning}: {each.how} {format_path(each.path)}"
+        for each in compare(before, after, SENSITIVE)
+    ]
 
 
 @pytest.mark.parametrize(
@@ -95,14 +98,16 @@ def _shuffled(value: Any, draw: random.Random) -> Any:
 
 
 @given(VALUES, st.randoms(use_true_random=False))
-def test_a_value_differs_not_from_itself_with_its_keys_in_another_order(value: Any, draw: random.Random) -> None:
+def test_a_value_differs_not_from_itself_with_its_keys_in_another_order(
+    value: Any, draw: random.Random
+) -> None:
     assert compare(value, _shuffled(value, draw), SENSITIVE) == []
 
 
 @given(VALUES, VALUES)
 def test_what_differs_is_told_and_in_order(before: Any, after: Any) -> None:
     changes = compare(before, after, SENSITIVE)
-    from lading.loaded import canonical
+    from equipage.loading.result import canonical
 
     assert bool(changes) == (canonical(before) != canonical(after))
     ranks = [MEANINGS.index(each.meaning) for each in changes]

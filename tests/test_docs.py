@@ -12,7 +12,7 @@ import pytest
 
 from cli.consoles import UPDATE, environment, settle
 from docpages import ROOT, Page, pages
-from lading.kinds.registry import all_codes, names
+from equipage.loading.recognise import all_codes, names
 
 pytestmark = pytest.mark.long
 
@@ -20,7 +20,9 @@ sys.path.insert(0, str(ROOT / "docs"))
 
 
 @pytest.mark.parametrize("path", list(pages()), ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_page(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+def test_page(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     if "$ pip install ./examples/plugin" in path.read_text(encoding="utf-8"):
         request.getfixturevalue("playbook_installed")
     settle(monkeypatch, tmp_path, environment())
@@ -34,10 +36,16 @@ def test_page(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reque
 
 @pytest.mark.parametrize("path", list(pages()), ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_links_lead_somewhere(path: Path) -> None:
-    text = re.sub(r"^(`{3,}).*?^\1", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(
+        r"^(`{3,}).*?^\1", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
     for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
         if not target.startswith("http"):
-            made = "reference/kinds/" in target or "reference/codes/" in target or target.endswith("commands.md")
+            made = (
+                "reference/kinds/" in target
+                or "reference/codes/" in target
+                or target.endswith("commands.md")
+            )
             assert made or (path.parent / target).exists(), target
 
 
@@ -73,7 +81,9 @@ def test_links_between_generated_pages_lead_somewhere(made: Path) -> None:
     for path in made.rglob("*.md"):
         text = re.sub(r"^(`{3,}).*?^\1", "", path.read_text(), flags=re.MULTILINE | re.DOTALL)
         for target in re.findall(r"\]\(([^)#\s]+)\)", text):
-            assert target.startswith("../../how-to/") or (path.parent / target).resolve().exists(), (path.name, target)
+            assert (
+                target.startswith("../../how-to/") or (path.parent / target).resolve().exists()
+            ), (path.name, target)
 
 
 def test_the_meanings_belong_to_fields() -> None:
@@ -82,8 +92,8 @@ def test_the_meanings_belong_to_fields() -> None:
 
     from generate.kinds import structs_of
 
-    from lading.inspection import type_info
-    from lading.kinds.registry import kind_named
+    from equipage.loading.model import type_info
+    from equipage.loading.recognise import kind_named
 
     fields: dict[tuple[str, str], set[str]] = {}
     for name in names():

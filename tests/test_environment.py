@@ -8,10 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading.environment import fragments, of_process, structure_changes, substitute
-from lading.syntax.engine import Irregularity, SyntaxProblem
+from equipage.syntax import Irregularity, SyntaxProblem
+from equipage.syntax.variables import fragments, of_process, structure_changes, substitute
 
-ENV = {"HOST": "db.local", "EMPTY": "", "N": "5", "REF": "${OTHER}", "A:B": "colon", " SP ": "blank", "BAD": "\udcff"}
+ENV = {
+    "HOST": "db.local",
+    "EMPTY": "",
+    "N": "5",
+    "REF": "${OTHER}",
+    "A:B": "colon",
+    " SP ": "blank",
+    "BAD": "\udcff",
+}
 
 
 @pytest.mark.requirement("F-005")
@@ -75,7 +83,9 @@ def test_a_template_of_the_runtime_is_told_apart() -> None:
     assert found.values["template"] == "$${args.q}"
 
 
-PIECES = st.lists(st.sampled_from(["${HOST}", "${U:-long default}", "$$", "x", "é😀", "\r\n", "$", "a: b"]))
+PIECES = st.lists(
+    st.sampled_from(["${HOST}", "${U:-long default}", "$$", "x", "é😀", "\r\n", "$", "a: b"])
+)
 
 
 @given(PIECES)
@@ -186,7 +196,9 @@ def test_an_empty_stretch_before_what_vanished(
         pytest.param("a: 1\nb: 2 # old\n${X}\n", "# new", True, id="a line in between has one"),
         pytest.param("a: 1\n# ${X}\n", "# new", False, id="stands in a comment"),
         pytest.param("a: 1\n#${X}\n", "# new", False, id="stands in a comment at the margin"),
-        pytest.param("a: 1\nb: 2 # ${X}\n", "# new", False, id="stands in a comment behind a value"),
+        pytest.param(
+            "a: 1\nb: 2 # ${X}\n", "# new", False, id="stands in a comment behind a value"
+        ),
         pytest.param("a: 1\n${X}\n", "\n  \n", False, id="only blank lines"),
     ],
 )
@@ -195,13 +207,15 @@ def test_a_value_that_makes_a_comment(written: str, value: str, warns: bool) -> 
     assert found == (["env-changes-structure"] if warns else [])
 
 
-@pytest.mark.skipif(not os.supports_bytes_environ, reason="names and values are text on this system")
+@pytest.mark.skipif(
+    not os.supports_bytes_environ, reason="names and values are text on this system"
+)
 def test_the_environment_of_the_process_need_not_be_text() -> None:
-    os.environb[b"LADING_\xff"] = b"\xfe"
+    os.environb[b"EQUIPAGE_\xff"] = b"\xfe"
     try:
-        assert of_process()["LADING_\udcff"] == "\udcfe"
+        assert of_process()["EQUIPAGE_\udcff"] == "\udcfe"
     finally:
-        del os.environb[b"LADING_\xff"]
+        del os.environb[b"EQUIPAGE_\xff"]
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,16 @@ import re
 
 import pytest
 
-from lading.expressions import expression
+from equipage.core.text import expression
 
 
 def test_an_expression_matches_as_if_it_were_compiled() -> None:
     late = expression(r"(a+)b", re.IGNORECASE)
-    assert [late.sub("x", "AAb ab"), late.pattern, late.findall("ab AB")] == ["x x", "(a+)b", ["a", "A"]]
+    assert [late.sub("x", "AAb ab"), late.pattern, late.findall("ab AB")] == [
+        "x x",
+        "(a+)b",
+        ["a", "A"],
+    ]
     assert late.fullmatch("Aab") is not None
     assert late.match("b") is None
 

@@ -10,10 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from lading import sandbox
-from lading.files import Files, MemoryFiles, Seen, decoded, display_name, peek, require_text, stamp_of
-from lading.sandbox import FileProblem, PathPolicy, check_reference, read_regular, refusal
-from lading.source import Source
+from equipage.core.source import Source
+from equipage.files import sandbox
+from equipage.files.reading import (
+    Files,
+    MemoryFiles,
+    Seen,
+    decoded,
+    display_name,
+    peek,
+    require_text,
+    stamp_of,
+)
+from equipage.files.sandbox import FileProblem, PathPolicy, check_reference, read_regular, refusal
 
 STRICT = PathPolicy()
 INSIDE = PathPolicy(parents="inside")
@@ -65,7 +74,9 @@ def refer(world: Path, reference: str, policy: PathPolicy = STRICT) -> Source:
         ("a.txt/.", "a"),
     ],
 )
-def test_inside(world: Path, reference: str, text: str, monkeypatch: pytest.MonkeyPatch, *, descriptors: bool) -> None:
+def test_inside(
+    world: Path, reference: str, text: str, monkeypatch: pytest.MonkeyPatch, *, descriptors: bool
+) -> None:
     monkeypatch.setattr(sandbox, "HAS_DESCRIPTORS", descriptors)
     assert refer(world, reference).text == text
 
@@ -96,7 +107,9 @@ def test_inside(world: Path, reference: str, text: str, monkeypatch: pytest.Monk
         ("..a/b..", "file-missing"),
     ],
 )
-def test_refused(world: Path, reference: str, code: str, monkeypatch: pytest.MonkeyPatch, *, descriptors: bool) -> None:
+def test_refused(
+    world: Path, reference: str, code: str, monkeypatch: pytest.MonkeyPatch, *, descriptors: bool
+) -> None:
     monkeypatch.setattr(sandbox, "HAS_DESCRIPTORS", descriptors)
     with pytest.raises(FileProblem) as caught:
         refer(world, reference)
@@ -120,7 +133,9 @@ def test_a_loop_of_links_ends(world: Path) -> None:
         ("inner/../a.txt", "a"),
     ],
 )
-def test_parents_may_be_allowed_while_they_stay_inside(world: Path, reference: str, outcome: str) -> None:
+def test_parents_may_be_allowed_while_they_stay_inside(
+    world: Path, reference: str, outcome: str
+) -> None:
     """`..` is walked from where links led, as the system does: `inner/..` is the parent of `sub`."""
     try:
         assert refer(world, reference, INSIDE).text == outcome
@@ -230,7 +245,9 @@ def test_names_are_relative_to_the_working_directory() -> None:
     ],
 )
 def test_files_in_memory_behave_the_same(reference: str, outcome: str) -> None:
-    files = MemoryFiles({"/lib/b.yaml": "b", "/lib/sub/c": "c", "/x": "x", "/lib/big": b"x" * 20}, cwd="/lib")
+    files = MemoryFiles(
+        {"/lib/b.yaml": "b", "/lib/sub/c": "c", "/x": "x", "/lib/big": b"x" * 20}, cwd="/lib"
+    )
     policy = PathPolicy(absolute="outside", max_bytes=10)
     try:
         assert files.refer(reference, ("/lib",), ("/lib",), policy).source.text == outcome
@@ -258,11 +275,18 @@ def test_another_load_reads_nothing_twice_and_counts_its_own_sources(world: Path
     second = first.again()
     assert second.sources() == ()
     assert second.read("a.txt") is a
-    b = second.refer("b.txt", (str(world / "allowed" / "sub"),), (str(world / "allowed"),), STRICT).source
+    b = second.refer(
+        "b.txt", (str(world / "allowed" / "sub"),), (str(world / "allowed"),), STRICT
+    ).source
     assert second.sources() == (a, b)
     assert first.sources() == (a,)
     third = first.again()
-    assert third.refer("b.txt", (str(world / "allowed" / "sub"),), (str(world / "allowed"),), STRICT).source is b
+    assert (
+        third.refer(
+            "b.txt", (str(world / "allowed" / "sub"),), (str(world / "allowed"),), STRICT
+        ).source
+        is b
+    )
     assert third.sources() == (b,)
 
 
@@ -322,7 +346,11 @@ def problem(run: Callable[..., object], *arguments: object) -> tuple[str, dict[s
         ("a.txt/b", "file-missing", {"file": "a.txt/b"}),
         ("sub", "file-is-directory", {"file": "sub"}),
         ("loop.txt", "file-link-loop", {"file": "loop.txt"}),
-        ("n" * 300, "file-unreadable", {"file": "n" * 300, "reason": os.strerror(errno.ENAMETOOLONG)}),
+        (
+            "n" * 300,
+            "file-unreadable",
+            {"file": "n" * 300, "reason": os.strerror(errno.ENAMETOOLONG)},
+        ),
     ],
     ids=lambda value: value[:20] if isinstance(value, str) else "",
 )
@@ -354,18 +382,30 @@ def test_a_problem_says_what_was_asked_for(
     ],
     ids=lambda value: str(value),
 )
-def test_what_a_system_refuses_in_our_words(error: Exception, code: str, values: dict[str, object]) -> None:
+def test_what_a_system_refuses_in_our_words(
+    error: Exception, code: str, values: dict[str, object]
+) -> None:
     made = refusal(error, "name")
     assert (made.code, made.values) == (code, {"file": "name", **values})
 
 
 @pytest.mark.parametrize(
     ("reference", "refused"),
-    [("C:/", True), ("c:\\x", True), ("\\\\host", True), ("C:", False), ("C:X", False), ("1:/", False)],
+    [
+        ("C:/", True),
+        ("c:\\x", True),
+        ("\\\\host", True),
+        ("C:", False),
+        ("C:X", False),
+        ("1:/", False),
+    ],
 )
 def test_drives_and_shares(reference: str, refused: bool) -> None:
     if refused:
-        assert problem(lambda: check_reference(reference, STRICT)) == ("reference-absolute", {"reference": reference})
+        assert problem(lambda: check_reference(reference, STRICT)) == (
+            "reference-absolute",
+            {"reference": reference},
+        )
     else:
         check_reference(reference, STRICT)
 
@@ -390,13 +430,19 @@ def test_the_name_of_a_root_does_not_matter(
         found = files.refer(reference, (str(root),), (str(root),), absolute)
         assert (found.source.text, found.outside) == ("a", False)
         assert found.source.path == os.path.realpath(root / "sub X" / "deep " / "a")
-    assert files.refer("a", (str(root / "sub X" / "deep "),), (str(root),), STRICT).source.text == "a"
-    assert files.refer("sub X/b", (str(root),), (str(root),), STRICT).source.path == os.path.realpath(
-        root / "sub X" / "b"
+    assert (
+        files.refer("a", (str(root / "sub X" / "deep "),), (str(root),), STRICT).source.text == "a"
     )
-    code, _ = problem(lambda: files.refer(f"../{beside.name}/a", (str(root),), (str(root),), absolute))
+    assert files.refer(
+        "sub X/b", (str(root),), (str(root),), STRICT
+    ).source.path == os.path.realpath(root / "sub X" / "b")
+    code, _ = problem(
+        lambda: files.refer(f"../{beside.name}/a", (str(root),), (str(root),), absolute)
+    )
     assert code == "reference-escapes"
-    too_large = problem(lambda: files.refer(str(beside / "a"), (str(root),), (str(root),), absolute))
+    too_large = problem(
+        lambda: files.refer(str(beside / "a"), (str(root),), (str(root),), absolute)
+    )
     assert too_large[0] == "file-too-large"
 
 
@@ -476,9 +522,9 @@ def test_peek(world: Path) -> None:
 
 def test_files_in_memory_know_their_folders() -> None:
     files = MemoryFiles({"a/b.txt": "b", "/r/a/c/d.txt": b"d", "e.txt": "e"}, cwd="/r")
-    assert [files.is_folder(each) for each in ("a", "a/", "/r/a/c", ".", "e.txt", "/r/a/b", "no")] == [True] * 4 + [
-        False
-    ] * 3
+    assert [
+        files.is_folder(each) for each in ("a", "a/", "/r/a/c", ".", "e.txt", "/r/a/b", "no")
+    ] == [True] * 4 + [False] * 3
     assert files.names_below("a") == ["b.txt", "c/d.txt"]
     assert files.names_below("/r", most=2) == ["a/b.txt", "a/c/d.txt"]
     assert files.again().read("e.txt").text == "e"
@@ -493,7 +539,9 @@ def test_files_in_memory_know_their_folders() -> None:
     named = files.refer("c/d.txt", ("a",), ("/r/a",), STRICT).source
     assert (named.name, named.path, named.text) == ("a/c/d.txt", "/r/a/c/d.txt", "d")
     policy = PathPolicy(absolute="outside")
-    assert [files.refer(each, ("a",), ("/r/a",), policy).outside for each in ("/r/a/b.txt", "/r/e.txt")] == [
+    assert [
+        files.refer(each, ("a",), ("/r/a",), policy).outside for each in ("/r/a/b.txt", "/r/e.txt")
+    ] == [
         False,
         True,
     ]
@@ -539,15 +587,21 @@ def test_a_disk_that_fails(world: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(sandbox.os, "close", closed.append)
     code, values = problem(lambda: Files(cwd=str(world)).read("allowed/a.txt"))
     monkeypatch.undo()
-    assert (code, values) == ("file-unreadable", {"file": "allowed/a.txt", "reason": "the disk failed"})
+    assert (code, values) == (
+        "file-unreadable",
+        {"file": "allowed/a.txt", "reason": "the disk failed"},
+    )
     assert len(closed) == 1
     os.close(closed[0])
 
 
 @pytest.mark.parametrize(
-    ("limit", "outcome"), [(4, b"abcd"), (3, ("file-too-large", {"file": "n", "size": 4, "limit": 3}))]
+    ("limit", "outcome"),
+    [(4, b"abcd"), (3, ("file-too-large", {"file": "n", "size": 4, "limit": 3}))],
 )
-def test_a_file_that_says_it_is_empty(monkeypatch: pytest.MonkeyPatch, limit: int, outcome: object) -> None:
+def test_a_file_that_says_it_is_empty(
+    monkeypatch: pytest.MonkeyPatch, limit: int, outcome: object
+) -> None:
     parts = iter([b"ab", b"cd", b""])
     monkeypatch.setattr(sandbox.os, "read", lambda _descriptor, _count: next(parts))
     status = os.stat_result((0o100644, 1, 1, 1, 0, 0, 0, 0, 0, 0))
@@ -569,7 +623,12 @@ def test_bytes_that_are_no_text(world: Path) -> None:
     path = world / "allowed" / "binary"
     path.write_bytes(b"ab\xff")
     source = Files(cwd=str(world)).read("allowed/binary")
-    assert (source.name, source.data, source.text, source.path) == ("allowed/binary", b"ab\xff", "", str(path))
+    assert (source.name, source.data, source.text, source.path) == (
+        "allowed/binary",
+        b"ab\xff",
+        "",
+        str(path),
+    )
     values = {"file": "allowed/binary", "offset": 2, "byte": "0xFF"}
     assert problem(lambda: require_text(source)) == ("not-utf8", values)
     empty = Source.of_text("empty", "")
@@ -584,11 +643,17 @@ def test_files_in_memory_by_any_name() -> None:
         assert files.names_below(root) == [name]
         assert (
             files.refer(
-                f"/{root.strip('/')}/{name}", (root,), (f"/{root.strip('/')}",), PathPolicy(absolute="outside")
+                f"/{root.strip('/')}/{name}",
+                (root,),
+                (f"/{root.strip('/')}",),
+                PathPolicy(absolute="outside"),
             ).outside
             is False
         )
-    assert problem(lambda: files.refer("no", ("rX",), ("rX",), STRICT)) == ("file-missing", {"file": "no"})
+    assert problem(lambda: files.refer("no", ("rX",), ("rX",), STRICT)) == (
+        "file-missing",
+        {"file": "no"},
+    )
     assert files.read("rX/a", max_bytes=1).text == "a"
     fresh = MemoryFiles({"/x/large": "12345"})
     small = PathPolicy(absolute="outside", max_bytes=4)
@@ -608,7 +673,9 @@ def test_programs_and_folders(world: Path) -> None:
     assert files.seen().asked == (str(world / "allowed"), str(program))
 
 
-def test_names_are_relative_to_any_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_are_relative_to_any_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "ends with a blank "
     folder.mkdir()
     assert display_name(str(folder / "a"), str(folder)) == "a"

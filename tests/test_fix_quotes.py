@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from lading.codes import CORE_CODES
-from lading.diagnostics import Change, Remedy, fact
-from lading.placing import Placer
-from lading.source import Source
-from lading.syntax.document import Format, parse
-from lading.tree import Tree
+from equipage.core.codes import CORE_CODES
+from equipage.core.diagnostics import Change, Remedy, fact
+from equipage.core.source import Source
+from equipage.loading.findings import Placer
+from equipage.loading.tree import Tree
+from equipage.syntax.document import Format, parse
 
 
 @pytest.mark.parametrize(
@@ -25,8 +25,12 @@ def test_a_renamed_key(syntax: Format, text: str, fixed: str) -> None:
     document, _ = parse(Source.of_text("a", text), syntax)
     assert document is not None
     remedy = Remedy("rename", (Change(("nmae",), "name", "key"),))
-    found = fact("unknown-field", ("nmae",), part="key", remedy=remedy, field="nmae", owner="a thing")
-    (diagnostic,) = Placer(Tree.of(document), [document], {code.name: code for code in CORE_CODES}).place([found])
+    found = fact(
+        "unknown-field", ("nmae",), part="key", remedy=remedy, field="nmae", owner="a thing"
+    )
+    (diagnostic,) = Placer(
+        Tree.of(document), [document], {code.name: code for code in CORE_CODES}
+    ).place([found])
     assert diagnostic.fix is not None
     (edit,) = diagnostic.fix.edits
     assert text[: edit.span.start] + edit.text + text[edit.span.end :] == fixed

@@ -16,15 +16,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clock import promised
-from lading.cli.fixing import roots_of
-from lading.diagnostics import Change, Diagnostic, Edit, Effect, Fix
-from lading.editing import edit_at, edit_of_span
-from lading.fixes import Repair, diff, repair
-from lading.path import Path
-from lading.source import Source, Span
-from lading.syntax.document import Document, Format, load_value, parse
-from lading.tree import get, walk
-from lading.writing import NotWritten, rewrite
+from equipage.cli.check import roots_of
+from equipage.core.diagnostics import Change, Diagnostic, Edit, Effect, Fix
+from equipage.core.path import Path
+from equipage.core.source import Source, Span
+from equipage.files.writing import NotWritten, rewrite
+from equipage.loading.editing import edit_at, edit_of_span
+from equipage.loading.tree import get, walk
+from equipage.syntax.document import Document, Format, load_value, parse
+from equipage.workspace.fixes import Repair, diff, repair
 
 
 def finding(fix: Fix | None, code: str = "unknown-field") -> Diagnostic:
@@ -32,7 +32,11 @@ def finding(fix: Fix | None, code: str = "unknown-field") -> Diagnostic:
 
 
 def fix_of(
-    text: str | Source, syntax: Format, *changes: Change, safe: bool = True, env: dict[str, str] | None = None
+    text: str | Source,
+    syntax: Format,
+    *changes: Change,
+    safe: bool = True,
+    env: dict[str, str] | None = None,
 ) -> Fix | None:
     source = Source.of_text("a", text) if isinstance(text, str) else text
     document, _ = parse(source, syntax, env=env)
@@ -43,7 +47,9 @@ def fix_of(
     return Fix("a fix", known, safe) if len(known) == len(edits) else None
 
 
-def fixed(text: str, syntax: Format, *changes: Change, env: dict[str, str] | None = None) -> str | None:
+def fixed(
+    text: str, syntax: Format, *changes: Change, env: dict[str, str] | None = None
+) -> str | None:
     """The text after one fix; None if there is none or it is refused."""
     fix = fix_of(text, syntax, *changes, env=env)
     repairs, _ = repair([finding(fix)])
@@ -66,61 +72,191 @@ def remove(*path: str | int) -> Change:
     ("syntax", "before", "change", "after"),
     [
         # keys
-        pytest.param("yaml", "nmae: x # c\n", rename("nmae", to="name"), "name: x # c\n", id="a plain key"),
-        pytest.param("yaml", "'nmae': x\n", rename("nmae", to="name"), "'name': x\n", id="single quotes stay"),
-        pytest.param("yaml", '"nmae": x\n', rename("nmae", to="name"), '"name": x\n', id="double quotes stay"),
-        pytest.param("yaml", "a: 1\n", rename("a", to="b: c"), '"b: c": 1\n', id="a key that needs quotes gets them"),
-        pytest.param("yaml", "a: 1\n", rename("a", to="no"), '"no": 1\n', id="a word of YAML 1.1 is quoted"),
-        pytest.param("yaml", "a: 1\n", rename("a", to="1.5"), '"1.5": 1\n', id="a number as a key is quoted"),
-        pytest.param("yaml", "{a: 1, b: 2}\n", rename("a", to="c"), "{c: 1, b: 2}\n", id="a key between brackets"),
-        pytest.param("json", '{"a": 1}', rename("a", to='b"c'), '{"b\\"c": 1}', id="a JSON key is escaped"),
-        pytest.param("toml", "nmae = 1\n", rename("nmae", to="name"), "name = 1\n", id="a bare TOML key"),
-        pytest.param("toml", "[a]\nx = 1\n", rename("a", to="b"), "[b]\nx = 1\n", id="a TOML header"),
-        pytest.param("toml", "a = 1\n", rename("a", to="b c"), '"b c" = 1\n', id="a TOML key that needs quotes"),
-        pytest.param("toml", "p.a = 1\n", rename("p", "a", to="b"), "p.b = 1\n", id="part of a dotted key"),
+        pytest.param(
+            "yaml", "nmae: x # c\n", rename("nmae", to="name"), "name: x # c\n", id="a plain key"
+        ),
+        pytest.param(
+            "yaml", "'nmae': x\n", rename("nmae", to="name"), "'name': x\n", id="single quotes stay"
+        ),
+        pytest.param(
+            "yaml", '"nmae": x\n', rename("nmae", to="name"), '"name": x\n', id="double quotes stay"
+        ),
+        pytest.param(
+            "yaml",
+            "a: 1\n",
+            rename("a", to="b: c"),
+            '"b: c": 1\n',
+            id="a key that needs quotes gets them",
+        ),
+        pytest.param(
+            "yaml", "a: 1\n", rename("a", to="no"), '"no": 1\n', id="a word of YAML 1.1 is quoted"
+        ),
+        pytest.param(
+            "yaml", "a: 1\n", rename("a", to="1.5"), '"1.5": 1\n', id="a number as a key is quoted"
+        ),
+        pytest.param(
+            "yaml",
+            "{a: 1, b: 2}\n",
+            rename("a", to="c"),
+            "{c: 1, b: 2}\n",
+            id="a key between brackets",
+        ),
+        pytest.param(
+            "json", '{"a": 1}', rename("a", to='b"c'), '{"b\\"c": 1}', id="a JSON key is escaped"
+        ),
+        pytest.param(
+            "toml", "nmae = 1\n", rename("nmae", to="name"), "name = 1\n", id="a bare TOML key"
+        ),
+        pytest.param(
+            "toml", "[a]\nx = 1\n", rename("a", to="b"), "[b]\nx = 1\n", id="a TOML header"
+        ),
+        pytest.param(
+            "toml",
+            "a = 1\n",
+            rename("a", to="b c"),
+            '"b c" = 1\n',
+            id="a TOML key that needs quotes",
+        ),
+        pytest.param(
+            "toml", "p.a = 1\n", rename("p", "a", to="b"), "p.b = 1\n", id="part of a dotted key"
+        ),
         # values
-        pytest.param("yaml", "a: stido\n", replace("a", to="stdio"), "a: stdio\n", id="a plain value"),
-        pytest.param("yaml", "a: 'x'\n", replace("a", to="it's"), "a: 'it''s'\n", id="a quote inside quotes"),
-        pytest.param("yaml", "a: x\n", replace("a", to="true"), 'a: "true"\n', id="text that looks like a bool"),
+        pytest.param(
+            "yaml", "a: stido\n", replace("a", to="stdio"), "a: stdio\n", id="a plain value"
+        ),
+        pytest.param(
+            "yaml", "a: 'x'\n", replace("a", to="it's"), "a: 'it''s'\n", id="a quote inside quotes"
+        ),
+        pytest.param(
+            "yaml",
+            "a: x\n",
+            replace("a", to="true"),
+            'a: "true"\n',
+            id="text that looks like a bool",
+        ),
         pytest.param("yaml", "a: yes\n", replace("a", to=True), "a: true\n", id="a bool"),
-        pytest.param("yaml", 'a: "5"\n', replace("a", to=5), "a: 5\n", id="a number loses its quotes"),
+        pytest.param(
+            "yaml", 'a: "5"\n', replace("a", to=5), "a: 5\n", id="a number loses its quotes"
+        ),
         pytest.param("yaml", "a: 5\n", replace("a", to="5"), 'a: "5"\n', id="text gets quotes"),
-        pytest.param("yaml", "a:\nb: 1\n", replace("a", to="x"), "a: x\nb: 1\n", id="a value where there was none"),
-        pytest.param("yaml", "a: !t &b x\n", replace("a", to="z"), "a: !t &b z\n", id="tag and anchor stay"),
-        pytest.param("yaml", "a: |\n  x\nb: 1\n", replace("a", to="z"), "a: z\nb: 1\n", id="a block scalar"),
-        pytest.param("yaml", "a: x\n", replace("a", to="1\n2"), 'a: "1\\n2"\n', id="a line break is escaped"),
-        pytest.param("yaml", "a: x\n", replace("a", to="\x85"), 'a: "\\u0085"\n', id="a control is escaped"),
-        pytest.param("yaml", "a: x\n", replace("a", to="- b"), 'a: "- b"\n', id="an indicator is quoted"),
+        pytest.param(
+            "yaml",
+            "a:\nb: 1\n",
+            replace("a", to="x"),
+            "a: x\nb: 1\n",
+            id="a value where there was none",
+        ),
+        pytest.param(
+            "yaml", "a: !t &b x\n", replace("a", to="z"), "a: !t &b z\n", id="tag and anchor stay"
+        ),
+        pytest.param(
+            "yaml", "a: |\n  x\nb: 1\n", replace("a", to="z"), "a: z\nb: 1\n", id="a block scalar"
+        ),
+        pytest.param(
+            "yaml", "a: x\n", replace("a", to="1\n2"), 'a: "1\\n2"\n', id="a line break is escaped"
+        ),
+        pytest.param(
+            "yaml", "a: x\n", replace("a", to="\x85"), 'a: "\\u0085"\n', id="a control is escaped"
+        ),
+        pytest.param(
+            "yaml", "a: x\n", replace("a", to="- b"), 'a: "- b"\n', id="an indicator is quoted"
+        ),
         pytest.param("yaml", "a: [x, y]\n", replace("a", 1, to="z"), "a: [x, z]\n", id="an item"),
-        pytest.param("json", '{"a": "x"}', replace("a", to=1.5), '{"a": 1.5}', id="a number in JSON"),
-        pytest.param("toml", "a = 'x'\n", replace("a", to="y"), "a = 'y'\n", id="a literal TOML string stays one"),
-        pytest.param("toml", "a = 'x'\n", replace("a", to="it's"), 'a = "it\'s"\n', id="unless it cannot"),
-        pytest.param("toml", 'a = """x"""\n', replace("a", to="y"), 'a = "y"\n', id="a long TOML string"),
+        pytest.param(
+            "json", '{"a": "x"}', replace("a", to=1.5), '{"a": 1.5}', id="a number in JSON"
+        ),
+        pytest.param(
+            "toml",
+            "a = 'x'\n",
+            replace("a", to="y"),
+            "a = 'y'\n",
+            id="a literal TOML string stays one",
+        ),
+        pytest.param(
+            "toml", "a = 'x'\n", replace("a", to="it's"), 'a = "it\'s"\n', id="unless it cannot"
+        ),
+        pytest.param(
+            "toml", 'a = """x"""\n', replace("a", to="y"), 'a = "y"\n', id="a long TOML string"
+        ),
         pytest.param("toml", "a = 1\n", replace("a", to=False), "a = false\n", id="a bool in TOML"),
         # entries
-        pytest.param("yaml", "a: 1\nb: 2 # c\nc: 3\n", remove("b"), "a: 1\nc: 3\n", id="a line with its comment"),
+        pytest.param(
+            "yaml",
+            "a: 1\nb: 2 # c\nc: 3\n",
+            remove("b"),
+            "a: 1\nc: 3\n",
+            id="a line with its comment",
+        ),
         pytest.param("yaml", "a: 1\nb:\n  - 2\n  - 3\n", remove("b"), "a: 1\n", id="several lines"),
-        pytest.param("yaml", "a: 1\nb: 2", remove("b"), "a: 1\n", id="the last line without a break"),
-        pytest.param("yaml", "- a: 1\n  b: 2\n", remove(0, "a"), "- b: 2\n", id="the first key behind a dash"),
+        pytest.param(
+            "yaml", "a: 1\nb: 2", remove("b"), "a: 1\n", id="the last line without a break"
+        ),
+        pytest.param(
+            "yaml", "- a: 1\n  b: 2\n", remove(0, "a"), "- b: 2\n", id="the first key behind a dash"
+        ),
         pytest.param("yaml", "- a: 1\n  b: 2\n", remove(0, "b"), "- a: 1\n", id="the second"),
         pytest.param("yaml", "- a\n- b\n- c\n", remove(1), "- a\n- c\n", id="an item of a list"),
         pytest.param("yaml", "- &x a\n- b\n", remove(0), "- b\n", id="an item with an anchor"),
-        pytest.param("yaml", "- a: 1\n  b: 2\n- c\n", remove(0), "- c\n", id="an item of many lines"),
-        pytest.param("yaml", "{a: 1, b: 2, c: 3}", remove("b"), "{a: 1, c: 3}", id="the middle of a flow mapping"),
+        pytest.param(
+            "yaml", "- a: 1\n  b: 2\n- c\n", remove(0), "- c\n", id="an item of many lines"
+        ),
+        pytest.param(
+            "yaml",
+            "{a: 1, b: 2, c: 3}",
+            remove("b"),
+            "{a: 1, c: 3}",
+            id="the middle of a flow mapping",
+        ),
         pytest.param("yaml", "{a: 1, b: 2}", remove("b"), "{a: 1}", id="its end"),
         pytest.param("yaml", "{a: 1}", remove("a"), "{}", id="all of it"),
         pytest.param("yaml", "[a, b]", remove(0), "[b]", id="an item between brackets"),
-        pytest.param("json", '{\n "a": 1,\n "b": 2\n}', remove("a"), '{\n "b": 2\n}', id="a line of JSON"),
-        pytest.param("json", '{\n "a": 1,\n "b": 2\n}', remove("b"), '{\n "a": 1\n}', id="the last line of JSON"),
+        pytest.param(
+            "json", '{\n "a": 1,\n "b": 2\n}', remove("a"), '{\n "b": 2\n}', id="a line of JSON"
+        ),
+        pytest.param(
+            "json",
+            '{\n "a": 1,\n "b": 2\n}',
+            remove("b"),
+            '{\n "a": 1\n}',
+            id="the last line of JSON",
+        ),
         pytest.param("json", '{"a": [1, {}]}', remove("a", 1), '{"a": [1]}', id="an item of JSON"),
         pytest.param("toml", "a = 1\nb = 2\n", remove("a"), "b = 2\n", id="a line of TOML"),
-        pytest.param("toml", "p.a = 1\np.b = 2\n", remove("p", "a"), "p.b = 2\n", id="a dotted TOML key"),
-        pytest.param("toml", "a = 1\n[b]\nc = 1\nd = 2\n[e]\n", remove("b"), "a = 1\n[e]\n", id="a TOML table"),
-        pytest.param("toml", "a = {b = 1, c = 2}\n", remove("a", "b"), "a = {c = 2}\n", id="an inline TOML table"),
+        pytest.param(
+            "toml", "p.a = 1\np.b = 2\n", remove("p", "a"), "p.b = 2\n", id="a dotted TOML key"
+        ),
+        pytest.param(
+            "toml",
+            "a = 1\n[b]\nc = 1\nd = 2\n[e]\n",
+            remove("b"),
+            "a = 1\n[e]\n",
+            id="a TOML table",
+        ),
+        pytest.param(
+            "toml",
+            "a = {b = 1, c = 2}\n",
+            remove("a", "b"),
+            "a = {c = 2}\n",
+            id="an inline TOML table",
+        ),
         # line ends and marks
-        pytest.param("yaml", "a: 1\r\nb: 2\r\nc: 3\r\n", remove("b"), "a: 1\r\nc: 3\r\n", id="CRLF"),
-        pytest.param("yaml", "\ufeffa: 1\nb: 2\n", rename("a", to="c"), "\ufeffc: 1\nb: 2\n", id="a byte order mark"),
-        pytest.param("yaml", "🦊: 1\nb: x\n", replace("b", to="z"), "🦊: 1\nb: z\n", id="characters beyond 16 bits"),
+        pytest.param(
+            "yaml", "a: 1\r\nb: 2\r\nc: 3\r\n", remove("b"), "a: 1\r\nc: 3\r\n", id="CRLF"
+        ),
+        pytest.param(
+            "yaml",
+            "\ufeffa: 1\nb: 2\n",
+            rename("a", to="c"),
+            "\ufeffc: 1\nb: 2\n",
+            id="a byte order mark",
+        ),
+        pytest.param(
+            "yaml",
+            "🦊: 1\nb: x\n",
+            replace("b", to="z"),
+            "🦊: 1\nb: z\n",
+            id="characters beyond 16 bits",
+        ),
     ],
 )
 def test_one_change(syntax: Format, before: str, change: Change, after: str) -> None:
@@ -130,19 +266,32 @@ def test_one_change(syntax: Format, before: str, change: Change, after: str) -> 
 @pytest.mark.parametrize(
     ("syntax", "before", "change"),
     [
-        pytest.param("yaml", "a: &x {b: 1}\nc: *x\n", replace("a", "b", to="2"), id="an alias repeats it"),
-        pytest.param("yaml", "a: &x {b: 1}\nc: *x\n", replace("c", "b", to="2"), id="it is reached by an alias"),
-        pytest.param("yaml", "a: 1\na: 2\n", rename("a", to="b"), id="the first of two equal keys would show"),
+        pytest.param(
+            "yaml", "a: &x {b: 1}\nc: *x\n", replace("a", "b", to="2"), id="an alias repeats it"
+        ),
+        pytest.param(
+            "yaml",
+            "a: &x {b: 1}\nc: *x\n",
+            replace("c", "b", to="2"),
+            id="it is reached by an alias",
+        ),
+        pytest.param(
+            "yaml", "a: 1\na: 2\n", rename("a", to="b"), id="the first of two equal keys would show"
+        ),
         pytest.param("yaml", "a: 1\nb: 2\n", rename("a", to="b"), id="the new key is taken"),
         pytest.param("yaml", "p:\n  a: 1\n", remove("p", "a"), id="the mapping would become null"),
         pytest.param("yaml", "- a: 1\n- b\n", remove(0, "a"), id="the dash would be left alone"),
         pytest.param("yaml", "- - a\n  - b\n", remove(0, 0), id="two dashes on a line"),
-        pytest.param("toml", "[a]\nx = 1\n[a.b]\n", rename("a", to="c"), id="another header names it"),
+        pytest.param(
+            "toml", "[a]\nx = 1\n[a.b]\n", rename("a", to="c"), id="another header names it"
+        ),
         pytest.param("toml", "p.a = 1\n", remove("p", "a"), id="the table would vanish"),
         pytest.param("json", '{"a": 1, "a": 2}', remove("a"), id="a duplicate would show"),
     ],
 )
-def test_a_fix_that_would_change_more_is_refused(syntax: Format, before: str, change: Change) -> None:
+def test_a_fix_that_would_change_more_is_refused(
+    syntax: Format, before: str, change: Change
+) -> None:
     assert fixed(before, syntax, change) is None
 
 
@@ -161,7 +310,12 @@ def test_a_fix_in_a_header_leaves_the_body() -> None:
     source = Source.of_text("a.md", "---\nnmae: x\n---\nBody: [\n")
     document, _ = parse(source, "yaml", window=(4, 12))
     assert document is not None
-    edit = edit_at(document, ("nmae",), document.locate([("nmae",)])["nmae",], rename("nmae", to="a longer name"))
+    edit = edit_at(
+        document,
+        ("nmae",),
+        document.locate([("nmae",)])["nmae",],
+        rename("nmae", to="a longer name"),
+    )
     assert edit is not None
     repairs, _ = repair([finding(Fix("f", (edit,)))])
     assert repairs[0].text == "---\na longer name: x\n---\nBody: [\n"
@@ -230,7 +384,12 @@ def test_many_fixes_of_one_file_are_applied_together() -> None:
     source = Source.of_text("a", "a: {b: 1, c: x}\nd: [1, 2, 3]\n")
     fixes = [
         fix_of(source, "yaml", change)
-        for change in (rename("a", to="A"), rename("a", "b", to="B"), replace("a", "c", to="z"), remove("d", 0))
+        for change in (
+            rename("a", to="A"),
+            rename("a", "b", to="B"),
+            replace("a", "c", to="z"),
+            remove("d", 0),
+        )
     ] + [fix_of(source, "yaml", remove("d", 2))]
     repairs, refused = repair(map(finding, fixes))
     assert [each.text for each in repairs] == ["A: {B: 1, c: z}\nd: [2]\n"]
@@ -239,14 +398,19 @@ def test_many_fixes_of_one_file_are_applied_together() -> None:
 
 def test_of_overlapping_fixes_the_first_is_taken() -> None:
     source = Source.of_text("a", "a: {b: 1}\nc: 2\n")
-    inner, outer = fix_of(source, "yaml", rename("a", "b", to="B")), fix_of(source, "yaml", remove("a"))
+    inner, outer = (
+        fix_of(source, "yaml", rename("a", "b", to="B")),
+        fix_of(source, "yaml", remove("a")),
+    )
     repairs, refused = repair([finding(inner), finding(outer)])
     assert [each.text for each in repairs] == ["c: 2\n"]
     assert [(each.finding.fix, each.reason) for each in refused] == [(inner, "overlaps")]
 
 
 def test_one_bad_fix_does_not_hold_up_the_others() -> None:
-    source = Source.of_text("a", "".join(f"k{number}: &a{number} {{x: 1}}\n" for number in range(9)) + "z: *a4\n")
+    source = Source.of_text(
+        "a", "".join(f"k{number}: &a{number} {{x: 1}}\n" for number in range(9)) + "z: *a4\n"
+    )
     fixes = [fix_of(source, "yaml", replace(f"k{number}", "x", to=2)) for number in range(9)]
     repairs, refused = repair(map(finding, fixes))
     assert [each.finding.fix for each in refused] == [fixes[4]]
@@ -255,20 +419,27 @@ def test_one_bad_fix_does_not_hold_up_the_others() -> None:
 
 def test_the_same_fix_of_two_loads_is_one() -> None:
     one, two = (Source.of_bytes("a", b"a: 1\n", path="/p/a") for _ in range(2))
-    repairs, refused = repair([finding(fix_of(each, "yaml", rename("a", to="b"))) for each in (one, two)])
+    repairs, refused = repair(
+        [finding(fix_of(each, "yaml", rename("a", to="b"))) for each in (one, two)]
+    )
     assert [each.text for each in repairs] == ["b: 1\n"]
     assert (len(repairs[0].mended), refused) == (2, ())
 
 
 def test_two_states_of_one_file_are_not_mixed() -> None:
-    one, two = Source.of_bytes("a", b"a: 1\n", path="/p/a"), Source.of_bytes("a", b"a: 11\n", path="/p/a")
+    one, two = (
+        Source.of_bytes("a", b"a: 1\n", path="/p/a"),
+        Source.of_bytes("a", b"a: 11\n", path="/p/a"),
+    )
     fixes = [fix_of(one, "yaml", rename("a", to="b")), fix_of(two, "yaml", replace("a", to=2))]
     _, refused = repair(map(finding, fixes))
     assert [each.reason for each in refused] == ["unstable"]
 
 
 def test_a_fix_over_several_files_is_refused() -> None:
-    edits = tuple(Edit(Span(Source.of_text(name, "a: 1\n"), 0, 1), "b", Effect("nothing")) for name in "ab")
+    edits = tuple(
+        Edit(Span(Source.of_text(name, "a: 1\n"), 0, 1), "b", Effect("nothing")) for name in "ab"
+    )
     repairs, refused = repair([finding(Fix("f", edits))])
     assert (repairs, [each.reason for each in refused]) == ((), ["several-files"])
 
@@ -292,7 +463,10 @@ def test_a_thousand_fixes_take_no_time() -> None:
     assert document is not None
     paths = [path for path, _ in walk(document.value) if path]
     located = document.locate(paths)
-    edits = [edit_at(document, path, located[path], Change(path, f"{path[-1]}_", "key")) for path in paths]
+    edits = [
+        edit_at(document, path, located[path], Change(path, f"{path[-1]}_", "key"))
+        for path in paths
+    ]
     with promised(1):
         repairs, refused = repair(finding(Fix("f", (edit,))) for edit in edits if edit is not None)
     assert (len(repairs[0].mended), refused) == (4000, ())
@@ -300,13 +474,18 @@ def test_a_thousand_fixes_take_no_time() -> None:
 
 # -------------------------------------------------------------------------------------------------- laws
 
-LETTERS = st.characters(exclude_categories=("Cc", "Cn", "Co", "Cs", "Zl", "Zp"), exclude_characters="\ufeff")
+LETTERS = st.characters(
+    exclude_categories=("Cc", "Cn", "Co", "Cs", "Zl", "Zp"), exclude_characters="\ufeff"
+)
 KEYS = st.one_of(
-    st.sampled_from(["a", "b", "no", "1", "x y", "k-1", "é", "", "a.b", "#", "🦊"]), st.text(LETTERS, max_size=4)
+    st.sampled_from(["a", "b", "no", "1", "x y", "k-1", "é", "", "a.b", "#", "🦊"]),
+    st.text(LETTERS, max_size=4),
 )
 SCALARS = st.one_of(KEYS, st.integers(-99, 99), st.booleans())
 VALUES = st.recursive(
-    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=12
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=12,
 )
 ROOTS = st.dictionaries(KEYS, VALUES, min_size=1, max_size=4)
 
@@ -316,7 +495,8 @@ def block_yaml(value: Any, indent: int = 0) -> str:
     pad = " " * indent
     if isinstance(value, dict) and value:
         return "".join(
-            f"{pad}{json.dumps(key, ensure_ascii=False)}:{_below(child, indent)}" for key, child in value.items()
+            f"{pad}{json.dumps(key, ensure_ascii=False)}:{_below(child, indent)}"
+            for key, child in value.items()
         )
     if isinstance(value, list) and value:
         return "".join(f"{pad}-{_below(child, indent)}" for child in value)
@@ -338,7 +518,9 @@ WRITERS = {
 
 
 @given(data=st.data(), style=st.sampled_from(sorted(WRITERS)), crlf=st.booleans(), value=ROOTS)
-def test_a_fix_changes_what_it_says_and_nothing_else(data: Any, style: str, crlf: bool, value: dict[str, Any]) -> None:
+def test_a_fix_changes_what_it_says_and_nothing_else(
+    data: Any, style: str, crlf: bool, value: dict[str, Any]
+) -> None:
     syntax: Format = style.split()[0]  # type: ignore[assignment]
     text = WRITERS[style](value)
     text = text.replace("\n", "\r\n") if crlf else text
@@ -379,20 +561,26 @@ def test_nearly_every_simple_change_is_possible(value: dict[str, Any], data: Any
     """The proof must not be a way to refuse everything."""
     key = data.draw(st.sampled_from(sorted(value)))
     assert fixed(json.dumps(value), "json", Change((key,), "new")) is not None
-    assert fixed(block_yaml(value), "yaml", Change((key,), "new", "key")) is not None or "new" in value
+    assert (
+        fixed(block_yaml(value), "yaml", Change((key,), "new", "key")) is not None or "new" in value
+    )
 
 
 # ----------------------------------------------------------------------------------------------- the diff
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
-@pytest.mark.parametrize("text", ["a: 1\nb: 2\n", "a: 1", "x: 0\r\na: 1\r\n", "\ufeffa: 1\nb: '\u2028'\n"])
+@pytest.mark.parametrize(
+    "text", ["a: 1\nb: 2\n", "a: 1", "x: 0\r\na: 1\r\n", "\ufeffa: 1\nb: '\u2028'\n"]
+)
 def test_git_applies_the_diff(tmp_path: FilePath, text: str) -> None:
     source = Source.of_bytes("a.yaml", text.encode())
     repairs, _ = repair([finding(fix_of(source, "yaml", rename("a", to="c")))])
     (tmp_path / "a.yaml").write_bytes(text.encode())
     patch = diff(repairs[0]).encode()
-    subprocess.run(["git", "apply", "--whitespace=nowarn", "-"], input=patch, cwd=tmp_path, check=True)
+    subprocess.run(
+        ["git", "apply", "--whitespace=nowarn", "-"], input=patch, cwd=tmp_path, check=True
+    )
     assert (tmp_path / "a.yaml").read_bytes() == repairs[0].text.encode()
 
 
@@ -422,7 +610,9 @@ def test_a_file_is_replaced_and_keeps_its_mode(tmp_path: FilePath) -> None:
     assert os.listdir(tmp_path) == ["a.yaml"]
 
 
-def test_a_failed_write_leaves_the_old_file_and_no_rubbish(tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_leaves_the_old_file_and_no_rubbish(
+    tmp_path: FilePath, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = written(tmp_path / "a.yaml")
 
     def fail(_descriptor: int) -> None:
@@ -457,7 +647,11 @@ def test_a_link_out_of_the_project_is_not_followed(tmp_path: FilePath) -> None:
 def test_a_link_inside_the_project_is_kept(tmp_path: FilePath) -> None:
     source = written(tmp_path / "real" / "a.yaml")
     (tmp_path / "link.yaml").symlink_to("real/a.yaml")
-    rewrite(Source.of_bytes("link.yaml", source.data, path=str(tmp_path / "link.yaml")), "b: 1\n", [str(tmp_path)])
+    rewrite(
+        Source.of_bytes("link.yaml", source.data, path=str(tmp_path / "link.yaml")),
+        "b: 1\n",
+        [str(tmp_path)],
+    )
     assert (tmp_path / "link.yaml").is_symlink()
     assert (tmp_path / "real" / "a.yaml").read_text() == "b: 1\n"
 

@@ -12,11 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading.freeze import FrozenDict, FrozenList, freeze, frozen, thawed
+from equipage.core.frozen import FrozenDict, FrozenList, freeze, frozen, thawed
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
     max_leaves=15,
 )
 
@@ -37,9 +39,17 @@ class Twig(msgspec.Struct, frozen=True):
 def mutable_parts(value: Any) -> list[Any]:
     """Every plain dict, list or set reachable from a value."""
     if isinstance(value, msgspec.Struct):
-        return [part for name in value.__struct_fields__ for part in mutable_parts(getattr(value, name))]
+        return [
+            part for name in value.__struct_fields__ for part in mutable_parts(getattr(value, name))
+        ]
     found = [value] if type(value) in (dict, list, set) else []
-    children = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    children = (
+        value.values()
+        if isinstance(value, dict)
+        else value
+        if isinstance(value, list | tuple)
+        else ()
+    )
     return found + [part for child in children for part in mutable_parts(child)]
 
 
@@ -60,7 +70,11 @@ def test_frozen_values_are_the_plain_ones_in_all_but_change(value: Any) -> None:
 
 @given(JSON)
 def test_nothing_plain_is_left_in_a_model(value: Any) -> None:
-    plain = {"leaves": [{"free": value, "named": {"a": value}}], "by_name": {"x": {"free": [value]}}, "mixed": [value]}
+    plain = {
+        "leaves": [{"free": value, "named": {"a": value}}],
+        "by_name": {"x": {"free": [value]}},
+        "mixed": [value],
+    }
     model = freeze(msgspec.convert({**plain, "parent": plain}, Twig))
     assert not mutable_parts(model)
     assert model.parent.leaves[0].free == value

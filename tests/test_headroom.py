@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lading.loading import with_headroom
+from equipage.loading.pipeline import with_headroom
 
 
 def at_depth(depth: int, run: Callable[[], Any]) -> Any:

@@ -1,4 +1,4 @@
-"""Where people meet lading: pre-commit hooks and the GitHub Action do what they say."""
+"""Where people meet equipage: pre-commit hooks and the GitHub Action do what they say."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 import yaml
 
 from cli.consoles import environment, in_process, settle
-from lading.cli.arguments import parser
+from equipage.cli.arguments import parser
 
 ROOT = Path(__file__).parents[1]
 HOOKS: list[dict[str, Any]] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
@@ -31,7 +31,7 @@ def test_a_hook_runs(hook: dict[str, Any], tmp_path: Path, monkeypatch: pytest.M
     settle(monkeypatch, tmp_path, environment())
     (tmp_path / "server.yaml").write_text(BROKEN)
     name, *words = shlex.split(hook["entry"])
-    assert (name, hook["language"], hook["pass_filenames"]) == ("lading", "python", False)
+    assert (name, hook["language"], hook["pass_filenames"]) == ("equipage", "python", False)
     code, out, _ = in_process(words)
     assert code == 0
     assert ("versoin" in (tmp_path / "server.yaml").read_text()) == ("--fix" not in words)
@@ -39,15 +39,15 @@ def test_a_hook_runs(hook: dict[str, Any], tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_there_are_both_hooks() -> None:
-    assert [hook["id"] for hook in HOOKS] == ["lading-check", "lading-fix"]
+    assert [hook["id"] for hook in HOOKS] == ["equipage-check", "equipage-fix"]
 
 
 @pytest.fixture
 def command(tmp_path: Path) -> dict[str, str]:
-    """An environment in which `lading` is this one."""
-    script = tmp_path / "bin" / "lading"
+    """An environment in which `equipage` is this one."""
+    script = tmp_path / "bin" / "equipage"
     script.parent.mkdir()
-    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m lading "$@"\n')
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m equipage "$@"\n')
     script.chmod(0o755)
     env = environment(GITHUB_OUTPUT=str(tmp_path / "output"))
     return {**env, "PATH": f"{script.parent}{os.pathsep}{env['PATH']}"}
@@ -66,20 +66,26 @@ def run_check(folder: Path, env: dict[str, str], **inputs: str) -> tuple[str, di
         text=True,
         check=True,
     )
-    outputs = dict(line.split("=", 1) for line in Path(env["GITHUB_OUTPUT"]).read_text().splitlines())
+    outputs = dict(
+        line.split("=", 1) for line in Path(env["GITHUB_OUTPUT"]).read_text().splitlines()
+    )
     return done.stdout, outputs
 
 
-def test_the_action_writes_sarif_and_keeps_the_exit_code(tmp_path: Path, command: dict[str, str]) -> None:
+def test_the_action_writes_sarif_and_keeps_the_exit_code(
+    tmp_path: Path, command: dict[str, str]
+) -> None:
     folder = tmp_path / "with spaces"
     (folder / ".git").mkdir(parents=True)
     (folder / "server.yaml").write_text(BROKEN)
     out, outputs = run_check(folder, command, STRICT="true")
-    assert outputs == {"sarif": "lading.sarif", "code": "1"}
+    assert outputs == {"sarif": "equipage.sarif", "code": "1"}
     assert "unknown-field" in out
-    results = json.loads((folder / "lading.sarif").read_text())["runs"][0]["results"]
+    results = json.loads((folder / "equipage.sarif").read_text())["runs"][0]["results"]
     assert [each["ruleId"] for each in results] == ["unknown-field"]
-    result = subprocess.run(["bash", "-e", "-c", step("Result")], env={**command, "CODE": "1"}, check=False)
+    result = subprocess.run(
+        ["bash", "-e", "-c", step("Result")], env={**command, "CODE": "1"}, check=False
+    )
     assert result.returncode == 1
 
 
@@ -96,7 +102,9 @@ def test_no_input_of_the_action_is_put_into_a_script() -> None:
     for each in ACTION["runs"]["steps"]:
         assert "${{" not in each.get("run", ""), each.get("name")
     used = {word for each in ACTION["runs"]["steps"] for word in str(each).split("inputs.")[1:]}
-    assert {name for name in ACTION["inputs"] for word in used if word.startswith(name)} == set(ACTION["inputs"])
+    assert {name for name in ACTION["inputs"] for word in used if word.startswith(name)} == set(
+        ACTION["inputs"]
+    )
 
 
 def test_what_the_pages_say_about_the_action_is_so() -> None:
@@ -116,15 +124,26 @@ def test_the_flags_the_hooks_and_the_action_use_exist() -> None:
         parser().read(words)
 
 
-def test_the_problem_matcher_of_the_editor_page_reads_our_annotations(tmp_path: Path, command: dict[str, str]) -> None:
+def test_the_problem_matcher_of_the_editor_page_reads_our_annotations(
+    tmp_path: Path, command: dict[str, str]
+) -> None:
     page = (ROOT / "docs/how-to/editor.md").read_text()
     task = json.loads(
-        next(body for body in re.findall(r"```json\n(.*?)```", page, re.DOTALL) if "problemMatcher" in body)
+        next(
+            body
+            for body in re.findall(r"```json\n(.*?)```", page, re.DOTALL)
+            if "problemMatcher" in body
+        )
     )
     pattern = task["tasks"][0]["problemMatcher"]["pattern"]
     (tmp_path / "server.yaml").write_text(BROKEN)
     said = subprocess.run(
-        shlex.split(task["tasks"][0]["command"]), cwd=tmp_path, env=command, capture_output=True, text=True, check=True
+        shlex.split(task["tasks"][0]["command"]),
+        cwd=tmp_path,
+        env=command,
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
     found = re.match(pattern["regexp"], said.splitlines()[0])
     assert found is not None

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from lading.cli.main import main
-from lading.listing import list_all
-from lading.loading import Request
-from lading.workspace import check_paths
+from equipage.cli.main import main
+from equipage.loading.pipeline import Request
+from equipage.views.listing import list_all
+from equipage.workspace.report import check_paths
 
 AGENT = "---\ndescription: {}\n---\nYou work.\n"
 
@@ -19,7 +19,8 @@ def request_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Request:
     project, user = tmp_path / "project", tmp_path / "xdg"
     for path, text in {
         project / ".defect/agents/both.md": AGENT.format("the project's"),
-        project / ".defect/agents/mine/config.toml": 'description = "a folder"\n[prompt]\ntext = "x"\n',
+        project
+        / ".defect/agents/mine/config.toml": 'description = "a folder"\n[prompt]\ntext = "x"\n',
         project / ".defect/agents/bad.md": "---\ndescription: 5\n",
         user / "defect/agents/both.md": AGENT.format("the user's"),
         user / "defect/agents/yours.md": AGENT.format("the user's, too"),
@@ -61,16 +62,23 @@ def test_a_link_is_an_agent_of_its_own(tmp_path: Path, monkeypatch: pytest.Monke
     (agents / "real.md").write_text(AGENT.format("one file, two names"))
     (agents / "alias.md").symlink_to("real.md")
     (tmp_path / "other").mkdir()
-    (tmp_path / "other/config.toml").write_text('description = "a folder"\nprompt = { text = "x" }\n')
+    (tmp_path / "other/config.toml").write_text(
+        'description = "a folder"\nprompt = { text = "x" }\n'
+    )
     (agents / "linked").symlink_to("../../other")
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub/.defect").symlink_to("../.defect")
     monkeypatch.chdir(tmp_path)
     request = Request(env={}, shared=True)
-    assert [row.item.name for row in list_all(["."], request) if row.item] == ["alias", "linked", "real"]
+    assert [row.item.name for row in list_all(["."], request) if row.item] == [
+        "alias",
+        "linked",
+        "real",
+    ]
     files = {each.path: each.used_by for each in check_paths(["."], request).files}
     assert files == dict.fromkeys(
-        (".defect/agents/alias.md", ".defect/agents/linked/config.toml", ".defect/agents/real.md"), ()
+        (".defect/agents/alias.md", ".defect/agents/linked/config.toml", ".defect/agents/real.md"),
+        (),
     )
 
 
@@ -84,8 +92,8 @@ def test_errors_of_the_user_can_be_checked(
     Path(".defect/agents/bad.md").unlink()
     assert main(["list", "."]) == 1
     note = capsys.readouterr().err
-    assert note == f"lading: 1 file has errors, see: lading check {user}/defect/agents/z.md\n"
-    assert main(note.partition("lading check ")[2].join(["check ", ""]).split()) == 1
+    assert note == f"equipage: 1 file has errors, see: equipage check {user}/defect/agents/z.md\n"
+    assert main(note.partition("equipage check ")[2].join(["check ", ""]).split()) == 1
 
 
 def test_a_link_out_of_the_project_is_listed_unread(
@@ -94,7 +102,9 @@ def test_a_link_out_of_the_project_is_listed_unread(
     (tmp_path / "outside.md").write_text("---\nname: x\ndescription: not ours\n---\nx\n")
     Path(".claude/agents").mkdir(parents=True)
     Path(".claude/agents/x.md").symlink_to(tmp_path / "outside.md")
-    (row,) = [row for row in list_all([".claude"], request_here) if row.file == ".claude/agents/x.md"]
+    (row,) = [
+        row for row in list_all([".claude"], request_here) if row.file == ".claude/agents/x.md"
+    ]
     assert (row.kind, row.item, row.errors, row.warnings) == (None, None, 0, 1)
     main(["list", ".claude"])
     assert "(not read" in capsys.readouterr().out
@@ -106,22 +116,29 @@ def test_local_leaves_the_user_out(request_here: Request) -> None:
 
 
 @pytest.mark.requirement("PR-17")
-def test_in_a_folder_of_the_project_its_layer_counts(request_here: Request, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_a_folder_of_the_project_its_layer_counts(
+    request_here: Request, monkeypatch: pytest.MonkeyPatch
+) -> None:
     Path("sub").mkdir()
     Path(".defect/skills/sk").mkdir(parents=True)
     Path(".defect/skills/sk/SKILL.md").write_text("---\nname: sk\ndescription: x\n---\nx\n")
     expected = {
-        (row.item.name if row.item else "", row.layer, bool(row.shadowed_by)) for row in list_all(["."], request_here)
+        (row.item.name if row.item else "", row.layer, bool(row.shadowed_by))
+        for row in list_all(["."], request_here)
     }
     assert ("both", "user", True) in expected
     assert ("sk", "project", False) in expected
     named = list_all([".defect/agents/both.md"], request_here)
     monkeypatch.chdir("sub")
     rows = list_all(["."], request_here)
-    assert {(row.item.name if row.item else "", row.layer, bool(row.shadowed_by)) for row in rows} == expected
+    assert {
+        (row.item.name if row.item else "", row.layer, bool(row.shadowed_by)) for row in rows
+    } == expected
     assert len(rows) == len(expected)
     assert "mine" not in {row.item.name for row in named if row.item}
 
 
 def test_one_kind_alone(request_here: Request) -> None:
-    assert {row.kind for row in list_all([".defect/agents/both.md"], request_here, kind="profile")} == {"profile"}
+    assert {
+        row.kind for row in list_all([".defect/agents/both.md"], request_here, kind="profile")
+    } == {"profile"}

@@ -9,17 +9,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lading.diagnostics import Fact
-from lading.model import Shape, build
-from lading.path import format_path
-from lading.tree import HOLE
+from equipage.core.diagnostics import Fact
+from equipage.core.path import format_path
+from equipage.loading.model import Shape, build
+from equipage.loading.tree import HOLE
 
 
-class Circle(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="circle", tag_field="type"):
+class Circle(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="circle", tag_field="type"
+):
     radius: Annotated[int, msgspec.Meta(ge=0, le=10)]
 
 
-class Square(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="square", tag_field="type"):
+class Square(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="square", tag_field="type"
+):
     side: float = 1.0
 
 
@@ -54,18 +58,62 @@ def said(facts: list[Fact]) -> list[tuple[str, str]]:
         pytest.param({"author": 5}, [("wrong-type", "author")], id="no mapping"),
         pytest.param([], [("wrong-type", "")], id="the root is no mapping"),
         pytest.param({"author": {"name": ""}}, [("wrong-length", "author.name")], id="too short"),
-        pytest.param({"author": {"name": "x", "role": "amdin"}}, [("invalid-value", "author.role")], id="not allowed"),
-        pytest.param({"author": {"name": "x", "role": 5}}, [("wrong-type", "author.role")], id="no word at all"),
-        pytest.param({"author": {"name": "x"}, "titel": "y"}, [("unknown-field", "titel")], id="an unknown field"),
-        pytest.param({"author": {"name": "x"}, "visible": 1}, [("wrong-type", "visible")], id="1 is not true"),
-        pytest.param({"author": {"name": "x"}, "visible": "yes"}, [("wrong-type", "visible")], id="yes is not true"),
-        pytest.param({"author": {"name": "x"}, "sizes": {"a": True}}, [("wrong-type", "sizes.a")], id="true is not 1"),
-        pytest.param({"author": {"name": "x"}, "sizes": {"a": 1.0}}, [("wrong-type", "sizes.a")], id="1.0 is not 1"),
-        pytest.param({"author": {"name": "x"}, "sizes": []}, [("wrong-type", "sizes")], id="a list is no mapping"),
-        pytest.param({"author": {"name": "x"}, "shapes": {}}, [("wrong-type", "shapes")], id="a mapping is no list"),
-        pytest.param({"author": {"name": "x"}, "note": 5}, [("wrong-type", "note")], id="neither of two types"),
-        pytest.param({"author": {"name": "x"}, "note": ["a", 5]}, [("wrong-type", "note[1]")], id="the branch by type"),
-        pytest.param({"author": {"name": "x"}, "code": "ab"}, [("pattern-mismatch", "code")], id="a pattern"),
+        pytest.param(
+            {"author": {"name": "x", "role": "amdin"}},
+            [("invalid-value", "author.role")],
+            id="not allowed",
+        ),
+        pytest.param(
+            {"author": {"name": "x", "role": 5}},
+            [("wrong-type", "author.role")],
+            id="no word at all",
+        ),
+        pytest.param(
+            {"author": {"name": "x"}, "titel": "y"},
+            [("unknown-field", "titel")],
+            id="an unknown field",
+        ),
+        pytest.param(
+            {"author": {"name": "x"}, "visible": 1}, [("wrong-type", "visible")], id="1 is not true"
+        ),
+        pytest.param(
+            {"author": {"name": "x"}, "visible": "yes"},
+            [("wrong-type", "visible")],
+            id="yes is not true",
+        ),
+        pytest.param(
+            {"author": {"name": "x"}, "sizes": {"a": True}},
+            [("wrong-type", "sizes.a")],
+            id="true is not 1",
+        ),
+        pytest.param(
+            {"author": {"name": "x"}, "sizes": {"a": 1.0}},
+            [("wrong-type", "sizes.a")],
+            id="1.0 is not 1",
+        ),
+        pytest.param(
+            {"author": {"name": "x"}, "sizes": []},
+            [("wrong-type", "sizes")],
+            id="a list is no mapping",
+        ),
+        pytest.param(
+            {"author": {"name": "x"}, "shapes": {}},
+            [("wrong-type", "shapes")],
+            id="a mapping is no list",
+        ),
+        pytest.param(
+            {"author": {"name": "x"}, "note": 5},
+            [("wrong-type", "note")],
+            id="neither of two types",
+        ),
+        pytest.param(
+            {"author": {"name": "x"}, "note": ["a", 5]},
+            [("wrong-type", "note[1]")],
+            id="the branch by type",
+        ),
+        pytest.param(
+            {"author": {"name": "x"}, "code": "ab"}, [("pattern-mismatch", "code")], id="a pattern"
+        ),
         pytest.param(
             {"author": {"name": "x"}, "shapes": [{"type": "circle", "radius": 99}]},
             [("out-of-range", "shapes[0].radius")],
@@ -82,7 +130,11 @@ def said(facts: list[Fact]) -> list[tuple[str, str]]:
             id="bad tags",
         ),
         pytest.param(
-            {"author": {"name": 5, "x": 1}, "shapes": [{"type": "square", "side": "a"}], "visible": None},
+            {
+                "author": {"name": 5, "x": 1},
+                "shapes": [{"type": "square", "side": "a"}],
+                "visible": None,
+            },
             [
                 ("wrong-type", "author.name"),
                 ("unknown-field", "author.x"),
@@ -106,9 +158,13 @@ def test_unknown_fields_may_be_warnings_and_are_dropped() -> None:
     assert config.author.name == "x"
     assert said(facts) == [("unknown-field", "author.nmae")]
     assert "nmae" not in pruned["author"]
-    config, _, facts = build({**value, "shapes": [{"type": "circle", "radius": 1, "r": 2}]}, Drawing, shape)
+    config, _, facts = build(
+        {**value, "shapes": [{"type": "circle", "radius": 1, "r": 2}]}, Drawing, shape
+    )
     assert config is None
-    assert [each.severity for each in facts] == ["error", "warning"] or [each.severity for each in facts] == [
+    assert [each.severity for each in facts] == ["error", "warning"] or [
+        each.severity for each in facts
+    ] == [
         "warning",
         "error",
     ]
@@ -130,7 +186,12 @@ def test_null_may_count_as_absent() -> None:
 
 
 def test_a_hole_silences_what_would_follow() -> None:
-    for value in (HOLE, {"author": HOLE}, {"author": {"name": HOLE}}, {"author": {"name": "x"}, "shapes": [HOLE]}):
+    for value in (
+        HOLE,
+        {"author": HOLE},
+        {"author": {"name": HOLE}},
+        {"author": {"name": "x"}, "shapes": [HOLE]},
+    ):
         config, _, facts = build(value, Drawing, STRICT)
         assert config is None
         assert not facts
@@ -139,13 +200,33 @@ def test_a_hole_silences_what_would_follow() -> None:
 
 
 SCALARS = (
-    st.none() | st.booleans() | st.integers(-2, 12) | st.floats(0, 3) | st.sampled_from(["", "A", "user", "circle"])
+    st.none()
+    | st.booleans()
+    | st.integers(-2, 12)
+    | st.floats(0, 3)
+    | st.sampled_from(["", "A", "user", "circle"])
 )
 WORDS = st.sampled_from(
-    ["author", "name", "role", "shapes", "title", "visible", "sizes", "note", "code", "free", "type", "radius", "side"]
+    [
+        "author",
+        "name",
+        "role",
+        "shapes",
+        "title",
+        "visible",
+        "sizes",
+        "note",
+        "code",
+        "free",
+        "type",
+        "radius",
+        "side",
+    ]
 )
 ANYTHING = st.recursive(
-    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=4), max_leaves=15
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=4),
+    max_leaves=15,
 )
 SHAPES = st.fixed_dictionaries(
     {"type": st.sampled_from(["circle", "square", "other"])},
@@ -217,4 +298,7 @@ def test_what_only_a_directive_makes_is_called_by_its_words() -> None:
     config, _, facts = build({"value": Brought()}, Holder, STRICT)
     assert (config, facts) == (Holder(Brought()), [])
     _, _, facts = build({"value": {"a": 1}, "mark": "ab"}, Holder, STRICT)
-    assert [each.values["expected"] for each in facts] == ["text or a thing from `$thing`", "exactly one character"]
+    assert [each.values["expected"] for each in facts] == [
+        "text or a thing from `$thing`",
+        "exactly one character",
+    ]

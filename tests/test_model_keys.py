@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from lading.model import Shape, build
+from equipage.loading.model import Shape, build
 
 
 class Open(msgspec.Struct, frozen=True):
@@ -17,8 +17,13 @@ class Closed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def test_unknown_keys_of_an_open_struct_are_no_finding() -> None:
-    _, _, facts = build({"inner": {"name": "a", "more": 1}, "number": "x", "other": 2}, Closed, Shape())
-    assert [(each.code, each.path) for each in facts] == [("wrong-type", ("number",)), ("unknown-field", ("other",))]
+    _, _, facts = build(
+        {"inner": {"name": "a", "more": 1}, "number": "x", "other": 2}, Closed, Shape()
+    )
+    assert [(each.code, each.path) for each in facts] == [
+        ("wrong-type", ("number",)),
+        ("unknown-field", ("other",)),
+    ]
 
 
 def test_every_missing_field_is_told() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from clock import promised
-from lading.nearest import Guesses, distance, nearest
+from equipage.core.text import Guesses, distance, nearest
 
 KNOWN = ("nested_json", "batch_notifications", "garbage", "max_depth", "depth", "name")
 
@@ -52,11 +52,15 @@ def test_guesses_of_one_load_are_spent_some_time() -> None:
 
 def test_one_guess_among_very_many_names_ends_too() -> None:
     with promised(2):
-        assert nearest("wether000000", [f"weather{number:06d}" for number in range(200_000)]) == "weather000000"
+        assert (
+            nearest("wether000000", [f"weather{number:06d}" for number in range(200_000)])
+            == "weather000000"
+        )
 
 
 @pytest.mark.parametrize(
-    ("a", "b", "slips"), [("", "", 0), ("", "abc", 3), ("abc", "acb", 1), ("abc", "abcd", 1), ("kitten", "sitting", 3)]
+    ("a", "b", "slips"),
+    [("", "", 0), ("", "abc", 3), ("abc", "acb", 1), ("abc", "abcd", 1), ("kitten", "sitting", 3)],
 )
 def test_distance(a: str, b: str, slips: int) -> None:
     assert distance(a, b) == distance(b, a) == slips

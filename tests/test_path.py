@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading.path import PathSyntaxError, format_path, parse_path, pointer
+from equipage.core.path import PathSyntaxError, format_path, parse_path, pointer
 
 PATHS = st.lists(st.text() | st.integers(min_value=0, max_value=10_000)).map(tuple)
 

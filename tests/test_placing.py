@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import lading
+import equipage
 
 TOOL = "tool:\n  name: {name}\n  description: d\n  inputSchema: {{type: object}}\nresponse: {{content: [{{type: text, text: hi}}]}}\n"
 ENV = {"LONG": "a much longer value than its name", "ONE": "1"}
@@ -26,8 +26,12 @@ def write(name: str, text: str) -> None:
 
 def errors(env: dict[str, str] | None = None) -> list[str]:
     """The errors of main.yaml as `file:line:column text-at-the-place`."""
-    found = lading.check(["main.yaml"], kind="server", env=ENV if env is None else env).errors
-    return [f"{each.name}:{each.span.line}:{each.span.column} {each.span.text()}" for each in found if each.span]
+    found = equipage.check(["main.yaml"], kind="server", env=ENV if env is None else env).errors
+    return [
+        f"{each.name}:{each.span.line}:{each.span.column} {each.span.text()}"
+        for each in found
+        if each.span
+    ]
 
 
 MAIN = "server: {name: demo}\ntools:\n  - $include: a.yaml\n"
@@ -37,10 +41,20 @@ MAIN = "server: {name: demo}\ntools:\n  - $include: a.yaml\n"
     ("text", "place"),
     [
         pytest.param(TOOL.format(name="5"), "library/a.yaml:2:9 5", id="plain"),
-        pytest.param(TOOL.format(name="5").replace("\n", "\r\n"), "library/a.yaml:2:9 5", id="CRLF"),
-        pytest.param(TOOL.format(name="5").replace("\n", "\r"), "library/a.yaml:2:9 5", id="CR alone"),
-        pytest.param("\ufeff" + TOOL.format(name="5"), "library/a.yaml:2:9 5", id="a byte order mark"),
-        pytest.param("# 😀\n" + TOOL.format(name="5"), "library/a.yaml:3:9 5", id="an astral character before"),
+        pytest.param(
+            TOOL.format(name="5").replace("\n", "\r\n"), "library/a.yaml:2:9 5", id="CRLF"
+        ),
+        pytest.param(
+            TOOL.format(name="5").replace("\n", "\r"), "library/a.yaml:2:9 5", id="CR alone"
+        ),
+        pytest.param(
+            "\ufeff" + TOOL.format(name="5"), "library/a.yaml:2:9 5", id="a byte order mark"
+        ),
+        pytest.param(
+            "# 😀\n" + TOOL.format(name="5"),
+            "library/a.yaml:3:9 5",
+            id="an astral character before",
+        ),
         pytest.param(
             "tool: {description: '😀é', name: 5, inputSchema: {type: object}}\nresponse: {content: [{type: text, text: hi}]}\n",
             "library/a.yaml:1:33 5",
@@ -56,7 +70,9 @@ MAIN = "server: {name: demo}\ntools:\n  - $include: a.yaml\n"
             "library/a.yaml:1:51 5",
             id="several variables earlier on the line",
         ),
-        pytest.param(TOOL.format(name="${ONE}"), "library/a.yaml:2:9 ${ONE}", id="the value is a variable"),
+        pytest.param(
+            TOOL.format(name="${ONE}"), "library/a.yaml:2:9 ${ONE}", id="the value is a variable"
+        ),
         pytest.param("x: &n 5\n" + TOOL.format(name="*n"), "library/a.yaml:3:9 *n", id="an alias"),
         pytest.param(
             "x: &t {name: 5, description: d, inputSchema: {type: object}}\ntool: *t\nresponse: {content: [{type: text, text: hi}]}\n",
@@ -101,7 +117,9 @@ def test_the_same_file_included_twice_with_different_overrides() -> None:
 def test_a_slip_in_a_file_included_often_is_told_once() -> None:
     write("library/a.yaml", TOOL.format(name="5"))
     write("main.yaml", "server: {name: demo}\ntools:\n" + "  - $include: a.yaml\n" * 1000)
-    (found,) = [each for each in lading.check(["main.yaml"], env={}).errors if each.code == "wrong-type"]
+    (found,) = [
+        each for each in equipage.check(["main.yaml"], env={}).errors if each.code == "wrong-type"
+    ]
     assert found.count == 1000
     assert str(found).startswith("library/a.yaml:2:9")
 
@@ -117,8 +135,8 @@ def test_a_missing_field_is_placed_at_the_mapping_it_belongs_to() -> None:
 
 def test_findings_come_in_the_order_of_files_and_lines() -> None:
     write("main.yaml", "server: {name: 1, version: 2}\ntools: [{tool: 5}]\n")
-    found = lading.check(["main.yaml"], env={}).diagnostics
-    assert list(found) == sorted(found, key=lading.Diagnostic.sort_key)
+    found = equipage.check(["main.yaml"], env={}).diagnostics
+    assert list(found) == sorted(found, key=equipage.Diagnostic.sort_key)
     assert len(found) >= 3
 
 
@@ -126,24 +144,32 @@ def test_findings_come_in_the_order_of_files_and_lines() -> None:
     ("line", "codes"),
     [
         pytest.param('  versoin: "1"', {"unknown-field"}, id="without the comment"),
-        pytest.param('  versoin: "1"  # lading: ignore[unknown-field]', set(), id="silenced"),
+        pytest.param('  versoin: "1"  # equipage: ignore[unknown-field]', set(), id="silenced"),
         pytest.param(
-            '  versoin: "1"  # lading: ignore[wrong-type]', {"unknown-field", "unused-ignore"}, id="another code"
+            '  versoin: "1"  # equipage: ignore[wrong-type]',
+            {"unknown-field", "unused-ignore"},
+            id="another code",
         ),
         pytest.param(
-            '  versoin: "1"  # lading: ignore[unkown-field]', {"unknown-field", "unknown-code"}, id="misspelt"
+            '  versoin: "1"  # equipage: ignore[unkown-field]',
+            {"unknown-field", "unknown-code"},
+            id="misspelt",
         ),
         pytest.param(
-            '  versoin: "1"  # lading: ignore[unknown-field, wrong-type]', {"unused-ignore"}, id="one of two is used"
+            '  versoin: "1"  # equipage: ignore[unknown-field, wrong-type]',
+            {"unused-ignore"},
+            id="one of two is used",
         ),
         pytest.param(
-            "  version: 1  # lading: ignore[wrong-type]", {"wrong-type", "unused-ignore"}, id="not what blocks"
+            "  version: 1  # equipage: ignore[wrong-type]",
+            {"wrong-type", "unused-ignore"},
+            id="not what blocks",
         ),
     ],
 )
 def test_ignore_comments(line: str, codes: set[str]) -> None:
     write("main.yaml", f"server:\n  name: demo\n{line}\ntools: []\n")
-    assert {each.code for each in lading.check(["main.yaml"], env={}).diagnostics} == codes
+    assert {each.code for each in equipage.check(["main.yaml"], env={}).diagnostics} == codes
 
 
 # ------------------------------------------------------------------------------------------------ explaining
@@ -152,9 +178,11 @@ def test_ignore_comments(line: str, codes: set[str]) -> None:
 def test_explain_tells_the_story_of_a_value() -> None:
     write("library/a.yaml", TOOL.format(name="plain"))
     write("main.yaml", MAIN + "    override: {tool: {name: '${NAME}'}}\n")
-    loaded = lading.load("main.yaml", env={"NAME": "topsecret"})
+    loaded = equipage.load("main.yaml", env={"NAME": "topsecret"})
     story = loaded.explain("tools[0].tool.name")
-    assert [(each.how, each.span.source.name, each.span.line) for each in story.settings if each.span] == [
+    assert [
+        (each.how, each.span.source.name, each.span.line) for each in story.settings if each.span
+    ] == [
         ("replaced", "library/a.yaml", 2),
         ("written", "main.yaml", 4),
     ]
@@ -162,14 +190,14 @@ def test_explain_tells_the_story_of_a_value() -> None:
     assert "topsecret" not in str(story)
     deeper = loaded.explain("tools[0].tool.description")
     assert [each.how for each in deeper.through] == ["included from here"]
-    with pytest.raises(lading.UsageError):
+    with pytest.raises(equipage.UsageError):
         loaded.explain("tools[7]")
 
 
 def test_locate() -> None:
     write("library/a.yaml", TOOL.format(name="plain"))
     write("main.yaml", MAIN)
-    loaded = lading.load("main.yaml", env={})
+    loaded = equipage.load("main.yaml", env={})
     span = loaded.locate("tools[0].tool.name")
     assert span is not None
     assert (span.source.name, span.text()) == ("library/a.yaml", "plain")
@@ -178,13 +206,13 @@ def test_locate() -> None:
 def test_the_key_of_an_included_value_stands_where_it_was_included() -> None:
     write("library/a.yaml", "anything: 1\n")
     write("main.yaml", "server: {name: demo}\nnonsense:\n  $include: a.yaml\n")
-    (finding,) = lading.check(["main.yaml"], kind="server", env={}).warnings
+    (finding,) = equipage.check(["main.yaml"], kind="server", env={}).warnings
     assert (str(finding).partition(" ")[0], finding.path) == ("main.yaml:2:1:", "nonsense")
 
 
 def test_explain_takes_the_authors_path_and_the_programs() -> None:
     write("main.yaml", "server: {name: demo}\nbehavior: {delivery: slow_loris, byte_delay_ms: 7}\n")
-    loaded = lading.load("main.yaml", kind="server", env={})
+    loaded = equipage.load("main.yaml", kind="server", env={})
     for path in ("behavior.byte_delay_ms", "baseline.behavior.delivery.byte_delay_ms"):
         story = loaded.explain(path)
         assert (story.value, story.path) == (7, "behavior.byte_delay_ms")
@@ -193,7 +221,7 @@ def test_explain_takes_the_authors_path_and_the_programs() -> None:
 def test_a_path_made_absolute_counts_as_it_was_written() -> None:
     write("a/main.yaml", "server: {name: demo}\nlogging: {output: log.txt}\n")
     write("b/main.yaml", "server: {name: demo}\nlogging: {output: log.txt}\n")
-    first, second = (lading.load(f"{folder}/main.yaml", kind="server", env={}) for folder in "ab")
+    first, second = (equipage.load(f"{folder}/main.yaml", kind="server", env={}) for folder in "ab")
     assert first.config.logging.output == str(Path("a/log.txt").absolute())
     assert first.config != second.config
     assert first.digest == second.digest
@@ -201,6 +229,8 @@ def test_a_path_made_absolute_counts_as_it_was_written() -> None:
 
 def test_a_limit_set_outside_has_no_place() -> None:
     write("main.yaml", "server: {name: demo}\n")
-    (finding,) = lading.check(["main.yaml"], kind="server", env={"THOUGHTJACK_MAX_TOOLS": "many"}).warnings
+    (finding,) = equipage.check(
+        ["main.yaml"], kind="server", env={"THOUGHTJACK_MAX_TOOLS": "many"}
+    ).warnings
     assert (finding.span, finding.name) == (None, None)
     assert "many" not in finding.message

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 import msgspec
 import pytest
 
-from lading.freeze import freeze
-from lading.plain import plain_data
+from equipage.core.frozen import freeze, plain_data
 
 
 class Inner(msgspec.Struct, frozen=True, omit_defaults=True, tag="inner", tag_field="kind"):
@@ -30,7 +29,13 @@ class Outer(msgspec.Struct, frozen=True, omit_defaults=True, rename="camel"):
     "written",
     [
         {"name": "x"},
-        {"name": "x", "someList": [], "inner": {"kind": "inner", "text": "a default"}, "free": None, "more": {}},
+        {
+            "name": "x",
+            "someList": [],
+            "inner": {"kind": "inner", "text": "a default"},
+            "free": None,
+            "more": {},
+        },
     ],
 )
 def test_a_default_is_left_out_even_if_it_was_written(written: dict[str, Any]) -> None:

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-import lading
-from lading.loading import Request
-from lading.project import Projects, Selection
-from lading.workspace import Report, check_paths
+import equipage
+from equipage.loading.pipeline import Request
+from equipage.workspace.project import Projects, Selection
+from equipage.workspace.report import Report, check_paths
 
 SERVER = "server: {name: x}\ntools: []\nextra: 1\n"
 
@@ -30,21 +30,28 @@ def write(**files: str) -> None:
 
 
 def check(*paths: str) -> Report:
-    return lading.check(paths or ["."], env={})
+    return equipage.check(paths or ["."], env={})
 
 
 def told(report: Report) -> list[str]:
-    return [f"{each} ({each.path})" + (f" | {each.help}" if each.help else "") for each in report.diagnostics]
+    return [
+        f"{each} ({each.path})" + (f" | {each.help}" if each.help else "")
+        for each in report.diagnostics
+    ]
 
 
 @pytest.mark.parametrize(
     ("text", "counts"),
     [
-        pytest.param("[ tool.lading ]\nignore = ['unknown-field']\n", True, id="blanks in the brackets"),
-        pytest.param("[tool]\nlading = {ignore = ['unknown-field']}\n", True, id="an inline table"),
-        pytest.param("tool.lading.ignore = ['unknown-field']\n", True, id="dotted keys"),
-        pytest.param("# see [tool.lading]\n[project]\nname = 'x'\n", False, id="a comment"),
-        pytest.param("[project]\nname = 'lading'\n", False, id="a word"),
+        pytest.param(
+            "[ tool.equipage ]\nignore = ['unknown-field']\n", True, id="blanks in the brackets"
+        ),
+        pytest.param(
+            "[tool]\nequipage = {ignore = ['unknown-field']}\n", True, id="an inline table"
+        ),
+        pytest.param("tool.equipage.ignore = ['unknown-field']\n", True, id="dotted keys"),
+        pytest.param("# see [tool.equipage]\n[project]\nname = 'x'\n", False, id="a comment"),
+        pytest.param("[project]\nname = 'equipage'\n", False, id="a word"),
     ],
 )
 def test_settings_are_told_by_what_the_file_means(text: str, counts: bool) -> None:
@@ -53,9 +60,9 @@ def test_settings_are_told_by_what_the_file_means(text: str, counts: bool) -> No
     assert Path(Projects().of("sub/a.yaml").root) == (Path("sub") if counts else Path()).resolve()
 
 
-@pytest.mark.parametrize("file", ["lading_toml", "pyproject_toml"])
+@pytest.mark.parametrize("file", ["equipage_toml", "pyproject_toml"])
 def test_every_setting_is_used(file: str) -> None:
-    head = "" if file == "lading_toml" else "[tool.lading]\n"
+    head = "" if file == "equipage_toml" else "[tool.equipage]\n"
     write(
         a_yaml=SERVER,
         odd_conf="server: {name: 5}\ntools: []\n",
@@ -72,25 +79,27 @@ def test_every_setting_is_used(file: str) -> None:
     write(**{file: head + 'per-file-ignores = {"sub/**" = ["unknown-field"]}\n'})
     assert len(check().diagnostics) == 1
     write(**{file: head + 'kinds = {"*.conf" = "server"}\nignore = ["unknown-field"]\n'})
-    assert [each.code for each in check().diagnostics] == ["wrong-type"], "a glob finds files of any extension"
-    assert lading.load("a.yaml").kind == "server"
+    assert [each.code for each in check().diagnostics] == ["wrong-type"], (
+        "a glob finds files of any extension"
+    )
+    assert equipage.load("a.yaml").kind == "server"
 
 
 def test_slips_in_settings_have_a_place() -> None:
     write(
         a_yaml="server: {name: x}\ntools: []\n",
-        pyproject_toml="[project]\nname = 'x'\n\n[tool.lading]\nselct = []\nignore = ['unknwon-field']\nconventions = 'no'\n"
-        "roots = ['..', 'lost']\n[tool.lading.kinds]\n'*.conf' = 'sever'\n[tool.lading.severity]\nwrong-typ = 'error'\nenv-missing = 'fatal'\n",
+        pyproject_toml="[project]\nname = 'x'\n\n[tool.equipage]\nselct = []\nignore = ['unknwon-field']\nconventions = 'no'\n"
+        "roots = ['..', 'lost']\n[tool.equipage.kinds]\n'*.conf' = 'sever'\n[tool.equipage.severity]\nwrong-typ = 'error'\nenv-missing = 'fatal'\n",
     )
     assert told(check()) == [
-        "pyproject.toml:5:1: warning[unknown-field] `selct` is not a field of the project settings (tool.lading.selct) | did you mean `select`?",
-        "pyproject.toml:6:11: warning[unknown-code] `unknwon-field` is not a code lading knows (tool.lading.ignore[0]) | did you mean `unknown-field`?",
-        "pyproject.toml:7:15: error[wrong-type] expected `true` or `false`, found text `no` (tool.lading.conventions) | write `false`",
-        "pyproject.toml:8:10: error[root-outside] `..` lies outside the project (tool.lading.roots[0]) | move the folder into the project, or use --root",
-        "pyproject.toml:8:16: warning[root-missing] there is no folder `lost` (tool.lading.roots[1]) | check the spelling; it is looked up from the project root",
-        "pyproject.toml:10:12: error[unknown-kind] there is no kind `sever` (tool.lading.kinds[\"*.conf\"]) | did you mean `server`? known: " + _known(),
-        "pyproject.toml:12:1: warning[unknown-code] `wrong-typ` is not a code lading knows (tool.lading.severity.wrong-typ) | did you mean `wrong-type`?",
-        "pyproject.toml:13:15: error[invalid-value] `fatal` is not a valid value, expected one of `error`, `note`, `warning` (tool.lading.severity.env-missing)",
+        "pyproject.toml:5:1: warning[unknown-field] `selct` is not a field of the project settings (tool.equipage.selct) | did you mean `select`?",
+        "pyproject.toml:6:11: warning[unknown-code] `unknwon-field` is not a code equipage knows (tool.equipage.ignore[0]) | did you mean `unknown-field`?",
+        "pyproject.toml:7:15: error[wrong-type] expected `true` or `false`, found text `no` (tool.equipage.conventions) | write `false`",
+        "pyproject.toml:8:10: error[root-outside] `..` lies outside the project (tool.equipage.roots[0]) | move the folder into the project, or use --root",
+        "pyproject.toml:8:16: warning[root-missing] there is no folder `lost` (tool.equipage.roots[1]) | check the spelling; it is looked up from the project root",
+        "pyproject.toml:10:12: error[unknown-kind] there is no kind `sever` (tool.equipage.kinds[\"*.conf\"]) | did you mean `server`? known: " + _known(),
+        "pyproject.toml:12:1: warning[unknown-code] `wrong-typ` is not a code equipage knows (tool.equipage.severity.wrong-typ) | did you mean `wrong-type`?",
+        "pyproject.toml:13:15: error[invalid-value] `fatal` is not a valid value, expected one of `error`, `note`, `warning` (tool.equipage.severity.env-missing)",
     ]  # fmt: skip
     assert [(each.path, each.kind, each.ok) for each in check().files] == [
         ("a.yaml", "server", True),
@@ -99,45 +108,56 @@ def test_slips_in_settings_have_a_place() -> None:
 
 
 def _known() -> str:
-    from lading.kinds.registry import known_names
+    from equipage.loading.recognise import known_names
 
     return ", ".join(f"`{name}`" for name in known_names())
 
 
 def test_settings_that_do_not_parse_are_told_and_the_rest_is_checked() -> None:
-    write(a_yaml=SERVER, lading_toml="ignore = [\n")
+    write(a_yaml=SERVER, equipage_toml="ignore = [\n")
     assert [each.code for each in check().diagnostics] == ["unknown-field", "toml-syntax"]
 
 
 def test_two_places_for_settings_are_one_too_many() -> None:
-    write(a_yaml=SERVER, lading_toml='ignore = ["unknown-field"]\n', pyproject_toml="[tool.lading]\n")
+    write(
+        a_yaml=SERVER,
+        equipage_toml='ignore = ["unknown-field"]\n',
+        pyproject_toml="[tool.equipage]\n",
+    )
     assert told(check()) == [
         (
-            "lading.toml:1:1: warning[settings-twice] `[tool.lading]` in pyproject.toml has no effect: this file stands "
+            "equipage.toml:1:1: warning[settings-twice] `[tool.equipage]` in pyproject.toml has no effect: this file stands "
             "beside it () | move everything into one of the two"
         )
     ]
 
 
-def test_a_pyproject_that_does_not_speak_of_lading_is_left_alone() -> None:
-    write(a_yaml="server: {name: x}\ntools: []\n", pyproject_toml="[project]\ndependencies = ['lading']\nbroken =\n")
+def test_a_pyproject_that_does_not_speak_of_equipage_is_left_alone() -> None:
+    write(
+        a_yaml="server: {name: x}\ntools: []\n",
+        pyproject_toml="[project]\ndependencies = ['equipage']\nbroken =\n",
+    )
     assert check().diagnostics == ()
 
 
 def test_each_file_answers_to_its_own_project() -> None:
-    write(a_yaml=SERVER, sub__b_yaml=SERVER, sub__lading_toml='ignore = ["unknown-field"]\n')
+    write(a_yaml=SERVER, sub__b_yaml=SERVER, sub__equipage_toml='ignore = ["unknown-field"]\n')
     assert [each.name for each in check().diagnostics] == ["a.yaml"]
 
 
 def test_the_command_line_beats_the_settings() -> None:
-    write(a_yaml=SERVER, lading_toml='select = ["wrong-type"]\n')
+    write(a_yaml=SERVER, equipage_toml='select = ["wrong-type"]\n')
     request = Request(env={})
-    assert check_paths(["."], request, selection=Selection(frozenset({"unknown-field"}))).diagnostics
-    assert not check_paths(["."], request, selection=Selection(None, frozenset({"unknown-field"}))).diagnostics
+    assert check_paths(
+        ["."], request, selection=Selection(frozenset({"unknown-field"}))
+    ).diagnostics
+    assert not check_paths(
+        ["."], request, selection=Selection(None, frozenset({"unknown-field"}))
+    ).diagnostics
 
 
 def test_roots_of_the_settings_reach_the_load() -> None:
-    write(lading_toml="roots = ['shared']\n", shared__x_txt="x")
+    write(equipage_toml="roots = ['shared']\n", shared__x_txt="x")
     request = Projects().of("a.yaml").applied(Request(env={}))
     assert request.roots == (os.path.join(os.path.realpath("."), "shared"),)
 
@@ -146,10 +166,15 @@ def test_a_project_cannot_name_code_to_import() -> None:
     """Whatever the settings name as a kind, nothing of the project is imported."""
     write(
         evil_py="open('pwned', 'w')\n",
-        lading_toml="kinds = {'*.a' = 'evil', '*.b' = 'evil:KIND', '*.c' = './evil.py'}\n",
+        equipage_toml="kinds = {'*.a' = 'evil', '*.b' = 'evil:KIND', '*.c' = './evil.py'}\n",
         x_a="a: 1\n",
     )
-    run = subprocess.run([sys.executable, "-m", "lading", "check", "."], capture_output=True, text=True, check=False)
+    run = subprocess.run(
+        [sys.executable, "-m", "equipage", "check", "."],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert run.returncode == 1
     assert run.stdout.count("unknown-kind") == 3
     assert not Path("pwned").exists()
@@ -158,8 +183,8 @@ def test_a_project_cannot_name_code_to_import() -> None:
 def test_a_kind_that_somebody_installed_can_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
     import msgspec
 
-    from lading.kinds import registry
-    from lading.kinds.kind import Kind
+    from equipage.loading import recognise as registry
+    from equipage.loading.kind import Kind
 
     class Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         text: str
@@ -171,10 +196,20 @@ def test_a_kind_that_somebody_installed_can_be_named(monkeypatch: pytest.MonkeyP
             return Kind("note", "note", Note)
 
     monkeypatch.setattr(registry, "_plugins", {})
-    monkeypatch.setattr("importlib.metadata.entry_points", lambda group: [Entry()] if group == "lading.kinds" else [])
-    write(lading_toml="kinds = {'*.note' = 'note'}\n", good_note="text: hello\n", bad_note="txt: hello\n")
+    monkeypatch.setattr(
+        "importlib.metadata.entry_points",
+        lambda group: [Entry()] if group == "equipage.kinds" else [],
+    )
+    write(
+        equipage_toml="kinds = {'*.note' = 'note'}\n",
+        good_note="text: hello\n",
+        bad_note="txt: hello\n",
+    )
     assert [str(each) for each in check().errors] == [
         "bad.note:1:1: error[missing-field] missing required field `text` in `note`",
         "bad.note:1:1: error[unknown-field] `txt` is not a field of `note`",
     ]
-    assert {each.path: each.kind for each in check().files} == {"good.note": "note", "bad.note": "note"}
+    assert {each.path: each.kind for each in check().files} == {
+        "good.note": "note",
+        "bad.note": "note",
+    }

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lading.revisions import NoRevision, Revision
-from lading.sandbox import FileProblem
+from equipage.files.git import NoRevision, Revision
+from equipage.files.sandbox import FileProblem
 
 GIT = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
 
@@ -51,10 +51,15 @@ def test_files_as_they_were(repository: Path) -> None:
     def claimed(_path: str) -> bool:
         return False
 
-    walked = [os.path.relpath(each.path, repository) for each in revision.walk(str(repository), claimed, claimed)]
+    walked = [
+        os.path.relpath(each.path, repository)
+        for each in revision.walk(str(repository), claimed, claimed)
+    ]
     assert walked == ["a.yaml", "link.yaml", "lost.yaml", ".claude/d.md", "sub/é b.yaml"]
     revision.close()
-    status = subprocess.run(["git", "status", "--porcelain"], capture_output=True, text=True, check=True).stdout
+    status = subprocess.run(
+        ["git", "status", "--porcelain"], capture_output=True, text=True, check=True
+    ).stdout
     assert status.splitlines() == [" M a.yaml", ' D "sub/\\303\\251 b.yaml"']
 
 

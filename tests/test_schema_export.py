@@ -1,4 +1,4 @@
-"""The exported schema is never stricter than lading: whatever loads, validates."""
+"""The exported schema is never stricter than equipage: whatever loads, validates."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from jsonschema import Draft202012Validator
 
 import tiny
 from casefiles import Case, cases_in
-from lading.kinds.kind import Kind
-from lading.kinds.registry import kind_named, names
-from lading.loading import Outcome
-from lading.model import Shape, build
-from lading.schema_export import VARIABLE, schema_for
-from lading.schema_fragments import accept
-from lading.syntax.document import load_value
-from lading.syntax.engine import SyntaxProblem
+from equipage.loading.kind import Kind
+from equipage.loading.model import Shape, build
+from equipage.loading.pipeline import Outcome
+from equipage.loading.recognise import kind_named, names
+from equipage.loading.schema import accept
+from equipage.syntax import SyntaxProblem
+from equipage.syntax.document import load_value
+from equipage.views.schema import VARIABLE, schema_for
 
 CASES = Path(__file__).parent / "cases"
 #: Cases that load only because an option asks for it; the schema speaks of what everybody accepts.
@@ -55,8 +55,12 @@ def authored(outcome: Outcome) -> Any:
     return entry.value if value is None else value
 
 
-@pytest.mark.parametrize("case", list(cases_in(CASES)), ids=lambda case: f"{case.path.relative_to(CASES)}")
-def test_every_case_that_loads_validates(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "case", list(cases_in(CASES)), ids=lambda case: f"{case.path.relative_to(CASES)}"
+)
+def test_every_case_that_loads_validates(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if "check" in case.settings or "layers" in case.settings:
         return  # several files at once
     case.write(tmp_path)
@@ -64,7 +68,9 @@ def test_every_case_that_loads_validates(case: Case, tmp_path: Path, monkeypatch
     outcome = case.load()
     if not outcome.ok or not outcome.documents or str(case.path.relative_to(CASES)) in BY_OPTION:
         return
-    if any(each.code in LEFT_OUT for each in outcome.diagnostics) or outcome.documents[0].window == (0, 0):
+    if any(each.code in LEFT_OUT for each in outcome.diagnostics) or outcome.documents[
+        0
+    ].window == (0, 0):
         return  # something is left out, or there is no header at all
     problems = list(validator_of(case.kind).iter_errors(authored(outcome)))
     assert not problems, [(problem.instance_path, problem.message) for problem in problems]
@@ -128,7 +134,10 @@ def test_what_a_model_says_is_in_the_schema() -> None:
     assert properties["word"] == {"enum": ["a", "b"], "default": "a"}
     assert properties["colour"] == {"enum": ["red"]}
     assert properties["many"] == {"type": "array", "items": {"type": "string", "pattern": "^x"}}
-    assert properties["byName"] == {"type": "object", "additionalProperties": {"$ref": "#/$defs/Left"}}
+    assert properties["byName"] == {
+        "type": "object",
+        "additionalProperties": {"$ref": "#/$defs/Left"},
+    }
     assert properties["free"] == {}
     assert {"$ref": "#/$defs/Left", "required": ["type"]} in properties["either"]["anyOf"]
     assert {"$ref": "#/$defs/Everything"} in properties["again"]["anyOf"]
@@ -138,26 +147,60 @@ def test_what_a_model_says_is_in_the_schema() -> None:
 @pytest.mark.parametrize(
     ("shape", "value", "valid"),
     [
-        pytest.param(Shape(unknown="error"), {"theName": "n", "z": 1}, False, id="an unknown key is refused"),
-        pytest.param(Shape(unknown="warning"), {"theName": "n", "z": 1}, True, id="unless the kind only warns"),
+        pytest.param(
+            Shape(unknown="error"), {"theName": "n", "z": 1}, False, id="an unknown key is refused"
+        ),
+        pytest.param(
+            Shape(unknown="warning"),
+            {"theName": "n", "z": 1},
+            True,
+            id="unless the kind only warns",
+        ),
         pytest.param(
             Shape(unknown="warning", closed=(Left,)),
             {"theName": "n", "byName": {"a": {"x": 1, "z": 1}}},
             False,
             id="or the class is closed",
         ),
-        pytest.param(Shape(exempt=("x-",)), {"theName": "n", "x-1": 1}, True, id="an exempt key is nobody's business"),
+        pytest.param(
+            Shape(exempt=("x-",)),
+            {"theName": "n", "x-1": 1},
+            True,
+            id="an exempt key is nobody's business",
+        ),
         pytest.param(Shape(), {"theName": "n", "port": "x"}, False, id="a wrong type is refused"),
         pytest.param(
-            Shape(mismatch="warning"), {"theName": "n", "port": "x"}, True, id="unless the kind only warns of it"
+            Shape(mismatch="warning"),
+            {"theName": "n", "port": "x"},
+            True,
+            id="unless the kind only warns of it",
         ),
         pytest.param(Shape(), {"theName": "n", "port": None}, False, id="null is not absent"),
-        pytest.param(Shape(null_is_absent=True), {"theName": "n", "port": None}, True, id="unless the kind says so"),
-        pytest.param(Shape(null_is_absent=True), {"theName": None}, False, id="but not for what is required"),
-        pytest.param(Shape(null_is_absent=True), {"theName": "n", "many": None}, True, id="null as an empty list"),
-        pytest.param(Shape(), {"theName": "n", "either": {"type": "left", "x": 1}}, True, id="a tagged branch"),
+        pytest.param(
+            Shape(null_is_absent=True),
+            {"theName": "n", "port": None},
+            True,
+            id="unless the kind says so",
+        ),
+        pytest.param(
+            Shape(null_is_absent=True), {"theName": None}, False, id="but not for what is required"
+        ),
+        pytest.param(
+            Shape(null_is_absent=True),
+            {"theName": "n", "many": None},
+            True,
+            id="null as an empty list",
+        ),
+        pytest.param(
+            Shape(),
+            {"theName": "n", "either": {"type": "left", "x": 1}},
+            True,
+            id="a tagged branch",
+        ),
         pytest.param(Shape(), {"theName": "n", "either": {"x": 1}}, False, id="without its tag"),
-        pytest.param(Shape(), {"theName": "n", "again": {"theName": 5}}, False, id="a model in itself"),
+        pytest.param(
+            Shape(), {"theName": "n", "again": {"theName": 5}}, False, id="a model in itself"
+        ),
     ],
 )
 def test_the_schema_is_as_strict_as_the_kind(shape: Shape, value: Any, valid: bool) -> None:
@@ -168,10 +211,16 @@ def test_the_schema_is_as_strict_as_the_kind(shape: Shape, value: Any, valid: bo
 
 
 VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-2, 12) | st.floats(0, 1) | st.sampled_from(["a", "red", "x", "left", ""]),
+    st.none()
+    | st.booleans()
+    | st.integers(-2, 12)
+    | st.floats(0, 1)
+    | st.sampled_from(["a", "red", "x", "left", ""]),
     lambda inner: (
         st.lists(inner, max_size=2)
-        | st.dictionaries(st.sampled_from(["theName", "x", "y", "type", "z", "port"]), inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["theName", "x", "y", "type", "z", "port"]), inner, max_size=3
+        )
     ),
     max_leaves=6,
 )
@@ -181,7 +230,9 @@ FIELDS = [
 
 
 @given(
-    value=st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=4).map(lambda value: {"theName": "n", **value}),
+    value=st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=4).map(
+        lambda value: {"theName": "n", **value}
+    ),
     unknown=st.sampled_from([None, "warning", "error"]),
     null_is_absent=st.booleans(),
 )
@@ -199,13 +250,25 @@ def test_whatever_loads_validates(value: Any, unknown: Any, null_is_absent: bool
 @pytest.mark.parametrize(
     ("value", "valid"),
     [
-        pytest.param({"name": "n", "members": [{"$include": "a.yaml"}]}, True, id="an include for a mapping"),
-        pytest.param({"$include": "a.yaml", "override": {"name": 1}}, True, id="or for the whole file"),
+        pytest.param(
+            {"name": "n", "members": [{"$include": "a.yaml"}]}, True, id="an include for a mapping"
+        ),
+        pytest.param(
+            {"$include": "a.yaml", "override": {"name": 1}}, True, id="or for the whole file"
+        ),
         pytest.param({"name": {"$include": "a.yaml"}}, False, id="but not for text"),
         pytest.param({"name": "n", "members": [{"$include": 5}]}, False, id="it must name a file"),
-        pytest.param({"name": "n", "members": [{"name": "m", "role": "${ROLE}"}]}, True, id="a variable for a word"),
+        pytest.param(
+            {"name": "n", "members": [{"name": "m", "role": "${ROLE}"}]},
+            True,
+            id="a variable for a word",
+        ),
         pytest.param({"name": "n", "members": "${ALL:-[]}"}, True, id="or for a list"),
-        pytest.param({"name": "n", "members": [{"name": "m", "role": "boss"}]}, False, id="other words stay refused"),
+        pytest.param(
+            {"name": "n", "members": [{"name": "m", "role": "boss"}]},
+            False,
+            id="other words stay refused",
+        ),
         pytest.param("${ALL}", False, id="a file is more than a variable"),
     ],
 )
@@ -217,7 +280,9 @@ def test_accepting_changes_nothing_it_was_given() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "$defs": {}}
     widened = accept(schema, "variable", VARIABLE, at_root=False)
     assert schema == {"type": "object", "properties": {"a": {"type": "integer"}}, "$defs": {}}
-    assert widened["properties"]["a"] == {"anyOf": [{"type": "integer"}, {"$ref": "#/$defs/variable"}]}
+    assert widened["properties"]["a"] == {
+        "anyOf": [{"type": "integer"}, {"$ref": "#/$defs/variable"}]
+    }
     assert widened["$defs"] == {"variable": VARIABLE}
 
 
@@ -229,7 +294,12 @@ def test_fragments_add_up() -> None:
 
 
 def test_a_fragment_may_stand_at_one_place_only() -> None:
-    schema = accept(schema_for(EVERYTHING), "text", {"type": "string"}, at=["Everything.byName{}", "Everything.port"])
+    schema = accept(
+        schema_for(EVERYTHING),
+        "text",
+        {"type": "string"},
+        at=["Everything.byName{}", "Everything.port"],
+    )
     properties = schema["$defs"]["Everything"]["properties"]
     assert properties["byName"]["additionalProperties"]["anyOf"][1] == {"$ref": "#/$defs/text"}
     assert properties["port"]["anyOf"][1] == {"$ref": "#/$defs/text"}

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clock import promised
-from lading import schemas
-from lading.schemas.patterns import judge
-from lading.tree import HOLE, get
-from lading.wording import Redactor, message_of
+from equipage import schemas
+from equipage.loading.tree import HOLE, get
+from equipage.loading.wording import Redactor, message_of
+from equipage.schemas.patterns import judge
 
 DRAFTS = {
     "draft-04": jsonschema.Draft4Validator,
@@ -72,7 +72,10 @@ _SCHEMAS = st.recursive(
     lambda inner: st.dictionaries(
         _KEYWORDS,
         st.one_of(
-            inner, st.lists(inner, max_size=2), st.dictionaries(st.sampled_from("ab"), inner, max_size=2), _VALUES
+            inner,
+            st.lists(inner, max_size=2),
+            st.dictionaries(st.sampled_from("ab"), inner, max_size=2),
+            _VALUES,
         ),
         max_size=4,
     ),
@@ -100,31 +103,57 @@ def test_the_verdict_is_that_of_the_reference_implementation(schema: Any, draft:
 @given(st.text(min_size=1).filter(lambda text: text not in schemas.checking.TYPES))
 def test_any_other_type_is_told(name: str) -> None:
     facts = schemas.check({"properties": {"a": {"type": name}}}, default_draft="2020-12")
-    assert [(each.code, each.path) for each in facts] == [("schema-type-unknown", ("properties", "a", "type"))]
+    assert [(each.code, each.path) for each in facts] == [
+        ("schema-type-unknown", ("properties", "a", "type"))
+    ]
 
 
 @pytest.mark.parametrize(
     ("schema", "draft"),
     [
-        ({"$schema": "http://json-schema.org/draft-04/schema#", "minimum": 1, "exclusiveMinimum": True}, None),
+        (
+            {
+                "$schema": "http://json-schema.org/draft-04/schema#",
+                "minimum": 1,
+                "exclusiveMinimum": True,
+            },
+            None,
+        ),
         ({"$schema": "http://json-schema.org/draft-04/schema", "id": "x"}, None),
         ({"minimum": 1, "exclusiveMinimum": True}, "schema-keyword-type"),
         ({"$schema": 5}, "schema-dialect"),
         ({"$schema": "https://example.test/"}, "schema-dialect-unknown"),
-        ({"$schema": "http://json-schema.org/draft-03/schema#", "type": "any"}, "schema-dialect-unchecked"),
+        (
+            {"$schema": "http://json-schema.org/draft-03/schema#", "type": "any"},
+            "schema-dialect-unchecked",
+        ),
         (5, "schema-not-schema"),
         (None, "schema-not-schema"),
         ([], "schema-not-schema"),
         (True, None),
         ({"$ref": 5}, "schema-keyword-type"),
         ({"properties": {"a": {"$schema": 5}}}, "schema-keyword-type"),
-        ({"$schema": "http://json-schema.org/draft-04/schema#", "enum": []}, "schema-keyword-value"),
-        ({"$schema": "http://json-schema.org/draft-04/schema#", "not": {"enum": [1, 1.0]}}, "schema-keyword-value"),
-        ({"$schema": "http://json-schema.org/draft-04/schema#", "enum": [1, True, "1", [1], [True]]}, None),
+        (
+            {"$schema": "http://json-schema.org/draft-04/schema#", "enum": []},
+            "schema-keyword-value",
+        ),
+        (
+            {"$schema": "http://json-schema.org/draft-04/schema#", "not": {"enum": [1, 1.0]}},
+            "schema-keyword-value",
+        ),
+        (
+            {
+                "$schema": "http://json-schema.org/draft-04/schema#",
+                "enum": [1, True, "1", [1], [True]],
+            },
+            None,
+        ),
     ],
 )
 def test_drafts(schema: Any, draft: str | None) -> None:
-    assert [each.code for each in schemas.check(schema, default_draft="2020-12")] == ([] if draft is None else [draft])
+    assert [each.code for each in schemas.check(schema, default_draft="2020-12")] == (
+        [] if draft is None else [draft]
+    )
 
 
 @pytest.mark.parametrize(
@@ -135,7 +164,12 @@ def test_drafts(schema: Any, draft: str | None) -> None:
         ({"items": [{}, "x"]}, "draft-07", ("items", 1), "expected a schema, found text `x`"),
         ({"items": []}, "2019-09", ("items",), "`items` must have at least 1 entry"),
         ({"items": []}, "2020-12", ("items",), "expected a schema, found a list"),
-        ({"required": ["a", 5]}, "2020-12", ("required", 1), "`required[1]` must be text, found the number 5"),
+        (
+            {"required": ["a", 5]},
+            "2020-12",
+            ("required", 1),
+            "`required[1]` must be text, found the number 5",
+        ),
         (
             {"dependentRequired": {"a": [5]}},
             "2020-12",
@@ -168,10 +202,14 @@ def test_drafts(schema: Any, draft: str | None) -> None:
         ),
     ],
 )
-def test_the_words_name_the_entry_and_fit_the_draft(schema: Any, draft: str, path: Any, words: str) -> None:
+def test_the_words_name_the_entry_and_fit_the_draft(
+    schema: Any, draft: str, path: Any, words: str
+) -> None:
     codes = {code.name: code for code in schemas.CODES}
     facts = schemas.check(schema, default_draft=draft)
-    assert [(each.path, message_of(codes[each.code], each.values, Redactor())) for each in facts] == [(path, words)]
+    assert [
+        (each.path, message_of(codes[each.code], each.values, Redactor())) for each in facts
+    ] == [(path, words)]
 
 
 def test_booleans_are_schemas_from_draft_6_on() -> None:
@@ -182,9 +220,12 @@ def test_booleans_are_schemas_from_draft_6_on() -> None:
 def test_what_is_missing_silences_what_is_below() -> None:
     assert schemas.check(HOLE, default_draft="2020-12") == []
     assert schemas.check(
-        {"properties": {"a": HOLE}, "items": HOLE, "title": HOLE, "type": "strng"}, default_draft="2020-12"
+        {"properties": {"a": HOLE}, "items": HOLE, "title": HOLE, "type": "strng"},
+        default_draft="2020-12",
     )
-    assert not schemas.check({"properties": {"a": HOLE}, "items": HOLE, "allOf": [HOLE]}, default_draft="2020-12")
+    assert not schemas.check(
+        {"properties": {"a": HOLE}, "items": HOLE, "allOf": [HOLE]}, default_draft="2020-12"
+    )
 
 
 def test_depth_is_bounded_before_anything_recurses() -> None:
@@ -192,8 +233,12 @@ def test_depth_is_bounded_before_anything_recurses() -> None:
     for _ in range(100_000):
         schema = {"not": schema}
     with promised(0.2):
-        assert [each.code for each in schemas.check(schema, default_draft="2020-12")] == ["schema-too-deep"]
-    while isinstance(schema, dict) and schema:  # taken apart from outside, since freeing it recurses too
+        assert [each.code for each in schemas.check(schema, default_draft="2020-12")] == [
+            "schema-too-deep"
+        ]
+    while (
+        isinstance(schema, dict) and schema
+    ):  # taken apart from outside, since freeing it recurses too
         schema = schema.pop("not", None)
 
 

@@ -8,27 +8,56 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading.schemas.drafts import DRAFTS, meta_validator
-from lading.schemas.plain import is_plain
+from equipage.schemas.checking import is_plain
+from equipage.schemas.structure import DRAFTS, meta_validator
 
 TEXTS = st.text("abc é", max_size=4)
 VALUES: st.SearchStrategy[Any] = st.one_of(
     TEXTS,
     st.sampled_from(
-        ["string", "object", "array", "null", True, False, None, -1, 0, 1, 2**40, 1.5, float("inf"), [], {}]
+        [
+            "string",
+            "object",
+            "array",
+            "null",
+            True,
+            False,
+            None,
+            -1,
+            0,
+            1,
+            2**40,
+            1.5,
+            float("inf"),
+            [],
+            {},
+        ]
     ),
     st.lists(st.one_of(TEXTS, st.integers(0, 3)), max_size=3),
 )
 KEYWORDS = st.sampled_from(
     (
-        *("type", "title", "description", "default", "enum", "required", "minimum", "maximum", "minLength", "maxItems"),
+        *(
+            "type",
+            "title",
+            "description",
+            "default",
+            "enum",
+            "required",
+            "minimum",
+            "maximum",
+            "minLength",
+            "maxItems",
+        ),
         *("additionalProperties", "items", "properties", "pattern", "$ref", "format"),
     )
 )
 SCHEMAS = st.recursive(
     st.dictionaries(KEYWORDS, VALUES, max_size=3),
     lambda below: st.one_of(
-        st.fixed_dictionaries({"properties": st.dictionaries(TEXTS, below, max_size=3)}, optional={"type": VALUES}),
+        st.fixed_dictionaries(
+            {"properties": st.dictionaries(TEXTS, below, max_size=3)}, optional={"type": VALUES}
+        ),
         st.fixed_dictionaries({"items": below}),
         st.fixed_dictionaries({"additionalProperties": st.one_of(below, st.booleans())}),
     ),
@@ -47,7 +76,11 @@ def test_what_is_plain_is_valid_in_every_draft(schema: dict[str, Any]) -> None:
     "schema",
     [
         {},
-        {"type": "object", "properties": {"a": {"type": "string", "minLength": 1}}, "required": ["a"]},
+        {
+            "type": "object",
+            "properties": {"a": {"type": "string", "minLength": 1}},
+            "required": ["a"],
+        },
         {"type": "array", "items": {"enum": ["a", "b"]}, "maxItems": 3},
         {"additionalProperties": False, "description": "x", "default": None},
     ],

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-import lading
-from lading.render import json as json_render
-from lading.render import text as text_render
+import equipage
+from equipage.render import json as json_render
+from equipage.render import text as text_render
 
 SECRET = "s3cr3t-c4n4ry"
 NUMBER = "31337"
@@ -46,18 +46,23 @@ tools:
             id="a duplicate name",
         ),
         pytest.param(
-            "server: {name: x}\ntools: [{tool: {name: pre-${S}-post, description: ${S}}}]", id="part of a text"
+            "server: {name: x}\ntools: [{tool: {name: pre-${S}-post, description: ${S}}}]",
+            id="part of a text",
         ),
     ],
 )
-def test_the_canary_sings_nowhere(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_canary_sings_nowhere(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("main.yaml").write_text(text)
     env = {"S": SECRET, "N": NUMBER, "M": f"{{a: {SECRET}}}"}
-    report = lading.check(["main.yaml"], kind="server", env=env)
+    report = equipage.check(["main.yaml"], kind="server", env=env)
     style = text_render.Style(width=120)
     said = (
-        "".join(text_render.render(report, style)) + json_render.render(report) + "".join(map(str, report.diagnostics))
+        "".join(text_render.render(report, style))
+        + json_render.render(report)
+        + "".join(map(str, report.diagnostics))
     )
     assert SECRET not in said
     assert NUMBER not in said
@@ -67,11 +72,11 @@ def test_the_canary_sings_nowhere(text: str, tmp_path: Path, monkeypatch: pytest
 def test_results_hide_values_unless_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("main.yaml").write_text("server: {name: 'a ${S} b'}\ntools: []\n")
-    loaded = lading.load("main.yaml", env={"S": SECRET})
+    loaded = equipage.load("main.yaml", env={"S": SECRET})
     assert loaded.config.server.name == f"a {SECRET} b"
     assert SECRET not in json.dumps(loaded.to_dict(show_env=False))
     assert loaded.variables == ("S",)
-    other = lading.load("main.yaml", env={"S": "another"})
+    other = equipage.load("main.yaml", env={"S": "another"})
     assert loaded.digest == other.digest
     assert pickle.loads(pickle.dumps(loaded)).digest == loaded.digest
 
@@ -80,33 +85,39 @@ def test_results_hide_values_unless_asked(tmp_path: Path, monkeypatch: pytest.Mo
     ("one", "other"),
     [
         pytest.param("server: {name: '$${X}'}", "server: {name: '${X}'}", id="a value"),
-        pytest.param("server: {name: 'a $${X} $5'}", "server: {name: 'a ${X} $5'}", id="a part of a value"),
+        pytest.param(
+            "server: {name: 'a $${X} $5'}", "server: {name: 'a ${X} $5'}", id="a part of a value"
+        ),
         pytest.param("server: {name: '$$$${X}'}", "server: {name: '$$${X}'}", id="behind a dollar"),
         pytest.param("server: {name: '$$$${X}'}", "server: {name: '$${X}'}", id="two texts"),
         pytest.param(WHEN % "$${X}", WHEN % "${X}", id="a key"),
     ],
 )
 def test_text_that_looks_like_a_variable_has_a_digest_of_its_own(one: str, other: str) -> None:
-    text, variable = (lading.loads(each, kind="server", env={"X": "v"}) for each in (one, other))
+    text, variable = (equipage.loads(each, kind="server", env={"X": "v"}) for each in (one, other))
     assert text.config != variable.config
     assert text.digest != variable.digest
 
 
 def test_a_template_has_the_same_digest_in_a_file_and_embedded() -> None:
-    in_a_file = lading.loads(WHEN % "$${args.q}", kind="server", env={})
-    embedded = lading.loads(WHEN % "${args.q}", kind="server", env={}, embedded=True)
+    in_a_file = equipage.loads(WHEN % "$${args.q}", kind="server", env={})
+    embedded = equipage.loads(WHEN % "${args.q}", kind="server", env={}, embedded=True)
     assert in_a_file.config == embedded.config
     assert in_a_file.digest == embedded.digest
 
 
 def test_digests_of_texts_without_variables_stay_as_they_are() -> None:
-    digest = lading.loads("server: {name: costs $5}", kind="server", env={}).digest
+    digest = equipage.loads("server: {name: costs $5}", kind="server", env={}).digest
     assert digest == hashlib.sha256(b'{"server":{"name":"costs $5"}}').hexdigest()
 
 
-def test_a_default_spelt_out_changes_no_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_default_spelt_out_changes_no_digest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
-    short = lading.loads("server: {name: x}\ntools: []\n", kind="server")
-    long = lading.loads("tools: []\nunknown_methods: ignore\nserver: {version: 0.0.0, name: x}\n", kind="server")
-    other = lading.loads("server: {name: y}\ntools: []\n", kind="server")
+    short = equipage.loads("server: {name: x}\ntools: []\n", kind="server")
+    long = equipage.loads(
+        "tools: []\nunknown_methods: ignore\nserver: {version: 0.0.0, name: x}\n", kind="server"
+    )
+    other = equipage.loads("server: {name: y}\ntools: []\n", kind="server")
     assert short.digest == long.digest != other.digest

@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from lading.source import Source, Span
+from equipage.core.source import Source, Span
 
 TEXT = "one\r\ntwo 😀 x\rthree\n\nfive"
 

@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading.freeze import FrozenDict
-from lading.path import Path
-from lading.source import Source
-from lading.syntax.document import Document
-from lading.tree import (
+from equipage.core.frozen import FrozenDict
+from equipage.core.path import Path
+from equipage.core.source import Source
+from equipage.loading.tree import (
     HOLE,
     Hole,
     Origin,
@@ -36,11 +35,14 @@ from lading.tree import (
     select,
     walk,
 )
+from equipage.syntax.document import Document
 
 SCALARS = st.none() | st.booleans() | st.integers(-5, 5) | st.sampled_from(["", "a", "b"])
 KEYS = st.sampled_from("abcd")
 VALUES = st.recursive(
-    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3), max_leaves=12
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
+    max_leaves=12,
 )
 MAPS = st.dictionaries(KEYS, VALUES, max_size=4)
 MAPS_OF_MAPS = st.recursive(
@@ -73,7 +75,11 @@ def origin_of(result: Tree, path: Path) -> tuple[str, Path]:
 @pytest.mark.parametrize(
     ("base", "over", "result"),
     [
-        ({"a": {"x": 1}, "l": [1, 2]}, {"a": {"y": 2}, "l": [3]}, {"a": {"x": 1, "y": 2}, "l": [3]}),
+        (
+            {"a": {"x": 1}, "l": [1, 2]},
+            {"a": {"y": 2}, "l": [3]},
+            {"a": {"x": 1, "y": 2}, "l": [3]},
+        ),
         ({"a": {"x": 1}}, {"a": None}, {"a": None}),
         ({"a": 1}, {"a": {"y": 2}, "b": 0}, {"a": {"y": 2}, "b": 0}),
         ([1], {"a": 1}, {"a": 1}),
@@ -129,7 +135,11 @@ def test_a_replaced_list_is_wholly_that_of_the_override() -> None:
     ids=["append", "replace", "merge"],
 )
 def test_a_strategy_per_path(strategy: Any, result: list[int]) -> None:
-    merged = merge(tree({"l": [1, 2]}), tree({"l": [3]}, "over"), lambda path, _b, _o: strategy if path else "merge")
+    merged = merge(
+        tree({"l": [1, 2]}),
+        tree({"l": [3]}, "over"),
+        lambda path, _b, _o: strategy if path else "merge",
+    )
     assert merged.value == {"l": result}
     assert origin_of(merged, ("l", len(result) - 1))[0] == "over"
 
@@ -160,7 +170,9 @@ def test_the_limit_is_exact(depth: int, merged: bool) -> None:
 def test_an_override_does_not_come_through_the_include() -> None:
     directive = Origin(Document(Source.of_text("main", ""), "yaml", {}), ("$include",))
     included = tree({"a": 1, "b": 2})
-    included = Tree(included.value, included.origins.changed(via=(Via("included from here", directive),)))
+    included = Tree(
+        included.value, included.origins.changed(via=(Via("included from here", directive),))
+    )
     merged = merge(included, tree({"b": 3, "c": 4}, "main"))
     assert merged.story(("a",)).via
     assert not merged.story(("b",)).via
@@ -226,7 +238,9 @@ def test_every_operation_keeps_the_way_back() -> None:
         graft(moved, {("keep",): tree(1)}),
         graft(moved, {(): tree(1)}),
         merge(moved, over),
-        merge(moved, over, lambda path, _base, _over: "append" if path[-1:] == ("tools",) else "merge"),
+        merge(
+            moved, over, lambda path, _base, _over: "append" if path[-1:] == ("tools",) else "merge"
+        ),
         merge(moved, tree(1)),
     ):
         assert changed.authored(("baseline", "tools", 0)) == ("tools", 0)
@@ -329,7 +343,9 @@ def test_grafting_a_new_key() -> None:
 
 def test_what_was_brought_in_one_way() -> None:
     origins = (
-        tree({}).origins.put(("a",), Origins(None, (Via("x"), Via("y")))).put(("b", 0), Origins(None, (Via("y"),)))
+        tree({})
+        .origins.put(("a",), Origins(None, (Via("x"), Via("y"))))
+        .put(("b", 0), Origins(None, (Via("y"),)))
     )
     assert sorted(origins.brought("x")) == [("a",)]
     assert sorted(origins.brought("y")) == [("a",), ("b", 0)]
@@ -371,13 +387,21 @@ LISTS_APPEND = st.booleans().map(lambda yes: "append" if yes else "merge")
 
 
 @given(st.lists(MAPS, min_size=1, max_size=4), LISTS_APPEND, st.booleans())
-def test_every_leaf_came_with_the_layer_that_wrote_it(layers: list[Any], how: Any, from_the_right: bool) -> None:
+def test_every_leaf_came_with_the_layer_that_wrote_it(
+    layers: list[Any], how: Any, from_the_right: bool
+) -> None:
     trees = [layered(value, f"layer {number}") for number, value in enumerate(layers)]
 
     def laid(base: Tree, over: Tree) -> Tree:
-        return merge(base, over, lambda _path, low, _high: how if isinstance(low, list) else "merge")
+        return merge(
+            base, over, lambda _path, low, _high: how if isinstance(low, list) else "merge"
+        )
 
-    result = reduce(lambda over, base: laid(base, over), reversed(trees)) if from_the_right else reduce(laid, trees)
+    result = (
+        reduce(lambda over, base: laid(base, over), reversed(trees))
+        if from_the_right
+        else reduce(laid, trees)
+    )
     for path, value in walk(result.value):
         if not isinstance(value, dict | list):
             assert ways(result, path) == [f"{origin_of(result, path)[0]} layer"]
@@ -406,7 +430,10 @@ def test_select_in_a_list_that_was_not_composed() -> None:
     assert (result.value, origin_of(result, ("l",))) == ({"l": [3]}, ("base", ("l",)))
     assert origin_of(result, ("l", 0)) == ("base", ("l", 2))
     deep = select(tree({"a": {"l": [1, 2]}}), ("a", "l"), [1])
-    assert (deep.value, origin_of(deep, ("a", "l", 0))) == ({"a": {"l": [2]}}, ("base", ("a", "l", 1)))
+    assert (deep.value, origin_of(deep, ("a", "l", 0))) == (
+        {"a": {"l": [2]}},
+        ("base", ("a", "l", 1)),
+    )
 
 
 def test_select_keeps_what_the_list_replaced() -> None:
@@ -419,7 +446,10 @@ def test_select_keeps_the_origins_of_what_stays() -> None:
     merged = merge(base, over, lambda path, _b, _o: "append" if path else "merge")
     result = select(merged, ("l",), [1, 3])
     assert result.value == {"l": [2, 4]}
-    assert [origin_of(result, ("l", number)) for number in (0, 1)] == [("user", ("l", 1)), ("project", ("l", 1))]
+    assert [origin_of(result, ("l", number)) for number in (0, 1)] == [
+        ("user", ("l", 1)),
+        ("project", ("l", 1)),
+    ]
     assert ways(result, ("l", 0)) == ["user layer"]
     assert ways(result, ("l", 1)) == ["project layer"]
 

@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from clock import promised
-from lading.ignores import parse_ignores
-from lading.walking import walk, walk_files
+from equipage.files.gitignore import parse_ignores
+from equipage.files.walking import walk, walk_files
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
@@ -111,7 +111,15 @@ def git_ignores(folder: Path, patterns: str, paths: list[str]) -> set[str]:
     if not (folder / ".git").exists():
         subprocess.run(["git", "init", "-q", str(folder)], check=True)
     (folder / ".gitignore").write_bytes(patterns.encode())
-    command = ["git", "-c", "core.excludesFile=/dev/null", "check-ignore", "--no-index", "-z", "--stdin"]
+    command = [
+        "git",
+        "-c",
+        "core.excludesFile=/dev/null",
+        "check-ignore",
+        "--no-index",
+        "-z",
+        "--stdin",
+    ]
     given_paths = "\0".join(paths).encode()
     done = subprocess.run(command, cwd=folder, input=given_paths, capture_output=True, check=False)
     return set(done.stdout.decode().split("\0")) - {""}
@@ -123,21 +131,48 @@ def test_git_agrees(tmp_path: Path, patterns: str, path: str, ignored: bool) -> 
     assert (path in git_ignores(tmp_path, patterns, [path])) is ignored
 
 
-PIECES = ["a", "b", "*", "**", "?", "/", "/", "[ab]", "[!a]", "!", "\\", " ", ".", "c", "[", "]", "-", "#", "\n"]
+PIECES = [
+    "a",
+    "b",
+    "*",
+    "**",
+    "?",
+    "/",
+    "/",
+    "[ab]",
+    "[!a]",
+    "!",
+    "\\",
+    " ",
+    ".",
+    "c",
+    "[",
+    "]",
+    "-",
+    "#",
+    "\n",
+]
 LINES = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 NAMES = st.text("abc.[]", min_size=1, max_size=3).filter(lambda name: name.strip(".") != "")
 
 
 @needs_git
-@settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(patterns=LINES, paths=st.lists(st.lists(NAMES, min_size=1, max_size=3).map("/".join), min_size=5, max_size=30))
+@settings(
+    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    patterns=LINES,
+    paths=st.lists(st.lists(NAMES, min_size=1, max_size=3).map("/".join), min_size=5, max_size=30),
+)
 def test_git_agrees_on_anything(tmp_path: Path, patterns: str, paths: list[str]) -> None:
     """Git also ignores what lies in an ignored folder; the walk gets the same by not entering it."""
 
     def ignored(path: str) -> bool:
         steps = path.split("/")
         above = ("/".join(steps[:depth]) for depth in range(1, len(steps)))
-        return any(is_ignored(patterns, each, is_folder=True) for each in above) or is_ignored(patterns, path)
+        return any(is_ignored(patterns, each, is_folder=True) for each in above) or is_ignored(
+            patterns, path
+        )
 
     assert {path for path in paths if ignored(path)} == git_ignores(tmp_path, patterns, paths)
 
@@ -157,7 +192,14 @@ def test_files_come_in_a_fixed_order(tmp_path: Path) -> None:
 
 
 def test_hidden_folders_are_entered_only_where_agents_live(tmp_path: Path) -> None:
-    make(tmp_path, ".claude/agents/a.md", ".github/agents/b.md", ".secret/c.md", ".cache/d.json", ".mcp.json")
+    make(
+        tmp_path,
+        ".claude/agents/a.md",
+        ".github/agents/b.md",
+        ".secret/c.md",
+        ".cache/d.json",
+        ".mcp.json",
+    )
     assert found(tmp_path) == [".mcp.json", ".claude/agents/a.md", ".github/agents/b.md"]
 
 
@@ -174,7 +216,9 @@ def test_ignored_files_and_folders_are_left_out(tmp_path: Path) -> None:
     assert found(tmp_path) == ["a.yaml", "d/e/b.yaml", "d/out/keep.yaml"]
 
 
-def test_patterns_above_the_start_count_down_from_the_root_of_the_repository(tmp_path: Path) -> None:
+def test_patterns_above_the_start_count_down_from_the_root_of_the_repository(
+    tmp_path: Path,
+) -> None:
     make(tmp_path, "repo/sub/a.yaml", "repo/sub/b.yaml", "repo/sub/c.yaml", "repo/sub/d.yaml")
     (tmp_path / "repo" / ".git" / "info").mkdir(parents=True)
     (tmp_path / "repo" / ".git" / "info" / "exclude").write_text("c.yaml\nd.yaml\n")
@@ -204,9 +248,19 @@ def test_git_lists_the_same_files(tmp_path: Path) -> None:
     (tmp_path / ".gitignore").write_text("a.yaml\n/x/*\n!/x/y\nz/**/b.yaml\n!/a.yaml\n")
     (tmp_path / "x" / "y" / ".gitignore").write_text("w/*\n!w/c.yaml\n")
     subprocess.run(["git", "init", "-q"], cwd=tmp_path, check=True)
-    command = ["git", "-c", "core.excludesFile=/dev/null", "ls-files", "-o", "-z", "--exclude-standard"]
+    command = [
+        "git",
+        "-c",
+        "core.excludesFile=/dev/null",
+        "ls-files",
+        "-o",
+        "-z",
+        "--exclude-standard",
+    ]
     listed = subprocess.run(command, cwd=tmp_path, capture_output=True, check=True).stdout.decode()
-    assert sorted(found(tmp_path)) == sorted(name for name in listed.split("\0") if name.endswith(".yaml"))
+    assert sorted(found(tmp_path)) == sorted(
+        name for name in listed.split("\0") if name.endswith(".yaml")
+    )
 
 
 # --------------------------------------------------------------------------------------------------- links
@@ -284,10 +338,14 @@ def unreadable(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.setattr(os, "scandir", scandir)
 
 
-def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_read_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     make(tmp_path, "a.yaml", "locked/b.yaml", "z/c.yaml")
     unreadable(monkeypatch, "locked")
-    assert [(os.path.relpath(each.path, tmp_path), each.problem) for each in walk(str(tmp_path))] == [
+    assert [
+        (os.path.relpath(each.path, tmp_path), each.problem) for each in walk(str(tmp_path))
+    ] == [
         ("a.yaml", None),
         ("locked", "Permission denied"),
         ("z/c.yaml", None),
@@ -297,7 +355,9 @@ def test_a_folder_that_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytes
 def test_names_that_are_not_text_are_found(tmp_path: Path) -> None:
     with open(os.path.join(os.fsencode(tmp_path), b"\xff.yaml"), "wb"):
         pass
-    assert [os.fsencode(os.path.basename(each)) for each in walk_files(str(tmp_path))] == [b"\xff.yaml"]
+    assert [os.fsencode(os.path.basename(each)) for each in walk_files(str(tmp_path))] == [
+        b"\xff.yaml"
+    ]
 
 
 def test_a_deep_tree_is_walked(tmp_path: Path) -> None:

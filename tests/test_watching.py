@@ -16,12 +16,11 @@ from typing import Any
 
 import pytest
 
-import lading
+import equipage
 from cli.consoles import environment, in_process
-from lading.checking import Checker
-from lading.loading import Request
-from lading.rechecking import Turn, watch_check
-from lading.watching import Look, folders_around, known_stamps
+from equipage.loading.pipeline import Request
+from equipage.workspace.check import Checker
+from equipage.workspace.watch import Look, Turn, folders_around, known_stamps, watch_check
 
 #: How long to wait for something that should happen within half a second: the machine may be busy.
 PATIENCE = 20.0
@@ -62,8 +61,11 @@ class Watcher:
     def __init__(self, **options: Any) -> None:
         self.names: list[str] = []
         self.problems: list[str] = []
-        self.watch = lading.watch(
-            "server.yaml", library="library", on_problem=lambda error: self.problems.append(str(error)), **options
+        self.watch = equipage.watch(
+            "server.yaml",
+            library="library",
+            on_problem=lambda error: self.problems.append(str(error)),
+            **options,
         )
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -88,7 +90,9 @@ def watcher(project: Path) -> Iterator[Watcher]:
         watcher.close()
 
 
-def test_a_configuration_is_given_out_now_and_after_each_change(watcher: Watcher, project: Path) -> None:
+def test_a_configuration_is_given_out_now_and_after_each_change(
+    watcher: Watcher, project: Path
+) -> None:
     assert watcher.names == ["echo"]
     for name in ("first", "second"):
         (project / "library/tools/echo.yaml").write_text(tool(name))
@@ -97,7 +101,9 @@ def test_a_configuration_is_given_out_now_and_after_each_change(watcher: Watcher
     assert watcher.problems == []
 
 
-def test_a_broken_configuration_is_told_once_and_never_given_out(watcher: Watcher, project: Path) -> None:
+def test_a_broken_configuration_is_told_once_and_never_given_out(
+    watcher: Watcher, project: Path
+) -> None:
     path = project / "library/tools/echo.yaml"
     path.write_text("tool: {name: ")
     until(lambda: watcher.problems)
@@ -153,10 +159,10 @@ def test_a_link_that_leads_elsewhere(project: Path) -> None:
 def test_settings_of_the_project_are_watched_too(project: Path) -> None:
     (project / "server.yaml").rename(project / "weather.yaml")
     problems: list[str] = []
-    watch = lading.watch("weather.yaml", on_problem=lambda error: problems.append(str(error)))
+    watch = equipage.watch("weather.yaml", on_problem=lambda error: problems.append(str(error)))
     with watch:
         assert next(watch).kind == "server"
-        (project / "lading.toml").write_text('kinds = { "weather.yaml" = "toolpack" }\n')
+        (project / "equipage.toml").write_text('kinds = { "weather.yaml" = "toolpack" }\n')
         thread = threading.Thread(target=lambda: next(watch, None), daemon=True)
         thread.start()
         until(lambda: problems)
@@ -166,8 +172,10 @@ def test_settings_of_the_project_are_watched_too(project: Path) -> None:
 
 def test_warnings_count_where_that_is_wanted(project: Path) -> None:
     (project / "server.yaml").write_text(SERVER.replace("version", "versoin"))
-    problems: list[lading.LoadError] = []
-    watch = lading.watch("server.yaml", library="library", strict=True, on_problem=problems.append)
+    problems: list[equipage.LoadError] = []
+    watch = equipage.watch(
+        "server.yaml", library="library", strict=True, on_problem=problems.append
+    )
     thread = threading.Thread(target=lambda: next(watch, None), daemon=True)
     thread.start()
     until(lambda: problems)
@@ -177,9 +185,11 @@ def test_warnings_count_where_that_is_wanted(project: Path) -> None:
     thread.join(PATIENCE)
 
 
-def test_problems_are_logged_if_nobody_asks_for_them(project: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_problems_are_logged_if_nobody_asks_for_them(
+    project: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     (project / "server.yaml").unlink()
-    watch = lading.watch("server.yaml", kind="server")
+    watch = equipage.watch("server.yaml", kind="server")
     thread = threading.Thread(target=lambda: next(watch, None), daemon=True)
     thread.start()
     until(lambda: caplog.records)
@@ -197,15 +207,17 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
         return real(name, *rest, **more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(lading.UsageError, match=r"pip install 'lading\[watch\]'"):
-        lading.watch("server.yaml")
+    with pytest.raises(equipage.UsageError, match=r"pip install 'equipage\[watch\]'"):
+        equipage.watch("server.yaml")
 
 
 # ----------------------------------------------------------------------------------------- the parts of it
 
 
-def test_a_file_that_cannot_be_read_counts_as_seen_only_if_it_stayed_the_same(tmp_path: Path) -> None:
-    from lading.files import Seen
+def test_a_file_that_cannot_be_read_counts_as_seen_only_if_it_stayed_the_same(
+    tmp_path: Path,
+) -> None:
+    from equipage.files.reading import Seen
 
     path = str(tmp_path / "big")
     (tmp_path / "big").write_text("too large, let us say")
@@ -221,7 +233,11 @@ def test_what_surrounds_a_file(tmp_path: Path) -> None:
     base, outside = tmp_path / "a", tmp_path / "c"
     outside.mkdir()
     wanted = [base / "b" / "file", base / "not" / "yet" / "file", outside / "file"]
-    assert folders_around(map(str, wanted), [str(base)]) == {str(base), str(base / "b"), str(outside)}
+    assert folders_around(map(str, wanted), [str(base)]) == {
+        str(base),
+        str(base / "b"),
+        str(outside),
+    }
 
 
 # ---------------------------------------------------------------------------------------- a check that goes on
@@ -268,11 +284,15 @@ def told(turn: Turn) -> tuple[list[str], list[str]]:
 
 def test_only_what_changed_is_told(checking: Checking, project: Path) -> None:
     assert checking.turns[0].report.ok
-    broken = checking.next(lambda: (project / "server.yaml").write_text(SERVER.replace("version", "versoin")))
+    broken = checking.next(
+        lambda: (project / "server.yaml").write_text(SERVER.replace("version", "versoin"))
+    )
     assert broken.changed == ("server.yaml",)
     assert [each.code for each in broken.new] == ["unknown-field"]
     moved = checking.next(
-        lambda: (project / "server.yaml").write_text("# a line above\n" + SERVER.replace("version", "versoin"))
+        lambda: (project / "server.yaml").write_text(
+            "# a line above\n" + SERVER.replace("version", "versoin")
+        )
     )
     assert told(moved) == ([], [])
     mended = checking.next(lambda: (project / "server.yaml").write_text(SERVER))
@@ -280,7 +300,9 @@ def test_only_what_changed_is_told(checking: Checking, project: Path) -> None:
     assert [turn.changed for turn in checking.turns[1:]] == [("server.yaml",)] * 3
 
 
-def test_a_missing_file_that_appears_is_noticed_by_those_who_miss_it(checking: Checking, project: Path) -> None:
+def test_a_missing_file_that_appears_is_noticed_by_those_who_miss_it(
+    checking: Checking, project: Path
+) -> None:
     path = project / "library/tools/echo.yaml"
     gone = checking.next(path.unlink)
     assert [each.code for each in gone.new] == ["include-not-found"]
@@ -291,7 +313,9 @@ def test_a_missing_file_that_appears_is_noticed_by_those_who_miss_it(checking: C
     assert renamed.changed == ("library/tools/echo.yaml", "library/tools/other.yaml")
 
 
-def test_only_files_that_read_it_are_checked_again(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_files_that_read_it_are_checked_again(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for number in range(5):
         (project / f"s{number}.yaml").write_text(SERVER.replace("echo", f"t{number}"))
         (project / f"library/tools/t{number}.yaml").write_text(tool(f"t{number}"))
@@ -311,9 +335,13 @@ def test_only_files_that_read_it_are_checked_again(project: Path, monkeypatch: p
 
 
 def test_settings_of_a_project_change_what_is_told(checking: Checking, project: Path) -> None:
-    checking.next(lambda: (project / "server.yaml").write_text(SERVER.replace("version", "versoin")))
-    turn = checking.next(lambda: (project / "lading.toml").write_text('ignore = ["unknown-field"]\n'))
-    assert turn.changed == ("lading.toml",)
+    checking.next(
+        lambda: (project / "server.yaml").write_text(SERVER.replace("version", "versoin"))
+    )
+    turn = checking.next(
+        lambda: (project / "equipage.toml").write_text('ignore = ["unknown-field"]\n')
+    )
+    assert turn.changed == ("equipage.toml",)
     assert [each.code for each in turn.gone] == ["unknown-field"]
 
 
@@ -333,7 +361,9 @@ def test_what_a_folder_of_profiles_tells_is_looked_at_anew(project: Path) -> Non
     (project / ".defect/agents").mkdir(parents=True)
     checking = Checking()
     loud = project / ".defect/agents/loud.MD"
-    assert [each.code for each in checking.next(lambda: loud.write_text("x")).new] == ["profile-overlooked"]
+    assert [each.code for each in checking.next(lambda: loud.write_text("x")).new] == [
+        "profile-overlooked"
+    ]
     assert [each.code for each in checking.next(loud.unlink).gone] == ["profile-overlooked"]
     checking.close()
 
@@ -361,12 +391,12 @@ def test_saving_without_a_change_is_told_once_at_most(checking: Checking, projec
 
 
 class Process:
-    """`lading check --watch` as people start it."""
+    """`equipage check --watch` as people start it."""
 
     def __init__(self, folder: Path) -> None:
         self.lines: list[tuple[float, str]] = []
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "lading", "check", "--watch"],
+            [sys.executable, "-m", "equipage", "check", "--watch"],
             cwd=folder,
             env=environment(),
             stdout=subprocess.PIPE,
@@ -375,7 +405,7 @@ class Process:
         )
         threading.Thread(target=self._read, daemon=True).start()
         assert self.process.stderr is not None
-        assert self.process.stderr.readline() == "lading: watching; press Ctrl-C to stop\n"
+        assert self.process.stderr.readline() == "equipage: watching; press Ctrl-C to stop\n"
         time.sleep(0.1)
 
     def _read(self) -> None:
@@ -403,12 +433,27 @@ def test_a_process_tells_each_change_once_and_soon(project: Path) -> None:
     path = project / "library/tools/echo.yaml"
     process = Process(project)
     steps: dict[str, tuple[Callable[[], object], str]] = {
-        "edit": (lambda: path.write_text(tool("other")), "nothing new; 2 files checked, nothing found"),
-        "break": (lambda: path.write_text("tool: {name: "), "1 new, 0 gone; 1 error in 1 of 2 files"),
-        "mend": (lambda: path.write_text(tool("echo")), "0 new, 1 gone; 2 files checked, nothing found"),
+        "edit": (
+            lambda: path.write_text(tool("other")),
+            "nothing new; 2 files checked, nothing found",
+        ),
+        "break": (
+            lambda: path.write_text("tool: {name: "),
+            "1 new, 0 gone; 1 error in 1 of 2 files",
+        ),
+        "mend": (
+            lambda: path.write_text(tool("echo")),
+            "0 new, 1 gone; 2 files checked, nothing found",
+        ),
         "delete": (path.unlink, "1 new, 0 gone; 1 error in 1 of 1 file"),
-        "come back": (lambda: path.write_text(tool("echo")), "0 new, 1 gone; 2 files checked, nothing found"),
-        "rename": (lambda: path.rename(path.with_name("x.yaml")), "1 new, 0 gone; 1 error in 1 of 1 file"),
+        "come back": (
+            lambda: path.write_text(tool("echo")),
+            "0 new, 1 gone; 2 files checked, nothing found",
+        ),
+        "rename": (
+            lambda: path.rename(path.with_name("x.yaml")),
+            "1 new, 0 gone; 1 error in 1 of 1 file",
+        ),
     }
     took: dict[str, float] = {}
     for name, (edit, status) in steps.items():
@@ -433,7 +478,7 @@ def test_two_hundred_random_edits_and_nothing_missed(project: Path) -> None:
         for _ in range(random.choice([1, 1, 2, 5])):
             edits += 1
             _edit(random, project, tools, names)
-        wanted = list(map(str, lading.check(["."], env={}).diagnostics))
+        wanted = list(map(str, equipage.check(["."], env={}).diagnostics))
         until(lambda wanted=wanted: list(map(str, checking.turns[-1].report.diagnostics)) == wanted)
         assert len(checking.turns) - count <= 8
     checking.close()
@@ -470,11 +515,13 @@ def test_watching_goes_with_no_other_output(project: Path, flag: str) -> None:
     assert "--watch writes findings as text" in err
 
 
-def test_a_change_with_many_files_is_told_in_one_line(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    report = lading.check(["server.yaml"], env={})
-    broken = lading.check(["no.yaml"], env={}).diagnostics
+def test_a_change_with_many_files_is_told_in_one_line(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = equipage.check(["server.yaml"], env={})
+    broken = equipage.check(["no.yaml"], env={}).diagnostics
     turns = [Turn(report), Turn(report, tuple("abcde"), broken, ()), Turn(report, (), (), broken)]
-    monkeypatch.setattr("lading.cli.watching.watch_check", lambda *_args, **_more: iter(turns))
+    monkeypatch.setattr("equipage.cli.check.watch_check", lambda *_args, **_more: iter(turns))
     code, out, _ = in_process(["check", "--watch", "--quiet"])
     assert code == 0
     assert out.splitlines()[-3:] == [

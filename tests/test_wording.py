@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from lading.codes import Code
-from lading.diagnostics import Shown
-from lading.visible import visible
-from lading.wording import Redactor, help_of, message_of, shortened, show, type_name
+from equipage.core.codes import Code
+from equipage.core.diagnostics import Shown
+from equipage.core.text import visible
+from equipage.loading.wording import Redactor, help_of, message_of, shortened, show, type_name
 
 NOBODY = Redactor()
 
@@ -30,7 +30,20 @@ NOBODY = Redactor()
         ("a\nb", "a\\nb", "text `a\\nb`"),
         (10**5000, "a number with 5001 digits", "a number with 5001 digits"),
     ],
-    ids=["text", "empty", "number", "float", "bool", "null", "list", "mapping", "words", "long", "break", "huge"],
+    ids=[
+        "text",
+        "empty",
+        "number",
+        "float",
+        "bool",
+        "null",
+        "list",
+        "mapping",
+        "words",
+        "long",
+        "break",
+        "huge",
+    ],
 )
 def test_values_in_sentences(value: Any, bare: str, as_found: str) -> None:
     assert show(value, NOBODY) == bare
@@ -61,4 +74,13 @@ def test_small_things() -> None:
     assert visible("a\tb\u200b") == "a\\tb\\u200b"
     assert shortened("abc", 2) == "a…"
     names = [type_name(each) for each in (None, True, 1, 1.5, "x", [], {}, object())]
-    assert names == ["null", "true or false", "a whole number", "a number", "text", "a list", "a mapping", "object"]
+    assert names == [
+        "null",
+        "true or false",
+        "a whole number",
+        "a number",
+        "text",
+        "a list",
+        "a mapping",
+        "object",
+    ]

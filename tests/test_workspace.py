@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-import lading
-from lading import checking
-from lading.layers import find_places
-from lading.loading import Request
-from lading.profiles import find_profiles
-from lading.render.text import Style, summary
-from lading.workspace import check_paths
+import equipage
+from equipage.files.roots import find_places
+from equipage.kinds.defect.profile_discovery import find_profiles
+from equipage.loading.pipeline import Request
+from equipage.render.text import Style, summary
+from equipage.workspace import check as checking
+from equipage.workspace.report import check_paths
 
 SERVER = "server: {name: x}\ntools: []\n"
 TOOL = "tool: {name: t, description: d, inputSchema: {type: object}}\nresponse: {content: [{type: text, text: hi}]}\n"
@@ -33,9 +33,13 @@ def write(files: dict[str, str]) -> None:
 
 def test_files_read_by_others_are_listed_with_who_uses_them() -> None:
     write(
-        {"a.yaml": "server: {name: x}\ntools:\n  - $include: t.yaml\n", "library/t.yaml": TOOL, "notes.yaml": "x: 1\n"}
+        {
+            "a.yaml": "server: {name: x}\ntools:\n  - $include: t.yaml\n",
+            "library/t.yaml": TOOL,
+            "notes.yaml": "x: 1\n",
+        }
     )
-    report = lading.check(["."], env={})
+    report = equipage.check(["."], env={})
     assert [(each.path, each.kind, each.ok, each.used_by) for each in report.files] == [
         ("a.yaml", "server", True, ()),
         ("library/t.yaml", None, True, ("a.yaml",)),
@@ -48,7 +52,7 @@ def test_files_read_by_others_are_listed_with_who_uses_them() -> None:
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_digests_are_made_where_somebody_wants_them(jobs: int) -> None:
     write({f"{number}.yaml": SERVER.replace("name: x", f"name: x{number}") for number in range(3)})
-    alone = [lading.load(f"{number}.yaml", env={}).digest for number in range(3)]
+    alone = [equipage.load(f"{number}.yaml", env={}).digest for number in range(3)]
     for wanted in (True, False):
         report = check_paths(["."], Request(env={}), jobs=jobs, digests=wanted)
         assert [each.digest for each in report.files] == (alone if wanted else [None] * 3)
@@ -57,15 +61,19 @@ def test_digests_are_made_where_somebody_wants_them(jobs: int) -> None:
 def test_a_finding_in_a_shared_file_is_told_once() -> None:
     main = "server: {name: x}\ntools:\n  - $include: t.yaml\n"
     write({"a.yaml": main, "b.yaml": main, "library/t.yaml": TOOL.replace("name: t", "name: 5")})
-    report = lading.check(["."], env={})
+    report = equipage.check(["."], env={})
     assert [str(each)[:22] for each in report.errors] == ["library/t.yaml:1:14: e"]
-    assert {each.path: each.ok for each in report.files} == {"a.yaml": False, "b.yaml": False, "library/t.yaml": False}
+    assert {each.path: each.ok for each in report.files} == {
+        "a.yaml": False,
+        "b.yaml": False,
+        "library/t.yaml": False,
+    }
 
 
 def test_a_file_named_twice_is_checked_once() -> None:
     write({"a.yaml": SERVER})
     Path("link.yaml").symlink_to("a.yaml")
-    assert len(lading.check(["a.yaml", "./a.yaml", ".", "link.yaml"], env={}).files) == 1
+    assert len(equipage.check(["a.yaml", "./a.yaml", ".", "link.yaml"], env={}).files) == 1
 
 
 @pytest.mark.parametrize(
@@ -81,10 +89,10 @@ def test_a_file_named_twice_is_checked_once() -> None:
 )
 def test_recognition_by_content(text: str, kind: str | None) -> None:
     write({"a.yaml": text})
-    assert [each.kind for each in lading.check(["."], env={}).files] == ([kind] if kind else [])
+    assert [each.kind for each in equipage.check(["."], env={}).files] == ([kind] if kind else [])
 
 
-def test_a_bug_in_lading_does_not_hide_the_other_files(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bug_in_equipage_does_not_hide_the_other_files(monkeypatch: pytest.MonkeyPatch) -> None:
     write({"a.yaml": SERVER, "b.yaml": "server: {name: 5}\ntools: []\n"})
     original = checking.load_path
 
@@ -94,7 +102,7 @@ def test_a_bug_in_lading_does_not_hide_the_other_files(monkeypatch: pytest.Monke
         return original(path, *rest, **more)  # type: ignore[arg-type]
 
     monkeypatch.setattr(checking, "load_path", broken)
-    report = lading.check(["."], env={})
+    report = equipage.check(["."], env={})
     assert [each.code for each in report.errors] == ["internal-error", "wrong-type"]
     assert "ZeroDivisionError at test_workspace.py:" in report.errors[0].message
     assert "s3cr3t" not in report.errors[0].message, "the words of an exception may hold anything"
@@ -178,12 +186,12 @@ def test_a_link_in_the_place_of_the_agents_folder(agents: Path, tmp_path: Path) 
 @pytest.mark.parametrize("path", [".", Path(), ["."], [Path()]], ids=repr)
 def test_one_path_or_several(path: str | Path | list[str] | list[Path]) -> None:
     write({"a.yaml": SERVER})
-    assert [each.path for each in lading.check(path, env={}).files] == ["a.yaml"]
+    assert [each.path for each in equipage.check(path, env={}).files] == ["a.yaml"]
 
 
 def test_a_result_never_changes() -> None:
     write({"a.yaml": SERVER})
-    loaded = lading.load("a.yaml", env={})
+    loaded = equipage.load("a.yaml", env={})
     with pytest.raises(AttributeError, match="never changes: cannot set 'config'"):
         loaded.config = 5
     with pytest.raises(AttributeError, match="never changes: cannot delete 'config'"):

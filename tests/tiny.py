@@ -11,16 +11,16 @@ from typing import Any, Literal
 import msgspec
 import pytest
 
-from lading.diagnostics import Fact
-from lading.directives import include as including
-from lading.kinds import registry
-from lading.kinds.kind import Kind
-from lading.kinds.registry import Recognition
-from lading.model import Shape
-from lading.sandbox import PathPolicy
-from lading.schema_fragments import accept
-from lading.session import Session
-from lading.tree import Tree
+from equipage.core.diagnostics import Fact
+from equipage.directives import include as including
+from equipage.files.sandbox import PathPolicy
+from equipage.loading import recognise as registry
+from equipage.loading.kind import Kind
+from equipage.loading.model import Shape
+from equipage.loading.recognise import Recognition
+from equipage.loading.schema import accept
+from equipage.loading.session import Session
+from equipage.loading.tree import Tree
 
 
 class Member(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -38,7 +38,9 @@ class Crew(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 def _include(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     library = os.path.join(session.files.cwd, "library")
-    return including.include(tree, session, including.IncludeSettings(library, PathPolicy(), max_depth=5))
+    return including.include(
+        tree, session, including.IncludeSettings(library, PathPolicy(), max_depth=5)
+    )
 
 
 KIND = Kind(
@@ -59,5 +61,7 @@ def _is_crew(value: Any) -> bool:
 
 def install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the kind known, and recognised by `crew` in its name."""
-    row = Recognition("crew", "tiny", by_text=lambda text: "name: crew" in text, by_content=_is_crew)
+    row = Recognition(
+        "crew", "tiny", by_text=lambda text: "name: crew" in text, by_content=_is_crew
+    )
     monkeypatch.setattr(registry, "BUILT_IN", (*registry.BUILT_IN, row))

@@ -19,13 +19,13 @@ from pathlib import Path
 import msgspec
 
 from casefiles import Case, cases_in
+from equipage.cli.rule import by_severity, severities
+from equipage.core.codes import CORE_CODES, Code
+from equipage.core.diagnostics import Diagnostic
+from equipage.loading.recognise import all_codes, kind_named, names
+from equipage.render.text import Style, finding
+from equipage.workspace.fixes import repair
 from generate.wording import summary
-from lading.cli.rule import by_severity, severities
-from lading.codes import CORE_CODES, Code
-from lading.diagnostics import Diagnostic
-from lading.fixes import repair
-from lading.kinds.registry import all_codes, kind_named, names
-from lading.render.text import Style, finding
 
 HERE = Path(__file__).parents[1]
 CASES = HERE.parent / "tests" / "cases"
@@ -34,7 +34,14 @@ MENDS = HERE / "mends"
 #: An example longer than this is no example any more: only the finding is shown.
 _LONGEST = 60
 _STYLE = Style(width=88)
-_LANGUAGES = {"yaml": "yaml", "yml": "yaml", "json": "json", "toml": "toml", "md": "markdown", "mdc": "markdown"}
+_LANGUAGES = {
+    "yaml": "yaml",
+    "yml": "yaml",
+    "json": "json",
+    "toml": "toml",
+    "md": "markdown",
+    "mdc": "markdown",
+}
 _MEND = re.compile(
     r"^(?P<fence>`{3,})[a-z]* (?P<role>wrong|right|settings|base)(?: (?P<name>\S+))?(?: (?P<file>\S+))?\n"
     r"(?P<body>.*?)^(?P=fence)$",
@@ -46,7 +53,7 @@ Bases = dict[str, tuple[str, str]]
 
 
 class Example(msgspec.Struct, frozen=True):
-    """Files that make a finding, what lading says, and the files that make it no more."""
+    """Files that make a finding, what equipage says, and the files that make it no more."""
 
     files: dict[str, str]
     settings: dict[str, object]
@@ -59,7 +66,9 @@ class Example(msgspec.Struct, frozen=True):
 def pages() -> Iterator[tuple[str, str]]:
     """The name and the text of each page."""
     written, codes = _examples_of_mends(), all_codes()
-    assert written.keys() <= codes.keys(), f"examples for codes that are no more: {written.keys() - codes.keys()}"
+    assert written.keys() <= codes.keys(), (
+        f"examples for codes that are no more: {written.keys() - codes.keys()}"
+    )
     examples = {**_examples_of_cases(), **written}
     for name, code in codes.items():
         yield f"{name}.md", _page(code, examples.get(name))
@@ -83,14 +92,18 @@ def _index() -> str:
     groups: dict[str, list[str]] = defaultdict(list)
     known = all_codes()
     for name, kinds in owners().items():
-        title = "Every kind" if not kinds else f"`{kinds[0]}`" if len(kinds) == 1 else "Several kinds"
+        title = (
+            "Every kind" if not kinds else f"`{kinds[0]}`" if len(kinds) == 1 else "Several kinds"
+        )
         severity = known[name].severity + ("*" if severities(known[name]) else "")
-        groups[title].append(f"| [`{name}`]({name}.md) | {severity} | {summary(known[name].message)} |")
+        groups[title].append(
+            f"| [`{name}`]({name}.md) | {severity} | {summary(known[name].message)} |"
+        )
     lines = [
         "# Codes",
         "",
-        "Every finding has a code. `lading rule CODE` tells the same as its page. Where a finding is meant as it is,",
-        "a comment `# lading: ignore[code]` on its line silences it; one that silences nothing is itself a finding.",
+        "Every finding has a code. `equipage rule CODE` tells the same as its page. Where a finding is meant as it is,",
+        "a comment `# equipage: ignore[code]` on its line silences it; one that silences nothing is itself a finding.",
         "What keeps a configuration from existing cannot be silenced. Behind a severity, * means that some kinds are",
         "stricter or milder.",
         "",
@@ -102,8 +115,17 @@ def _index() -> str:
 
 def _page(code: Code, example: Example | None) -> str:
     kinds = owners()[code.name]
-    whose = ", ".join(f"[`{kind}`](../kinds/{kind}.md)" for kind in kinds) if kinds else "every kind"
-    lines = [f"# {code.name}", "", f"**{code.severity.capitalize()}** · {whose}", "", code.about, ""]
+    whose = (
+        ", ".join(f"[`{kind}`](../kinds/{kind}.md)" for kind in kinds) if kinds else "every kind"
+    )
+    lines = [
+        f"# {code.name}",
+        "",
+        f"**{code.severity.capitalize()}** · {whose}",
+        "",
+        code.about,
+        "",
+    ]
     lines += [f"> {summary(code.message)}", ""]
     lines += _differing(code)
     if example is not None:
@@ -114,7 +136,10 @@ def _page(code: Code, example: Example | None) -> str:
 def _differing(code: Code) -> list[str]:
     """Where a kind is stricter or milder than the code itself."""
     found = by_severity(severities(code))
-    rows = [f"| {', '.join(f'`{kind}`' for kind in kinds)} | {severity} |" for severity, kinds in found.items()]
+    rows = [
+        f"| {', '.join(f'`{kind}`' for kind in kinds)} | {severity} |"
+        for severity, kinds in found.items()
+    ]
     return ["| in | it is |", "|---|---|", *rows, ""] if rows else []
 
 
@@ -124,7 +149,12 @@ def _shown_example(example: Example) -> list[str]:
         for name, text in example.files.items():
             lines += _block(name, text)
         lines += _loaded_with(example)
-    lines += ["```text", "\n".join(each.rstrip("\n") + "\n" for each in example.findings).rstrip("\n"), "```", ""]
+    lines += [
+        "```text",
+        "\n".join(each.rstrip("\n") + "\n" for each in example.findings).rstrip("\n"),
+        "```",
+        "",
+    ]
     if example.others and _is_short(example.files):
         lines += [f"*({_plural(example.others)} of other codes not shown)*", ""]
     if example.mended:
@@ -138,9 +168,13 @@ def _loaded_with(example: Example) -> list[str]:
     told: list[str] = []
     for key, value in example.settings.items():
         if key == "env" and isinstance(value, dict) and value:
-            told.append(f"with {', '.join(f'`{name}={text}`' for name, text in value.items())} in the environment")
+            told.append(
+                f"with {', '.join(f'`{name}={text}`' for name, text in value.items())} in the environment"
+            )
         elif key == "options" and isinstance(value, dict) and value:
-            told.append(f"with the options {', '.join(f'`{name}={text!r}`' for name, text in value.items())}")
+            told.append(
+                f"with the options {', '.join(f'`{name}={text!r}`' for name, text in value.items())}"
+            )
         elif key == "embedded" and value:
             told.append("from a string, with `embedded=True`")
     return [f"Loaded {', '.join(told)}:", ""] if told else []
@@ -191,7 +225,7 @@ def _example(code: str, case: Case) -> Example:
         mended = {each.source.name: each.text for each in repairs}
     others = len(diagnostics) - len(found)
     if mended and _still_found(code, case, mended) < len(found):
-        how = "`lading check --fix`" + (
+        how = "`equipage check --fix`" + (
             "" if all(each.fix and each.fix.safe for each in found) else " with `--unsafe-fixes`"
         )
         return Example(files, case.settings, tuple(texts), others, mended, f"{how} does it:")
@@ -243,7 +277,9 @@ def _filled(name: str, body: str, bases: Bases) -> tuple[str, str]:
     file, base = bases[name[1:]]
     indent = re.search(r"^( *)HERE\n", base, flags=re.MULTILINE)
     assert indent is not None, f"the base {name} has no line HERE"
-    lines = "".join(f"{indent[1]}{line}" if line.strip() else line for line in body.splitlines(keepends=True))
+    lines = "".join(
+        f"{indent[1]}{line}" if line.strip() else line for line in body.splitlines(keepends=True)
+    )
     return file, base.replace(indent[0], lines, 1)
 
 
@@ -263,14 +299,30 @@ def _mend(code: str, kind: str, text: str, bases: Bases) -> Example:
     after = _findings(kind, {**wrong, **right}, settings)
     found = [each for each in before if each[0] == code]
     assert found, f"the example of {code} does not show it, but {[each[0] for each in before]}"
-    assert not [each for each in after if each[0] == code], f"the mended example of {code} is not mended"
-    assert not [each for each in after if each[1] == "error"], f"the mended example of {code} has errors: {after}"
-    return Example(wrong, settings, tuple(each[2] for each in found[:2]), len(before) - len(found), right, words)
+    assert not [each for each in after if each[0] == code], (
+        f"the mended example of {code} is not mended"
+    )
+    assert not [each for each in after if each[1] == "error"], (
+        f"the mended example of {code} has errors: {after}"
+    )
+    return Example(
+        wrong,
+        settings,
+        tuple(each[2] for each in found[:2]),
+        len(before) - len(found),
+        right,
+        words,
+    )
 
 
-def _findings(kind: str, files: dict[str, str], settings: dict[str, object]) -> list[tuple[str, str, str]]:
+def _findings(
+    kind: str, files: dict[str, str], settings: dict[str, object]
+) -> list[tuple[str, str, str]]:
     """Code, severity and text of everything found in some files."""
     case = Case(MENDS, kind, dict(files), {}, dict(settings))
     with _written(case) as folder:
         diagnostics, _ = case.run()
-        return [(each.code, each.severity, finding(each, _STYLE).replace(str(folder), "…")) for each in diagnostics]
+        return [
+            (each.code, each.severity, finding(each, _STYLE).replace(str(folder), "…"))
+            for each in diagnostics
+        ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from lading.cli.arguments import command_parsers, parser
+from equipage.cli.arguments import command_parsers, parser
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -20,7 +20,7 @@ def pages() -> Iterator[tuple[str, str]]:
         "| 0 | clean; for `diff`: the same |",
         "| 1 | errors found, warnings too with `--strict`; for `diff`: different |",
         "| 2 | wrong usage, or nothing to do; for `diff`: could not be compared |",
-        "| 3 | a bug in lading |",
+        "| 3 | a bug in equipage |",
         "| 130 | interrupted |",
         "",
     ]
@@ -30,9 +30,13 @@ def pages() -> Iterator[tuple[str, str]]:
 
 
 def _command(name: str, command: argparse.ArgumentParser) -> list[str]:
-    actions = [each for each in command._actions if each.help != argparse.SUPPRESS and each.dest != "help"]
+    actions = [
+        each for each in command._actions if each.help != argparse.SUPPRESS and each.dest != "help"
+    ]
     words = [_word(each) for each in actions if not each.option_strings]
-    usage = " ".join(["lading", name, *words, *(["[OPTIONS]"] if len(words) < len(actions) else [])])
+    usage = " ".join(
+        ["equipage", name, *words, *(["[OPTIONS]"] if len(words) < len(actions) else [])]
+    )
     rows = [f"| {_flags(each)} | {_cell(each.help or '')} |" for each in actions]
     return [
         f"## {name}",

@@ -11,15 +11,21 @@ from pathlib import Path
 import msgspec
 from msgspec import inspect as types
 
+from equipage.loading.kind import Kind
+from equipage.loading.model import describe, type_info
+from equipage.loading.recognise import kind_named, names
 from generate.meanings import meaning_of
 from generate.wording import summary, table
-from lading.inspection import type_info
-from lading.kinds.kind import Kind
-from lading.kinds.registry import kind_named, names
-from lading.model import describe
 
 _ABOUT = tomllib.loads(Path(__file__).with_name("kinds.toml").read_text(encoding="utf-8"))
-_LANGUAGES = {".yaml": "yaml", ".yml": "yaml", ".md": "markdown", ".mdc": "markdown", ".toml": "toml", ".json": "json"}
+_LANGUAGES = {
+    ".yaml": "yaml",
+    ".yml": "yaml",
+    ".md": "markdown",
+    ".mdc": "markdown",
+    ".toml": "toml",
+    ".json": "json",
+}
 
 
 def pages() -> Iterator[tuple[str, str]]:
@@ -61,7 +67,7 @@ def _page(kind: Kind) -> str:
     about = _about(kind)
     lines = [f"# {kind.title[0].upper() + kind.title[1:]}", "", about["about"], ""]
     lines += [f"**Known** {about['known']}.", ""]
-    lines += [f"**Schema for editors:** `lading schema {kind.name}`", ""]
+    lines += [f"**Schema for editors:** `equipage schema {kind.name}`", ""]
     if "more" in about:
         lines += [about["more"], ""]
     lines += _first_file(kind)
@@ -81,7 +87,7 @@ def _first_file(kind: Kind) -> list[str]:
     return [
         "## A first file",
         "",
-        f"`lading new {kind.name} demo` writes it:",
+        f"`equipage new {kind.name} demo` writes it:",
         "",
         f'````{language} title="{path}"',
         text,
@@ -127,7 +133,10 @@ def _fields(kind: Kind) -> list[str]:
         description = _first_paragraph(struct.cls)
         lines += [description, ""] if description else []
         tag = [(f"`{struct.tag_field}`", f"`{struct.tag}`", "**required**", "says which it is")]
-        rows = [*(tag if struct.tag_field is not None else ()), *(_row(kind, struct, field) for field in struct.fields)]
+        rows = [
+            *(tag if struct.tag_field is not None else ()),
+            *(_row(kind, struct, field) for field in struct.fields),
+        ]
         lines += [*table(("field", "type", "default", "meaning"), rows), ""]
     return lines
 
@@ -215,7 +224,7 @@ def _options(kind: Kind) -> list[str]:
         f" {_cell(meaning_of(kind.name, info.cls, field.name))} |"
         for field in info.fields
     ]
-    head = ["## Options", "", "Arguments of `lading.load`; some have a flag of the command.", ""]
+    head = ["## Options", "", "Arguments of `equipage.load`; some have a flag of the command.", ""]
     return [*head, "| option | type | default | meaning |", "|---|---|---|---|", *rows, ""]
 
 
@@ -234,5 +243,8 @@ def _strictness(kind: Kind) -> list[str]:
 def _codes(kind: Kind) -> list[str]:
     if not kind.codes:
         return []
-    links = [f"- [`{code.name}`](../codes/{code.name}.md): {summary(code.message)}" for code in kind.codes]
+    links = [
+        f"- [`{code.name}`](../codes/{code.name}.md): {summary(code.message)}"
+        for code in kind.codes
+    ]
     return ["## Its own findings", "", *sorted(set(links)), ""]

@@ -10,15 +10,19 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from lading.kinds.convention import CONVENTIONS
-from lading.kinds.convention.table import Field
+from equipage.kinds.conventions import CONVENTIONS
+from equipage.kinds.conventions.table import Field
 
 _FILE = Path(__file__).with_name("meanings.toml")
 
 
 def meaning_of(kind: str, cls: type, field: str) -> str:
     """What a field of a Struct means, in a few words; empty if nobody says."""
-    return written(kind).get(cls.__name__, {}).get(field) or _commented(cls).get(field) or _of_convention(kind, field)
+    return (
+        written(kind).get(cls.__name__, {}).get(field)
+        or _commented(cls).get(field)
+        or _of_convention(kind, field)
+    )
 
 
 def _of_convention(kind: str, name: str) -> str:
@@ -26,7 +30,9 @@ def _of_convention(kind: str, name: str) -> str:
     if name == "body":
         return "the text below the header"
     fields = [field for each in CONVENTIONS if each.kind == kind for field in each.fields]
-    return "; ".join(_facts(next((each for each in fields if each.name.replace("-", "_") == name), Field(name))))
+    return "; ".join(
+        _facts(next((each for each in fields if each.name.replace("-", "_") == name), Field(name)))
+    )
 
 
 def _facts(field: Field) -> Iterator[str]:
@@ -58,7 +64,7 @@ def _commented(cls: type) -> dict[str, str]:
     """The `#:` comments of a class, its bases included, by the name of the field they stand at."""
     comments: dict[str, str] = {}
     for each in reversed(cls.__mro__):
-        if each.__module__.startswith("lading.") and each.__name__ in _classes(each.__module__):
+        if each.__module__.startswith("equipage.") and each.__name__ in _classes(each.__module__):
             comments |= _comments_in(each.__module__, each.__name__)
     return comments
 

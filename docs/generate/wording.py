@@ -11,18 +11,26 @@ def summary(message: str) -> str:
     """A template with its values in italics; inside code they stay as they are."""
     first = message.splitlines()[0]
     pieces = re.split(r"(`[^`]*`)", first)
-    return "".join(_code(each) if each.startswith("`") else _words(each) for each in pieces).replace("|", "\\|")
+    return "".join(
+        _code(each) if each.startswith("`") else _words(each) for each in pieces
+    ).replace("|", "\\|")
 
 
 def _code(text: str) -> str:
     fields = list(Formatter().parse(text[1:-1]))
     if len(fields) == 1 and fields[0][1] is not None and not fields[0][0]:
         return f"*{fields[0][1]}*"
-    return "`" + "".join(literal + (name.upper() if name else "") for literal, name, _, _ in fields) + "`"
+    return (
+        "`"
+        + "".join(literal + (name.upper() if name else "") for literal, name, _, _ in fields)
+        + "`"
+    )
 
 
 def _words(text: str) -> str:
-    return "".join(literal + (f"*{name}*" if name else "") for literal, name, _, _ in Formatter().parse(text))
+    return "".join(
+        literal + (f"*{name}*" if name else "") for literal, name, _, _ in Formatter().parse(text)
+    )
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

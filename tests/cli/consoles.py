@@ -13,16 +13,16 @@ Why it is so.
 {"env": {"A": "1"}, "columns": 40, "process": true}
 ```
 ```console
-$ lading check
+$ equipage check
 error[…]: …
-2> lading: a note on standard error
+2> equipage: a note on standard error
 [exit 1]
 ```
 ````
 
 A session may also hold `$ cp A B`, `$ rm A`, `$ cat A` and `$ commit` (everything, to a repository of the case's own);
 `> FILE` behind a command keeps its output in a file. With `process`, the session is run a second time with real
-processes. With LADING_UPDATE_CASES=1 the expectations are rewritten; the diff is reviewed like code.
+processes. With EQUIPAGE_UPDATE_CASES=1 the expectations are rewritten; the diff is reviewed like code.
 """
 
 from __future__ import annotations
@@ -42,17 +42,25 @@ from typing import Any
 
 import pytest
 
-import lading
-from lading.cli import main
+import equipage
+from equipage.cli import main
 
-UPDATE = bool(os.environ.get("LADING_UPDATE_CASES"))
-SOURCES = str(Path(lading.__file__).parents[1])
+UPDATE = bool(os.environ.get("EQUIPAGE_UPDATE_CASES"))
+SOURCES = str(Path(equipage.__file__).parents[1])
 
 _BLOCK = re.compile(
     r"^(?:`(?P<name>[^`\n]+)`\n+)?(?P<fence>`{3,})(?P<tag>[a-z0-9_-]*)\n(?P<body>.*?)(?<=\n)(?P=fence)[ \t]*$",
     re.MULTILINE | re.DOTALL,
 )
-_GIT = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main"]
+_GIT = [
+    "git",
+    "-c",
+    "user.name=A",
+    "-c",
+    "user.email=a@example.org",
+    "-c",
+    "init.defaultBranch=main",
+]
 
 #: What a command came to: exit code, standard output, standard error.
 Result = tuple[int, str, str]
@@ -85,7 +93,8 @@ class Console:
     def rewrite(self, session: str) -> None:
         text = self.path.read_text(encoding="utf-8")
         self.path.write_text(
-            text.replace(f"```console\n{self.session}```", f"```console\n{session}```"), encoding="utf-8"
+            text.replace(f"```console\n{self.session}```", f"```console\n{session}```"),
+            encoding="utf-8",
         )
 
 
@@ -109,7 +118,7 @@ def consoles_in(folder: Path) -> Iterator[Console]:
 def _step(command: str, folder: Path, run: Runner) -> str:
     line, _, target = command.partition(" > ")
     words = shlex.split(line)
-    if words[0] != "lading":
+    if words[0] != "equipage":
         return f"$ {command}\n{_builtin(words, folder)}"
     code, out, err = run(words[1:])
     if target:
@@ -128,10 +137,15 @@ def _builtin(words: list[str], folder: Path) -> str:
     elif name == "cat":
         return (folder / rest[0]).read_text(encoding="utf-8")
     elif name == "commit":
-        shutil.rmtree(folder / ".git", ignore_errors=True) if not (folder / ".git" / "HEAD").exists() else None
+        shutil.rmtree(folder / ".git", ignore_errors=True) if not (
+            folder / ".git" / "HEAD"
+        ).exists() else None
         for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "x"]):
             subprocess.run(
-                [*_GIT, *arguments], cwd=folder, check=True, env={**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
+                [*_GIT, *arguments],
+                cwd=folder,
+                check=True,
+                env={**os.environ, "GIT_CONFIG_GLOBAL": os.devnull},
             )
     else:
         raise ValueError(f"a case cannot run {name}")
@@ -140,7 +154,13 @@ def _builtin(words: list[str], folder: Path) -> str:
 
 def environment(**variables: str) -> dict[str, str]:
     """A small environment that depends on nothing around the tests."""
-    return {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "PYTHONPATH": SOURCES, "COLUMNS": "80", **variables}
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": "/nonexistent",
+        "PYTHONPATH": SOURCES,
+        "COLUMNS": "80",
+        **variables,
+    }
 
 
 def in_process(arguments: list[str]) -> Result:
@@ -165,7 +185,11 @@ def as_process(env: dict[str, str], cwd: Path) -> Runner:
 
     def run(arguments: list[str]) -> Result:
         done = subprocess.run(
-            [sys.executable, "-m", "lading", *arguments], capture_output=True, cwd=cwd, env=env, check=False
+            [sys.executable, "-m", "equipage", *arguments],
+            capture_output=True,
+            cwd=cwd,
+            env=env,
+            check=False,
         )
         return done.returncode, done.stdout.decode(), done.stderr.decode()
 

@@ -1,4 +1,4 @@
-"""`lading check --fix` and `--diff` from the outside."""
+"""`equipage check --fix` and `--diff` from the outside."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import tiny
-from lading.cli import main
-from lading.cli.fixing import roots_of
+from equipage.cli import main
+from equipage.cli.check import roots_of
 
 BROKEN = "nmae: crew\nvessel: 1.0 # keep\nmembers:\n- {name: a, role: captian}\n"
 FIXED = "name: crew\nvessel: 1.0 # keep\nmembers:\n- {name: a, role: captain}\n"
@@ -30,7 +30,9 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
     return code, out, err
 
 
-def test_fix_mends_the_file_and_reports_what_is_left(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_fix_mends_the_file_and_reports_what_is_left(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (project / "s.yaml").write_text(BROKEN)
     code, out, err = run(capsys, "s.yaml", "--fix")
     assert (project / "s.yaml").read_text() == FIXED
@@ -53,7 +55,13 @@ def test_a_second_run_changes_nothing(project: Path, capsys: pytest.CaptureFixtu
 def test_json_counts_what_was_fixed(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "s.yaml").write_text(BROKEN)
     _, out, _ = run(capsys, "s.yaml", "--fix", "--json")
-    assert json.loads(out)["summary"] == {"files": 1, "errors": 1, "warnings": 0, "notes": 0, "fixed": 2}
+    assert json.loads(out)["summary"] == {
+        "files": 1,
+        "errors": 1,
+        "warnings": 0,
+        "notes": 0,
+        "fixed": 2,
+    }
 
 
 def test_diff_shows_and_writes_nothing(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -74,7 +82,9 @@ def test_diff_of_a_clean_file_is_empty(project: Path, capsys: pytest.CaptureFixt
     assert run(capsys, "s.yaml", "--diff") == (0, "", "")
 
 
-def test_diff_of_a_missing_file_is_an_error(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_diff_of_a_missing_file_is_an_error(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     code, out, err = run(capsys, "gone.yaml", "--diff")
     assert (code, out) == (1, "")
     assert "file not found: gone.yaml" in err
@@ -91,7 +101,9 @@ def test_a_library_file_is_fixed_once(project: Path, capsys: pytest.CaptureFixtu
     assert out.startswith("1 finding fixed\n")
 
 
-def test_files_outside_the_project_are_left_with_a_note(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_files_outside_the_project_are_left_with_a_note(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     outside = project / "outside.yaml"
     outside.write_text(BROKEN)
     (project / "inner" / ".git").mkdir(parents=True)
@@ -124,7 +136,9 @@ def test_fix_and_diff_exclude_each_other(project: Path, capsys: pytest.CaptureFi
 
 
 @pytest.mark.parametrize("output_format", ["sarif", "github"])
-def test_machine_formats_are_wired(project: Path, capsys: pytest.CaptureFixture[str], output_format: str) -> None:
+def test_machine_formats_are_wired(
+    project: Path, capsys: pytest.CaptureFixture[str], output_format: str
+) -> None:
     (project / "s.yaml").write_text(BROKEN)
     code, out, _ = run(capsys, "s.yaml", "--output-format", output_format)
     assert code == 1

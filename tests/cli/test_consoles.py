@@ -13,7 +13,9 @@ CASES = list(consoles_in(FOLDER))
 
 
 def _environment(case: Console) -> dict[str, str]:
-    return environment(**{"COLUMNS": str(case.settings.get("columns", 80)), **case.settings.get("env", {})})
+    return environment(
+        **{"COLUMNS": str(case.settings.get("columns", 80)), **case.settings.get("env", {})}
+    )
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.path.stem)
@@ -29,7 +31,9 @@ def test_console(case: Console, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "case", [case for case in CASES if case.settings.get("process")], ids=lambda case: case.path.stem
+    "case",
+    [case for case in CASES if case.settings.get("process")],
+    ids=lambda case: case.path.stem,
 )
 def test_console_as_processes(case: Console, tmp_path: Path) -> None:
     case.write(tmp_path)
@@ -37,7 +41,12 @@ def test_console_as_processes(case: Console, tmp_path: Path) -> None:
 
 
 def test_every_command_has_a_case() -> None:
-    from lading.cli.arguments import command_parsers, parser
+    from equipage.cli.arguments import command_parsers, parser
 
-    used = {command.split()[1] for case in CASES for command in case.commands() if command.startswith("lading ")}
+    used = {
+        command.split()[1]
+        for case in CASES
+        for command in case.commands()
+        if command.startswith("equipage ")
+    }
     assert set(command_parsers(parser())) <= used

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cli.consoles import environment, in_process, settle
-from lading.kinds.registry import kind_named, names
+from equipage.loading.recognise import kind_named, names
 
 KINDS = [name for name in names() if kind_named(name).example is not None]
 
@@ -27,7 +27,7 @@ def test_a_first_file_checks_clean(kind: str) -> None:
     assert code == 0, err
     path = out.strip()
     assert Path(path).is_file()
-    advice = err.strip().partition("lading check ")[2].split()
+    advice = err.strip().partition("equipage check ")[2].split()
     assert in_process(["check", "--strict", *advice]) == (0, "1 file checked, nothing found\n", "")
     assert in_process(["new", kind, "first-1"])[0] == 2
     assert in_process(["new", kind, "first-1", "--stdout"])[1] == Path(path).read_text()
@@ -49,10 +49,15 @@ def test_a_document_is_replaced_in_one_step() -> None:
     assert Path("bill.json").stat().st_mode & 0o777 == 0o640
     assert sorted(each.name for each in Path().iterdir()) == [".git", "bill.json", "shop.yaml"]
     code, _, err = in_process(["bill", "shop.yaml", "-o", "nowhere/bill.json"])
-    assert (code, err) == (2, "lading: cannot write nowhere/bill.json: No such file or directory\n")
+    assert (code, err) == (
+        2,
+        "equipage: cannot write nowhere/bill.json: No such file or directory\n",
+    )
 
 
-def test_a_bill_is_the_same_from_every_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_bill_is_the_same_from_every_folder(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     in_process(["new", "server", "shop"])
     first = in_process(["bill", "shop.yaml"])[1]
     Path("sub").mkdir()
@@ -73,10 +78,12 @@ def test_bash_completes() -> None:
     script = in_process(["completion", "bash"])[1]
     Path("server.yaml").write_text("")
     probe = """
-    t() { COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); COMPREPLY=(); _lading; echo "${COMPREPLY[*]}"; }
-    t lading sh; t lading check --ou; t lading check --output-format ""; t lading rule include-c; t lading show se
+    t() { COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); COMPREPLY=(); _equipage; echo "${COMPREPLY[*]}"; }
+    t equipage sh; t equipage check --ou; t equipage check --output-format ""; t equipage rule include-c; t equipage show se
     """
-    done = subprocess.run(["bash", "-c", script + probe], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["bash", "-c", script + probe], capture_output=True, text=True, check=True
+    )
     assert done.stdout.splitlines() == [
         "show",
         "--output-format",

@@ -81,7 +81,7 @@ if sys.argv[1] == "reversed":
         def __iter__(self): return iter(sorted(self.inner, key=lambda entry: entry.name, reverse=True))
         def close(self): self.inner.close()
     os.scandir = Reversed
-from lading.cli import main
+from equipage.cli import main
 for arguments in json.loads(sys.argv[2]):
     print("$", *arguments, flush=True)
     print("[exit", main(arguments), "]", flush=True)
@@ -96,13 +96,22 @@ def _everything(project: Path, order: str = "as it is", **variables: str) -> byt
     return subprocess.run(command, cwd=project, env=env, check=True, capture_output=True).stdout
 
 
-def test_the_same_bytes_whatever_the_seed_the_locale_and_the_order_of_folders(project: Path) -> None:
+def test_the_same_bytes_whatever_the_seed_the_locale_and_the_order_of_folders(
+    project: Path,
+) -> None:
     first = _everything(project, PYTHONHASHSEED="0")
     assert b"Says it back" in first
     assert "→ «ja»".encode() in first
     assert _everything(project, PYTHONHASHSEED="1", LC_ALL="C.UTF-8") == first
     assert (
-        _everything(project, "reversed", PYTHONHASHSEED="2", LC_ALL="POSIX", PYTHONUTF8="0", PYTHONCOERCECLOCALE="0")
+        _everything(
+            project,
+            "reversed",
+            PYTHONHASHSEED="2",
+            LC_ALL="POSIX",
+            PYTHONUTF8="0",
+            PYTHONCOERCECLOCALE="0",
+        )
         == first
     )
 
@@ -111,13 +120,15 @@ def test_the_same_bytes_whatever_the_seed_the_locale_and_the_order_of_folders(pr
 
 
 @pytest.mark.parametrize(
-    "arguments", [["check"], ["list"], ["graph", "."], ["rule"], ["--help"], ["show", "server.yaml"]], ids=" ".join
+    "arguments",
+    [["check"], ["list"], ["graph", "."], ["rule"], ["--help"], ["show", "server.yaml"]],
+    ids=" ".join,
 )
 def test_a_closed_pipe_ends_the_run_quietly(project: Path, arguments: list[str]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(
-        [sys.executable, "-m", "lading", *arguments],
+        [sys.executable, "-m", "equipage", *arguments],
         stdout=writer,
         stderr=subprocess.PIPE,
         cwd=project,
@@ -125,19 +136,30 @@ def test_a_closed_pipe_ends_the_run_quietly(project: Path, arguments: list[str])
         check=False,
     )
     os.close(writer)
-    assert not done.stderr.replace(b"lading: 3 findings, see: lading check server.yaml\n", b"")
-    assert done.returncode == (1 if arguments == ["check"] else 0), "what was found counts, whoever reads it"
+    assert not done.stderr.replace(b"equipage: 3 findings, see: equipage check server.yaml\n", b"")
+    assert done.returncode == (1 if arguments == ["check"] else 0), (
+        "what was found counts, whoever reads it"
+    )
 
 
-@pytest.mark.parametrize("arguments", [["check"], ["diff", "server.yaml", "other.yaml"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "arguments", [["check"], ["diff", "server.yaml", "other.yaml"]], ids=" ".join
+)
 def test_a_closed_pipe_hides_no_findings(project: Path, arguments: list[str]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    command = [sys.executable, "-m", "lading", *arguments]
+    command = [sys.executable, "-m", "equipage", *arguments]
     env = environment(GREETING="x", PYTHONUNBUFFERED="1")
-    done = subprocess.run(command, stdout=writer, stderr=subprocess.DEVNULL, cwd=project, env=env, check=False)
+    done = subprocess.run(
+        command, stdout=writer, stderr=subprocess.DEVNULL, cwd=project, env=env, check=False
+    )
     buffered = subprocess.run(
-        command, stdout=writer, stderr=subprocess.DEVNULL, cwd=project, env=environment(GREETING="x"), check=False
+        command,
+        stdout=writer,
+        stderr=subprocess.DEVNULL,
+        cwd=project,
+        env=environment(GREETING="x"),
+        check=False,
     )
     os.close(writer)
     assert (done.returncode, buffered.returncode) == (1, 1)
@@ -146,12 +168,14 @@ def test_a_closed_pipe_hides_no_findings(project: Path, arguments: list[str]) ->
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
 @pytest.mark.parametrize("unbuffered", ["", "1"], ids=["buffered", "unbuffered"])
 @pytest.mark.parametrize(
-    "arguments", [["check"], ["show", "server.yaml"], ["--help"], ["check", "--help"], ["--version"]], ids=" ".join
+    "arguments",
+    [["check"], ["show", "server.yaml"], ["--help"], ["check", "--help"], ["--version"]],
+    ids=" ".join,
 )
 def test_a_full_disk_is_no_bug(project: Path, unbuffered: str, arguments: list[str]) -> None:
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "lading", *arguments],
+            [sys.executable, "-m", "equipage", *arguments],
             stdout=full,
             stderr=subprocess.PIPE,
             cwd=project,
@@ -159,7 +183,7 @@ def test_a_full_disk_is_no_bug(project: Path, unbuffered: str, arguments: list[s
             check=False,
         )
     assert done.returncode == 2
-    assert done.stderr.endswith(b"lading: cannot write the output: No space left on device\n")
+    assert done.stderr.endswith(b"equipage: cannot write the output: No space left on device\n")
     assert b"Traceback" not in done.stderr
 
 
@@ -169,16 +193,20 @@ def test_tables_are_cut_for_terminals_only(project: Path) -> None:
     (folder / "server.yaml").write_text("server: {name: a}\ntools: []\n", encoding="utf-8")
     env = environment()
     del env["COLUMNS"]
-    command = [sys.executable, "-m", "lading", "list", str(folder)]
-    done = subprocess.run(command, cwd=project, env=env, capture_output=True, check=False, text=True)
+    command = [sys.executable, "-m", "equipage", "list", str(folder)]
+    done = subprocess.run(
+        command, cwd=project, env=env, capture_output=True, check=False, text=True
+    )
     assert f"{'name-' * 12}/server.yaml" in done.stdout
-    assert "…" in _terminal(f"from lading.cli import main; main(['list', {str(folder)!r}])", project)
+    assert "…" in _terminal(
+        f"from equipage.cli import main; main(['list', {str(folder)!r}])", project
+    )
 
 
 def test_output_that_cannot_be_encoded_is_escaped(project: Path) -> None:
     env = environment(PYTHONIOENCODING="ascii")
     done = subprocess.run(
-        [sys.executable, "-m", "lading", "show", "server.yaml", "tools[0].tool.description"],
+        [sys.executable, "-m", "equipage", "show", "server.yaml", "tools[0].tool.description"],
         cwd=project,
         env=env,
         capture_output=True,
@@ -188,9 +216,13 @@ def test_output_that_cannot_be_encoded_is_escaped(project: Path) -> None:
 
 
 def test_closed_standard_output_is_no_bug(project: Path) -> None:
-    script = f'exec >&-; exec "{sys.executable}" -m lading check other.yaml'
+    script = f'exec >&-; exec "{sys.executable}" -m equipage check other.yaml'
     done = subprocess.run(
-        ["sh", "-c", script], cwd=project, env=environment(GREETING="x"), stderr=subprocess.PIPE, check=False
+        ["sh", "-c", script],
+        cwd=project,
+        env=environment(GREETING="x"),
+        stderr=subprocess.PIPE,
+        check=False,
     )
     assert (done.returncode, done.stderr) == (0, b"")
 
@@ -223,7 +255,7 @@ def _terminal(code: str, cwd: Path, **variables: str) -> str:
 
 
 def test_colour_and_progress_on_a_terminal(project: Path) -> None:
-    code = "from lading.cli import progress, main; progress.DELAY = progress._EVERY = 0; main(['check'])"
+    code = "from equipage.cli import progress, main; progress.DELAY = progress._EVERY = 0; main(['check'])"
     said = _terminal(code, project)
     assert "\x1b[1;31merror[yaml-syntax]\x1b[0m" in said
     assert "checking [" in said
@@ -232,7 +264,7 @@ def test_colour_and_progress_on_a_terminal(project: Path) -> None:
 
 
 def test_no_colour_where_it_is_not_wanted(project: Path) -> None:
-    code = "from lading.cli import main; main(['check'])"
+    code = "from equipage.cli import main; main(['check'])"
     for variables in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
         said = _terminal(code, project, **variables)
         assert "\x1b" not in said
@@ -250,7 +282,9 @@ def test_colour_can_be_forced(project: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
-@pytest.mark.parametrize("columns", ["40", "0", "9" * 5_000], ids=["narrow", "none", "longer than Python reads"])
+@pytest.mark.parametrize(
+    "columns", ["40", "0", "9" * 5_000], ids=["narrow", "none", "longer than Python reads"]
+)
 def test_every_command_at_any_width(
     project: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], columns: str
 ) -> None:
@@ -258,7 +292,7 @@ def test_every_command_at_any_width(
     code, out, err = in_process(arguments)
     assert code in (0, 1, 2)
     assert "\x1b" not in out + err
-    assert "bug in lading" not in err
+    assert "bug in equipage" not in err
 
 
 @pytest.mark.parametrize(
@@ -287,16 +321,27 @@ def test_a_working_directory_that_was_removed(
     code, out, err = in_process([each.format(project=project) for each in arguments])
     assert (code, out) == (2, "")
     reason = "No such file or directory; change to a folder that is there"
-    assert err == f"lading: there is no working directory: {reason}\n"
+    assert err == f"equipage: there is no working directory: {reason}\n"
 
 
 @pytest.mark.parametrize(
-    "text", [BROKEN, "", "\0", "a: b: c\n", "server: *x\ntools: []\n", "server: {name: x}\ntools: 5\n"]
+    "text",
+    [BROKEN, "", "\0", "a: b: c\n", "server: *x\ntools: []\n", "server: {name: x}\ntools: 5\n"],
 )
-def test_every_command_on_a_broken_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str) -> None:
+def test_every_command_on_a_broken_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
     settle(monkeypatch, tmp_path, environment())
     Path("x.yaml").write_text(text)
-    for command in (["show"], ["explain"], ["bill"], ["graph"], ["check"], ["list"], ["diff", "x.yaml"]):
+    for command in (
+        ["show"],
+        ["explain"],
+        ["bill"],
+        ["graph"],
+        ["check"],
+        ["list"],
+        ["diff", "x.yaml"],
+    ):
         path = ["a"] if command == ["explain"] else []
         code, out, err = in_process([*command, "x.yaml", *path, "--kind", "server"])
         assert code == (2 if command[0] == "diff" else 1), command
@@ -308,18 +353,29 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.mark.parametrize(
-    "folder", sorted(each.name for each in EXAMPLES.iterdir() if each.name not in ("plugin", "demo.py"))
+    "folder",
+    sorted(each.name for each in EXAMPLES.iterdir() if each.name not in ("plugin", "demo.py")),
 )
 def test_every_command_on_every_example(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     settle(monkeypatch, EXAMPLES / folder, environment())
-    runs = [["check"], ["list"], ["graph", "."], ["graph", ".", "--output-format", "svg"], ["diff", ".", "."]]
+    runs = [
+        ["check"],
+        ["list"],
+        ["graph", "."],
+        ["graph", ".", "--output-format", "svg"],
+        ["diff", ".", "."],
+    ]
     import json
 
     for each in json.loads(in_process(["check", "--json"])[1])["files"]:
         if each["kind"] is not None and each["ok"]:
-            runs += [["show", each["path"], "--annotate"], ["bill", each["path"]], ["explain", each["path"], ""]]
+            runs += [
+                ["show", each["path"], "--annotate"],
+                ["bill", each["path"]],
+                ["explain", each["path"], ""],
+            ]
     for arguments in runs:
         code, out, err = in_process(arguments)
         assert code in ((0, 1, 2) if folder == "broken" else (0,)), (arguments, err)
         assert out or err
-        assert "bug in lading" not in err
+        assert "bug in equipage" not in err

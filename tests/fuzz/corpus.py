@@ -26,7 +26,9 @@ _LARGEST = 8_000
 
 def seeds() -> dict[str, list[str]]:
     """Texts to start from, for each target; sorted, so that a seed means the same everywhere."""
-    found: dict[str, set[str]] = {name: set() for name in ("env", "yaml", "json", "toml", "header", *KINDS)}
+    found: dict[str, set[str]] = {
+        name: set() for name in ("env", "yaml", "json", "toml", "header", *KINDS)
+    }
     for kind, name, text in (*_cases(), *_probes(), *_examples()):
         if not 0 < len(text) <= _LARGEST:
             continue
@@ -35,9 +37,11 @@ def seeds() -> dict[str, list[str]]:
             found[form].add(text)
         if "${" in text:
             found["env"].add(text)
-        if kind in KINDS and (Path(name).suffix == Path(KINDS[kind]).suffix or kind in ("blueprint", "profile")):
+        if kind in KINDS and (
+            Path(name).suffix == Path(KINDS[kind]).suffix or kind in ("blueprint", "profile")
+        ):
             found[kind].add(text)
-    from lading.kinds.registry import kind_named
+    from equipage.loading.recognise import kind_named
 
     for kind in KINDS:
         example = kind_named(kind).example

@@ -7,12 +7,97 @@ from collections.abc import Sequence
 
 #: What grammars and directives are made of; a random letter rarely hits any of it.
 TOKENS = (
-    *("---", "+++", "...", "\n---\n", "\n", "\r\n", "\r", "\t", " ", "  ", ": ", ":", "- ", "? ", ", ", "#", " # "),
-    *("[", "]", "{", "}", "[]", "{}", "'", '"', "''", '""', '"""', "'''", "|", ">", "|-", ">+2", "&a ", "*a", "<<: *a"),
-    *("!!str ", "!x ", "!!python/object:os.system ", "%YAML 1.1\n", "@", "`", "\\", "\\u0000", "\\ud800", "\\x"),
-    *("null", "~", "true", "yes", "0", "-1", "1e999", ".nan", "-.inf", "0x10", "0o7", "1_000", "9" * 25, "2024-01-01"),
-    *("$", "$$", "${", "${A}", "${A:-b}", "${A:?c}", "${NOPE}", "${", "}", "$include", "$file", "$ref", "$generate"),
-    *("{$include: a.yaml}", "{$include: main.yaml}", "{$file: b.txt}", "{$ref: '#'}", "{$ref: '#/a'}", "override: "),
+    *(
+        "---",
+        "+++",
+        "...",
+        "\n---\n",
+        "\n",
+        "\r\n",
+        "\r",
+        "\t",
+        " ",
+        "  ",
+        ": ",
+        ":",
+        "- ",
+        "? ",
+        ", ",
+        "#",
+        " # ",
+    ),
+    *(
+        "[",
+        "]",
+        "{",
+        "}",
+        "[]",
+        "{}",
+        "'",
+        '"',
+        "''",
+        '""',
+        '"""',
+        "'''",
+        "|",
+        ">",
+        "|-",
+        ">+2",
+        "&a ",
+        "*a",
+        "<<: *a",
+    ),
+    *(
+        "!!str ",
+        "!x ",
+        "!!python/object:os.system ",
+        "%YAML 1.1\n",
+        "@",
+        "`",
+        "\\",
+        "\\u0000",
+        "\\ud800",
+        "\\x",
+    ),
+    *(
+        "null",
+        "~",
+        "true",
+        "yes",
+        "0",
+        "-1",
+        "1e999",
+        ".nan",
+        "-.inf",
+        "0x10",
+        "0o7",
+        "1_000",
+        "9" * 25,
+        "2024-01-01",
+    ),
+    *(
+        "$",
+        "$$",
+        "${",
+        "${A}",
+        "${A:-b}",
+        "${A:?c}",
+        "${NOPE}",
+        "${",
+        "}",
+        "$include",
+        "$file",
+        "$ref",
+        "$generate",
+    ),
+    *(
+        "{$include: a.yaml}",
+        "{$include: main.yaml}",
+        "{$file: b.txt}",
+        "{$ref: '#'}",
+        "{$ref: '#/a'}",
+        "override: ",
+    ),
     *(
         "../",
         "/etc/passwd",
@@ -27,9 +112,33 @@ TOKENS = (
         "\ufeff",
         "\u202e",
     ),
-    *("é", "日", "\U0001f600", "\ud800", "a" * 200, "(a+)+$", "name", "id", "server", "tools", "phases", "inputSchema"),
-    *("description", "agents", "flow", "kind", "prompt", "hooks", "[[a]]\n", "[a.b]\n", "a.b = 1\n", '"a" = {b = 1}\n'),
-    *("# lading: ignore[x]", "<!-- lading: ignore[unknown-field] -->", "lading: ignore["),
+    *(
+        "é",
+        "日",
+        "\U0001f600",
+        "\ud800",
+        "a" * 200,
+        "(a+)+$",
+        "name",
+        "id",
+        "server",
+        "tools",
+        "phases",
+        "inputSchema",
+    ),
+    *(
+        "description",
+        "agents",
+        "flow",
+        "kind",
+        "prompt",
+        "hooks",
+        "[[a]]\n",
+        "[a.b]\n",
+        "a.b = 1\n",
+        '"a" = {b = 1}\n',
+    ),
+    *("# equipage: ignore[x]", "<!-- equipage: ignore[unknown-field] -->", "equipage: ignore["),
 )
 
 
@@ -88,7 +197,9 @@ def _lines(text: str, rng: random.Random, _seeds: Sequence[str]) -> str:
     if rng.random() < 0.5:
         lines[first], lines[second] = lines[second], lines[first]
     else:
-        lines[first] = lines[first][1:] if rng.random() < 0.5 else " " * rng.randint(1, 4) + lines[first]
+        lines[first] = (
+            lines[first][1:] if rng.random() < 0.5 else " " * rng.randint(1, 4) + lines[first]
+        )
     return "\n".join(lines)
 
 
@@ -109,4 +220,16 @@ def _wrap(text: str, rng: random.Random, _seeds: Sequence[str]) -> str:
     return text[:start] + opening + text[start:end] + closing + text[end:]
 
 
-_CHANGES = (_insert, _insert, _replace, _replace, _delete, _repeat, _letter, _lines, _splice, _cut, _wrap)
+_CHANGES = (
+    _insert,
+    _insert,
+    _replace,
+    _replace,
+    _delete,
+    _repeat,
+    _letter,
+    _lines,
+    _splice,
+    _cut,
+    _wrap,
+)

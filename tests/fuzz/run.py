@@ -40,11 +40,23 @@ def attempt(run: Target, text: str, rng: random.Random) -> str | None:
     return f"slow: {seconds:.1f} s" if seconds > SLOW else None
 
 
-def fuzz(name: str, run: Target, texts: list[str], seed: int, seconds: float, inputs: int | None, first: int) -> int:
+def fuzz(
+    name: str,
+    run: Target,
+    texts: list[str],
+    seed: int,
+    seconds: float,
+    inputs: int | None,
+    first: int,
+) -> int:
     """Try inputs until the time or their number is up; the number of failures."""
     failures = count = 0
     deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline and (inputs is None or count < inputs) and failures < MOST_FAILURES:
+    while (
+        time.monotonic() < deadline
+        and (inputs is None or count < inputs)
+        and failures < MOST_FAILURES
+    ):
         number = first + count
         text, rng = text_of(name, seed, number, texts)
         problem = attempt(run, text, rng)
@@ -74,7 +86,15 @@ def main(arguments: list[str] | None = None) -> int:
         print(problem or "nothing falls")
         return int(problem is not None)
     failures = sum(
-        fuzz(name, every[name], texts[name], options.seed, options.seconds, options.inputs, options.first)
+        fuzz(
+            name,
+            every[name],
+            texts[name],
+            options.seed,
+            options.seconds,
+            options.inputs,
+            options.first,
+        )
         for name in chosen
     )
     return int(failures > 0)

@@ -13,21 +13,20 @@ from typing import Any
 
 import msgspec
 
-import lading
+import equipage
+from equipage.core.diagnostics import Diagnostic, LoadError
+from equipage.core.frozen import FrozenDict, FrozenList
+from equipage.core.source import Span
+from equipage.files.reading import MemoryFiles
+from equipage.loading.pipeline import Outcome, Request, load_text
+from equipage.loading.recognise import kind_named
+from equipage.loading.tree import walk
+from equipage.render import json as json_render
+from equipage.render import text as text_render
+from equipage.syntax import Irregularity, SyntaxProblem, frontmatter, toml, yaml
+from equipage.syntax import json as json_syntax
+from equipage.syntax.variables import structure_changes, substitute
 from fuzz.corpus import KINDS
-from lading.diagnostics import Diagnostic, LoadError
-from lading.environment import structure_changes, substitute
-from lading.files import MemoryFiles
-from lading.freeze import FrozenDict, FrozenList
-from lading.kinds.registry import kind_named
-from lading.loading import Outcome, Request, load_text
-from lading.render import json as json_render
-from lading.render import text as text_render
-from lading.source import Span
-from lading.syntax import frontmatter, toml, yaml
-from lading.syntax import json as json_syntax
-from lading.syntax.engine import Irregularity, SyntaxProblem
-from lading.tree import walk
 
 Target = Callable[[str, random.Random], None]
 ENV = {"A": "value", "B": "a: b\nc", "PORT": "80", "S": "s3cr3t-c4n4ry"}
@@ -93,7 +92,9 @@ def header(text: str, _rng: random.Random) -> None:
 
 
 def _spans(each: Diagnostic) -> Iterable[Span]:
-    yield from (span for span in (each.span, *(label.span for label in each.related)) if span is not None)
+    yield from (
+        span for span in (each.span, *(label.span for label in each.related)) if span is not None
+    )
     yield from (edit.span for edit in (each.fix.edits if each.fix else ()))
 
 
@@ -135,8 +136,10 @@ def check_outcome(outcome: Outcome, rng: random.Random) -> None:
         hidden = json.dumps(loaded.to_dict(show_env=False), default=str)
         assert ENV["S"] not in hidden
     if rng.random() < 0.1:
-        report = lading.Report((), outcome.diagnostics)
-        said = "".join(text_render.render(report, text_render.Style(width=100))) + json_render.render(report)
+        report = equipage.Report((), outcome.diagnostics)
+        said = "".join(
+            text_render.render(report, text_render.Style(width=100))
+        ) + json_render.render(report)
         assert "\x1b" not in said.replace("\x1b[", "") or "\x1b" not in said
         said.encode("utf-8")
 
@@ -158,9 +161,13 @@ def _kind(name: str) -> Target:
             written = "team.json"
         if name == "profile" and not text.lstrip("\ufeff\n ").startswith(("---", "+++")):
             written = ".defect/agents/writer/config.toml"
-        request = Request(env=ENV, project="/p", options={"library": "library"} if name == "server" else {})
+        request = Request(
+            env=ENV, project="/p", options={"library": "library"} if name == "server" else {}
+        )
         try:
-            check_outcome(load_text(text, kind, request, files.again(), name=written, base="/p"), rng)
+            check_outcome(
+                load_text(text, kind, request, files.again(), name=written, base="/p"), rng
+            )
         except LoadError as error:
             check_findings(error.diagnostics)
 

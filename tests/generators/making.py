@@ -5,9 +5,9 @@ from __future__ import annotations
 import string
 from collections.abc import Iterable
 
-from lading.diagnostics import Fact, Shown
-from lading.generators import CODES, Generator, GeneratorLimits, build
-from lading.path import format_path
+from equipage.core.diagnostics import Fact, Shown
+from equipage.core.path import format_path
+from equipage.generators import CODES, Generator, GeneratorLimits, build
 
 HERE = ("text", "$generate")
 LIMITS = GeneratorLimits()

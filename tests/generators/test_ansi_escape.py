@@ -36,14 +36,22 @@ def _only(name: str) -> bytes:
 @pytest.mark.parametrize(
     ("params", "output"),
     [
-        pytest.param({"sequences": ["title"], "count": 1, "payload": "é%d"}, b"\x1b]0;\xc3\xa9%d\x07", id="title"),
+        pytest.param(
+            {"sequences": ["title"], "count": 1, "payload": "é%d"},
+            b"\x1b]0;\xc3\xa9%d\x07",
+            id="title",
+        ),
         pytest.param(
             {"sequences": ["hyperlink"], "count": 1, "payload": "http://x"},
             b"\x1b]8;;http://x\x1b\\Click Here\x1b]8;;\x1b\\",
             id="hyperlink",
         ),
         pytest.param({"sequences": ["clear"], "count": 2}, b"\x1b[2J\x1b[H" * 2, id="clear"),
-        pytest.param({"sequences": ["title"], "count": 1, "payload": ""}, b"\x1b]0;\x07", id="an empty payload"),
+        pytest.param(
+            {"sequences": ["title"], "count": 1, "payload": ""},
+            b"\x1b]0;\x07",
+            id="an empty payload",
+        ),
         pytest.param(
             {"sequences": ["clear", "title", "title"], "count": 4, "payload": "p"},
             b"\x1b[2J\x1b[H" + b"\x1b]0;p\x07" * 2 + b"\x1b[2J\x1b[H",
@@ -60,11 +68,15 @@ def test_output(params: dict[str, object], output: bytes) -> None:
 
 def test_G39_cycling_order() -> None:
     cycle = b"".join(b"(?:%s)" % form for form in FORMS.values())
-    assert re.fullmatch(b"(?:%s){20}" % cycle, make(type="ansi_escape", sequences=list(FORMS)).read())
+    assert re.fullmatch(
+        b"(?:%s){20}" % cycle, make(type="ansi_escape", sequences=list(FORMS)).read()
+    )
 
 
 def test_without_a_list_all_five_are_used() -> None:
-    assert make(type="ansi_escape") == make(type="ansi_escape", sequences=list(FORMS), count=100, payload="payload")
+    assert make(type="ansi_escape") == make(
+        type="ansi_escape", sequences=list(FORMS), count=100, payload="payload"
+    )
     assert make(type="ansi_escape").estimated_size == 20 * (12 + 13 + 12 + 31 + 7)
 
 
@@ -79,7 +91,9 @@ def test_what_is_drawn_does_not_depend_on_the_other_sequences() -> None:
 
 
 def test_a_large_payload() -> None:
-    generator = make(type="ansi_escape", sequences=["title", "clear"], count=7, payload="x" * 100_000)
+    generator = make(
+        type="ansi_escape", sequences=["title", "clear"], count=7, payload="x" * 100_000
+    )
     assert len(generator.read()) == generator.estimated_size == 4 * 100_005 + 3 * 7
 
 

@@ -26,7 +26,11 @@ ITEM = '{"jsonrpc":"2.0","method":"notifications/message"}'
             '[{"jsonrpc":"2.0","method":"m","params":null}]',
             id="null params are sent as null",
         ),
-        pytest.param({"count": 1, "method": "é\t"}, '[{"jsonrpc":"2.0","method":"é\\t"}]', id="the method is escaped"),
+        pytest.param(
+            {"count": 1, "method": "é\t"},
+            '[{"jsonrpc":"2.0","method":"é\\t"}]',
+            id="the method is escaped",
+        ),
     ],
 )
 def test_output(params: dict[str, object], output: str) -> None:
@@ -49,7 +53,10 @@ def test_G14_nested_params_are_intact() -> None:
 
 def test_G03_at_the_batch_limit() -> None:
     limit = LIMITS.max_batch_size
-    assert make(type="batch_notifications", count=limit).estimated_size == 2 + limit * len(ITEM) + limit - 1
+    assert (
+        make(type="batch_notifications", count=limit).estimated_size
+        == 2 + limit * len(ITEM) + limit - 1
+    )
     assert findings({"type": "batch_notifications", "count": limit + 1}) == [
         (
             "count: error[generator-over-limit] `count` is 100001, over the limit of 100000 "

@@ -8,8 +8,8 @@ import tracemalloc
 
 import pytest
 
-from lading.diagnostics import Shown
-from lading.generators import CODES, GeneratorLimits, build, registered
+from equipage.core.diagnostics import Shown
+from equipage.generators import CODES, GeneratorLimits, build, registered
 
 from .making import BY_NAME, HERE, LIMITS, findings, make
 
@@ -21,12 +21,20 @@ TYPES = "nested_json, batch_notifications, garbage, repeated_keys, unicode_spam,
     [
         pytest.param(
             None,
-            ["", "generator-not-a-mapping", "`$generate` takes a mapping with a `type`, not NoneType None"],
+            [
+                "",
+                "generator-not-a-mapping",
+                "`$generate` takes a mapping with a `type`, not NoneType None",
+            ],
             id="null",
         ),
         pytest.param(
             "garbage",
-            ["", "generator-not-a-mapping", "`$generate` takes a mapping with a `type`, not str 'garbage'"],
+            [
+                "",
+                "generator-not-a-mapping",
+                "`$generate` takes a mapping with a `type`, not str 'garbage'",
+            ],
             id="a name",
         ),
         pytest.param(
@@ -49,7 +57,11 @@ TYPES = "nested_json, batch_notifications, garbage, repeated_keys, unicode_spam,
         ),
         pytest.param(
             {"type": "zip_bomb"},
-            ["type", "generator-type-unknown", f"`zip_bomb` is not a type of generator, known are {TYPES}"],
+            [
+                "type",
+                "generator-type-unknown",
+                f"`zip_bomb` is not a type of generator, known are {TYPES}",
+            ],
             id="an unknown type",
         ),
         pytest.param(
@@ -68,7 +80,11 @@ TYPES = "nested_json, batch_notifications, garbage, repeated_keys, unicode_spam,
         ),
         pytest.param(
             {"type": "garbage"},
-            ["", "generator-parameter-missing", "generator `garbage` needs `bytes` (add `bytes`, a number of bytes)"],
+            [
+                "",
+                "generator-parameter-missing",
+                "generator `garbage` needs `bytes` (add `bytes`, a number of bytes)",
+            ],
             id="G04 garbage without bytes",
         ),
         pytest.param(
@@ -109,37 +125,65 @@ TYPES = "nested_json, batch_notifications, garbage, repeated_keys, unicode_spam,
         ),
         pytest.param(
             {"type": "nested_json", "depth": 5.0},
-            ["depth", "generator-parameter-type", "`depth` takes a whole number, 0 or more, not float 5.0"],
+            [
+                "depth",
+                "generator-parameter-type",
+                "`depth` takes a whole number, 0 or more, not float 5.0",
+            ],
             id="a float is no whole number",
         ),
         pytest.param(
             {"type": "nested_json", "depth": True},
-            ["depth", "generator-parameter-type", "`depth` takes a whole number, 0 or more, not bool True"],
+            [
+                "depth",
+                "generator-parameter-type",
+                "`depth` takes a whole number, 0 or more, not bool True",
+            ],
             id="true is no number",
         ),
         pytest.param(
             {"type": "ansi_escape", "count": "7"},
-            ["count", "generator-parameter-type", "`count` takes a whole number, 0 or more, not str '7'"],
+            [
+                "count",
+                "generator-parameter-type",
+                "`count` takes a whole number, 0 or more, not str '7'",
+            ],
             id="digits in quotes are no number",
         ),
         pytest.param(
             {"type": "nested_json", "depth": -5},
-            ["depth", "generator-parameter-range", "`depth` takes a whole number, 0 or more, not -5"],
+            [
+                "depth",
+                "generator-parameter-range",
+                "`depth` takes a whole number, 0 or more, not -5",
+            ],
             id="a negative depth",
         ),
         pytest.param(
             {"type": "repeated_keys", "count": 1, "key_length": 0},
-            ["key_length", "generator-parameter-range", "`key_length` takes a whole number, 1 or more, not 0"],
+            [
+                "key_length",
+                "generator-parameter-range",
+                "`key_length` takes a whole number, 1 or more, not 0",
+            ],
             id="a key without letters",
         ),
         pytest.param(
             {"type": "garbage", "bytes": 1, "seed": 2**64},
-            ["seed", "generator-parameter-range", f"`seed` takes a whole number from 0 to {2**64 - 1}, not {2**64}"],
+            [
+                "seed",
+                "generator-parameter-range",
+                f"`seed` takes a whole number from 0 to {2**64 - 1}, not {2**64}",
+            ],
             id="a seed beyond 64 bits",
         ),
         pytest.param(
             {"type": "garbage", "bytes": -1},
-            ["bytes", "generator-parameter-range", "`bytes` takes a number of bytes, 0 or more, not -1"],
+            [
+                "bytes",
+                "generator-parameter-range",
+                "`bytes` takes a number of bytes, 0 or more, not -1",
+            ],
             id="negative bytes",
         ),
         pytest.param(
@@ -149,7 +193,11 @@ TYPES = "nested_json, batch_notifications, garbage, repeated_keys, unicode_spam,
         ),
         pytest.param(
             {"type": "garbage", "bytes": "1tb"},
-            ["bytes", "generator-size-unreadable", "`bytes` takes a number of bytes such as 512 or `1mb`, not `1tb`"],
+            [
+                "bytes",
+                "generator-size-unreadable",
+                "`bytes` takes a number of bytes such as 512 or `1mb`, not `1tb`",
+            ],
             id="an unknown unit",
         ),
         pytest.param(
@@ -159,7 +207,11 @@ TYPES = "nested_json, batch_notifications, garbage, repeated_keys, unicode_spam,
         ),
         pytest.param(
             {"type": "nested_json", "depth": 1, "key": "\ud800"},
-            ["key", "generator-value-not-json", "`key` cannot be sent as JSON: it contains half of a surrogate pair"],
+            [
+                "key",
+                "generator-value-not-json",
+                "`key` cannot be sent as JSON: it contains half of a surrogate pair",
+            ],
             id="a key that is no text",
         ),
         pytest.param(
@@ -200,7 +252,11 @@ TYPES = "nested_json, batch_notifications, garbage, repeated_keys, unicode_spam,
         ),
         pytest.param(
             {"type": "nested_json", "depth": 1, "inner": {"a": {1: 2}}},
-            ["inner", "generator-value-not-json", "`inner` cannot be sent as JSON: it has a key that is not a string"],
+            [
+                "inner",
+                "generator-value-not-json",
+                "`inner` cannot be sent as JSON: it has a key that is not a string",
+            ],
             id="a key JSON cannot write",
         ),
         pytest.param(
@@ -350,7 +406,9 @@ def test_warnings(params: dict[str, object], warning: str) -> None:
         pytest.param({"type": "ansi_escape", "count": 0}, b"", id="G40 no sequences by count"),
         pytest.param({"type": "ansi_escape", "sequences": []}, b"", id="G40 no sequences by name"),
         pytest.param(
-            {"type": "nested_json", "depth": 1, "inner": -math.inf}, b'{"a":null}', id="infinity becomes null"
+            {"type": "nested_json", "depth": 1, "inner": -math.inf},
+            b'{"a":null}',
+            id="infinity becomes null",
         ),
     ],
 )
@@ -375,7 +433,11 @@ def test_every_problem_of_a_node_is_reported() -> None:
 def test_every_wrong_item_of_a_list_is_reported() -> None:
     sequences = ["titel", "clear", 5, "colour"]
     found = build({"type": "ansi_escape", "sequences": sequences}, LIMITS, HERE)[1]
-    assert [(each.path[-1], each.values.get("nearest")) for each in found] == [(0, "title"), (2, None), (3, "color")]
+    assert [(each.path[-1], each.values.get("nearest")) for each in found] == [
+        (0, "title"),
+        (2, None),
+        (3, "color"),
+    ]
 
 
 def test_a_size_over_the_limit_does_not_hide_other_problems() -> None:
@@ -396,12 +458,17 @@ def test_an_unknown_parameter_can_be_renamed_but_not_blindly() -> None:
     assert found.part == "key"
     assert found.remedy is not None
     assert not found.remedy.safe
-    assert [(each.path, each.text, each.part) for each in found.remedy.changes] == [((*HERE, "sead"), "seed", "key")]
+    assert [(each.path, each.text, each.part) for each in found.remedy.changes] == [
+        ((*HERE, "sead"), "seed", "key")
+    ]
 
 
 def test_values_from_the_input_are_marked() -> None:
     """Wording must be able to hide them where they come from the environment."""
-    for params in ({"type": "s3cret"}, {"type": "garbage", "bytes": "s3cret", "s3cret": 1, "charset": "s3cret"}):
+    for params in (
+        {"type": "s3cret"},
+        {"type": "garbage", "bytes": "s3cret", "s3cret": 1, "charset": "s3cret"},
+    ):
         for found in build(params, LIMITS, HERE)[1]:
             plain = [value for value in found.values.values() if not isinstance(value, Shown)]
             assert "s3cret" not in repr(plain)

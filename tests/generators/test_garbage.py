@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from lading.generators import Buffered, Streamed
+from equipage.generators import Buffered, Streamed
 
 from .making import LIMITS, findings, make
 
@@ -20,7 +20,9 @@ CHARSETS = {
 
 @pytest.mark.parametrize("charset", CHARSETS)
 def test_G15_G16_the_seed_decides(charset: str) -> None:
-    first, again, other = (make(type="garbage", bytes=1000, charset=charset, seed=seed) for seed in (7, 7, 8))
+    first, again, other = (
+        make(type="garbage", bytes=1000, charset=charset, seed=seed) for seed in (7, 7, 8)
+    )
     assert first.read() == first.read() == again.read() != other.read()
 
 

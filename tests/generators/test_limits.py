@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from lading.generators import GeneratorLimits
+from equipage.generators import GeneratorLimits
 
 from .making import worded
 
-PAYLOAD, DEPTH, BATCH = (f"THOUGHTJACK_MAX_{name}" for name in ("PAYLOAD_BYTES", "NEST_DEPTH", "BATCH_SIZE"))
+PAYLOAD, DEPTH, BATCH = (
+    f"THOUGHTJACK_MAX_{name}" for name in ("PAYLOAD_BYTES", "NEST_DEPTH", "BATCH_SIZE")
+)
 
 
 def test_M13_defaults() -> None:
@@ -21,11 +23,17 @@ def test_M13_defaults() -> None:
     [
         pytest.param({PAYLOAD: "5"}, GeneratorLimits(max_payload_bytes=5), id="bytes as a number"),
         pytest.param({PAYLOAD: "+5"}, GeneratorLimits(max_payload_bytes=5), id="a plus sign"),
-        pytest.param({PAYLOAD: "1gb"}, GeneratorLimits(max_payload_bytes=2**30), id="bytes in words"),
         pytest.param(
-            {DEPTH: "7", BATCH: "0"}, GeneratorLimits(max_nest_depth=7, max_batch_size=0), id="zero is a limit"
+            {PAYLOAD: "1gb"}, GeneratorLimits(max_payload_bytes=2**30), id="bytes in words"
         ),
-        pytest.param({BATCH: "18446744073709551615"}, GeneratorLimits(max_batch_size=2**64 - 1), id="no cap"),
+        pytest.param(
+            {DEPTH: "7", BATCH: "0"},
+            GeneratorLimits(max_nest_depth=7, max_batch_size=0),
+            id="zero is a limit",
+        ),
+        pytest.param(
+            {BATCH: "18446744073709551615"}, GeneratorLimits(max_batch_size=2**64 - 1), id="no cap"
+        ),
     ],
 )
 def test_set(env: dict[str, str], limits: GeneratorLimits) -> None:
@@ -33,7 +41,8 @@ def test_set(env: dict[str, str], limits: GeneratorLimits) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["", "-1", "1.5", "abc", " 2", "2 ", "1_0", "18446744073709551616", "9" * 5000, "٣", "1tb"]
+    "value",
+    ["", "-1", "1.5", "abc", " 2", "2 ", "1_0", "18446744073709551616", "9" * 5000, "٣", "1tb"],
 )
 @pytest.mark.parametrize("variable", [PAYLOAD, DEPTH, BATCH])
 def test_unreadable(variable: str, value: str) -> None:

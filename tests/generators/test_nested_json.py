@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from lading.generators import NestedJson
+from equipage.generators import NestedJson
 
 from .making import LIMITS, findings, make
 
@@ -15,24 +15,48 @@ from .making import LIMITS, findings, make
     ("params", "output"),
     [
         pytest.param({"depth": 0}, "null", id="G01 depth 0 is the inner value alone"),
-        pytest.param({"depth": 0, "inner": [1, {"a": "b"}]}, '[1,{"a":"b"}]', id="G01 depth 0 writes inner compactly"),
+        pytest.param(
+            {"depth": 0, "inner": [1, {"a": "b"}]},
+            '[1,{"a":"b"}]',
+            id="G01 depth 0 writes inner compactly",
+        ),
         pytest.param({"depth": 1}, '{"a":null}', id="G01 depth 1 shows the defaults"),
-        pytest.param({"depth": 3, "inner": "x"}, '{"a":{"a":{"a":"x"}}}', id="G01 depth 3 of objects"),
-        pytest.param({"depth": 3, "structure": "array", "inner": 1}, "[[[1]]]", id="G01 depth 3 of arrays"),
-        pytest.param({"depth": 4, "structure": "mixed", "key": "k"}, '{"k":[{"k":[null]}]}', id="G01 depth 4 mixed"),
+        pytest.param(
+            {"depth": 3, "inner": "x"}, '{"a":{"a":{"a":"x"}}}', id="G01 depth 3 of objects"
+        ),
+        pytest.param(
+            {"depth": 3, "structure": "array", "inner": 1}, "[[[1]]]", id="G01 depth 3 of arrays"
+        ),
+        pytest.param(
+            {"depth": 4, "structure": "mixed", "key": "k"},
+            '{"k":[{"k":[null]}]}',
+            id="G01 depth 4 mixed",
+        ),
         pytest.param(
             {"depth": 3, "structure": "mixed", "key": "k", "inner": True},
             '{"k":[{"k":true}]}',
             id="G01 depth 3 mixed ends with an object",
         ),
-        pytest.param({"depth": 1, "structure": "mixed"}, '{"a":null}', id="G01 depth 1 mixed is an object"),
         pytest.param(
-            {"depth": 1, "key": 'q"\n/é'}, '{"q\\"\\n/é":null}', id="the key is escaped as JSON needs, no more"
+            {"depth": 1, "structure": "mixed"}, '{"a":null}', id="G01 depth 1 mixed is an object"
         ),
-        pytest.param({"depth": 1, "inner": "日本/😀"}, '{"a":"日本/😀"}', id="inner keeps its characters"),
-        pytest.param({"depth": 1, "inner": {"z": 1, "a": 2}}, '{"a":{"z":1,"a":2}}', id="inner keeps its order"),
+        pytest.param(
+            {"depth": 1, "key": 'q"\n/é'},
+            '{"q\\"\\n/é":null}',
+            id="the key is escaped as JSON needs, no more",
+        ),
+        pytest.param(
+            {"depth": 1, "inner": "日本/😀"}, '{"a":"日本/😀"}', id="inner keeps its characters"
+        ),
+        pytest.param(
+            {"depth": 1, "inner": {"z": 1, "a": 2}},
+            '{"a":{"z":1,"a":2}}',
+            id="inner keeps its order",
+        ),
         pytest.param({"depth": 1, "key": ""}, '{"":null}', id="an empty key is a key"),
-        pytest.param({"depth": 1, "structure": None, "key": None}, '{"a":null}', id="null means the default"),
+        pytest.param(
+            {"depth": 1, "structure": None, "key": None}, '{"a":null}', id="null means the default"
+        ),
     ],
 )
 def test_output(params: dict[str, object], output: str) -> None:
@@ -51,11 +75,17 @@ def test_G02_depth_costs_no_stack(structure: str) -> None:
 
 
 def test_G02_depth_50000_array_does_not_overflow() -> None:
-    assert make(type="nested_json", depth=50_000, structure="array").read() == b"[" * 50_000 + b"null" + b"]" * 50_000
+    assert (
+        make(type="nested_json", depth=50_000, structure="array").read()
+        == b"[" * 50_000 + b"null" + b"]" * 50_000
+    )
 
 
 def test_G06_objects_are_larger_than_arrays() -> None:
-    sizes = [make(type="nested_json", depth=10, structure=each).estimated_size for each in ("object", "mixed", "array")]
+    sizes = [
+        make(type="nested_json", depth=10, structure=each).estimated_size
+        for each in ("object", "mixed", "array")
+    ]
     assert sizes == sorted(sizes, reverse=True)
     assert len(set(sizes)) == 3
 
@@ -75,7 +105,12 @@ def test_equal_numbers_of_different_types_make_different_generators() -> None:
 def test_parameters_are_attributes() -> None:
     generator = make(type="nested_json", depth=2, inner={"a": 1})
     assert isinstance(generator, NestedJson)
-    assert (generator.type, generator.depth, generator.structure, generator.key) == ("nested_json", 2, "object", "a")
+    assert (generator.type, generator.depth, generator.structure, generator.key) == (
+        "nested_json",
+        2,
+        "object",
+        "a",
+    )
     assert generator.inner.value == {"a": 1}
     assert generator.produces_json
     assert generator.size_is_exact

@@ -9,8 +9,9 @@ from typing import ClassVar
 import msgspec
 import pytest
 
-from lading.generators import Generator, build, register, registered, registry
-from lading.generators.parameters import Parameter, Whole
+from equipage import generators as registry
+from equipage.generators import Generator, build, register, registered
+from equipage.generators.base import Parameter, Whole
 
 from .making import HERE, LIMITS, findings
 
@@ -99,12 +100,17 @@ def test_a_type_names_no_code(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("value", "reason"),
     [
-        ("no_such_module_anywhere:Zeros", "no_such_module_anywhere:Zeros raised ModuleNotFoundError when imported"),
+        (
+            "no_such_module_anywhere:Zeros",
+            "no_such_module_anywhere:Zeros raised ModuleNotFoundError when imported",
+        ),
         ("builtins:len", "builtins:len is not a generator class"),
         (f"{__name__}:Nameless", f"{__name__}:Nameless is a generator of another type"),
     ],
 )
-def test_a_broken_plugin_is_a_finding(monkeypatch: pytest.MonkeyPatch, value: str, reason: str) -> None:
+def test_a_broken_plugin_is_a_finding(
+    monkeypatch: pytest.MonkeyPatch, value: str, reason: str
+) -> None:
     offer(monkeypatch, value)
     generator, facts = build(NODE, LIMITS, HERE, plugins=True)
     assert generator is None

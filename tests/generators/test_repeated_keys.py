@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from lading.generators import GeneratorLimits
+from equipage.generators import GeneratorLimits
 
 from .making import LIMITS, findings, make
 
@@ -15,15 +15,21 @@ from .making import LIMITS, findings, make
     ("params", "output"),
     [
         pytest.param({"count": 1}, '{"kkkkkkkk":"x"}', id="the defaults"),
-        pytest.param({"count": 3, "key_length": 2}, '{"kk":"x","kk":"x","kk":"x"}', id="G25 n identical keys"),
+        pytest.param(
+            {"count": 3, "key_length": 2}, '{"kk":"x","kk":"x","kk":"x"}', id="G25 n identical keys"
+        ),
         pytest.param({"count": 1, "key_length": 1}, '{"k":"x"}', id="G26 the shortest key"),
-        pytest.param({"count": 2, "key_length": 1, "value": 7}, '{"k":7,"k":7}', id="G27 own value"),
+        pytest.param(
+            {"count": 2, "key_length": 1, "value": 7}, '{"k":7,"k":7}', id="G27 own value"
+        ),
         pytest.param(
             {"count": 1, "key_length": 1, "value": {"b": [1], "a": "é"}},
             '{"k":{"b":[1],"a":"é"}}',
             id="G27 an object as value",
         ),
-        pytest.param({"count": 1, "key_length": 1, "value": None}, '{"k":null}', id="null is a value"),
+        pytest.param(
+            {"count": 1, "key_length": 1, "value": None}, '{"k":null}', id="null is a value"
+        ),
     ],
 )
 def test_output(params: dict[str, object], output: str) -> None:
@@ -48,7 +54,10 @@ def test_G26_a_key_larger_than_any_block() -> None:
 
 def test_only_the_exact_size_counts() -> None:
     """A rough guess of 20 bytes beside each key would refuse this one, though it fits."""
-    assert make(type="repeated_keys", count=100_000, key_length=1029).estimated_size <= LIMITS.max_payload_bytes
+    assert (
+        make(type="repeated_keys", count=100_000, key_length=1029).estimated_size
+        <= LIMITS.max_payload_bytes
+    )
 
 
 def test_G03_at_the_batch_limit() -> None:

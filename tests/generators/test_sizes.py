@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading.generators import format_size, parse_size
+from equipage.generators import format_size, parse_size
 
 
 @pytest.mark.parametrize(

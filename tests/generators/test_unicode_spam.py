@@ -27,7 +27,9 @@ def test_G30_G33_the_characters_of_the_category_and_no_others(category: str) -> 
 
 @pytest.mark.parametrize("category", CHARACTERS)
 def test_G31_the_carrier_is_mixed_in(category: str) -> None:
-    text = make(type="unicode_spam", bytes=30_000, category=category, carrier="héllo").read().decode()
+    text = (
+        make(type="unicode_spam", bytes=30_000, category=category, carrier="héllo").read().decode()
+    )
     assert set(text) == CHARACTERS[category] | set("héllo")
     share = sum(each in "héllo" for each in text) / len(text)
     assert 0.27 < share < 0.33
@@ -52,7 +54,11 @@ def test_a_repeated_carrier_character_is_likelier() -> None:
 @pytest.mark.parametrize("category", CHARACTERS)
 @pytest.mark.parametrize("carrier", ["", "abc"])
 def test_G32_nearly_full(category: str, carrier: str) -> None:
-    assert 900 < len(make(type="unicode_spam", bytes=1000, category=category, carrier=carrier).read()) <= 1000
+    assert (
+        900
+        < len(make(type="unicode_spam", bytes=1000, category=category, carrier=carrier).read())
+        <= 1000
+    )
 
 
 @pytest.mark.parametrize("category", CHARACTERS)
@@ -73,7 +79,8 @@ def test_G35_no_bytes() -> None:
 
 def test_G36_an_empty_carrier_is_none() -> None:
     empty, none, null = (
-        make(type="unicode_spam", bytes=300, **each) for each in ({"carrier": ""}, {}, {"carrier": None})
+        make(type="unicode_spam", bytes=300, **each)
+        for each in ({"carrier": ""}, {}, {"carrier": None})
     )
     assert empty == none == null
     assert len(empty.read()) == 300

@@ -8,22 +8,25 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lading.graphs import Edge, Graph, Node
-from lading.render.graph import RENDERERS
-from lading.render.layout import lay_out
+from equipage.render.graph import RENDERERS
+from equipage.render.svg import lay_out
+from equipage.views.graph import Edge, Graph, Node
 
 HOSTILE = '</text><script>alert("x")</script>]] --> "; \u202e\n`{}` é.yaml'
 
 EDGES = st.integers(1, 25).flatmap(
     lambda count: st.tuples(
-        st.just(count), st.lists(st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)), max_size=60)
+        st.just(count),
+        st.lists(st.tuples(st.integers(0, count - 1), st.integers(0, count - 1)), max_size=60),
     )
 )
 
 
 @given(EDGES)
 @settings(deadline=None)
-def test_boxes_never_overlap_and_every_edge_has_a_way(drawn: tuple[int, list[tuple[int, int]]]) -> None:
+def test_boxes_never_overlap_and_every_edge_has_a_way(
+    drawn: tuple[int, list[tuple[int, int]]],
+) -> None:
     count, pairs = drawn
     names = [f"n{number}" for number in range(count)]
     edges = list(dict.fromkeys((names[start], names[end]) for start, end in pairs))
@@ -43,7 +46,11 @@ def test_boxes_never_overlap_and_every_edge_has_a_way(drawn: tuple[int, list[tup
 
 def _graph(count: int) -> Graph:
     nodes = tuple(
-        Node(f"library/{number:03}/{'long-' * 20}name.yaml", "server" if number < 3 else None, number != 2)
+        Node(
+            f"library/{number:03}/{'long-' * 20}name.yaml",
+            "server" if number < 3 else None,
+            number != 2,
+        )
         for number in range(count)
     )
     edges = tuple(

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from casefiles import Case, cases_in
-from lading.codes import CORE_CODES
-from lading.diagnostics import Diagnostic, Edit, Fix, Label
-from lading.kinds.registry import all_codes
-from lading.render import sarif
-from lading.source import Source, Span
-from lading.workspace import FileReport, Report
+from equipage.core.codes import CORE_CODES
+from equipage.core.diagnostics import Diagnostic, Edit, Fix, Label
+from equipage.core.source import Source, Span
+from equipage.loading.recognise import all_codes
+from equipage.render import sarif
+from equipage.workspace.report import FileReport, Report
 
 TESTS = Path(__file__).parents[1]
 SCHEMA = json.loads((TESTS / "data" / "sarif-2.1.0-minimal.schema.json").read_text())
@@ -54,7 +54,9 @@ def test_an_empty_report_is_a_run_without_results() -> None:
 
 
 def test_places_count_code_points() -> None:
-    region = result(finding(span=span(start=8, end=9)))["locations"][0]["physicalLocation"]["region"]
+    region = result(finding(span=span(start=8, end=9)))["locations"][0]["physicalLocation"][
+        "region"
+    ]
     assert region == {"startLine": 1, "startColumn": 9, "endLine": 1, "endColumn": 10}
 
 
@@ -62,10 +64,12 @@ def test_a_rule_explains_each_code_that_occurs() -> None:
     run = log(finding(), Diagnostic("wrong-type", "error", "m"), finding("n"))["runs"][0]
     rules = run["tool"]["driver"]["rules"]
     assert [rule["id"] for rule in rules] == ["unknown-field", "wrong-type"]
-    assert [rules[each["ruleIndex"]]["id"] for each in run["results"]] == [each["ruleId"] for each in run["results"]]
+    assert [rules[each["ruleIndex"]]["id"] for each in run["results"]] == [
+        each["ruleId"] for each in run["results"]
+    ]
     assert rules[1]["shortDescription"]["text"] == "expected …, found …"
-    assert "lading: ignore[unknown-field]" in rules[0]["help"]["text"]
-    assert "lading: ignore" not in rules[1]["help"]["text"], "nothing silences it"
+    assert "equipage: ignore[unknown-field]" in rules[0]["help"]["text"]
+    assert "equipage: ignore" not in rules[1]["help"]["text"], "nothing silences it"
 
 
 def test_every_code_makes_a_rule_without_braces_left_over() -> None:
@@ -73,27 +77,44 @@ def test_every_code_makes_a_rule_without_braces_left_over() -> None:
     written = sarif.to_dict(report, all_codes())
     VALIDATOR.validate(written)
     rules = written["runs"][0]["tool"]["driver"]["rules"]
-    assert not [rule["id"] for rule in rules if "{{" in json.dumps(rule) or "fullDescription" not in rule]
+    assert not [
+        rule["id"] for rule in rules if "{{" in json.dumps(rule) or "fullDescription" not in rule
+    ]
 
 
 def test_a_code_nobody_knows_is_still_a_rule() -> None:
-    assert log(Diagnostic("of-a-plugin", "error", "m"))["runs"][0]["tool"]["driver"]["rules"] == [{"id": "of-a-plugin"}]
+    assert log(Diagnostic("of-a-plugin", "error", "m"))["runs"][0]["tool"]["driver"]["rules"] == [
+        {"id": "of-a-plugin"}
+    ]
 
 
 @pytest.mark.parametrize(
     ("name", "artifact"),
     [
         pytest.param("d/a.yaml", {"uri": "d/a.yaml", "uriBaseId": "%SRCROOT%"}, id="relative"),
-        pytest.param("a b#c?.yaml", {"uri": "a%20b%23c%3F.yaml", "uriBaseId": "%SRCROOT%"}, id="escaped"),
-        pytest.param("c:d.yaml", {"uri": "c%3Ad.yaml", "uriBaseId": "%SRCROOT%"}, id="a colon makes no scheme"),
+        pytest.param(
+            "a b#c?.yaml", {"uri": "a%20b%23c%3F.yaml", "uriBaseId": "%SRCROOT%"}, id="escaped"
+        ),
+        pytest.param(
+            "c:d.yaml",
+            {"uri": "c%3Ad.yaml", "uriBaseId": "%SRCROOT%"},
+            id="a colon makes no scheme",
+        ),
         pytest.param("é.yaml", {"uri": "%C3%A9.yaml", "uriBaseId": "%SRCROOT%"}, id="UTF-8"),
-        pytest.param("\udcff.yaml", {"uri": "%FF.yaml", "uriBaseId": "%SRCROOT%"}, id="a name that is no text"),
+        pytest.param(
+            "\udcff.yaml",
+            {"uri": "%FF.yaml", "uriBaseId": "%SRCROOT%"},
+            id="a name that is no text",
+        ),
         pytest.param("/tmp/a b", {"uri": "file:///tmp/a%20b"}, id="absolute"),
         pytest.param("C:/tmp/a b", {"uri": "file:///C:/tmp/a%20b"}, id="absolute on Windows"),
     ],
 )
 def test_files_are_uris(name: str, artifact: dict[str, str]) -> None:
-    assert result(finding(span=span(name)))["locations"][0]["physicalLocation"]["artifactLocation"] == artifact
+    assert (
+        result(finding(span=span(name)))["locations"][0]["physicalLocation"]["artifactLocation"]
+        == artifact
+    )
 
 
 def test_a_finding_about_a_whole_file_has_no_region() -> None:
@@ -106,7 +127,9 @@ def test_a_finding_about_a_whole_file_has_no_region() -> None:
 
 def test_related_places_and_fixes_are_there() -> None:
     fix = Fix("rename to `name`", (Edit(span(), "name"),))
-    each = result(finding(related=(Label(span("b.yaml"), "included from here"),), fix=fix, count=3, help="h"))
+    each = result(
+        finding(related=(Label(span("b.yaml"), "included from here"),), fix=fix, count=3, help="h")
+    )
     assert each["message"]["text"] == "m\nh"
     assert each["occurrenceCount"] == 3
     assert each["relatedLocations"][0]["message"]["text"] == "included from here"
@@ -116,14 +139,21 @@ def test_related_places_and_fixes_are_there() -> None:
 
 
 def test_no_text_becomes_a_link() -> None:
-    assert result(finding("`[click](http://evil)`"))["message"]["text"] == "`[click\\](http://evil)`"
+    assert (
+        result(finding("`[click](http://evil)`"))["message"]["text"] == "`[click\\](http://evil)`"
+    )
 
 
 def test_fingerprints_do_not_depend_on_lines() -> None:
     def prints(*each: Diagnostic) -> list[str]:
-        return [each["partialFingerprints"]["lading/v1"] for each in log(*each)["runs"][0]["results"]]
+        return [
+            each["partialFingerprints"]["equipage/v1"] for each in log(*each)["runs"][0]["results"]
+        ]
 
-    here, moved = finding(pointer="/nmae"), finding(pointer="/nmae", span=span(text="\n\nnmae: 1\n", start=2, end=6))
+    here, moved = (
+        finding(pointer="/nmae"),
+        finding(pointer="/nmae", span=span(text="\n\nnmae: 1\n", start=2, end=6)),
+    )
     assert prints(here) == prints(moved)
     assert len(set(prints(here, moved, finding(pointer="/x")))) == 3
 
@@ -134,7 +164,9 @@ def test_any_text_makes_a_valid_log(message: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("case", list(cases_in(TESTS / "cases")), ids=lambda case: case.path.stem)
-def test_every_case_makes_a_valid_log(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_case_makes_a_valid_log(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     case.write(tmp_path)
     monkeypatch.chdir(tmp_path)
     diagnostics, _ = case.run()

@@ -7,10 +7,10 @@ import unicodedata
 
 import pytest
 
-from lading.diagnostics import Diagnostic, Edit, Fix, Label
-from lading.render.text import Style, finding, render, summary
-from lading.source import Source, Span
-from lading.workspace import FileReport, Report
+from equipage.core.diagnostics import Diagnostic, Edit, Fix, Label
+from equipage.core.source import Source, Span
+from equipage.render.text import Style, finding, render, summary
+from equipage.workspace.report import FileReport, Report
 
 BASE = Source.of_text("tools/base.yaml", "$include: echo.yaml\n")
 ECHO = Source.of_text("tools/echo.yaml", "# a\n# b\n$include: base.yaml\n")
@@ -42,23 +42,37 @@ def test_a_finding_shows_the_line_and_the_places_behind_it() -> None:
 
 
 def at(text: str, start: int, end: int, **more: object) -> Diagnostic:
-    return Diagnostic("x", "warning", "m", span=Span(Source.of_text("f.yaml", text), start, end), **more)  # type: ignore[arg-type]
+    return Diagnostic(
+        "x", "warning", "m", span=Span(Source.of_text("f.yaml", text), start, end), **more
+    )  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("each", "line", "marks"),
     [
         pytest.param(at("a: b", 3, 4), " 1 | a: b", "   |    ^", id="one character"),
-        pytest.param(at("a: b", 4, 4), " 1 | a: b", "   |     ^", id="nothing, at the end of the line"),
+        pytest.param(
+            at("a: b", 4, 4), " 1 | a: b", "   |     ^", id="nothing, at the end of the line"
+        ),
         pytest.param(at("", 0, 0), " 1 |", "   | ^", id="an empty file"),
         pytest.param(at("\ta: b", 1, 2), " 1 |     a: b", "   |     ^", id="a tab"),
         pytest.param(at("计算: b", 4, 5), " 1 | 计算: b", "   |       ^", id="wide characters"),
         pytest.param(at("é: b", 3, 4), " 1 | é: b", "   |    ^", id="a combining accent"),
-        pytest.param(at("a\x1b[31m: b", 8, 9), " 1 | a\\u001b[31m: b", "   |              ^", id="control characters"),
         pytest.param(
-            at("a\u202e: b", 4, 5), " 1 | a\\u202e: b", "   |          ^", id="a character that turns text round"
+            at("a\x1b[31m: b", 8, 9),
+            " 1 | a\\u001b[31m: b",
+            "   |              ^",
+            id="control characters",
         ),
-        pytest.param(at("a: [1,\n 2]", 3, 10), " 1 | a: [1,", "   |    ^^^", id="over several lines"),
+        pytest.param(
+            at("a\u202e: b", 4, 5),
+            " 1 | a\\u202e: b",
+            "   |          ^",
+            id="a character that turns text round",
+        ),
+        pytest.param(
+            at("a: [1,\n 2]", 3, 10), " 1 | a: [1,", "   |    ^^^", id="over several lines"
+        ),
         pytest.param(at("a\r\nb: c\r\n", 6, 7), " 2 | b: c", "   |    ^", id="CRLF"),
     ],
 )
@@ -86,7 +100,9 @@ def test_colour_changes_nothing_but_colour() -> None:
 def test_no_control_character_of_the_input_is_printed() -> None:
     evil = "".join(map(chr, range(32))) + "\x7f\x9b\u2028\u202e\u200b"
     source = Source.of_text(f"evil{evil}.yaml", f"key{evil}: x")
-    each = Diagnostic("x", "error", "m", span=Span(source, 0, 3), related=(Label(Span(source, 0, 3), "r"),))
+    each = Diagnostic(
+        "x", "error", "m", span=Span(source, 0, 3), related=(Label(Span(source, 0, 3), "r"),)
+    )
     said = finding(each, Style())
     assert not [c for c in said if unicodedata.category(c) in ("Cc", "Cf", "Zl") and c != "\n"]
 
@@ -100,7 +116,9 @@ def test_a_finding_without_a_place() -> None:
 
 def test_counts_fixes_and_notes() -> None:
     span = Span(BASE, 0, 8)
-    each = Diagnostic("x", "note", "m", span=span, count=3, fix=Fix("rename", (Edit(span, "y"),), safe=False))
+    each = Diagnostic(
+        "x", "note", "m", span=span, count=3, fix=Fix("rename", (Edit(span, "y"),), safe=False)
+    )
     said = finding(each, Style())
     assert said.startswith("note[x]: m (×3)\n")
     assert said.endswith("   = unsafe fix: rename\n")
@@ -122,5 +140,7 @@ def test_the_summary(severities: list[str], files: int, line: str) -> None:
 
 
 def test_quiet_shows_errors_only() -> None:
-    report = Report((FileReport("a", "server", ok=True),), (Diagnostic("x", "warning", "m", file="a"),))
+    report = Report(
+        (FileReport("a", "server", ok=True),), (Diagnostic("x", "warning", "m", file="a"),)
+    )
     assert "".join(render(report, Style(), quiet=True)) == "1 file checked, no errors found\n"

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading.render.yaml import dump
-from lading.syntax import yaml
+from equipage.render.yaml import dump
+from equipage.syntax import yaml
 
 # fmt: off
 TRICKY = st.sampled_from([
@@ -23,7 +23,9 @@ TRICKY = st.sampled_from([
 TEXT = TRICKY | st.text(st.characters(exclude_categories=["Cs"]), max_size=30)
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | TEXT
 VALUES = st.recursive(
-    SCALARS, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4), max_leaves=20
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXT, inner, max_size=4),
+    max_leaves=20,
 )
 
 
@@ -36,7 +38,7 @@ def test_reads_back_as_the_same_value(value: Any) -> None:
 
 @given(VALUES)
 def test_comments_change_nothing(value: Any) -> None:
-    from lading.tree import walk
+    from equipage.loading.tree import walk
 
     comments = {path: "from here: 'a\n#" for path, _ in walk(value)}
     assert yaml.load(dump(value, comments)).value == value
@@ -49,12 +51,16 @@ def test_not_a_number_is_kept() -> None:
 @pytest.mark.parametrize(
     ("value", "written"),
     [
-        pytest.param({"a": {"b": [1, {"c": None}]}}, "a:\n  b:\n    - 1\n    - c: null\n", id="nested"),
+        pytest.param(
+            {"a": {"b": [1, {"c": None}]}}, "a:\n  b:\n    - 1\n    - c: null\n", id="nested"
+        ),
         pytest.param({"a": "x\ny\n"}, "a: |\n  x\n  y\n", id="lines are a block"),
         pytest.param({"a": "5"}, 'a: "5"\n', id="text that looks like a number is quoted"),
         pytest.param({"a": []}, "a: []\n", id="empty list"),
         pytest.param([["a"], {}], "- - a\n- {}\n", id="list in list"),
-        pytest.param({"a": "Don't, please"}, "a: Don't, please\n", id="what only looks special stays plain"),
+        pytest.param(
+            {"a": "Don't, please"}, "a: Don't, please\n", id="what only looks special stays plain"
+        ),
         pytest.param({"a": "https://x.y/#z"}, "a: https://x.y/#z\n", id="an address stays plain"),
         pytest.param({"a": "b: c"}, 'a: "b: c"\n', id="what would be a mapping is quoted"),
         pytest.param({"a": "é\u200b"}, 'a: "é\\u200b"\n', id="what nobody sees is escaped"),

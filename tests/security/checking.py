@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 
-import lading
+import equipage
 
 if __name__ == "__main__":
-    report = lading.check(sys.argv[1:], env={})
+    report = equipage.check(sys.argv[1:], env={})
     print(sorted({each.code for each in report.diagnostics}))
     sys.exit(1 if any(each.code == "internal-error" for each in report.diagnostics) else 0)

@@ -7,13 +7,15 @@ from pathlib import Path
 import pytest
 
 from clock import SLACK, Clock
-from lading.syntax.yaml.construct import MAX_ALIAS_NODES
+from equipage.syntax.yaml.values import MAX_ALIAS_NODES
 
 from . import world
 from .world import Sample, load
 
 
-def laughs(width: int, levels: int, opening: str = "[", closing: str = "]", first: str = "x") -> str:
+def laughs(
+    width: int, levels: int, opening: str = "[", closing: str = "]", first: str = "x"
+) -> str:
     """Every level repeats the one before `width` times."""
     lines = [f"l0: &l0 {first}"]
     for level in range(1, levels + 1):
@@ -32,13 +34,18 @@ BOMBS = {
     "a wide base": "a: &a [" + "x, " * 5_000 + "x]\nb: [" + "*a, " * 5_000 + "*a]\n",
     "a long text": f"a: &a {'x' * 1_000_000}\nb: [" + "*a, " * 100_000 + "*a]\n",
     "a long text in levels": laughs(9, 5, first="x" * 100_000),
-    "as keys": "a: &a {x: [" + "y, " * 3_000 + "y]}\nb:\n" + "".join("  - {? *a : 1}\n" for _ in range(3_000)),
+    "as keys": "a: &a {x: ["
+    + "y, " * 3_000
+    + "y]}\nb:\n"
+    + "".join("  - {? *a : 1}\n" for _ in range(3_000)),
     "an anchor on a key": "&a aaaaaaaa: 1\nb: [" + "*a, " * 300_000 + "*a]\n",
 }
 
 
 @pytest.mark.parametrize("bomb", BOMBS)
-@pytest.mark.parametrize("sample", [world.SERVER, world.TOOLPACK, world.BLUEPRINT], ids=lambda each: each.kind)
+@pytest.mark.parametrize(
+    "sample", [world.SERVER, world.TOOLPACK, world.BLUEPRINT], ids=lambda each: each.kind
+)
 def test_a_bomb_is_a_finding(bomb: str, sample: Sample, tmp_path: Path) -> None:
     with Clock() as clock:
         codes = world.codes(load(sample, tmp_path, BOMBS[bomb]))
@@ -64,7 +71,8 @@ def test_merge_keys_are_bounded(merge: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["a: &a [*a]", "a: &a {b: {c: *a}}", "&a [1, *a]", "a: &a\n  - &b [*a, *b]", "&a {*a : 1}"]
+    "text",
+    ["a: &a [*a]", "a: &a {b: {c: *a}}", "&a [1, *a]", "a: &a\n  - &b [*a, *b]", "&a {*a : 1}"],
 )
 @pytest.mark.parametrize("sample", world.SAMPLES[:3], ids=lambda each: each.kind)
 def test_nothing_contains_itself(text: str, sample: Sample, tmp_path: Path) -> None:

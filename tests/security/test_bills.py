@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from lading.bills import bill_of, read, verify, write
-from lading.cli.main import main
-from lading.kinds.registry import kind_named
-from lading.loading import Request, load_path
+from equipage.cli.main import main
+from equipage.loading.pipeline import Request, load_path
+from equipage.loading.recognise import kind_named
+from equipage.views.lock import bill_of, read, verify, write
 
 FILES = {
     "main.yaml": "# a comment\nserver: {name: a, version: 1.0.0}\ntools:\n  - $include: one.yaml\n  - $include: two.yaml\n",
@@ -99,7 +99,9 @@ def test_a_changed_meaning_fails(project: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_a_source_more_or_less(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (project / "library" / "three.yaml").write_text(FILES["library/two.yaml"].replace("two", "three"))
+    (project / "library" / "three.yaml").write_text(
+        FILES["library/two.yaml"].replace("two", "three")
+    )
     (project / "main.yaml").write_text(FILES["main.yaml"].replace("two.yaml", "three.yaml"))
     code, text = said(capsys)
     assert code == 1
@@ -107,14 +109,18 @@ def test_a_source_more_or_less(project: Path, capsys: pytest.CaptureFixture[str]
     assert "removed: library/two.yaml" in text
 
 
-@pytest.mark.parametrize("bad", [b"", b"{}", b"[]", b"\xff", b'{"bill": 1}', b"[" * 100_000, b"null"])
+@pytest.mark.parametrize(
+    "bad", [b"", b"{}", b"[]", b"\xff", b'{"bill": 1}', b"[" * 100_000, b"null"]
+)
 def test_a_bill_that_is_none(bad: bytes, project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (project / "main.bill").write_bytes(bad)
     code, _ = said(capsys)
     assert code == 2
 
 
-def test_a_forged_bill_proves_nothing_else(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_forged_bill_proves_nothing_else(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A bill that leaves out a source is caught: the sources are those of the load, not of the bill."""
     bill = json.loads((project / "main.bill").read_text())
     bill["sources"] = [each for each in bill["sources"] if not each["path"].endswith("two.yaml")]
@@ -134,9 +140,11 @@ def test_a_forged_bill_proves_nothing_else(project: Path, capsys: pytest.Capture
 def test_names_that_are_not_ascii(name: bytes, shown: str, project: Path) -> None:
     Path(os.fsdecode(name)).write_text(FILES["main.yaml"])
     bare = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    command = [sys.executable.encode(), b"-m", b"lading", b"bill", b"--kind", b"server", name]
+    command = [sys.executable.encode(), b"-m", b"equipage", b"bill", b"--kind", b"server", name]
     for locale in ({"LC_ALL": "C.UTF-8"}, bare):
-        done = subprocess.run(command, stdout=subprocess.PIPE, env={**os.environ, **locale}, check=True)
+        done = subprocess.run(
+            command, stdout=subprocess.PIPE, env={**os.environ, **locale}, check=True
+        )
         bill = read(done.stdout)
         assert bill.file == shown
         assert shown in [each.path for each in bill.sources]

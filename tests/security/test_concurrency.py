@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-import lading
+import equipage
 
 from . import world
 
@@ -20,8 +20,8 @@ pytestmark = pytest.mark.long
 PROCESSES, THREADS, TIMES = 10, 32, 3
 
 SCRIPT = """
-import sys, lading
-loaded = [lading.load(sys.argv[1], env={"A": "x"}) for _ in range(2)]
+import sys, equipage
+loaded = [equipage.load(sys.argv[1], env={"A": "x"}) for _ in range(2)]
 print(loaded[0].digest, loaded[1].digest, len(loaded[0].sources))
 """
 
@@ -63,7 +63,9 @@ def test_processes(project: Path) -> None:
 
 def test_threads(project: Path) -> None:
     """Files of three kinds, with and without errors, at once: caches that are shared must not mix anything up."""
-    (project / "bad.yaml").write_text("server: {name: ${A}, nmae: x}\ntools: [{$include: nope.yaml}]\n")
+    (project / "bad.yaml").write_text(
+        "server: {name: ${A}, nmae: x}\ntools: [{$include: nope.yaml}]\n"
+    )
     expected = work()
     seen: list[str] = []
     failures: list[BaseException] = []
@@ -93,10 +95,13 @@ def test_threads(project: Path) -> None:
 
 def work() -> str:
     """Everything there is to say about the project."""
-    digests = [lading.load(name, env={"A": "x"}).digest for name in ("main.yaml", "a.tool.yaml", "team.yaml")]
+    digests = [
+        equipage.load(name, env={"A": "x"}).digest
+        for name in ("main.yaml", "a.tool.yaml", "team.yaml")
+    ]
     try:
-        lading.load("bad.yaml", env={"A": "y"})
-    except lading.LoadError as error:
+        equipage.load("bad.yaml", env={"A": "y"})
+    except equipage.LoadError as error:
         digests += [str(each) for each in error.diagnostics]
     except FileNotFoundError:
         pass
@@ -108,7 +113,7 @@ def test_one_load_does_not_see_the_environment_of_another(project: Path) -> None
 
     def run(value: str) -> None:
         for _ in range(10):
-            seen.add((value, lading.load("main.yaml", env={"A": value}).config.server.name))
+            seen.add((value, equipage.load("main.yaml", env={"A": value}).config.server.name))
 
     threads = [threading.Thread(target=run, args=(f"v{number}",)) for number in range(8)]
     for each in threads:

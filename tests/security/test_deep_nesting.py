@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clock import SLACK, Clock
-from lading.loading import Outcome
+from equipage.loading.pipeline import Outcome
 
 from . import world
 from .world import Sample, in_small_thread, load
@@ -37,8 +37,22 @@ FORMS: dict[str, Form] = {
     "toml lists of tables": (world.SETTINGS, "[[", "a.", "", "a]]\n", 1_000_000),
     "toml in brackets and keys": (world.SETTINGS, "", "a.b.c = [{", "", "", 100_000),
     "a yaml header": (world.PROFILE, "---\ndescription: ", "[", "]", "\n---\nText.\n", 1_000_000),
-    "a yaml header of an agent": (world.AGENT_MD, "---\nname: ", "{a: ", "}", "\n---\nText.\n", 1_000_000),
-    "a toml header": (world.PROFILE_TOML_HEADER, "+++\na = ", "[", "]", "\n+++\nText.\n", 1_000_000),
+    "a yaml header of an agent": (
+        world.AGENT_MD,
+        "---\nname: ",
+        "{a: ",
+        "}",
+        "\n---\nText.\n",
+        1_000_000,
+    ),
+    "a toml header": (
+        world.PROFILE_TOML_HEADER,
+        "+++\na = ",
+        "[",
+        "]",
+        "\n+++\nText.\n",
+        1_000_000,
+    ),
     "a folder profile": (world.PROFILE_FOLDER, "a = ", "{a = ", "}", "\n", 1_000_000),
 }
 REFUSED = {"nesting-too-deep", "schema-too-deep", "json-syntax", "yaml-syntax", "toml-syntax"}
@@ -78,14 +92,20 @@ def test_block_mappings(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("depth", [20, 60, 100, 127])
-@pytest.mark.parametrize("sample", [world.SERVER, world.TOOLPACK, world.BLUEPRINT], ids=lambda each: each.kind)
-def test_what_parses_survives_the_later_stages_in_a_small_stack(sample: Sample, depth: int, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "sample", [world.SERVER, world.TOOLPACK, world.BLUEPRINT], ids=lambda each: each.kind
+)
+def test_what_parses_survives_the_later_stages_in_a_small_stack(
+    sample: Sample, depth: int, tmp_path: Path
+) -> None:
     """The deepest text that is parsed goes through models, rules, freezing and the digest."""
     slot = {"server": "metadata", "toolpack": "outputSchema", "blueprint": "metadata"}[sample.kind]
     opening = "{not: " if sample.kind == "toolpack" else "{a: "
     text = f"{sample.text}{slot}: {opening * (depth - 2)}{'{}'}{'}' * (depth - 2)}\n"
     if sample.kind == "toolpack":
-        text = "".join(line for line in text.splitlines(True) if not line.startswith("outputSchema: {type"))
+        text = "".join(
+            line for line in text.splitlines(True) if not line.startswith("outputSchema: {type")
+        )
 
     def run() -> Outcome:
         outcome = load(sample, tmp_path, text)

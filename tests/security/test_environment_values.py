@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-import lading
+import equipage
 from clock import SLACK, Clock
-from lading.environment import substitute
-from lading.loading import Outcome
-from lading.render import json as json_render
-from lading.render import text as text_render
+from equipage.loading.pipeline import Outcome
+from equipage.render import json as json_render
+from equipage.render import text as text_render
+from equipage.syntax.variables import substitute
 
 from . import world
 from .world import load
@@ -98,10 +98,12 @@ PLACES = {
 
 def everything_said(outcome: Outcome) -> str:
     """Whatever anybody could print about a load, but for what `--show-env` asks for."""
-    report = lading.Report((), outcome.diagnostics)
+    report = equipage.Report((), outcome.diagnostics)
     style = text_render.Style(width=200)
     said = "".join(text_render.render(report, style)) + json_render.render(report)
-    said += "".join(map(str, outcome.diagnostics)) + repr([each.help for each in outcome.diagnostics])
+    said += "".join(map(str, outcome.diagnostics)) + repr(
+        [each.help for each in outcome.diagnostics]
+    )
     loaded = outcome.loaded()
     if loaded is not None:
         said += json.dumps(loaded.to_dict(show_env=False)) + loaded.digest + repr(loaded)
@@ -113,11 +115,15 @@ def test_no_value_is_shown_and_no_change_is_silent(place: str, tmp_path: Path) -
     silent, shown = [], []
     quiet = load(world.SERVER, tmp_path, PLACES[place], env={"V": "word"})
     for name, value in VALUES.items():
-        outcome = load(world.SERVER, tmp_path, PLACES[place], env={"V": value, "OTHER": "rescanned"})
+        outcome = load(
+            world.SERVER, tmp_path, PLACES[place], env={"V": value, "OTHER": "rescanned"}
+        )
         world.no_bug(outcome.diagnostics)
         said = everything_said(outcome)
         if MARK in said or "77317" in said or "rescanned" in said:
-            shown.append((name, [each for each in said.splitlines() if MARK in each or "77317" in each][:2]))
+            shown.append(
+                (name, [each for each in said.splitlines() if MARK in each or "77317" in each][:2])
+            )
         if _structure(outcome) != _structure(quiet) and not outcome.diagnostics:
             silent.append(name)
     assert shown == []
@@ -156,7 +162,9 @@ def test_a_change_of_structure_is_told(place: str, value: str, tmp_path: Path) -
     assert "env-changes-structure" in world.codes(outcome), outcome.diagnostics
 
 
-@pytest.mark.parametrize("value", ["it's", 'say "x"', "a: b", "# x", "${X}", "a\\b", "{x}", "[y]", "é\u0301", "日本"])
+@pytest.mark.parametrize(
+    "value", ["it's", 'say "x"', "a: b", "# x", "${X}", "a\\b", "{x}", "[y]", "é\u0301", "日本"]
+)
 def test_what_stays_inside_its_scalar_is_fine(value: str, tmp_path: Path) -> None:
     """In a literal block nothing but a line break ends the text."""
     outcome = load(world.SERVER, tmp_path, PLACES["a block"], env={"V": value})
@@ -192,8 +200,12 @@ def test_substitution_is_linear(text: str, tmp_path: Path) -> None:
 def test_many_variables_and_many_findings(tmp_path: Path) -> None:
     """Every value is looked for in every sentence; that must not become a product."""
     count = 3_000
-    text = "server: {name: a}\ntools: []\n" + "".join(f"unknown{n}: ${{V{n}}}\n" for n in range(count))
+    text = "server: {name: a}\ntools: []\n" + "".join(
+        f"unknown{n}: ${{V{n}}}\n" for n in range(count)
+    )
     with Clock() as clock:
-        outcome = load(world.SERVER, tmp_path, text, env={f"V{n}": f"value-{n}" for n in range(count)})
+        outcome = load(
+            world.SERVER, tmp_path, text, env={f"V{n}": f"value-{n}" for n in range(count)}
+        )
     assert len(outcome.diagnostics) >= count
     assert clock.seconds < 2 * SLACK

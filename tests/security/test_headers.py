@@ -69,7 +69,12 @@ def test_an_agent_file(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", TABLE)
 def test_a_profile(name: str, tmp_path: Path) -> None:
     """The same for the other grammar; a profile has no `name`, and its prompt is trimmed."""
-    text = TABLE[name][0].replace("name: a\r\n", "").replace("name: a\n", "").replace("name = 'a'\n", "")
+    text = (
+        TABLE[name][0]
+        .replace("name: a\r\n", "")
+        .replace("name: a\n", "")
+        .replace("name = 'a'\n", "")
+    )
     outcome = load(world.PROFILE, tmp_path, text)
     if outcome.config is None:
         assert outcome.errors
@@ -81,15 +86,17 @@ def test_a_profile(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", TABLE)
 @pytest.mark.parametrize("folder", [".claude/agents", ".github/agents", ".opencode/agent"])
-def test_other_tools(name: str, folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_tools(
+    name: str, folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A header that does not parse is never dropped in silence, as the tools themselves do."""
-    import lading
+    import equipage
 
     monkeypatch.chdir(tmp_path)
     path = tmp_path / folder / ("a.agent.md" if "github" in folder else "a.md")
     path.parent.mkdir(parents=True)
     path.write_bytes(TABLE[name][0].encode())
-    report = lading.check([str(path)], env={})
+    report = equipage.check([str(path)], env={})
     world.no_bug(report.diagnostics)
     if name not in ("plain", *FINE):
         assert report.diagnostics or name in ("plus signs", "a byte order mark"), "silent"
@@ -113,7 +120,9 @@ def test_spans_of_a_header_count_everything_before_it(tmp_path: Path) -> None:
         ("metadata: {<<: {a: 1}}", "merge-key"),
     ],
 )
-def test_a_header_that_had_to_be_mended_is_not_excused(line: str, code: str, tmp_path: Path) -> None:
+def test_a_header_that_had_to_be_mended_is_not_excused(
+    line: str, code: str, tmp_path: Path
+) -> None:
     """Where one entry is read by the rule of lines, the others are still looked at."""
     skill = world.Sample("skill", ".claude/skills/s/SKILL.md", "")
     outcome = load(skill, tmp_path, f"---\nname: s\ndescription: Use it: now\n{line}\n---\nText.\n")

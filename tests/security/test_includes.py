@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from clock import SLACK, Clock
-from lading.kinds.registry import kind_named
-from lading.loading import Outcome, Request, load_path
+from equipage.loading.pipeline import Outcome, Request, load_path
+from equipage.loading.recognise import kind_named
 
 from . import world
 
@@ -55,18 +55,26 @@ def test_many_ways_into_one_cycle(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("width", [2, 10, 100])
-@pytest.mark.parametrize("env", [{}, {"THOUGHTJACK_MAX_INCLUDE_DEPTH": "100"}], ids=["usual depth", "the most"])
-def test_a_diamond_is_not_walked_by_every_path(width: int, env: dict[str, str], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "env", [{}, {"THOUGHTJACK_MAX_INCLUDE_DEPTH": "100"}], ids=["usual depth", "the most"]
+)
+def test_a_diamond_is_not_walked_by_every_path(
+    width: int, env: dict[str, str], tmp_path: Path
+) -> None:
     """Each file includes the next several times: `width` to the power of the depth, if it were written out."""
     depth = 9 if not env else 90
     files = {
-        f"library/{n}.yaml": "{" + ", ".join(f"k{k}: {{$include: {n + 1}.yaml}}" for k in range(width)) + "}\n"
+        f"library/{n}.yaml": "{"
+        + ", ".join(f"k{k}: {{$include: {n + 1}.yaml}}" for k in range(width))
+        + "}\n"
         for n in range(depth)
     }
     build(tmp_path, {**files, f"library/{depth}.yaml": "{end: 1}\n"})
     outcome, seconds = load(tmp_path, world.server_with("{$include: 0.yaml}"), env)
     if width**depth > 1_000_000:
-        assert world.codes(outcome) & {"composed-too-large", "nesting-too-deep"}, outcome.diagnostics[:3]
+        assert world.codes(outcome) & {"composed-too-large", "nesting-too-deep"}, (
+            outcome.diagnostics[:3]
+        )
     assert seconds < SLACK
 
 
@@ -106,7 +114,9 @@ def test_fan_out_is_linear(tmp_path: Path) -> None:
     assert seconds < 2 * SLACK
 
 
-@pytest.mark.parametrize(("depth", "code"), [(9, None), (11, "include-depth"), (500, "include-depth")])
+@pytest.mark.parametrize(
+    ("depth", "code"), [(9, None), (11, "include-depth"), (500, "include-depth")]
+)
 def test_depth_has_a_cap_and_a_name(depth: int, code: str | None, tmp_path: Path) -> None:
     files = {f"library/{n}.yaml": f"{{$include: {n + 1}.yaml}}" for n in range(depth - 1)}
     build(tmp_path, {**files, f"library/{depth - 1}.yaml": TOOL % ("t", "1")})

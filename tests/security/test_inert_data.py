@@ -53,7 +53,9 @@ TEMPLATES = [
 
 
 @pytest.mark.parametrize("tag", TAGS)
-@pytest.mark.parametrize("sample", [world.SERVER, world.TOOLPACK, world.BLUEPRINT], ids=lambda each: each.kind)
+@pytest.mark.parametrize(
+    "sample", [world.SERVER, world.TOOLPACK, world.BLUEPRINT], ids=lambda each: each.kind
+)
 def test_a_tag_is_a_finding_and_makes_nothing(tag: str, sample: Sample, tmp_path: Path) -> None:
     outcome = load(sample, tmp_path, f"{sample.text}metadata: {tag}\n")
     assert world.codes(outcome) & {"unknown-tag", "yaml-syntax"}, outcome.diagnostics
@@ -80,7 +82,11 @@ def test_a_template_stays_what_it_is(template: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_a_template_in_a_message_is_shown_as_it_is(template: str, tmp_path: Path) -> None:
-    outcome = load(world.BLUEPRINT, tmp_path, f"{world.BLUEPRINT.text}{json.dumps(template)}: {json.dumps(template)}\n")
+    outcome = load(
+        world.BLUEPRINT,
+        tmp_path,
+        f"{world.BLUEPRINT.text}{json.dumps(template)}: {json.dumps(template)}\n",
+    )
     found = [each for each in outcome.diagnostics if each.code == "unknown-field"]
     assert found
     assert template[:60] in found[0].message.replace("\\\\", "\\")
@@ -104,9 +110,9 @@ def _only_plain(value: object) -> None:
     stack = [value]
     while stack:
         node = stack.pop()
-        assert isinstance(node, dict | list | str | int | float | bool | None) or type(node).__module__.startswith(
-            "lading"
-        ), node
+        assert isinstance(node, dict | list | str | int | float | bool | None) or type(
+            node
+        ).__module__.startswith("equipage"), node
         if isinstance(node, dict):
             stack += [*node, *node.values()]
         elif isinstance(node, list):

@@ -16,8 +16,10 @@ import pytest
 OLD = "server: {name: a, versoin: 1.0.0}\ntools: []\n"
 
 
-def command(folder: Path, *arguments: str, limit: int | None = None) -> subprocess.CompletedProcess[str]:
-    """Run `lading` in a folder; with a limit, no file may grow beyond it."""
+def command(
+    folder: Path, *arguments: str, limit: int | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run `equipage` in a folder; with a limit, no file may grow beyond it."""
     env = {
         **os.environ,
         "PYTHONPATH": os.pathsep.join(each for each in sys.path if each),
@@ -29,7 +31,7 @@ def command(folder: Path, *arguments: str, limit: int | None = None) -> subproce
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit or 0, limit or 0))
 
     return subprocess.run(
-        [sys.executable, "-m", "lading", *arguments],
+        [sys.executable, "-m", "equipage", *arguments],
         cwd=folder,
         env=env,
         capture_output=True,
@@ -90,7 +92,9 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
     place = tmp_path / "tiny"
     place.mkdir()
     done = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)], capture_output=True, check=False
+        ["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", str(place)],
+        capture_output=True,
+        check=False,
     )
     if done.returncode:
         pytest.skip("no file system can be mounted here")
@@ -116,12 +120,17 @@ def test_a_full_disk(tiny_disk: Path) -> None:
         command(tiny_disk, *arguments)
     assert (tiny_disk / "main.yaml").read_text() == OLD
     assert (tiny_disk / "main.bill").read_text() == "the old one"
-    assert {each.name for each in tiny_disk.iterdir()} == {".git", "main.yaml", "main.bill", "filler"}
+    assert {each.name for each in tiny_disk.iterdir()} == {
+        ".git",
+        "main.yaml",
+        "main.bill",
+        "filler",
+    }
 
 
 KILLED = """
 import os, sys
-from lading import writing
+from equipage import writing
 point = sys.argv[2]
 real = getattr(os, point)
 def dying(*arguments, **more):
@@ -136,7 +145,11 @@ def test_a_kill_at_every_step(point: str, project: Path) -> None:
     """Killed before a step, the old file is there as it was."""
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
     done = subprocess.run(
-        [sys.executable, "-c", KILLED, "main.yaml", point], cwd=project, env=env, check=False, timeout=60
+        [sys.executable, "-c", KILLED, "main.yaml", point],
+        cwd=project,
+        env=env,
+        check=False,
+        timeout=60,
     )
     assert done.returncode == -9
     assert (project / "main.yaml").read_text() == OLD
@@ -146,7 +159,7 @@ def test_readers_never_see_half_a_file(project: Path) -> None:
     """While a file is replaced again and again, whoever reads it sees the old or the new one, whole."""
     texts = [("# " + letter * 200_000 + "\n").encode() for letter in "ab"]
     script = (
-        "import sys, itertools\nfrom lading.writing import write_whole\n"
+        "import sys, itertools\nfrom equipage.files.writing import write_whole\n"
         "for letter in itertools.cycle('ab'): write_whole('main.yaml', ('# ' + letter * 200_000 + '\\n').encode())\n"
     )
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import lading
-from lading.cli.main import main
+import equipage
+from equipage.cli.main import main
 
 USER = "---\ndescription: Reviews.\ntools:\n  allow: [read_file]\n---\nOnly read.\n"
 LOOSE = "---\ndescription: Reviews.\ntools:\n  allow: ['*']\n---\nDo what you like.\n"
@@ -17,7 +17,10 @@ LOOSE = "---\ndescription: Reviews.\ntools:\n  allow: ['*']\n---\nDo what you li
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     root, home = tmp_path / "project", tmp_path / "home"
-    for folder, text in ((root / ".defect" / "agents", LOOSE), (home / ".config" / "defect" / "agents", USER)):
+    for folder, text in (
+        (root / ".defect" / "agents", LOOSE),
+        (home / ".config" / "defect" / "agents", USER),
+    ):
         folder.mkdir(parents=True)
         (folder / "reviewer.md").write_text(text)
     (root / ".git").mkdir()
@@ -39,7 +42,7 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
 
 
 def test_check_says_so(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = json.loads(said(capsys, "check", "--output-format", "json").split("\nlading:")[0])
+    found = json.loads(said(capsys, "check", "--output-format", "json").split("\nequipage:")[0])
     codes = {each["code"]: each["severity"] for each in found["diagnostics"]}
     assert "profile-loosens" in codes or "profile-shadows" in codes, codes
     assert "project-loosens-sandbox" in codes, codes
@@ -61,6 +64,6 @@ def test_explain_says_so(project: Path, capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_the_library_says_so(project: Path, tmp_path: Path) -> None:
-    found = lading.discover_profiles(cwd=project, home=tmp_path / "home", env={})
+    found = equipage.discover_profiles(cwd=project, home=tmp_path / "home", env={})
     assert [each.name for each in found.shadowed] == ["reviewer"]
     assert {each.code for each in found.warnings} & {"profile-loosens", "profile-shadows"}

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
-import lading
-from lading.cli.main import main
-from lading.files import Files
-from lading.kinds.registry import kind_named
-from lading.loading import Request, load_path
-from lading.render import text as text_render
-from lading.sandbox import FileProblem, PathPolicy
+import equipage
+from equipage.cli.main import main
+from equipage.files.reading import Files
+from equipage.files.sandbox import FileProblem, PathPolicy
+from equipage.loading.pipeline import Request, load_path
+from equipage.loading.recognise import kind_named
+from equipage.render import text as text_render
 
 from . import world
 from .world import CANARY
@@ -106,7 +106,12 @@ def test_a_link(project: Path, links: dict[str, str], reference: str, outcome: s
     ],
 )  # fmt: skip
 def test_the_way_to_another_root_goes_by_name(
-    project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, links: dict[str, str], reference: str, outcome: str
+    project: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    links: dict[str, str],
+    reference: str,
+    outcome: str,
 ) -> None:
     """Between two roots nothing is opened: the folder that holds both is none of ours."""
     (tmp_path / "allowed").mkdir()
@@ -178,7 +183,9 @@ def race(here: Path, other: Path, attempt: Callable[[], str], parked: Path) -> t
     swaps: list[int] = []
     deadline = time.monotonic() + SECONDS
     thread = threading.Thread(
-        target=lambda: swaps.append(swap(here, [other, parked], lambda: time.monotonic() > deadline))
+        target=lambda: swaps.append(
+            swap(here, [other, parked], lambda: time.monotonic() > deadline)
+        )
     )
     thread.start()
     while thread.is_alive():
@@ -198,7 +205,9 @@ def test_nothing_escapes_while_it_is_swapped(project: Path, tmp_path: Path, what
     evil.symlink_to(tmp_path / "outside" / ("a.txt" if what == "file" else ""))
     descriptors = len(os.listdir("/proc/self/fd"))
     swaps, seen = race(here, evil, lambda: refer(project, "target/a.txt"), tmp_path / "parked")
-    assert len(os.listdir("/proc/self/fd")) <= descriptors, "every descriptor is closed, whatever happens"
+    assert len(os.listdir("/proc/self/fd")) <= descriptors, (
+        "every descriptor is closed, whatever happens"
+    )
     assert CANARY not in seen
     assert seen <= {"fine", "reference-escapes", "file-missing"}, seen
     assert swaps >= 500
@@ -220,7 +229,10 @@ def test_nothing_escapes_from_a_whole_load(project: Path, tmp_path: Path) -> Non
     def attempt() -> str:
         outcome = load_path(str(main), kind_named("server"), request)
         world.no_bug(outcome.diagnostics)
-        return ",".join(each.code for each in outcome.errors) or outcome.config.baseline.tools[0].tool.description
+        return (
+            ",".join(each.code for each in outcome.errors)
+            or outcome.config.baseline.tools[0].tool.description
+        )
 
     swaps, seen = race(here, tmp_path / "evil", attempt, tmp_path / "parked")
     assert seen <= {"fine", "reference-escapes", "include-not-found"}, seen
@@ -231,7 +243,14 @@ def test_nothing_escapes_from_a_whole_load(project: Path, tmp_path: Path) -> Non
 
 
 LINKED = ".defect/agents/x.md"
-COMMANDS = ["check .", "check . --diff", "check . --kind server", "check . --output-format json", "list .", "graph ."]
+COMMANDS = [
+    "check .",
+    "check . --diff",
+    "check . --kind server",
+    "check . --output-format json",
+    "list .",
+    "graph .",
+]
 
 
 @pytest.mark.parametrize("target", ["/proc/self/environ", "../outside/a.txt"])
@@ -247,25 +266,36 @@ COMMANDS = ["check .", "check . --diff", "check . --kind server", "check . --out
         ".mcp.json",
         "a.tool.yaml",
         "SKILL.md",
-        "lading.toml",
+        "equipage.toml",
         "main.yaml",
         "README.md",
     ],
 )
 def test_a_walk_shows_nothing_of_what_a_link_leads_to(
-    project: Path, name: str, target: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    project: Path,
+    name: str,
+    target: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Somebody else's project, checked on a build service: its log must not hold the environment, or other files."""
     monkeypatch.chdir(project)
     Path("../outside/a.txt").write_text(f"server: {CANARY}\ntools: {CANARY}\n")
-    secrets = {CANARY, *(each[:20] for each in Path("/proc/self/environ").read_text().split("\0") if len(each) >= 20)}
+    secrets = {
+        CANARY,
+        *(
+            each[:20]
+            for each in Path("/proc/self/environ").read_text().split("\0")
+            if len(each) >= 20
+        ),
+    }
     Path(name).parent.mkdir(parents=True, exist_ok=True)
     Path(name).symlink_to(os.path.abspath(target))
     for command in COMMANDS:
         main(command.split())
         said = "".join(capsys.readouterr())
         assert not [each for each in secrets if each in said], said
-        assert "a bug in lading" not in said
+        assert "a bug in equipage" not in said
 
 
 @pytest.mark.parametrize(
@@ -284,7 +314,7 @@ def test_a_link_out_of_the_project_is_told(
     (project.parent / "outside/a.txt").write_text("server: {name: 1}\ntools: []\n")
     (project / name).parent.mkdir(parents=True, exist_ok=True)
     (project / name).symlink_to(project.parent / "outside/a.txt")
-    report = lading.check(["."], env={})
+    report = equipage.check(["."], env={})
     assert [f"{each.name}: {each.code}" for each in report.diagnostics] == told
     assert report.ok
 
@@ -293,23 +323,28 @@ def test_a_link_that_was_named_is_followed(project: Path, monkeypatch: pytest.Mo
     monkeypatch.chdir(project)
     (project.parent / "outside/a.txt").write_text("server: {name: 1}\ntools: []\n")
     (project / "main.yaml").symlink_to(project.parent / "outside/a.txt")
-    assert lading.check("main.yaml", env={}).errors
+    assert equipage.check("main.yaml", env={}).errors
     (project / "inner").symlink_to(project.parent / "outside")
     (project.parent / "outside/main.yaml").symlink_to("a.txt")
-    assert lading.check("inner", env={}).errors, "the folder was named, and so was what is in it"
+    assert equipage.check("inner", env={}).errors, "the folder was named, and so was what is in it"
 
 
-def test_a_link_inside_the_repository_is_followed(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_inside_the_repository_is_followed(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also out of the folder that is checked."""
     (project / "shared.yaml").write_text("server: {name: 1}\ntools: []\n")
     (project / "real/main.yaml").symlink_to("../shared.yaml")
     monkeypatch.chdir(project)
-    assert lading.check("real", env={}).errors
+    assert equipage.check("real", env={}).errors
 
 
 @pytest.mark.parametrize(
     ("text", "code"),
-    [(f"{CANARY}\n", "header-missing"), (f"--- # {CANARY}\ndescription: x\n---\nx\n", "duplicate-profile")],
+    [
+        (f"{CANARY}\n", "header-missing"),
+        (f"--- # {CANARY}\ndescription: x\n---\nx\n", "duplicate-profile"),
+    ],
 )
 def test_a_profile_from_outside_is_read_and_not_shown(
     project: Path, monkeypatch: pytest.MonkeyPatch, text: str, code: str
@@ -321,14 +356,17 @@ def test_a_profile_from_outside_is_read_and_not_shown(
     (agents / "x").mkdir(parents=True)
     (agents / "x.md").symlink_to(project.parent / "outside/a.txt")
     (agents / "x/config.toml").write_text("description = 'x'\nprompt = 'x'\n")
-    report = lading.check(["."], env={})
+    report = equipage.check(["."], env={})
     assert {"profile-link-outside", code} <= {each.code for each in report.diagnostics}
-    assert all(each.span is None and each.fix is None for each in report.diagnostics if each.name == LINKED)
+    assert all(
+        each.span is None and each.fix is None for each in report.diagnostics if each.name == LINKED
+    )
     assert CANARY not in "".join(text_render.render(report, text_render.Style()))
 
 
 @pytest.mark.parametrize(
-    "name", [".claude/agents/x.md", ".defect/agents/x.md", "a.tool.yaml", "main.yaml", "lading.toml"]
+    "name",
+    [".claude/agents/x.md", ".defect/agents/x.md", "a.tool.yaml", "main.yaml", "equipage.toml"],
 )
 def test_the_environment_of_the_process_is_no_file(project: Path, name: str) -> None:
     """A system shows it as one, and a link in a project may lead there. It is refused to whoever names the link, too."""
@@ -336,7 +374,9 @@ def test_the_environment_of_the_process_is_no_file(project: Path, name: str) -> 
     (project / name).symlink_to("/proc/self/environ")
     env = {"CANARY": CANARY, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
     for path in (".", name):
-        command = [sys.executable, "-m", "lading", "check", path]
-        done = subprocess.run(command, cwd=project, env=env, capture_output=True, text=True, timeout=60, check=False)
+        command = [sys.executable, "-m", "equipage", "check", path]
+        done = subprocess.run(
+            command, cwd=project, env=env, capture_output=True, text=True, timeout=60, check=False
+        )
         assert CANARY not in done.stdout + done.stderr
         assert path == "." or "is not a regular file" in done.stdout + done.stderr

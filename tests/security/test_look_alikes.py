@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-import lading
+import equipage
 
 from . import world
 from .world import Sample, load
@@ -73,7 +73,9 @@ def renamed(sample: Sample, field: str, other: str) -> str:
     if sample.file.endswith(".json"):
         return sample.text.replace(f'"{field}":', f"{quoted}:", 1)
     if sample.file.endswith(".toml"):
-        return sample.text.replace(f"[{field}]", f"[{quoted}]", 1).replace(f"{field} =", f"{quoted} =", 1)
+        return sample.text.replace(f"[{field}]", f"[{quoted}]", 1).replace(
+            f"{field} =", f"{quoted} =", 1
+        )
     return sample.text.replace(f"{field}:", f"{quoted}:", 1)
 
 
@@ -84,7 +86,14 @@ def test_a_field_that_only_looks_right(sample: Sample, tmp_path: Path) -> None:
     for field in FIELDS[sample.kind]:
         spellings = [field.replace(letter, TWINS[letter], 1) for letter in field if letter in TWINS]
         spellings += [field[:2] + sign + field[2:] for sign in (*INVISIBLE, *BIDIRECTIONAL)]
-        spellings += [field + "\u0301", field.upper(), field.capitalize(), f" {field}", f"{field} ", field + "\u2028"]
+        spellings += [
+            field + "\u0301",
+            field.upper(),
+            field.capitalize(),
+            f" {field}",
+            f"{field} ",
+            field + "\u2028",
+        ]
         for other in spellings:
             text = renamed(sample, field, other)
             if text == sample.text or other == field:
@@ -92,7 +101,9 @@ def test_a_field_that_only_looks_right(sample: Sample, tmp_path: Path) -> None:
             outcome = load(sample, tmp_path, text)
             found = {str(each) for each in outcome.diagnostics} - quiet
             assert found, f"{other!a} for `{field}` is silent"
-            assert not any(sign in line for line in found for sign in (*INVISIBLE, *BIDIRECTIONAL)), "shown raw"
+            assert not any(
+                sign in line for line in found for sign in (*INVISIBLE, *BIDIRECTIONAL)
+            ), "shown raw"
 
 
 NAMES = {
@@ -102,7 +113,9 @@ NAMES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("sign", [*INVISIBLE, *BIDIRECTIONAL, "\U000e0041"], ids=lambda each: f"U+{ord(each):04X}")
+@pytest.mark.parametrize(
+    "sign", [*INVISIBLE, *BIDIRECTIONAL, "\U000e0041"], ids=lambda each: f"U+{ord(each):04X}"
+)
 @pytest.mark.parametrize("where", NAMES)
 def test_an_invisible_character_in_a_name(where: str, sign: str, tmp_path: Path) -> None:
     sample, text = NAMES[where]
@@ -132,7 +145,7 @@ def test_hidden_text_in_what_an_agent_reads(
     path = tmp_path / file
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text.replace("%s", ""), encoding="utf-8")
-    quiet = {each.code for each in lading.check([file], env={}).diagnostics}
+    quiet = {each.code for each in equipage.check([file], env={}).diagnostics}
     path.write_text(text.replace("%s", sign), encoding="utf-8")
-    found = {each.code for each in lading.check([file], env={}).diagnostics} - quiet
+    found = {each.code for each in equipage.check([file], env={}).diagnostics} - quiet
     assert found, "nobody was told"

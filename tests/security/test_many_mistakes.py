@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-import lading
+import equipage
 from clock import promised
-from lading import blueprints
+from equipage.kinds.blueprint import expanding as blueprints
 
 pytestmark = pytest.mark.long
 
@@ -49,32 +49,50 @@ def not_finite(count: int) -> Case:
 
 
 def keys_that_are_no_text(count: int) -> Case:
-    text = SERVER + "tools: []\nmetadata:\n" + "".join(f"  {number}: 1\n" for number in range(count))
+    text = (
+        SERVER + "tools: []\nmetadata:\n" + "".join(f"  {number}: 1\n" for number in range(count))
+    )
     return {"main.yaml": text}, "non-string-key", count
 
 
 def types_of_a_schema(count: int) -> Case:
-    return {"a.tool.yaml": f"{PACK}inputSchema: {{type: [{listed(count, 'x#')}]}}\n"}, "schema-type-unknown", count
+    return (
+        {"a.tool.yaml": f"{PACK}inputSchema: {{type: [{listed(count, 'x#')}]}}\n"},
+        "schema-type-unknown",
+        count,
+    )
 
 
 def unused_comments(count: int) -> Case:
-    return {"main.yaml": SERVER + "tools: []\n" + "# lading: ignore[unknown-field]\n" * count}, "unused-ignore", count
+    return (
+        {"main.yaml": SERVER + "tools: []\n" + "# equipage: ignore[unknown-field]\n" * count},
+        "unused-ignore",
+        count,
+    )
 
 
 def used_comments(count: int) -> Case:
-    text = SERVER + "tools: []\n" + lines(count, "tols#: 1 # lading: ignore[unknown-field]\n")
+    text = SERVER + "tools: []\n" + lines(count, "tols#: 1 # equipage: ignore[unknown-field]\n")
     return {"main.yaml": text}, "unknown-field", 0
 
 
 def codes_of_one_comment(count: int) -> Case:
-    return {"main.yaml": f"{SERVER}tools: []\n# lading: ignore[{listed(count, 'unknown-f#')}]\n"}, "unknown-code", count
+    return (
+        {"main.yaml": f"{SERVER}tools: []\n# equipage: ignore[{listed(count, 'unknown-f#')}]\n"},
+        "unknown-code",
+        count,
+    )
 
 
 def steps_without_agents(count: int) -> Case:
     step = "    - {kind: step, ref: writr#, in: {op: path, at: $.task}, out: {op: path, at: $.a}}\n"
     agent = "  - {name: writer#, kind: agent_block, profile: {system_prompt: x, model: s}}\n"
     flow = "id: t\nflow:\n  kind: seq\n  children:\n"
-    return {"team.yaml": f"{flow}{lines(count, step)}agents:\n{lines(count, agent)}"}, "unknown-agent", count
+    return (
+        {"team.yaml": f"{flow}{lines(count, step)}agents:\n{lines(count, agent)}"},
+        "unknown-agent",
+        count,
+    )
 
 
 def removed_tools(count: int) -> Case:
@@ -86,13 +104,23 @@ def removed_tools(count: int) -> Case:
 def tools_of_servers(count: int) -> Case:
     servers = {"mcpServers": {f"weather{number:05d}": {"command": "x"} for number in range(count)}}
     agent = f"---\nname: a\ndescription: d\ntools: {listed(count, 'mcp__wether#__x')}\n---\nBody\n"
-    return {".mcp.json": json.dumps(servers), ".claude/agents/a.md": agent}, "unknown-reference", count
+    return (
+        {".mcp.json": json.dumps(servers), ".claude/agents/a.md": agent},
+        "unknown-reference",
+        count,
+    )
 
 
 def tools_of_a_profile(count: int) -> Case:
     settings = lines(count, '[mcp.servers.weather#]\ntransport = "stdio"\ncommand = "x"\n')
-    profile = f"---\ndescription: d\ntools:\n  allow: [{listed(count, 'mcp__wether#__x')}]\n---\nBody\n"
-    return {".defect/config.toml": settings, ".defect/agents/a.md": profile}, "unknown-server", count
+    profile = (
+        f"---\ndescription: d\ntools:\n  allow: [{listed(count, 'mcp__wether#__x')}]\n---\nBody\n"
+    )
+    return (
+        {".defect/config.toml": settings, ".defect/agents/a.md": profile},
+        "unknown-server",
+        count,
+    )
 
 
 def missing_includes(count: int) -> Case:
@@ -102,12 +130,18 @@ def missing_includes(count: int) -> Case:
 
 
 #: The first of many mistakes is told what was meant.
-NEARLY_RIGHT = (steps_without_agents, removed_tools, tools_of_servers, tools_of_a_profile, missing_includes)
+NEARLY_RIGHT = (
+    steps_without_agents,
+    removed_tools,
+    tools_of_servers,
+    tools_of_a_profile,
+    missing_includes,
+)
 
 
 def unknown_kinds(count: int) -> Case:
     settings = "[kinds]\n" + lines(count, '"x#" = "servr#"\n')
-    return {"lading.toml": settings, "main.yaml": SERVER + "tools: []\n"}, "unknown-kind", count
+    return {"equipage.toml": settings, "main.yaml": SERVER + "tools: []\n"}, "unknown-kind", count
 
 
 def open_quotes(count: int) -> Case:
@@ -124,7 +158,11 @@ def blanks_in_a_name(count: int) -> Case:
 
 
 def short_forms_of_tags(count: int) -> Case:
-    return {"main.yaml": lines(count, "%TAG !a#! tag:x\n") + f"---\n{SERVER}tools: []\n"}, "yaml-syntax", 1
+    return (
+        {"main.yaml": lines(count, "%TAG !a#! tag:x\n") + f"---\n{SERVER}tools: []\n"},
+        "yaml-syntax",
+        1,
+    )
 
 
 def unknown_settings(count: int) -> Case:
@@ -133,13 +171,25 @@ def unknown_settings(count: int) -> Case:
 
 def servers_of_settings(count: int) -> Case:
     table = lines(count, '[mcp.servers.s#]\ntransport = "stdio"\ncommand = "x"\n')
-    servers = {"mcpServers": {f"s{number:05d}": {"command": "x", "type": None} for number in range(2 * count)}}
-    return {".defect/config.toml": table, ".mcp.json": json.dumps(servers)}, "mcp-server-shadowed", count
+    servers = {
+        "mcpServers": {
+            f"s{number:05d}": {"command": "x", "type": None} for number in range(2 * count)
+        }
+    }
+    return (
+        {".defect/config.toml": table, ".mcp.json": json.dumps(servers)},
+        "mcp-server-shadowed",
+        count,
+    )
 
 
 def hooks_of_a_profile(count: int) -> Case:
     hooks = "  after_session_enter:\n" + "    - {source: y}\n" * count
-    return {".defect/agents/a.md": f"---\ndescription: d\nhooks:\n{hooks}---\nBody\n"}, "unknown-field", count
+    return (
+        {".defect/agents/a.md": f"---\ndescription: d\nhooks:\n{hooks}---\nBody\n"},
+        "unknown-field",
+        count,
+    )
 
 
 def numbers_for_names(count: int) -> Case:
@@ -181,7 +231,11 @@ def unknown_tools(count: int) -> Case:
     ids=lambda each: each.__name__.replace("_", " ") if callable(each) else "",
 )
 def test_time_grows_with_the_text(
-    make: Callable[[int], Case], count: int, seconds: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    make: Callable[[int], Case],
+    count: int,
+    seconds: float,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     files, code, told = make(count)
@@ -189,10 +243,15 @@ def test_time_grows_with_the_text(
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
-    kind = {"team.json": "blueprint", "team.yaml": "blueprint", "main.yaml": "server", "a.tool.yaml": "toolpack"}
-    paths = [name for name in files if name in kind and "lading.toml" not in files] or ["."]
+    kind = {
+        "team.json": "blueprint",
+        "team.yaml": "blueprint",
+        "main.yaml": "server",
+        "a.tool.yaml": "toolpack",
+    }
+    paths = [name for name in files if name in kind and "equipage.toml" not in files] or ["."]
     with promised(seconds):
-        report = lading.check(paths, kind=kind.get(paths[0]), env={}, jobs=1)
+        report = equipage.check(paths, kind=kind.get(paths[0]), env={}, jobs=1)
     found = Counter(each.code for each in report.diagnostics)
     assert found[code] == told
     if make in NEARLY_RIGHT:
@@ -206,7 +265,7 @@ def test_a_blueprint_with_shared_parts(pair: type[list[object]] | type[tuple[obj
     value = pair(["x"])
     for _ in range(40):
         value = pair([value, value])
-    with promised(0.5), pytest.raises(lading.LoadError) as caught:
+    with promised(0.5), pytest.raises(equipage.LoadError) as caught:
         blueprints.expand({"a": value}, ".")
     assert [each.code for each in caught.value.diagnostics] == ["composed-too-large"]
 
@@ -223,4 +282,4 @@ def test_ignored_files_by_the_thousand(tmp_path: Path) -> None:
     (tmp_path / ".gitignore").write_text(lines(10_000, "a*b#\n"))
     (tmp_path / "b").mkdir()
     with promised(1.5):
-        assert not lading.check([tmp_path], env={}).diagnostics
+        assert not equipage.check([tmp_path], env={}).diagnostics

@@ -14,10 +14,10 @@ import pytest
 from msgspec import inspect as types
 
 from casefiles import cases_in
-from lading.files import MemoryFiles
-from lading.inspection import type_info
-from lading.kinds.registry import kind_named
-from lading.loading import Request, load_text
+from equipage.files.reading import MemoryFiles
+from equipage.loading.model import type_info
+from equipage.loading.pipeline import Request, load_text
+from equipage.loading.recognise import kind_named
 
 CASES = Path(__file__).resolve().parents[1] / "cases"
 
@@ -56,7 +56,10 @@ def slips(name: str, rng: random.Random) -> list[str]:
         name[:place] + name[place] + name[place:],
         name[:place] + letter + name[place + 1 :],
         name[:place] + letter + name[place:],
-        name[: max(place - 1, 0)] + name[place] + name[max(place - 1, 0) : place] + name[place + 1 :],
+        name[: max(place - 1, 0)]
+        + name[place]
+        + name[max(place - 1, 0) : place]
+        + name[place + 1 :],
     }
     return sorted(each for each in found if each and each != name)
 
@@ -64,8 +67,7 @@ def slips(name: str, rng: random.Random) -> list[str]:
 @cache
 def documents(kind: str) -> list[Doc]:
     """The mappings of all case files of a kind, as plain data."""
-    from lading.syntax import toml, yaml
-    from lading.syntax.engine import SyntaxProblem
+    from equipage.syntax import SyntaxProblem, toml, yaml
 
     found: list[Doc] = []
     for case in cases_in(CASES):
@@ -84,11 +86,17 @@ def documents(kind: str) -> list[Doc]:
     example = kind_named(kind).example
     if example:
         engine = toml if kind == "settings" else yaml
-        found.append(engine.load(example if not example.startswith("---") else example.split("---")[1]).value)  # type: ignore[arg-type]
+        found.append(
+            engine.load(example if not example.startswith("---") else example.split("---")[1]).value
+        )  # type: ignore[arg-type]
     return [*found, *_RICH.get(kind, ())]
 
 
-_HOOK = {"name": "h", "match": {"tool": "bash"}, "handler": {"type": "builtin", "name": "redact-secrets"}}
+_HOOK = {
+    "name": "h",
+    "match": {"tool": "bash"},
+    "handler": {"type": "builtin", "name": "redact-secrets"},
+}
 #: Documents with fields that no case file of one document has.
 _RICH: dict[str, tuple[Doc, ...]] = {
     "profile": (
@@ -125,14 +133,22 @@ def _at(value: Any, path: tuple[Any, ...]) -> Any:
 def renamed(value: Any, path: tuple[Any, ...], name: str) -> Any:
     step, *rest = path
     if isinstance(value, list):
-        return [renamed(each, tuple(rest), name) if number == step else each for number, each in enumerate(value)]
+        return [
+            renamed(each, tuple(rest), name) if number == step else each
+            for number, each in enumerate(value)
+        ]
     if not rest:
         return {name if key == step else key: each for key, each in value.items()}
-    return {key: renamed(each, tuple(rest), name) if key == step else each for key, each in value.items()}
+    return {
+        key: renamed(each, tuple(rest), name) if key == step else each
+        for key, each in value.items()
+    }
 
 
 #: Below these, every key is the author's own business.
-_FREE_FORM = frozenset({"inputSchema", "outputSchema", "params", "metadata", "spec", "env", "extras"})
+_FREE_FORM = frozenset(
+    {"inputSchema", "outputSchema", "params", "metadata", "spec", "env", "extras"}
+)
 NAMES = {
     "server": "main.yaml",
     "blueprint": "team.json",
@@ -149,7 +165,14 @@ def findings(kind: str, document: Doc) -> list[tuple[str, str]]:
         text = f"---\n{text}\n---\nText.\n"
     if kind == "settings":
         text = _toml(document)
-    outcome = load_text(text, kind_named(kind), Request(env={}), MemoryFiles({}, cwd="/p"), name=NAMES[kind], base="/p")
+    outcome = load_text(
+        text,
+        kind_named(kind),
+        Request(env={}),
+        MemoryFiles({}, cwd="/p"),
+        name=NAMES[kind],
+        base="/p",
+    )
     assert not any(each.code == "internal-error" for each in outcome.diagnostics)
     return sorted((each.code, each.message) for each in outcome.diagnostics)
 
@@ -159,7 +182,11 @@ def _toml(value: Any) -> str:
 
     def inline(each: Any) -> str:
         if isinstance(each, dict):
-            return "{" + ", ".join(f"{json.dumps(key)} = {inline(child)}" for key, child in each.items()) + "}"
+            return (
+                "{"
+                + ", ".join(f"{json.dumps(key)} = {inline(child)}" for key, child in each.items())
+                + "}"
+            )
         if isinstance(each, list):
             return "[" + ", ".join(map(inline, each)) + "]"
         return json.dumps(each)
@@ -188,7 +215,9 @@ def test_no_slip_is_silent(kind: str) -> None:
             silent += [
                 f"{slip} for {path}"
                 for slip in slips(name, rng)
-                if slip not in known and slip not in beside and findings(kind, renamed(document, path, slip)) == before
+                if slip not in known
+                and slip not in beside
+                and findings(kind, renamed(document, path, slip)) == before
             ]
     assert silent == []
     assert len(tried) >= min(len(known), 10) * 0.7, (sorted(known - tried), len(tried))

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-import lading
+import equipage
 from clock import SLACK, Clock
-from lading.cli.main import main
-from lading.render import text as text_render
+from equipage.cli.main import main
+from equipage.render import text as text_render
 
 from . import world
 
@@ -45,7 +45,9 @@ EVIL = [
     "\U000e0041\U000e0042",
 ]
 #: What a terminal acts on: anything but the colours we write ourselves.
-CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]")
+CONTROL = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e0fff]"
+)
 FORMATS = ["text", "json", "github", "sarif"]
 
 
@@ -58,15 +60,25 @@ def write(folder: Path, evil: str) -> None:
         encoding="utf-8",
     )
     (folder / "team.yaml").write_text(
-        world.BLUEPRINT.text.replace("ref: writer", f"ref: {quoted}") + f"{quoted}: {{$file: {quoted}}}\n",
+        world.BLUEPRINT.text.replace("ref: writer", f"ref: {quoted}")
+        + f"{quoted}: {{$file: {quoted}}}\n",
         encoding="utf-8",
     )
 
 
 def run(folder: Path, *arguments: str) -> str:
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each), "COLUMNS": "200"}
+    env = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(each for each in sys.path if each),
+        "COLUMNS": "200",
+    }
     done = subprocess.run(
-        [sys.executable, "-m", "lading", *arguments], cwd=folder, env=env, capture_output=True, timeout=120, check=False
+        [sys.executable, "-m", "equipage", *arguments],
+        cwd=folder,
+        env=env,
+        capture_output=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode in (0, 1), done.stderr.decode()
     return done.stdout.decode("utf-8") + done.stderr.decode("utf-8")
@@ -88,10 +100,14 @@ def test_nothing_acts_on_a_terminal(form: str, evil_project: Path) -> None:
     assert [line for line in said.split("\n") if CONTROL.search(line.replace("\t", ""))] == []
 
 
-def test_the_report_of_the_library_is_clean_too(evil_project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_report_of_the_library_is_clean_too(
+    evil_project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(evil_project)
-    report = lading.check(["."], env={})
-    said = "".join(text_render.render(report, text_render.Style(width=200, colour=True))).replace("\x1b[", "")
+    report = equipage.check(["."], env={})
+    said = "".join(text_render.render(report, text_render.Style(width=200, colour=True))).replace(
+        "\x1b[", ""
+    )
     assert not [line for line in said.split("\n") if CONTROL.search(line)]
     assert report.errors
     for each in report.diagnostics:
@@ -119,12 +135,20 @@ def test_json_stays_json(form: str, evil_project: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", [["list", "."], ["show", "main.yaml"], ["graph", "main.yaml"], ["explain", "main.yaml", "server.name"]]
+    "command",
+    [
+        ["list", "."],
+        ["show", "main.yaml"],
+        ["graph", "main.yaml"],
+        ["explain", "main.yaml", "server.name"],
+    ],
 )
 def test_other_commands(command: list[str], tmp_path: Path) -> None:
     (tmp_path / ".git").mkdir()
     evil = "".join(EVIL)
-    (tmp_path / "main.yaml").write_text(f"server: {{name: {json.dumps(evil)}}}\ntools: []\n", encoding="utf-8")
+    (tmp_path / "main.yaml").write_text(
+        f"server: {{name: {json.dumps(evil)}}}\ntools: []\n", encoding="utf-8"
+    )
     said = run(tmp_path, *command)
     assert [line for line in said.split("\n") if CONTROL.search(line)] == []
 
@@ -173,7 +197,10 @@ OTHERS = [
 
 @pytest.mark.parametrize("written", [*ON_FILES, *OTHERS])
 def test_names_act_on_nothing(
-    written: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    written: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """The same through the names of files, and through arguments, in what is asked for and in every note."""
     for number, evil in enumerate(NAMES):
@@ -185,23 +212,27 @@ def test_names_act_on_nothing(
         Path(f"bad-{evil}.yaml").write_text("server: {name: 1}\ntools: 1\n")
         for side, version in (("one", 1), ("two", 2)):
             Path(side).mkdir()
-            Path(side, f"{evil}.yaml").write_text(f"server: {{name: a, version: '{version}'}}\ntools: []\n")
+            Path(side, f"{evil}.yaml").write_text(
+                f"server: {{name: a, version: '{version}'}}\ntools: []\n"
+            )
         main([word.replace("NAME", evil) for word in written.split()])
         out, err = capsys.readouterr()
-        assert "a bug in lading" not in err
+        assert "a bug in equipage" not in err
         for line in (out + err).split("\n"):
             assert not CONTROL.search(line.replace("\t", "")), ascii(line)
             ours = "github" in written and re.match("::(error|warning|notice) (file|title)=", line)
             assert ours or not line.startswith(("::", "##")), line
 
 
-def test_the_words_of_a_finding_can_be_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_words_of_a_finding_can_be_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also if the name of its file is no text."""
     monkeypatch.chdir(tmp_path)
     path = os.fsdecode(b"a\xff\n\x1b.yaml")
     Path(path).write_text("server: {name: 1}\ntools: []\n")
-    with pytest.raises(lading.LoadError) as caught:
-        lading.load(path, kind="server", env={})
+    with pytest.raises(equipage.LoadError) as caught:
+        equipage.load(path, kind="server", env={})
     said = str(caught.value)
     assert said.encode().startswith(rb"a\udcff\n\u001b.yaml:1:16: error[wrong-type]")
     assert said == "\n".join(map(str, caught.value.errors))
@@ -218,7 +249,11 @@ def test_the_words_of_a_finding_can_be_printed(tmp_path: Path, monkeypatch: pyte
     ],
 )
 def test_a_diff_quotes_names_as_git_does(
-    name: str, header: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str,
+    header: bytes,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     subprocess.run(["git", "init", "-q", "."], check=True)
@@ -233,10 +268,16 @@ def test_a_diff_quotes_names_as_git_does(
 @pytest.mark.parametrize("letter", ["x", "\u0301", "\u65e5", "\t", "\u202e"], ids=ascii)
 def test_a_line_as_long_as_a_file(letter: str, tmp_path: Path) -> None:
     """What is shown of a line takes no longer for a longer line."""
-    text = f"server: {{name: a, '{letter * 1_000_000}': '{letter * 1_000_000}', nmae: 1}}\ntools: []\n"
+    text = (
+        f"server: {{name: a, '{letter * 1_000_000}': '{letter * 1_000_000}', nmae: 1}}\ntools: []\n"
+    )
     outcome = world.load(world.SERVER, tmp_path, text)
     with Clock() as clock:
-        said = "".join(text_render.render(lading.Report((), outcome.diagnostics), text_render.Style(width=120)))
+        said = "".join(
+            text_render.render(
+                equipage.Report((), outcome.diagnostics), text_render.Style(width=120)
+            )
+        )
     assert len(said) < 5_000
     assert clock.seconds < SLACK
 

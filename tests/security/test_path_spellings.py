@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-import lading
-from lading.blueprints import expand
-from lading.toolpacks import ToolpackLoader
+import equipage
+from equipage.kinds.blueprint.expanding import expand
+from equipage.kinds.toolpack.loader import ToolpackLoader
 
 from . import world
 from .world import CANARY, run_python
@@ -145,7 +145,9 @@ def agent(quoted: str) -> str:
 
 
 def schema(quoted: str) -> str:
-    return world.TOOLPACK.text.replace("{type: object, properties: {text: {type: string}}}", f"{{$ref: {quoted}}}")
+    return world.TOOLPACK.text.replace(
+        "{type: object, properties: {text: {type: string}}}", f"{{$ref: {quoted}}}"
+    )
 
 
 def prompt(quoted: str) -> str:
@@ -211,10 +213,15 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Answers:
         for each in spellings(folder, directive):
             job = {"cwd": str(folder / "project"), "file": str(folder / "project" / directive.file)}
             content = directive.text(json.dumps(each))
-            jobs.append(job | {"content": content, "kind": directive.kind, "options": dict(directive.options)})
+            jobs.append(
+                job
+                | {"content": content, "kind": directive.kind, "options": dict(directive.options)}
+            )
         (base / Path(directive.file).name).write_text(content)
     # The last of each directive is harmless: loading it first imports whatever a load needs.
-    last = [jobs[len(jobs) // len(DIRECTIVES) * number - 1] for number in range(1, len(DIRECTIVES) + 1)]
+    last = [
+        jobs[len(jobs) // len(DIRECTIVES) * number - 1] for number in range(1, len(DIRECTIVES) + 1)
+    ]
     (top / "jobs.json").write_text(json.dumps([*last, *jobs]))
     done = run_python("watched.py", "opens", str(top / "jobs.json"), cwd=top)
     assert done.returncode == 0, done.stderr
@@ -231,7 +238,10 @@ def test_nothing_outside_is_opened(directive: Directive, answers: Answers) -> No
         *said, text = answer["said"]
         leaked = [each for each in answer["opened"] if not each.startswith(answer["cwd"])]
         if directive.absolute and spelling.startswith("/"):
-            assert leaked == [] or said, (spelling, answer)  # a warning, or why it could not be read
+            assert leaked == [] or said, (
+                spelling,
+                answer,
+            )  # a warning, or why it could not be read
             continue
         assert leaked == [], (spelling, answer)
         assert CANARY not in text, (spelling, said)
@@ -262,7 +272,7 @@ execution: {kind: python, module: "tools.text:count"}
 
 
 def _load(root: Path, given: Any) -> object:
-    return lading.load(root / "project/a.tool.yaml", env={}, roots=given)
+    return equipage.load(root / "project/a.tool.yaml", env={}, roots=given)
 
 
 def _load_tools(root: Path, given: Any) -> object:
@@ -283,6 +293,6 @@ def test_one_root_is_not_taken_letter_by_letter(tmp_path: Path, read: Any, singl
     (tmp_path / "outside/canary.txt").write_text(CANARY)
     (tmp_path / "outside/schema.json").write_text('{"type": "object"}')
     (tmp_path / "project/a.tool.yaml").write_text(TOOL)
-    with pytest.raises(lading.LoadError) as caught:
+    with pytest.raises(equipage.LoadError) as caught:
         read(tmp_path, single(tmp_path / "shared"))
     assert len(caught.value.errors) == 1, caught.value

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from clock import SLACK, Clock
-from lading.loading import Outcome
+from equipage.loading.pipeline import Outcome
 
 from . import world
 from .world import load
@@ -26,7 +26,9 @@ PATTERNS = [
 
 
 def toolpack(schema: Any) -> str:
-    return world.TOOLPACK.text.replace("{type: object, properties: {text: {type: string}}}", json.dumps(schema))
+    return world.TOOLPACK.text.replace(
+        "{type: object, properties: {text: {type: string}}}", json.dumps(schema)
+    )
 
 
 def timed(folder: Path, schema: Any) -> tuple[Outcome, float]:
@@ -39,7 +41,10 @@ def timed(folder: Path, schema: Any) -> tuple[Outcome, float]:
 
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda each: each[:40])
 def test_a_pattern_is_judged_and_not_tried(pattern: str, tmp_path: Path) -> None:
-    for schema in ({"type": "string", "pattern": pattern}, {"type": "object", "patternProperties": {pattern: {}}}):
+    for schema in (
+        {"type": "string", "pattern": pattern},
+        {"type": "object", "patternProperties": {pattern: {}}},
+    ):
         schema |= {"default": "a" * 50_000 + "!", "examples": ["a" * 50_000 + "!"]}
         _, seconds = timed(tmp_path, schema)
         assert seconds < SLACK
@@ -110,7 +115,9 @@ def test_loops(schema: Any, code: str | None, tmp_path: Path) -> None:
 
 def test_a_ring_of_files(tmp_path: Path) -> None:
     for number in range(200):
-        (tmp_path / f"s{number}.json").write_text(json.dumps({"$ref": f"s{(number + 1) % 200}.json"}))
+        (tmp_path / f"s{number}.json").write_text(
+            json.dumps({"$ref": f"s{(number + 1) % 200}.json"})
+        )
     outcome, seconds = timed(tmp_path, {"$ref": "s0.json"})
     assert "schema-ref-loop" in world.codes(outcome), outcome.diagnostics[:2]
     assert seconds < SLACK
@@ -118,7 +125,9 @@ def test_a_ring_of_files(tmp_path: Path) -> None:
 
 def test_a_chain_of_files(tmp_path: Path) -> None:
     for number in range(1_000):
-        (tmp_path / f"s{number}.json").write_text(json.dumps({"properties": {"a": {"$ref": f"s{number + 1}.json"}}}))
+        (tmp_path / f"s{number}.json").write_text(
+            json.dumps({"properties": {"a": {"$ref": f"s{number + 1}.json"}}})
+        )
     (tmp_path / "s1000.json").write_text('{"type": "string"}')
     outcome, seconds = timed(tmp_path, {"$ref": "s0.json"})
     assert "schema-too-deep" in world.codes(outcome), outcome.diagnostics[:2]

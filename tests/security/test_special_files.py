@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-import lading
-from lading.files import Files
-from lading.sandbox import FileProblem
+import equipage
+from equipage.files.reading import Files
+from equipage.files.sandbox import FileProblem
 
 from . import world
 from .world import run_python
@@ -33,7 +33,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def codes(*paths: str, kind: str | None = "server") -> list[str]:
-    report = lading.check(paths or ["."], kind=kind, env={})
+    report = equipage.check(paths or ["."], kind=kind, env={})
     world.no_bug(report.diagnostics)
     return [each.code for each in report.errors]
 
@@ -49,7 +49,9 @@ def test_a_socket() -> None:
         assert codes("main.yaml")[0] in ("file-not-regular", "file-unreadable")
 
 
-@pytest.mark.parametrize("device", ["/dev/zero", "/dev/null", "/dev/tty", "/dev/stdin", "/dev/random", "/dev/full"])
+@pytest.mark.parametrize(
+    "device", ["/dev/zero", "/dev/null", "/dev/tty", "/dev/stdin", "/dev/random", "/dev/full"]
+)
 def test_a_device(device: str) -> None:
     if not os.path.exists(device):
         pytest.skip(f"no {device} here")
@@ -58,7 +60,14 @@ def test_a_device(device: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "file", ["/proc/self/status", "/proc/kmsg", "/proc/self/mem", "/proc/self/environ", "/sys/kernel/notes"]
+    "file",
+    [
+        "/proc/self/status",
+        "/proc/kmsg",
+        "/proc/self/mem",
+        "/proc/self/environ",
+        "/sys/kernel/notes",
+    ],
 )
 def test_files_that_say_they_are_empty(file: str) -> None:
     if not os.path.exists(file):
@@ -68,12 +77,19 @@ def test_files_that_say_they_are_empty(file: str) -> None:
 
 
 def test_a_folder_named_like_a_file() -> None:
-    for name in ("main.yaml", "a.tool.yaml", "SKILL.md", "lading.toml", "pyproject.toml", ".gitignore"):
+    for name in (
+        "main.yaml",
+        "a.tool.yaml",
+        "SKILL.md",
+        "equipage.toml",
+        "pyproject.toml",
+        ".gitignore",
+    ):
         Path(name).mkdir()
-    with pytest.raises(lading.LoadError) as caught:
-        lading.load("main.yaml", kind="server")
+    with pytest.raises(equipage.LoadError) as caught:
+        equipage.load("main.yaml", kind="server")
     assert [each.code for each in caught.value.errors] == ["file-is-directory"]
-    report = lading.check(["."], env={})
+    report = equipage.check(["."], env={})
     assert [str(each) for each in report.errors] == [
         "SKILL.md: error[file-is-directory] SKILL.md is a directory, expected a file",
         "a.tool.yaml: error[file-is-directory] a.tool.yaml is a directory, expected a file",
@@ -87,7 +103,7 @@ def test_a_folder_named_like_a_file() -> None:
 def test_a_pipe_in_the_place_of_a_file_is_told(name: str) -> None:
     os.mkfifo(name)
     os.mkfifo("other.yaml")
-    assert [str(each) for each in lading.check(["."], env={}).diagnostics] == [
+    assert [str(each) for each in equipage.check(["."], env={}).diagnostics] == [
         f"{name}: error[file-not-regular] {name} is not a regular file"
     ]
 
@@ -95,8 +111,14 @@ def test_a_pipe_in_the_place_of_a_file_is_told(name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("bin.yaml", ["bin.yaml: error[not-utf8] bin.yaml is not valid UTF-8: byte 0xFF at offset 28"]),
-        ("bin.json", ["bin.json: error[not-utf8] bin.json is not valid UTF-8: byte 0xFF at offset 28"]),
+        (
+            "bin.yaml",
+            ["bin.yaml: error[not-utf8] bin.yaml is not valid UTF-8: byte 0xFF at offset 28"],
+        ),
+        (
+            "bin.json",
+            ["bin.json: error[not-utf8] bin.json is not valid UTF-8: byte 0xFF at offset 28"],
+        ),
         ("bin.txt", []),
     ],
 )
@@ -104,11 +126,11 @@ def test_a_text_with_bytes_that_are_none(name: str, told: list[str]) -> None:
     """What looks like one of ours is told, what looks like nothing is nobody's business."""
     Path(name).write_bytes(b"server: {name: a}\ntools: []\n\xff")
     Path("noise.yaml").write_bytes(b"\xff\xfe\x00" * 100)
-    assert [str(each) for each in lading.check(["."], env={}).diagnostics] == told
+    assert [str(each) for each in equipage.check(["."], env={}).diagnostics] == told
 
 
 def test_an_empty_file() -> None:
-    for name in ("main.yaml", "a.tool.yaml", ".mcp.json", "lading.toml"):
+    for name in ("main.yaml", "a.tool.yaml", ".mcp.json", "equipage.toml"):
         Path(name).touch()
     assert codes("main.yaml") == ["document-empty"]
     assert "document-empty" in codes("a.tool.yaml", kind=None)
@@ -188,7 +210,9 @@ def _somebody() -> Iterator[None]:
     os.seteuid(0)
 
 
-def test_an_unreadable_file_or_folder(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+def test_an_unreadable_file_or_folder(
+    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     with tempfile.TemporaryDirectory() as folder:
         monkeypatch.chdir(folder)
         Path(folder).chmod(0o755)
@@ -200,7 +224,7 @@ def test_an_unreadable_file_or_folder(monkeypatch: pytest.MonkeyPatch, request: 
         request.getfixturevalue("_somebody")
         assert codes("main.yaml") == ["file-unreadable"]
         assert codes("shut/main.yaml") == ["file-unreadable"]
-        assert {each.code for each in lading.check(["."], env={}).diagnostics} == {
+        assert {each.code for each in equipage.check(["."], env={}).diagnostics} == {
             "file-unreadable",
             "folder-unreadable",
         }
@@ -210,7 +234,9 @@ def test_an_unreadable_file_or_folder(monkeypatch: pytest.MonkeyPatch, request: 
         monkeypatch.chdir("/")
 
 
-@pytest.mark.parametrize("name", ["pyproject.toml", "lading.toml", ".gitignore", ".git/info/exclude"])
+@pytest.mark.parametrize(
+    "name", ["pyproject.toml", "equipage.toml", ".gitignore", ".git/info/exclude"]
+)
 def test_a_pipe_in_the_place_of_settings(name: str) -> None:
     """What is looked at without being asked for must not hang a run either."""
     Path(".git/info").mkdir()
@@ -220,7 +246,7 @@ def test_a_pipe_in_the_place_of_settings(name: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("name", ["pyproject.toml", "lading.toml", ".gitignore"])
+@pytest.mark.parametrize("name", ["pyproject.toml", "equipage.toml", ".gitignore"])
 def test_settings_without_end(name: str) -> None:
     with open(name, "wb") as file:
         try:
@@ -242,7 +268,7 @@ def test_names_nobody_should_give(name: bytes) -> None:
         Path(os.fsdecode(name)).write_text("server: {name: a\ntools: []\n")
     except OSError:
         pytest.skip("the file system does not take the name")
-    report = lading.check(["."], env={})
+    report = equipage.check(["."], env={})
     world.no_bug(report.diagnostics)
     said = "".join(map(str, report.diagnostics)) + "".join(each.path for each in report.files)
     assert report.diagnostics
@@ -258,6 +284,6 @@ def test_descriptors_are_closed(tmp_path: Path) -> None:
     for _ in range(50):
         codes("pipe.yaml")
         codes("missing.yaml")
-        with contextlib.suppress(lading.LoadError):
-            lading.load("folder.yaml", kind="server")
+        with contextlib.suppress(equipage.LoadError):
+            equipage.load("folder.yaml", kind="server")
     assert len(os.listdir("/proc/self/fd")) <= before

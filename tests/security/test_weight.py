@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading.weight import CHARACTERS_PER_NODE, outweighs, weight
+from equipage.core.frozen import CHARACTERS_PER_NODE, outweighs, weight
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3), inner, max_size=4)
+    ),
     max_leaves=20,
 )
 
@@ -44,7 +46,9 @@ def test_text_counts(length: int, extra: int) -> None:
 LONG_TEXTS = st.lists(st.integers(0, 200).map("x".__mul__), max_size=20)
 
 
-@given(st.lists(VALUES) | st.dictionaries(st.text(max_size=3), VALUES | LONG_TEXTS), st.integers(0, 60))
+@given(
+    st.lists(VALUES) | st.dictionaries(st.text(max_size=3), VALUES | LONG_TEXTS), st.integers(0, 60)
+)
 def test_the_quick_look_agrees_with_the_scales(value: Any, allowed: int) -> None:
     assert outweighs(value, allowed) is (weight(value) > allowed)
 

@@ -21,11 +21,17 @@ def project(tmp_path: Path) -> Path:
 
 
 def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
-    """`lading` in a shell of its own, so that redirections can be part of it."""
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each), "PYTHON": sys.executable}
-    line = f'"$PYTHON" -m lading {" ".join(arguments)}'
+    """`equipage` in a shell of its own, so that redirections can be part of it."""
+    env = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(each for each in sys.path if each),
+        "PYTHON": sys.executable,
+    }
+    line = f'"$PYTHON" -m equipage {" ".join(arguments)}'
     pipe = subprocess.PIPE
-    return subprocess.Popen(["/bin/sh", "-c", line], cwd=folder, env=env, stdout=pipe, stderr=pipe, text=True)
+    return subprocess.Popen(
+        ["/bin/sh", "-c", line], cwd=folder, env=env, stdout=pipe, stderr=pipe, text=True
+    )
 
 
 def run(folder: Path, *arguments: str) -> tuple[int, str, str]:
@@ -36,7 +42,11 @@ def run(folder: Path, *arguments: str) -> tuple[int, str, str]:
 
 def test_a_pipe_that_nobody_reads_is_refused(project: Path) -> None:
     os.mkfifo(project / "pipe")
-    assert run(project, *COMMAND, "pipe") == (2, "", "lading: cannot write pipe: nobody reads from it\n")
+    assert run(project, *COMMAND, "pipe") == (
+        2,
+        "",
+        "equipage: cannot write pipe: nobody reads from it\n",
+    )
     assert stat.S_ISFIFO((project / "pipe").stat().st_mode)
 
 
@@ -67,7 +77,11 @@ def test_a_device_stays_one(project: Path) -> None:
 
 def test_a_folder_is_refused(project: Path) -> None:
     (project / "folder").mkdir()
-    assert run(project, *COMMAND, "folder") == (2, "", "lading: cannot write folder: Is a directory\n")
+    assert run(project, *COMMAND, "folder") == (
+        2,
+        "",
+        "equipage: cannot write folder: Is a directory\n",
+    )
 
 
 def test_a_new_file_is_not_written_through_a_link_out_of_the_project(project: Path) -> None:
@@ -79,7 +93,7 @@ def test_a_new_file_is_not_written_through_a_link_out_of_the_project(project: Pa
     assert run(inner, "new", "profile", "x") == (
         2,
         "",
-        "lading: cannot write .defect/agents/x.md: a link on the way there leads out of the project\n",
+        "equipage: cannot write .defect/agents/x.md: a link on the way there leads out of the project\n",
     )
     assert list((project / "elsewhere").iterdir()) == []
     (inner / "real").mkdir()

@@ -17,10 +17,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import lading
-from lading.kinds.registry import kind_named, names
-from lading.loading import Request, load_path
-from lading.model import type_info
+import equipage
+from equipage.loading.model import type_info
+from equipage.loading.pipeline import Request, load_path
+from equipage.loading.recognise import kind_named, names
 
 EXECUTION = (
     "os.system",
@@ -43,12 +43,20 @@ EXECUTION = (
 def warm_up() -> None:
     """Import everything a load needs, so that only what *files* cause is seen afterwards.
 
-    Much of lading is imported when it is first needed; here all of it is, and every model is looked at once.
+    Much of equipage is imported when it is first needed; here all of it is, and every model is looked at once.
     """
-    for module in pkgutil.walk_packages(lading.__path__, "lading."):
-        if module.name not in ("lading.__main__", "lading.syntax.yaml.fallback"):
+    for module in pkgutil.walk_packages(equipage.__path__, "equipage."):
+        if module.name not in ("equipage.__main__", "equipage.syntax.yaml.fallback"):
             importlib.import_module(module.name)
-    for module in ("yaml.cyaml", "jsonschema_rs", "rtoml", "difflib", "unicodedata", "base64", "hashlib"):
+    for module in (
+        "yaml.cyaml",
+        "jsonschema_rs",
+        "rtoml",
+        "difflib",
+        "unicodedata",
+        "base64",
+        "hashlib",
+    ):
         importlib.import_module(module)
     for name in names():
         type_info(kind_named(name).model)
@@ -94,20 +102,34 @@ def execution(folder: str) -> list[tuple[str, str]]:
     watch = Watch(lambda event: event.startswith(EXECUTION))
     for sample in SAMPLES:
         path = sample.write(Path(folder))
-        for text in (sample.text, f"{sample.text}\nx: [1\n", sample.text.replace("a", "b"), "{}", "x: 1\n"):
+        for text in (
+            sample.text,
+            f"{sample.text}\nx: [1\n",
+            sample.text.replace("a", "b"),
+            "{}",
+            "x: 1\n",
+        ):
             sample.write(Path(folder), text)  # whatever is imported or compiled late, is now
-            lading.check([path], kind=sample.kind, env={})
+            equipage.check([path], kind=sample.kind, env={})
         sample.write(Path(folder))
         for evil in (*TAGS, *TEMPLATES):
-            for text in (evil, f"{sample.text}\nx: {evil}\n", sample.text.replace("Writes.", json.dumps(evil)[1:-1])):
+            for text in (
+                evil,
+                f"{sample.text}\nx: {evil}\n",
+                sample.text.replace("Writes.", json.dumps(evil)[1:-1]),
+            ):
                 sample.write(Path(folder), text)
                 watch.on = True
-                report = lading.check([path], kind=sample.kind, env={})
+                report = equipage.check([path], kind=sample.kind, env={})
                 watch.on = False
                 assert "internal-error" not in {each.code for each in report.diagnostics}
     # Modules that explain something about a bad file may be imported then; ours and the parsers' only.
-    fine = ("lading.", "yaml", "difflib", "json", "rtoml", "tomllib", "unicodedata", "encodings.")
-    return [each for each in watch.seen if not (each[0] == "import" and each[1].strip("(',)").startswith(fine))]
+    fine = ("equipage.", "yaml", "difflib", "json", "rtoml", "tomllib", "unicodedata", "encodings.")
+    return [
+        each
+        for each in watch.seen
+        if not (each[0] == "import" and each[1].strip("(',)").startswith(fine))
+    ]
 
 
 # --------------------------------------------------------------------------------------------------- opens

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-import lading
-from lading.diagnostics import Diagnostic
-from lading.kinds.registry import kind_named
-from lading.loading import Outcome, Request, load_path
+import equipage
+from equipage.core.diagnostics import Diagnostic
+from equipage.loading.pipeline import Outcome, Request, load_path
+from equipage.loading.recognise import kind_named
 
 T = TypeVar("T")
 
@@ -37,7 +37,9 @@ class Sample:
         path = folder / self.file
         path.parent.mkdir(parents=True, exist_ok=True)
         content = self.text if text is None else text
-        path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass"))
+        path.write_bytes(
+            content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
+        )
         return path
 
 
@@ -97,9 +99,15 @@ BLUEPRINT_JSON = Sample(
         indent=1,
     ),
 )
-AGENT_MD = Sample("agent_md", "writer.md", "---\nname: writer\ndescription: Writes.\n---\nYou write.\n")
-PROFILE = Sample("profile", ".defect/agents/writer.md", "---\ndescription: Writes.\n---\nYou write.\n")
-PROFILE_TOML_HEADER = Sample("profile", ".defect/agents/writer.md", '+++\ndescription = "Writes."\n+++\nYou write.\n')
+AGENT_MD = Sample(
+    "agent_md", "writer.md", "---\nname: writer\ndescription: Writes.\n---\nYou write.\n"
+)
+PROFILE = Sample(
+    "profile", ".defect/agents/writer.md", "---\ndescription: Writes.\n---\nYou write.\n"
+)
+PROFILE_TOML_HEADER = Sample(
+    "profile", ".defect/agents/writer.md", '+++\ndescription = "Writes."\n+++\nYou write.\n'
+)
 PROFILE_FOLDER = Sample(
     "profile",
     ".defect/agents/writer/config.toml",
@@ -128,7 +136,7 @@ def load(sample: Sample, folder: Path, text: str | bytes | None = None, **option
     return load_path(str(path), kind_named(sample.kind), request)
 
 
-def codes(outcome: Outcome | lading.Report) -> set[str]:
+def codes(outcome: Outcome | equipage.Report) -> set[str]:
     return {each.code for each in outcome.diagnostics}
 
 
@@ -159,9 +167,15 @@ def in_small_thread(run: Callable[[], T]) -> T:
     return result[0]
 
 
-def run_python(script: str, *arguments: str, cwd: Path | None = None, **more: Any) -> subprocess.CompletedProcess[str]:
+def run_python(
+    script: str, *arguments: str, cwd: Path | None = None, **more: Any
+) -> subprocess.CompletedProcess[str]:
     """Run a script of this folder in a Python of its own."""
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each), **more.pop("env", {})}
+    env = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(each for each in sys.path if each),
+        **more.pop("env", {}),
+    }
     return subprocess.run(
         [sys.executable, str(HERE / script), *arguments],
         cwd=cwd,

@@ -14,8 +14,8 @@ import yaml
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-from lading.path import ROOT, Path
-from lading.syntax.yaml.scalars import resolve_plain
+from equipage.core.path import ROOT, Path
+from equipage.syntax.yaml.scalars import resolve_plain
 
 #: For laws over whole documents: those take a while to make, more so on a busy machine.
 LAW = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -36,7 +36,9 @@ def trees(scalars: st.SearchStrategy[object], *, leaves: int = 20) -> st.SearchS
     """Values made of `scalars`, lists and mappings."""
     return st.recursive(
         scalars,
-        lambda below: st.one_of(st.lists(below, max_size=4), st.dictionaries(NAMES, below, max_size=4)),
+        lambda below: st.one_of(
+            st.lists(below, max_size=4), st.dictionaries(NAMES, below, max_size=4)
+        ),
         max_leaves=leaves,
     )
 
@@ -60,7 +62,9 @@ def damaged(draw: st.DrawFn, documents: st.SearchStrategy[tuple[str, object]]) -
     for _ in range(random.randint(1, 3)):
         at = random.randint(0, len(text))
         text = (
-            text[:at] + random.choice(["", *ALPHABET, "\ud800", "\0", '"""', "[["]) + text[at + random.randint(0, 2) :]
+            text[:at]
+            + random.choice(["", *ALPHABET, "\ud800", "\0", '"""', "[["])
+            + text[at + random.randint(0, 2) :]
         )
     return text
 
@@ -89,12 +93,20 @@ class _JsonWriter:
     def value(self, value: object) -> str:
         if isinstance(value, dict):
             entries = [self.entry(key, each) for key, each in value.items()]
-            if value and self.random.random() < 0.3:  # a duplicate that loses, with something below it
+            if (
+                value and self.random.random() < 0.3
+            ):  # a duplicate that loses, with something below it
                 key = self.random.choice(list(value))
-                entries.insert(0, self.entry(key, self.random.choice([{"a": [1]}, [[0], {"b": 2}], 5])))
+                entries.insert(
+                    0, self.entry(key, self.random.choice([{"a": [1]}, [[0], {"b": 2}], 5]))
+                )
             return "{" + self.blank() + ",".join(entries) + self.blank() + "}"
         if isinstance(value, list):
-            return "[" + ",".join(self.blank() + self.value(each) + self.blank() for each in value) + "]"
+            return (
+                "["
+                + ",".join(self.blank() + self.value(each) + self.blank() for each in value)
+                + "]"
+            )
         return self.string(value) if isinstance(value, str) else json.dumps(value)
 
     def entry(self, key: str, value: object) -> str:
@@ -117,7 +129,13 @@ class Written(str):
 
 
 DATES = st.sampled_from(
-    ["1979-05-27", "07:32:00.5", "1979-05-27T07:32:00Z", "1979-05-27 07:32:00-07:00", "1979-05-27t00:32:00.999999"]
+    [
+        "1979-05-27",
+        "07:32:00.5",
+        "1979-05-27T07:32:00Z",
+        "1979-05-27 07:32:00-07:00",
+        "1979-05-27t00:32:00.999999",
+    ]
 ).map(Written)
 
 
@@ -136,7 +154,10 @@ class _TomlWriter:
         bare = name.isascii() and name and all(each.isalnum() or each in "-_" for each in name)
         if bare and self.random.random() < 0.7:
             return name
-        if all(each not in "'\n" and (each >= " " or each == "\t") for each in name) and self.random.random() < 0.5:
+        if (
+            all(each not in "'\n" and (each >= " " or each == "\t") for each in name)
+            and self.random.random() < 0.5
+        ):
             return f"'{name}'"
         return self.basic(name)
 
@@ -144,13 +165,21 @@ class _TomlWriter:
         return (self.blank() + "." + self.blank()).join(map(self.key, names))
 
     def basic(self, text: str, quote: str = '"') -> str:
-        return quote + "".join(self.character(each, raw="\n" if len(quote) == 3 else "") for each in text) + quote
+        return (
+            quote
+            + "".join(self.character(each, raw="\n" if len(quote) == 3 else "") for each in text)
+            + quote
+        )
 
     def character(self, character: str, raw: str) -> str:
-        if character in raw or (character not in '"\\' and character >= " " and self.random.random() < 0.8):
+        if character in raw or (
+            character not in '"\\' and character >= " " and self.random.random() < 0.8
+        ):
             return character
         named = {"\n": "\\n", "\t": "\\t", '"': '\\"', "\\": "\\\\"}
-        return self.random.choice([f"\\U{ord(character):08x}", named.get(character, f"\\U{ord(character):08X}")])
+        return self.random.choice(
+            [f"\\U{ord(character):08x}", named.get(character, f"\\U{ord(character):08X}")]
+        )
 
     def string(self, text: str) -> str:
         forms = [self.basic(text), self.basic(text, '"""')]
@@ -168,7 +197,13 @@ class _TomlWriter:
             return "{" + ",".join(self.blank() + each + self.blank() for each in entries) + "}"
         if isinstance(value, list):
             items = [self.gap() + self.value(each) + self.gap() for each in value]
-            return "[" + ",".join(items) + (self.random.choice(["", ","]) if items else "") + self.gap() + "]"
+            return (
+                "["
+                + ",".join(items)
+                + (self.random.choice(["", ","]) if items else "")
+                + self.gap()
+                + "]"
+            )
         if isinstance(value, Written):
             return str(value)
         if isinstance(value, bool):
@@ -182,7 +217,13 @@ class _TomlWriter:
             if isinstance(value, dict) and value and self.random.random() < 0.4:
                 entries += self.inline(value, (*prefix, name))
             else:
-                entries.append(self.dotted((*prefix, name)) + self.blank() + "=" + self.blank() + self.value(value))
+                entries.append(
+                    self.dotted((*prefix, name))
+                    + self.blank()
+                    + "="
+                    + self.blank()
+                    + self.value(value)
+                )
         return entries
 
     def table(self, path: tuple[str, ...], table: dict[str, object], header: str) -> str:
@@ -206,7 +247,11 @@ class _TomlWriter:
         return own + "".join(below)
 
     def is_tables(self, value: object) -> bool:
-        return isinstance(value, list) and bool(value) and all(isinstance(each, dict) for each in value)
+        return (
+            isinstance(value, list)
+            and bool(value)
+            and all(isinstance(each, dict) for each in value)
+        )
 
     def line(self, entry: str) -> str:
         return self.blank() + entry + self.random.choice(["\n", "  # [not] = a.table\n", "\n\n"])
@@ -240,7 +285,9 @@ class _YamlWriter:
             return value
         if self.random.random() < 0.8:
             return self.node(value, None)
-        anchor = self.random.choice("abc")  # used again on purpose: the node that starts latest has the name
+        anchor = self.random.choice(
+            "abc"
+        )  # used again on purpose: the node that starts latest has the name
         here = self.latest[anchor] = len(self.events)
         self.anchored = [each for each in self.anchored if each[0] != anchor]
         written = self.node(value, anchor)
@@ -280,7 +327,11 @@ class _YamlWriter:
             style = self.random.choice([None, "'", '"', "|", ">"])
             if any(each in value for each in "\x85\u2028"):
                 style = '"'  # the emitter writes these as line breaks and does not read them back
-            plain = style is None and resolve_plain(value) == value and isinstance(resolve_plain(value), str)
+            plain = (
+                style is None
+                and resolve_plain(value) == value
+                and isinstance(resolve_plain(value), str)
+            )
             event = yaml.ScalarEvent(anchor, None, (plain, True), value, style=style)
         self.events.append(event)
 
@@ -288,7 +339,10 @@ class _YamlWriter:
 @st.composite
 def yaml_documents(draw: st.DrawFn) -> tuple[str, object]:
     writer = _YamlWriter(draw(st.randoms(use_true_random=False)))
-    start = [yaml.StreamStartEvent(), yaml.DocumentStartEvent(explicit=writer.random.random() < 0.3)]
+    start = [
+        yaml.StreamStartEvent(),
+        yaml.DocumentStartEvent(explicit=writer.random.random() < 0.3),
+    ]
     value = writer.value(draw(trees(st.one_of(st.none(), SCALARS))))
     end = [yaml.DocumentEndEvent(explicit=False), yaml.StreamEndEvent()]
     # The emitter breaks strings wrongly where the indentation alone fills the line, so narrow lines are indented little.

@@ -11,15 +11,56 @@ import random
 import sys
 from collections.abc import Iterator
 
-from lading.syntax.engine import SyntaxProblem
-from lading.syntax.yaml import locating, plain, plain_places
-from lading.syntax.yaml.construct import construct
-from lading.tree import walk
+from equipage.loading.tree import walk
+from equipage.syntax import SyntaxProblem
+from equipage.syntax.yaml import fast as plain
+from equipage.syntax.yaml import fast as plain_places
+from equipage.syntax.yaml import nodes as locating
+from equipage.syntax.yaml.values import construct
 
 _GOOD = (
-    *("word", "two words", "a, b", "https://example.test/a?b=c#d", "1.4.0", "-5", "+7", "0x1F", "0o17", "1e3", "1_000"),
-    *(".5", "5.", "true", "False", "null", "~", "on", "12:30", "2024-01-01", "a:b", "a :b", "a#b", "-x", "-1x", ""),
-    *('"quoted"', '"with: colon # and hash"', "'single'", "''", '""', '"tail "', "ünïcode", "日本語", "x # note", "😀"),
+    *(
+        "word",
+        "two words",
+        "a, b",
+        "https://example.test/a?b=c#d",
+        "1.4.0",
+        "-5",
+        "+7",
+        "0x1F",
+        "0o17",
+        "1e3",
+        "1_000",
+    ),
+    *(
+        ".5",
+        "5.",
+        "true",
+        "False",
+        "null",
+        "~",
+        "on",
+        "12:30",
+        "2024-01-01",
+        "a:b",
+        "a :b",
+        "a#b",
+        "-x",
+        "-1x",
+        "",
+    ),
+    *(
+        '"quoted"',
+        '"with: colon # and hash"',
+        "'single'",
+        "''",
+        '""',
+        '"tail "',
+        "ünïcode",
+        "日本語",
+        "x # note",
+        "😀",
+    ),
     *(
         "[]",
         "{}",
@@ -31,12 +72,53 @@ _GOOD = (
         "[a,b]",
         "[ a ]",
     ),
-    *("{ a: b }", "[[], {}]", "{$ref: ../x.json}", "[-a, a - b]", "1" * 30, "(x)", "^x", "$X", "${X}", "...", "é # ü"),
+    *(
+        "{ a: b }",
+        "[[], {}]",
+        "{$ref: ../x.json}",
+        "[-a, a - b]",
+        "1" * 30,
+        "(x)",
+        "^x",
+        "$X",
+        "${X}",
+        "...",
+        "é # ü",
+    ),
 )
 #: Left to the parser, or errors.
 _OTHER = (
-    *("- x", "'it''s'", '"tab\\t"', "[a, b,]", "[a: b]", "{a}", "[read:*]", "{a: 'x', a: y}", "&a x", "*a", "!t x"),
-    *("| x", ">", "%x", "@x", "`x`", "? x", "a:", "x: y", "# note", "x #", ".inf", "-.INF", ".nan", "=", "<<", "---"),
+    *(
+        "- x",
+        "'it''s'",
+        '"tab\\t"',
+        "[a, b,]",
+        "[a: b]",
+        "{a}",
+        "[read:*]",
+        "{a: 'x', a: y}",
+        "&a x",
+        "*a",
+        "!t x",
+    ),
+    *(
+        "| x",
+        ">",
+        "%x",
+        "@x",
+        "`x`",
+        "? x",
+        "a:",
+        "x: y",
+        "# note",
+        "x #",
+        ".inf",
+        "-.INF",
+        ".nan",
+        "=",
+        "<<",
+        "---",
+    ),
     *(
         "[a",
         "]",
@@ -73,7 +155,21 @@ _KEYS = (
         "null",
         "<<",
     ),
-    *('"quoted"', "'single'", '"a b"', '"<<"', "? a", "a ", "~", "-a", "a#b", "@a", "y", "No", "X" * 101),
+    *(
+        '"quoted"',
+        "'single'",
+        '"a b"',
+        '"<<"',
+        "? a",
+        "a ",
+        "~",
+        "-a",
+        "a#b",
+        "@a",
+        "y",
+        "No",
+        "X" * 101,
+    ),
 )
 _PIECES = (
     " ",
@@ -99,12 +195,27 @@ _PIECES = (
     "|",
     ">",
 )
-_ODD = ("\x00", "\x07", "\x7f", "\x85", "\xa0", "\u2028", "\ufeff", "\ud800", "\ufffe", "---\n", "...\n", "%YAML 1.2\n")
+_ODD = (
+    "\x00",
+    "\x07",
+    "\x7f",
+    "\x85",
+    "\xa0",
+    "\u2028",
+    "\ufeff",
+    "\ud800",
+    "\ufffe",
+    "---\n",
+    "...\n",
+    "%YAML 1.2\n",
+)
 
 
 def text(random: random.Random) -> str:
     """A document of the plainest form, perhaps spoilt a little."""
-    written = "\n".join(_block(random, 0, random.randint(0, 4))) + random.choice(["", "\n", "\n\n", "\n# end"])
+    written = "\n".join(_block(random, 0, random.randint(0, 4))) + random.choice(
+        ["", "\n", "\n\n", "\n# end"]
+    )
     return _spoilt(random, written) if random.random() < 0.6 else written
 
 
@@ -124,7 +235,11 @@ def _block(random: random.Random, column: int, depth: int) -> Iterator[str]:
 
 
 def _entry(random: random.Random, start: str, column: int, depth: int) -> Iterator[str]:
-    key = random.choice(_KEYS) if random.random() < 0.05 else f"{random.choice(_KEYS[:10])}{random.randrange(50)}"
+    key = (
+        random.choice(_KEYS)
+        if random.random() < 0.05
+        else f"{random.choice(_KEYS[:10])}{random.randrange(50)}"
+    )
     if depth and random.random() < 0.4:
         yield f"{start}{key}:{random.choice(['', '', '', ' ', ' # note'])}"
         yield from _block(random, column + random.choice([0, 1, 2, 2, 2, 4]), depth - 1)
@@ -164,7 +279,11 @@ def difference(written: str) -> str | None:
     except Exception as error:  # libyaml's own errors
         return f"read {value!r}, but the parser refuses: {error}"
     # `repr` tells 1 from True and 1.0, and the order of keys.
-    return None if repr(expected) == repr((value, False, None)) else f"read {value!r}, the parser {expected!r}"
+    return (
+        None
+        if repr(expected) == repr((value, False, None))
+        else f"read {value!r}, the parser {expected!r}"
+    )
 
 
 def misplaced(written: str) -> str | None:

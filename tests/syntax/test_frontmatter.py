@@ -9,9 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading.syntax.frontmatter import AGENT_MD, PROFILE, Grammar, Header, NoHeader, body_after, split
+from equipage.syntax.frontmatter import (
+    AGENT_MD,
+    PROFILE,
+    Grammar,
+    Header,
+    NoHeader,
+    body_after,
+    split,
+)
 
-ROWS = json.loads((Path(__file__).parents[1] / "data" / "frontmatter_split.json").read_text(encoding="utf-8"))
+ROWS = json.loads(
+    (Path(__file__).parents[1] / "data" / "frontmatter_split.json").read_text(encoding="utf-8")
+)
 
 
 def parts(text: str, grammar: Grammar) -> dict[str, str] | None:
@@ -33,18 +43,32 @@ def test_profile(row: dict[str, object]) -> None:
 @pytest.mark.parametrize(
     ("text", "header", "body"),
     [
-        pytest.param("---\nname: x\n---\nbody\n", "name: x\n", "body\n", id="the body keeps its line break"),
-        pytest.param("---\r\nname: x\r\n---\r\na\r\nb\r\n", "name: x\r\n", "a\r\nb\r\n", id="CRLF is kept"),
+        pytest.param(
+            "---\nname: x\n---\nbody\n", "name: x\n", "body\n", id="the body keeps its line break"
+        ),
+        pytest.param(
+            "---\r\nname: x\r\n---\r\na\r\nb\r\n", "name: x\r\n", "a\r\nb\r\n", id="CRLF is kept"
+        ),
         pytest.param("---\na: 1\n---\n\n b \n\n", "a: 1\n", "\n b \n\n", id="nothing is trimmed"),
         pytest.param("---\na: 1\n---", "a: 1\n", "", id="the fence may end the file"),
         pytest.param("---\n---\nbody\n", "", "body\n", id="an empty header"),
-        pytest.param("---\na: 1\n----\nbody\n", "a: 1\n", "-\nbody\n", id="a fourth dash belongs to the body"),
+        pytest.param(
+            "---\na: 1\n----\nbody\n", "a: 1\n", "-\nbody\n", id="a fourth dash belongs to the body"
+        ),
         pytest.param("---\na: 1\n---foo\nbody\n", "a: 1\n", "foo\nbody\n", id="so does a word"),
         pytest.param("---\na: 1\n--- \nbody\n", "a: 1\n", " \nbody\n", id="and a blank"),
-        pytest.param("---\na: |\n  ---\n---\nb", "a: |\n  ---\n", "b", id="an indented fence is none"),
-        pytest.param("---\na: |\n---\nb\n---\nc", "a: |\n", "b\n---\nc", id="later fences belong to the body"),
-        pytest.param("---\na: 1\n...\n---\nb", "a: 1\n...\n", "b", id="an end of document does not close"),
-        pytest.param("---\na: a --- b\n---\nb", "a: a --- b\n", "b", id="dashes inside a line do not close"),
+        pytest.param(
+            "---\na: |\n  ---\n---\nb", "a: |\n  ---\n", "b", id="an indented fence is none"
+        ),
+        pytest.param(
+            "---\na: |\n---\nb\n---\nc", "a: |\n", "b\n---\nc", id="later fences belong to the body"
+        ),
+        pytest.param(
+            "---\na: 1\n...\n---\nb", "a: 1\n...\n", "b", id="an end of document does not close"
+        ),
+        pytest.param(
+            "---\na: a --- b\n---\nb", "a: a --- b\n", "b", id="dashes inside a line do not close"
+        ),
         pytest.param("---\na: 1\n---\r\nb", "a: 1\n", "b", id="mixed line breaks"),
     ],
 )
@@ -57,21 +81,51 @@ def test_agent_md(text: str, header: str, body: str) -> None:
     [
         pytest.param(PROFILE, "Hello\n", "no-opening-fence", (0, 3), id="no header at all"),
         pytest.param(PROFILE, "", "no-opening-fence", (0, 0), id="an empty file"),
-        pytest.param(PROFILE, "\n\n# x", "no-opening-fence", (2, 5), id="blank lines, then no header"),
-        pytest.param(PROFILE, " \ufeff---\na: 1\n---\n", "fence-not-first", (0, 2), id="a mark behind a blank"),
-        pytest.param(PROFILE, "---\t \na: 1\n---\n", "text-after-fence", (3, 5), id="blanks after the fence"),
-        pytest.param(PROFILE, "\n--- yaml\r\na: 1\n---\n", "text-after-fence", (4, 10), id="a language tag"),
+        pytest.param(
+            PROFILE, "\n\n# x", "no-opening-fence", (2, 5), id="blank lines, then no header"
+        ),
+        pytest.param(
+            PROFILE,
+            " \ufeff---\na: 1\n---\n",
+            "fence-not-first",
+            (0, 2),
+            id="a mark behind a blank",
+        ),
+        pytest.param(
+            PROFILE, "---\t \na: 1\n---\n", "text-after-fence", (3, 5), id="blanks after the fence"
+        ),
+        pytest.param(
+            PROFILE, "\n--- yaml\r\na: 1\n---\n", "text-after-fence", (4, 10), id="a language tag"
+        ),
         pytest.param(PROFILE, "+++", "text-after-fence", (3, 3), id="a fence and nothing else"),
-        pytest.param(PROFILE, "\ufeff+++\na = 1\n---\n", "never-closed", (1, 4), id="the other fence does not close"),
-        pytest.param(AGENT_MD, "\ufeff---\na: 1\n---\n", "fence-not-first", (0, 1), id="a byte order mark"),
+        pytest.param(
+            PROFILE,
+            "\ufeff+++\na = 1\n---\n",
+            "never-closed",
+            (1, 4),
+            id="the other fence does not close",
+        ),
+        pytest.param(
+            AGENT_MD, "\ufeff---\na: 1\n---\n", "fence-not-first", (0, 1), id="a byte order mark"
+        ),
         pytest.param(AGENT_MD, "\n---\na: 1\n---\n", "fence-not-first", (0, 1), id="a blank line"),
-        pytest.param(AGENT_MD, "+++\na = 1\n+++\n", "no-opening-fence", (0, 3), id="TOML is not known here"),
-        pytest.param(AGENT_MD, "--- \na: 1\n---\n", "text-after-fence", (3, 4), id="a blank after the fence"),
-        pytest.param(AGENT_MD, "---\ra: 1\r---\rb", "text-after-fence", (3, 4), id="lone carriage returns"),
-        pytest.param(AGENT_MD, "---\na: 1\n  ---\nb", "never-closed", (0, 3), id="an indented fence only"),
+        pytest.param(
+            AGENT_MD, "+++\na = 1\n+++\n", "no-opening-fence", (0, 3), id="TOML is not known here"
+        ),
+        pytest.param(
+            AGENT_MD, "--- \na: 1\n---\n", "text-after-fence", (3, 4), id="a blank after the fence"
+        ),
+        pytest.param(
+            AGENT_MD, "---\ra: 1\r---\rb", "text-after-fence", (3, 4), id="lone carriage returns"
+        ),
+        pytest.param(
+            AGENT_MD, "---\na: 1\n  ---\nb", "never-closed", (0, 3), id="an indented fence only"
+        ),
     ],
 )
-def test_no_header_says_why(grammar: Grammar, text: str, reason: str, place: tuple[int, int]) -> None:
+def test_no_header_says_why(
+    grammar: Grammar, text: str, reason: str, place: tuple[int, int]
+) -> None:
     assert split(text, grammar) == NoHeader(reason, place)
 
 

@@ -11,8 +11,9 @@ from documents import LAW, damaged, json_documents, paths_of
 from hypothesis import given
 
 from clock import SLACK, Clock, promised
-from lading.syntax.engine import MAX_DEPTH, Irregularity, Place, SyntaxProblem
-from lading.syntax.json import load, locate
+from equipage.syntax import MAX_DEPTH, Irregularity, Place, SyntaxProblem
+from equipage.syntax import json as locate
+from equipage.syntax.json import load
 
 
 def problems(text: str) -> tuple[Irregularity, ...]:
@@ -30,9 +31,17 @@ def marked(text: str) -> tuple[str, tuple[int, int]]:
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        pytest.param(' {"a": [1, 2.5, true, null, "x"]}\r\n', {"a": [1, 2.5, True, None, "x"]}, id="all types"),
-        pytest.param("12345678901234567890123", 12345678901234567890123, id="integers keep any size"),
-        pytest.param(r'"\ud83d\ude00 \\ud800"', "😀 \\ud800", id="a surrogate pair is one character"),
+        pytest.param(
+            ' {"a": [1, 2.5, true, null, "x"]}\r\n',
+            {"a": [1, 2.5, True, None, "x"]},
+            id="all types",
+        ),
+        pytest.param(
+            "12345678901234567890123", 12345678901234567890123, id="integers keep any size"
+        ),
+        pytest.param(
+            r'"\ud83d\ude00 \\ud800"', "😀 \\ud800", id="a surrogate pair is one character"
+        ),
         pytest.param('"[[[[" ', "[[[[", id="brackets in strings are text"),
     ],
 )
@@ -46,23 +55,31 @@ def test_the_last_of_equal_keys_wins_and_each_repeat_is_reported() -> None:
     parsed = load('{"a": 1, "b": {"c": 1, "\\u0063": 2}, "a": 3}')
     assert parsed.value == {"a": 3, "b": {"c": 2}}
     assert parsed.irregularities == (
-        Irregularity("duplicate-key", (23, 31), ("b", "c"), {"key": "c"}, (("first here", (15, 18)),)),
+        Irregularity(
+            "duplicate-key", (23, 31), ("b", "c"), {"key": "c"}, (("first here", (15, 18)),)
+        ),
         Irregularity("duplicate-key", (37, 40), ("a",), {"key": "a"}, (("first here", (1, 4)),)),
     )
 
 
-@pytest.mark.parametrize("written", ["NaN", "Infinity", "-Infinity", "1e999", "-1E+400", "9" * 400 + ".0"])
+@pytest.mark.parametrize(
+    "written", ["NaN", "Infinity", "-Infinity", "1e999", "-1E+400", "9" * 400 + ".0"]
+)
 def test_numbers_that_are_not_finite(written: str) -> None:
     parsed = load(f'[0, {{"a": {written}}}]')
     assert not math.isfinite(parsed.value[1]["a"])
-    assert parsed.irregularities == (Irregularity("not-finite", (10, 10 + len(written)), (1, "a"), {"found": written}),)
+    assert parsed.irregularities == (
+        Irregularity("not-finite", (10, 10 + len(written)), (1, "a"), {"found": written}),
+    )
 
 
 def test_an_integer_too_long_to_convert_stays_text() -> None:
     digits = "-" + "7" * 5000
     parsed = load(f"[{digits}]")
     assert parsed.value == [digits]
-    assert parsed.irregularities == (Irregularity("number-too-long", (1, 5002), (0,), {"digits": 5000}),)
+    assert parsed.irregularities == (
+        Irregularity("number-too-long", (1, 5002), (0,), {"digits": 5000}),
+    )
 
 
 @pytest.mark.parametrize(
@@ -104,7 +121,11 @@ def test_half_a_surrogate_pair_is_refused(text: str, found: str) -> None:
         ("[1,«,» 2]", "nothing stands before this `,`", "remove it, or write what is missing"),
         ('{"a": «}»', "a value is expected here", None),
         ('["a", «"b]»\n', "this string is never closed", 'close it with `"`'),
-        ('["a«\n»b"]', "a line break stands inside a string", "write `\\n`, or close the string on its line"),
+        (
+            '["a«\n»b"]',
+            "a line break stands inside a string",
+            "write `\\n`, or close the string on its line",
+        ),
         ('["a«\t»b"]', "a tab stands inside a string", "write `\\t`"),
         ('["a«\x01»b"]', "a control character stands inside a string", None),
         ('["C:«\\d»ir"]', "this escape does not exist in JSON", "write `\\\\` for a backslash"),
@@ -113,22 +134,44 @@ def test_half_a_surrogate_pair_is_refused(text: str, found: str) -> None:
             "`\\u` needs four hexadecimal digits",
             "write the code point with four digits, as in `\\u00e9`",
         ),
-        ("{}«}»", "something follows the end of the value", "a JSON file holds one value; remove the rest"),
-        ("[0«1»]", "the number ends here", "JSON has decimal numbers only, without leading zeros; quote anything else"),
+        (
+            "{}«}»",
+            "something follows the end of the value",
+            "a JSON file holds one value; remove the rest",
+        ),
+        (
+            "[0«1»]",
+            "the number ends here",
+            "JSON has decimal numbers only, without leading zeros; quote anything else",
+        ),
         ("[«+1»]", "`+1` is not a number in JSON", "start a number with a digit or `-`"),
-        ("«\ufeff»{}", "a byte order mark stands here", "remove it; JSON knows space, tab and line breaks only"),
-        ("{«\xa0»}", "a no-break space stands here", "remove it; JSON knows space, tab and line breaks only"),
+        (
+            "«\ufeff»{}",
+            "a byte order mark stands here",
+            "remove it; JSON knows space, tab and line breaks only",
+        ),
+        (
+            "{«\xa0»}",
+            "a no-break space stands here",
+            "remove it; JSON knows space, tab and line breaks only",
+        ),
         ('["😀", «x»]', "`x` is not in double quotes", 'write `"x"`, if it is meant as text'),
     ],
 )
 def test_syntax_errors(text: str, problem: str, hint: str | None) -> None:
     text, place = marked(text)
-    if problem == "this string is never closed":  # a line break in the string would be the first error
+    if (
+        problem == "this string is never closed"
+    ):  # a line break in the string would be the first error
         text, place = text.rstrip("\n"), place
-    assert problems(text) == (Irregularity("json-syntax", place, values={"problem": problem, "hint": hint}),)
+    assert problems(text) == (
+        Irregularity("json-syntax", place, values={"problem": problem, "hint": hint}),
+    )
 
 
-@pytest.mark.parametrize(("text", "opened"), [("[1, [2]", 0), ('{"a": [', 6), ('{"a": {"b": 1}, \n', 0), ('{"a"', 0)])
+@pytest.mark.parametrize(
+    ("text", "opened"), [("[1, [2]", 0), ('{"a": [', 6), ('{"a": {"b": 1}, \n', 0), ('{"a"', 0)]
+)
 def test_a_text_that_ends_too_early_names_the_open_bracket(text: str, opened: int) -> None:
     (problem,) = problems(text)
     closing = {"[": "]", "{": "}"}[text[opened]]
@@ -149,7 +192,9 @@ def test_depth_is_bounded_exactly() -> None:
 
 
 @pytest.mark.parametrize(
-    "before", ['[],{"a":"]"},' * 100, "1" * 5000 + ",", '"\\u0041\\"[",'], ids=["closed ones", "digits", "a string"]
+    "before",
+    ['[],{"a":"]"},' * 100, "1" * 5000 + ",", '"\\u0041\\"[",'],
+    ids=["closed ones", "digits", "a string"],
 )
 def test_the_bracket_that_is_too_much(before: str) -> None:
     assert load("[" + before + nested(MAX_DEPTH - 1) + "]").value
@@ -172,7 +217,9 @@ def test_half_a_pair_among_many_brackets() -> None:
     [
         pytest.param("[" * 10**6, "nesting-too-deep", id="lists"),
         pytest.param('{"a":' * 10**6, "nesting-too-deep", id="mappings"),
-        pytest.param('["\\\\\\"]]",' + "[" * 10**6, "nesting-too-deep", id="after a string full of escapes"),
+        pytest.param(
+            '["\\\\\\"]]",' + "[" * 10**6, "nesting-too-deep", id="after a string full of escapes"
+        ),
         pytest.param("[}" + "[" * 10**6, "json-syntax", id="an error before the depth comes first"),
         pytest.param("[" + "[]," * 10**6 + "[]]", None, id="a long flat list is not deep"),
         pytest.param('["' + "[" * 10**6 + '"]', None, id="brackets in a string are not deep"),
@@ -202,7 +249,9 @@ def test_depth_is_cheap_to_find_even_on_a_small_stack(text: str, code: str | Non
 
 def test_places() -> None:
     text = '{"a": [10, {"b\\n": "x"}], "c": 1, "c": {"d": 2}}'
-    assert locate(text, [(), ("a", 0), ("a", 1, "b\n"), ("c",), ("c", "d"), ("a", "0"), ("nothing",)]) == {
+    assert locate(
+        text, [(), ("a", 0), ("a", 1, "b\n"), ("c",), ("c", "d"), ("a", "0"), ("nothing",)]
+    ) == {
         (): Place((0, len(text))),
         ("a", 0): Place((7, 9)),
         ("a", 1, "b\n"): Place((19, 22), (12, 17)),

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading.syntax import yaml
-from lading.syntax.engine import SyntaxProblem
-from lading.syntax.recovery import FORGIVEN, recover
+from equipage.syntax import SyntaxProblem, yaml
+from equipage.syntax.recovery import FORGIVEN, recover
 
 KNOWN = ("name", "description", "tools", "model", "globs", "argument-hint")
 
@@ -21,15 +20,55 @@ def value(text: str) -> object:
 @pytest.mark.parametrize(
     ("header", "reason", "place", "means"),
     [
-        pytest.param("description: on: 'a'\n", "colon", ":", {"description": "on: 'a'"}, id="a colon in the text"),
-        pytest.param("description: ends with:\n", "colon", ":", {"description": "ends with:"}, id="a colon at its end"),
-        pytest.param("argument-hint: [a] [b]\n", "brackets", "[b]", {"argument-hint": "[a] [b]"}, id="hints"),
-        pytest.param("description: {x} and y\n", "brackets", "and y", {"description": "{x} and y"}, id="braces"),
+        pytest.param(
+            "description: on: 'a'\n",
+            "colon",
+            ":",
+            {"description": "on: 'a'"},
+            id="a colon in the text",
+        ),
+        pytest.param(
+            "description: ends with:\n",
+            "colon",
+            ":",
+            {"description": "ends with:"},
+            id="a colon at its end",
+        ),
+        pytest.param(
+            "argument-hint: [a] [b]\n", "brackets", "[b]", {"argument-hint": "[a] [b]"}, id="hints"
+        ),
+        pytest.param(
+            "description: {x} and y\n",
+            "brackets",
+            "and y",
+            {"description": "{x} and y"},
+            id="braces",
+        ),
         pytest.param("tools: *\n", "indicator", "*", {"tools": "*"}, id="a star"),
-        pytest.param("globs: **/*.ts, **/*.js\n", "indicator", "*", {"globs": "**/*.ts, **/*.js"}, id="patterns"),
-        pytest.param("description: @me, please\n", "indicator", "@", {"description": "@me, please"}, id="an at sign"),
-        pytest.param("description: `a` b\n", "indicator", "`", {"description": "`a` b"}, id="a backtick"),
-        pytest.param("description: %d of it\n", "indicator", "%", {"description": "%d of it"}, id="a per cent sign"),
+        pytest.param(
+            "globs: **/*.ts, **/*.js\n",
+            "indicator",
+            "*",
+            {"globs": "**/*.ts, **/*.js"},
+            id="patterns",
+        ),
+        pytest.param(
+            "description: @me, please\n",
+            "indicator",
+            "@",
+            {"description": "@me, please"},
+            id="an at sign",
+        ),
+        pytest.param(
+            "description: `a` b\n", "indicator", "`", {"description": "`a` b"}, id="a backtick"
+        ),
+        pytest.param(
+            "description: %d of it\n",
+            "indicator",
+            "%",
+            {"description": "%d of it"},
+            id="a per cent sign",
+        ),
         pytest.param(
             "description: a: b # not a comment\n",
             "colon",
@@ -38,7 +77,11 @@ def value(text: str) -> object:
             id="all of the line is text",
         ),
         pytest.param(
-            'description: it\'s: \\n "x"\n', "colon", ":", {"description": 'it\'s: \\n "x"'}, id="quotes and escapes"
+            'description: it\'s: \\n "x"\n',
+            "colon",
+            ":",
+            {"description": 'it\'s: \\n "x"'},
+            id="quotes and escapes",
         ),
         pytest.param(
             "description: Use it.\n<example>\nuser: x\n\n</example>\nmodel: y\n",
@@ -61,11 +104,37 @@ def value(text: str) -> object:
             {"description": "one two: three", "model": "y"},
             id="a colon in a line that goes on",
         ),
-        pytest.param("tools:\n  - *\n  - Read\n", "indicator", "*", {"tools": ["*", "Read"]}, id="an item of a list"),
-        pytest.param('description: "a "b" c"\n', "quotes", '"', {"description": 'a "b" c'}, id="quotes inside quotes"),
-        pytest.param("description: 'it's'\n", "quotes", "'", {"description": "it's"}, id="an apostrophe"),
-        pytest.param('description: "a" b\n', "quotes", " b", {"description": '"a" b'}, id="text behind a quote"),
-        pytest.param("name:a\nmodel: b\n", "no-space", ":", {"name": "a", "model": "b"}, id="no blank after the colon"),
+        pytest.param(
+            "tools:\n  - *\n  - Read\n",
+            "indicator",
+            "*",
+            {"tools": ["*", "Read"]},
+            id="an item of a list",
+        ),
+        pytest.param(
+            'description: "a "b" c"\n',
+            "quotes",
+            '"',
+            {"description": 'a "b" c'},
+            id="quotes inside quotes",
+        ),
+        pytest.param(
+            "description: 'it's'\n", "quotes", "'", {"description": "it's"}, id="an apostrophe"
+        ),
+        pytest.param(
+            'description: "a" b\n',
+            "quotes",
+            " b",
+            {"description": '"a" b'},
+            id="text behind a quote",
+        ),
+        pytest.param(
+            "name:a\nmodel: b\n",
+            "no-space",
+            ":",
+            {"name": "a", "model": "b"},
+            id="no blank after the colon",
+        ),
         pytest.param("tools:\n\t- Read\n", "tabs", "\t", {"tools": ["Read"]}, id="a tab"),
     ],
 )
@@ -94,7 +163,9 @@ def test_left_alone(header: str) -> None:
 
 
 def test_entries_that_parse_stay_as_they_are() -> None:
-    header = "# a comment\nmodel: &m sonnet\nother: *m\ndescription: a: b\nhooks:\n  Stop: [{x: 1}]\n"
+    header = (
+        "# a comment\nmodel: &m sonnet\nother: *m\ndescription: a: b\nhooks:\n  Stop: [{x: 1}]\n"
+    )
     found = recover(header, KNOWN)
     assert found is not None
     assert found.text == header.replace("a: b", "'a: b'")
@@ -107,7 +178,9 @@ def test_line_ends_are_kept() -> None:
 
 
 @pytest.mark.requirement("CV-04")
-@given(st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), min_size=1, max_size=60))
+@given(
+    st.text(st.characters(codec="utf-8", exclude_categories=("Cs", "Cc")), min_size=1, max_size=60)
+)
 def test_one_line_of_any_text(text: str) -> None:
     """Whatever is recovered means the text of the line; whatever parses is left alone."""
     text = text.strip(" \u2028\u2029\x85\ufeff")

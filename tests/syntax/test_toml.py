@@ -13,10 +13,10 @@ from documents import LAW, Written, damaged, paths_of, toml_documents
 from hypothesis import given
 
 from clock import SLACK, Clock
-from lading.path import Path
-from lading.syntax import toml
-from lading.syntax.engine import Irregularity, Place, SyntaxProblem
-from lading.syntax.toml import DEPTH, load, locate
+from equipage.core.path import Path
+from equipage.syntax import Irregularity, Place, SyntaxProblem, toml
+from equipage.syntax import toml as locate
+from equipage.syntax.toml import DEPTH, load
 
 
 def problems(text: str) -> tuple[Irregularity, ...]:
@@ -41,13 +41,23 @@ def without_rtoml(monkeypatch: pytest.MonkeyPatch) -> None:
     ("text", "value"),
     [
         pytest.param("", {}, id="an empty file is an empty table"),
-        pytest.param("a = 1\r\nb = '''\r\nx\r\ny'''\r\n", {"a": 1, "b": "x\ny"}, id="line breaks in strings are LF"),
-        pytest.param('a = """x\\\r\n  y\r\n"""', {"a": "xy\n"}, id="an escaped line break is none"),
-        pytest.param("a = {\n  b = 1, # why\n}", {"a": {"b": 1}}, id="inline tables over several lines"),
         pytest.param(
-            'a = \'\'\'\'x\'\'\'\'\'\nb = """""y"""""', {"a": "'x''", "b": '""y""'}, id="quotes beside quotes"
+            "a = 1\r\nb = '''\r\nx\r\ny'''\r\n",
+            {"a": 1, "b": "x\ny"},
+            id="line breaks in strings are LF",
         ),
-        pytest.param("a = 170141183460469231731687303715884105727", {"a": 2**127 - 1}, id="128-bit integers"),
+        pytest.param('a = """x\\\r\n  y\r\n"""', {"a": "xy\n"}, id="an escaped line break is none"),
+        pytest.param(
+            "a = {\n  b = 1, # why\n}", {"a": {"b": 1}}, id="inline tables over several lines"
+        ),
+        pytest.param(
+            'a = \'\'\'\'x\'\'\'\'\'\nb = """""y"""""',
+            {"a": "'x''", "b": '""y""'},
+            id="quotes beside quotes",
+        ),
+        pytest.param(
+            "a = 170141183460469231731687303715884105727", {"a": 2**127 - 1}, id="128-bit integers"
+        ),
     ],
 )
 def test_values(text: str, value: object) -> None:
@@ -58,7 +68,13 @@ def test_values(text: str, value: object) -> None:
 
 @pytest.mark.parametrize(
     "written",
-    ["1979-05-27", "07:32:00.999999999", "1979-05-27T07:32:00Z", "1979-05-27 07:32:00-07:00", "1979-05-27t07:32:00"],
+    [
+        "1979-05-27",
+        "07:32:00.999999999",
+        "1979-05-27T07:32:00Z",
+        "1979-05-27 07:32:00-07:00",
+        "1979-05-27t07:32:00",
+    ],
 )
 def test_dates_are_text_and_reported(written: str) -> None:
     text = f"[a]\nb = [1, {{c = {written}}}] # 2000-01-01\nd = 'inf'\n"
@@ -85,11 +101,15 @@ def test_a_number_no_float_holds_has_no_value() -> None:
 
 @pytest.mark.usefixtures("without_rtoml")
 def test_a_number_no_float_holds_is_infinite_to_the_standard_library() -> None:
-    assert load("a = 1e999").irregularities == (Irregularity("not-finite", (4, 9), ("a",), {"found": "1e999"}),)
+    assert load("a = 1e999").irregularities == (
+        Irregularity("not-finite", (4, 9), ("a",), {"found": "1e999"}),
+    )
 
 
 def test_an_integer_beyond_128_bits_has_no_value() -> None:
-    assert problems(f"a = 1\nb = {'9' * 40}") == (Irregularity("number-too-long", (10, 50), values={"digits": 40}),)
+    assert problems(f"a = 1\nb = {'9' * 40}") == (
+        Irregularity("number-too-long", (10, 50), values={"digits": 40}),
+    )
 
 
 @pytest.mark.usefixtures("without_rtoml")
@@ -99,13 +119,18 @@ def test_an_integer_too_long_for_the_standard_library() -> None:
 
 
 def test_half_a_surrogate_pair_is_refused() -> None:
-    assert problems('a = "\ud800"') == (Irregularity("lone-surrogate", (5, 6), values={"found": "\\ud800"}),)
+    assert problems('a = "\ud800"') == (
+        Irregularity("lone-surrogate", (5, 6), values={"found": "\\ud800"}),
+    )
 
 
 TAKEN = ("this name is already taken", "a key or table may be given once; remove one of the two")
 FIXED = ("this name already has a value that nothing can be added to", None)
 NOT_A_VALUE = ("this is not a value", "put text in quotes")
-SEVERAL = ("this is more than one value", "put text in quotes, and a `,` between the entries of a list")
+SEVERAL = (
+    "this is more than one value",
+    "put text in quotes, and a `,` between the entries of a list",
+)
 MISSING = ("a value is missing after `=`", None)
 NO_EQUALS = ("a `=` is missing after the key", "write `key = value`")
 LINE_GOES_ON = ("the line should have ended before this", "put each entry on a line of its own")
@@ -155,7 +180,10 @@ ERRORS = [
     ("a = {b = 1\n «c» = 2}", NO_COMMA),
     ("a = [1, 2«»", ("this list is never closed", "close it with `]`")),
     ("a = {b = 1«»", ("this table is never closed", "close it with `}`")),
-    ("[a«\n»", ("this header is not closed", "close it with `]`; quote a name that contains blanks")),
+    (
+        "[a«\n»",
+        ("this header is not closed", "close it with `]`; quote a name that contains blanks"),
+    ),
     ("[[a]«\n»", ("this header is not closed", "close it with `]]`")),
     ("[a«»", ("this header is not closed", "close it with `]`; quote a name that contains blanks")),
     ("[«]»", NO_PART),
@@ -166,10 +194,22 @@ ERRORS = [
     ('a = «"x»\nb = 2', ("this string is never closed", f'close it with `"` {ONE_LINE}')),
     ('a = «"""x»\ny', ("this string is never closed", 'close it with `"""`')),
     ("a = «'''x»", ("this string is never closed", "close it with `'''`")),
-    ('a = "\\«q»"', ("this escape does not exist in TOML", "write `\\\\` for a backslash, or use single quotes")),
-    ('a = "\\u12«"»', ("this escape needs more digits", "`\\x` takes two, `\\u` four, `\\U` eight digits")),
+    (
+        'a = "\\«q»"',
+        (
+            "this escape does not exist in TOML",
+            "write `\\\\` for a backslash, or use single quotes",
+        ),
+    ),
+    (
+        'a = "\\u12«"»',
+        ("this escape needs more digits", "`\\x` takes two, `\\u` four, `\\U` eight digits"),
+    ),
     ('a = "\\u«d800»"', ("this escape stands for no character", None)),
-    ('a = "«\x01»"', ("a control character stands in a string", "write it as an escape, as in `\\u0001`")),
+    (
+        'a = "«\x01»"',
+        ("a control character stands in a string", "write it as an escape, as in `\\u0001`"),
+    ),
     ("a = '«\x01»'", ("a control character stands in a string", "use double quotes and an escape")),
     ("# «\x01»", ("a control character stands in a comment", "remove it")),
     ("a = «01»", ("a number cannot start with a zero", "remove the zero, or quote the text")),
@@ -222,7 +262,9 @@ def test_a_name_given_twice_says_where_it_was_first(text: str, first: tuple[int,
         ("a = «»", MISSING),
     ],
 )
-def test_the_words_of_the_standard_library_are_understood(text: str, words: tuple[str, str | None]) -> None:
+def test_the_words_of_the_standard_library_are_understood(
+    text: str, words: tuple[str, str | None]
+) -> None:
     test_syntax_errors(text, words)
 
 
@@ -244,8 +286,13 @@ def bomb(parts: int, levels: int) -> str:
         pytest.param("a = " + "{a = " * 10**6, id="inline tables"),
         pytest.param(bomb(79, 70), id="all of them together"),
         pytest.param(bomb(20, 4), id="all of them, a few of each"),
-        pytest.param("".join(f"[[{'.'.join('a' * n)}]]\n" for n in range(1, 60)), id="lists of tables"),
-        pytest.param("x = ']]]]' # ]]]]\n" * 99 + "a = " + "[" * 99 + "]" * 99, id="behind brackets in strings"),
+        pytest.param(
+            "".join(f"[[{'.'.join('a' * n)}]]\n" for n in range(1, 60)), id="lists of tables"
+        ),
+        pytest.param(
+            "x = ']]]]' # ]]]]\n" * 99 + "a = " + "[" * 99 + "]" * 99,
+            id="behind brackets in strings",
+        ),
     ],
 )
 def test_depth_is_bounded_at_once_even_on_a_small_stack(text: str) -> None:
@@ -275,20 +322,29 @@ def test_depth_is_bounded_at_once_even_on_a_small_stack(text: str) -> None:
     "deep",
     [
         pytest.param(lambda depth: "a = " + "[" * (depth - 1) + "]" * (depth - 1), id="lists"),
-        pytest.param(lambda depth: "a = " + "{a = " * (depth - 1) + "1" + "}" * (depth - 1), id="inline tables"),
+        pytest.param(
+            lambda depth: "a = " + "{a = " * (depth - 1) + "1" + "}" * (depth - 1),
+            id="inline tables",
+        ),
         pytest.param(lambda depth: ".".join("a" * depth) + " = 1", id="a dotted key"),
         pytest.param(lambda depth: " . ".join("a" * depth) + " = 1", id="a dotted key with blanks"),
         pytest.param(
-            lambda depth: " . ".join("a" * 39) + " = {" + " . ".join("a" * (depth - 39)) + " = 1}", id="two of them"
+            lambda depth: " . ".join("a" * 39) + " = {" + " . ".join("a" * (depth - 39)) + " = 1}",
+            id="two of them",
         ),
         pytest.param(lambda depth: "[" + ".".join("a" * (depth - 1)) + "]", id="a header"),
-        pytest.param(lambda depth: "[[" + ".".join("a" * (depth - 2)) + "]]\na = 1", id="a header of a list"),
         pytest.param(
-            lambda depth: "[a]\na.a = {a." + "a = [" + "[" * (depth - 6) + "]" * (depth - 5) + "}", id="a mix"
+            lambda depth: "[[" + ".".join("a" * (depth - 2)) + "]]\na = 1", id="a header of a list"
+        ),
+        pytest.param(
+            lambda depth: "[a]\na.a = {a." + "a = [" + "[" * (depth - 6) + "]" * (depth - 5) + "}",
+            id="a mix",
         ),
     ],
 )
-@pytest.mark.parametrize("before", ["", "z = [" + "[1.5], " * 40 + "]\n"], ids=["alone", "among much that is not deep"])
+@pytest.mark.parametrize(
+    "before", ["", "z = [" + "[1.5], " * 40 + "]\n"], ids=["alone", "among much that is not deep"]
+)
 def test_depth_is_bounded_exactly(deep: object, before: str) -> None:
     assert callable(deep)
     assert load(before + deep(DEPTH)).value
@@ -304,7 +360,13 @@ def test_depth_is_bounded_exactly(deep: object, before: str) -> None:
         (lambda parts: "x = {y = 1}\n" + ".".join("k" * (parts + 1)) + " = 1\n", DEPTH - 1),
         (lambda parts: "x = [1, {y.z = [2]}, " + "[" * parts + "]" * parts + "]\n", DEPTH - 2),
     ],
-    ids=["in a list of tables", "in a list in a list", "below a table", "after an inline table", "in a list"],
+    ids=[
+        "in a list of tables",
+        "in a list in a list",
+        "below a table",
+        "after an inline table",
+        "in a list",
+    ],
 )
 def test_what_was_opened_before_counts(deep: Callable[[int], str], place: int) -> None:
     before = "z = [" + "[1.5], " * 40 + "]\n"
@@ -321,7 +383,13 @@ def test_half_a_pair_among_many_brackets() -> None:
 
 
 def test_many_dots_and_brackets_are_not_deep() -> None:
-    text = "a = [" + "[1.5, 2.5, 3.5], " * 100 + "]\nb = 'e.g. [this] and {that}.'\n" * 1 + "[c]\n" + "# ...\n" * 100
+    text = (
+        "a = ["
+        + "[1.5, 2.5, 3.5], " * 100
+        + "]\nb = 'e.g. [this] and {that}.'\n" * 1
+        + "[c]\n"
+        + "# ...\n" * 100
+    )
     assert load(text).value
 
 
@@ -346,7 +414,9 @@ k = '''
 @pytest.mark.parametrize(
     ("path", "value", "key"),
     [
-        pytest.param(("a",), '[a]\ny.z = {p.q = 2, "r" = [3]}', "a", id="a table written after its child"),
+        pytest.param(
+            ("a",), '[a]\ny.z = {p.q = 2, "r" = [3]}', "a", id="a table written after its child"
+        ),
         pytest.param(("a", "b"), "[a.b]\nx = 1", "b", id="a table ends with its last entry"),
         pytest.param(("a", "b", "x"), "1", "x", id="an entry"),
         pytest.param(("a", "y"), "y.z", "y", id="a table that only a dotted key names"),
@@ -354,10 +424,17 @@ k = '''
         pytest.param(("a", "y", "z", "p"), "p.q", "p", id="a dotted key inside it"),
         pytest.param(("a", "y", "z", "r"), "[3]", '"r"', id="a quoted key"),
         pytest.param(("a", "y", "z", "r", 0), "3", None, id="an entry of a list"),
-        pytest.param(("list",), "[[list]]", "list", id="a list of tables is placed at its first header"),
+        pytest.param(
+            ("list",), "[[list]]", "list", id="a list of tables is placed at its first header"
+        ),
         pytest.param(("list", 0), "[[list]]", "list", id="its first table"),
         pytest.param(("list", 0, "sub"), "[list.sub]\nk = 4", "sub", id="a table below the first"),
-        pytest.param(("list", 1, "deep", 0, "k"), "'''\n5'''", "k", id="lists of tables inside lists of tables"),
+        pytest.param(
+            ("list", 1, "deep", 0, "k"),
+            "'''\n5'''",
+            "k",
+            id="lists of tables inside lists of tables",
+        ),
     ],
 )
 def test_places(path: Path, value: str, key: str | None) -> None:
@@ -374,7 +451,10 @@ def test_quotes_beside_the_closing_quotes_belong_to_the_string() -> None:
 
 def test_an_implicit_table_is_placed_at_the_first_header_that_names_it() -> None:
     text = "[a.b.c]\nx = 1\n[a.b.d]\n"
-    assert locate(text, [("a",), ("a", "b")]) == {("a",): Place((0, 7), (1, 2)), ("a", "b"): Place((0, 7), (3, 4))}
+    assert locate(text, [("a",), ("a", "b")]) == {
+        ("a",): Place((0, 7), (1, 2)),
+        ("a", "b"): Place((0, 7), (3, 4)),
+    }
 
 
 def test_what_does_not_exist_has_no_place() -> None:

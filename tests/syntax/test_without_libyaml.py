@@ -20,7 +20,7 @@ sys.modules["yaml.cyaml"] = None
 import json, os
 from pathlib import Path
 from casefiles import cases_in
-from lading.syntax.yaml import ENGINE
+from equipage.syntax.yaml import ENGINE
 assert ENGINE == "PyYAML", ENGINE
 home = Path.cwd()
 outcomes = {}

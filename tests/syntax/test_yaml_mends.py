@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from documents import paths_of
 
-from lading.path import Path
-from lading.syntax.engine import MAX_DEPTH, Irregularity, Parsed, SyntaxProblem
-from lading.syntax.yaml import load, locate
+from equipage.core.path import Path
+from equipage.syntax import MAX_DEPTH, Irregularity, Parsed, SyntaxProblem
+from equipage.syntax.yaml import load, locate
 
 
 def problem(text: str) -> Irregularity:
@@ -30,7 +30,9 @@ def test_depth_counts_through_aliases() -> None:
     assert load(f"a: &a {lists}\nb: " + "[" * (half - 1) + "*a" + "]" * (half - 1)).value
     text = f"a: &a {lists}\nb: " + "[" * half + "*a" + "]" * half
     place = text.index("*a")
-    assert problem(text) == Irregularity("nesting-too-deep", (place, place + 2), values={"limit": MAX_DEPTH})
+    assert problem(text) == Irregularity(
+        "nesting-too-deep", (place, place + 2), values={"limit": MAX_DEPTH}
+    )
 
 
 def test_depth_counts_through_aliases_of_aliases() -> None:
@@ -40,11 +42,15 @@ def test_depth_counts_through_aliases_of_aliases() -> None:
 
 
 def test_a_control_character_is_placed_in_code_points() -> None:
-    assert problem("a: é😀\nb: \x01\n") == Irregularity("control-character", (9, 10), values={"character": "U+0001"})
+    assert problem("a: é😀\nb: \x01\n") == Irregularity(
+        "control-character", (9, 10), values={"character": "U+0001"}
+    )
 
 
 def test_half_a_surrogate_pair_is_refused() -> None:
-    assert problem("a: \ud800") == Irregularity("lone-surrogate", (3, 4), values={"found": "\\ud800"})
+    assert problem("a: \ud800") == Irregularity(
+        "lone-surrogate", (3, 4), values={"found": "\\ud800"}
+    )
 
 
 @pytest.mark.parametrize("written", ["9" * 5000, "0x" + "f" * 5000, "0o" + "7" * 9000])
@@ -62,11 +68,15 @@ def test_a_tag_that_cannot_be_honoured_leaves_text(written: str) -> None:
 
 
 def test_a_tagged_number_that_is_not_finite_is_noticed() -> None:
-    assert load("a: !!float .inf").irregularities == (Irregularity("not-finite", (11, 15), ("a",), {"found": ".inf"}),)
+    assert load("a: !!float .inf").irregularities == (
+        Irregularity("not-finite", (11, 15), ("a",), {"found": ".inf"}),
+    )
 
 
 def test_a_third_key_names_the_first() -> None:
-    assert [odd.also for odd in load("a: 1\na: 2\na: 3").irregularities] == [(("first here", (0, 1)),)] * 2
+    assert [odd.also for odd in load("a: 1\na: 2\na: 3").irregularities] == [
+        (("first here", (0, 1)),)
+    ] * 2
 
 
 def test_an_aliased_key_is_the_key_it_stands_for() -> None:
@@ -84,8 +94,18 @@ def test_a_collection_as_a_key_has_one_name_everywhere() -> None:
 @pytest.mark.parametrize(
     ("text", "path", "place"),
     [
-        pytest.param("x: &x {b: 1}\na: *x\na: {b: 2}", ("a", "b"), (26, 27), id="a duplicate replaces an alias"),
-        pytest.param("x: &x {b: 1}\na: {b: 2}\na: *x", ("a", "b"), (10, 11), id="an alias replaces a duplicate"),
+        pytest.param(
+            "x: &x {b: 1}\na: *x\na: {b: 2}",
+            ("a", "b"),
+            (26, 27),
+            id="a duplicate replaces an alias",
+        ),
+        pytest.param(
+            "x: &x {b: 1}\na: {b: 2}\na: *x",
+            ("a", "b"),
+            (10, 11),
+            id="an alias replaces a duplicate",
+        ),
         pytest.param("&k key: 1\n*k : 2", ("key",), (15, 16), id="an aliased key"),
         pytest.param("? [a]\n: 1", ('["a"]',), (8, 9), id="a collection as a key"),
         pytest.param("!!int 0x10: 1", ("16",), (12, 13), id="a tagged key"),
@@ -100,7 +120,9 @@ def test_places(text: str, path: Path, place: tuple[int, int]) -> None:
     "text",
     [
         pytest.param("x: &x {b: 1, c: 2}\nz: {<<: *x, c: 3}", id="an alias"),
-        pytest.param("x: &x {b: 1, c: 2}\ny: &y {b: 3, d: 4}\nz: {<<: [*x, *y], e: 5}", id="several aliases"),
+        pytest.param(
+            "x: &x {b: 1, c: 2}\ny: &y {b: 3, d: 4}\nz: {<<: [*x, *y], e: 5}", id="several aliases"
+        ),
         pytest.param("x: &x {b: 1, c: 2}\ny: &y {<<: *x, b: 9}\nz: {<<: *y}", id="a chain"),
         pytest.param("z: {<<: {b: 1}, e: 5}", id="a mapping on the spot"),
         pytest.param("x: &x [{b: 1}, {b: 2, c: 3}]\nz: {<<: *x}", id="an alias of a list"),

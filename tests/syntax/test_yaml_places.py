@@ -7,8 +7,8 @@ import re
 from documents import LAW, damaged, paths_of, yaml_documents
 from hypothesis import given
 
-from lading.syntax.engine import SyntaxProblem
-from lading.syntax.yaml import load, locate
+from equipage.syntax import SyntaxProblem
+from equipage.syntax.yaml import load, locate
 
 _ALIAS = re.compile(r"\*\w")
 _BLOCK_SCALAR = re.compile(r"[|>][-+0-9]*\s*\n")

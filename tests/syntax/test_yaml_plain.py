@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from plain_texts import difference, misplaced, text
 
-from lading.syntax.yaml import plain
-from lading.syntax.yaml.construct import construct
+from equipage.syntax.yaml import fast as plain
+from equipage.syntax.yaml.values import construct
 
 EXAMPLES = sorted(Path(__file__).parents[2].glob("examples/**/*.yaml"))
 
@@ -18,11 +18,17 @@ EXAMPLES = sorted(Path(__file__).parents[2].glob("examples/**/*.yaml"))
     ("written", "value"),
     [
         pytest.param("a: 1\nb: two words # note\n", {"a": 1, "b": "two words"}, id="scalars"),
-        pytest.param("a:\n  b:\n    c: ~\n  d: x\n", {"a": {"b": {"c": None}, "d": "x"}}, id="mappings"),
         pytest.param(
-            "a:\n- 1\n- b: 2\n  c: 3\nd: 4\n", {"a": [1, {"b": 2, "c": 3}], "d": 4}, id="a list under its key"
+            "a:\n  b:\n    c: ~\n  d: x\n", {"a": {"b": {"c": None}, "d": "x"}}, id="mappings"
         ),
-        pytest.param("a:\n  - b:\n    - c\n  - d\n", {"a": [{"b": ["c"]}, "d"]}, id="lists in lists"),
+        pytest.param(
+            "a:\n- 1\n- b: 2\n  c: 3\nd: 4\n",
+            {"a": [1, {"b": 2, "c": 3}], "d": 4},
+            id="a list under its key",
+        ),
+        pytest.param(
+            "a:\n  - b:\n    - c\n  - d\n", {"a": [{"b": ["c"]}, "d"]}, id="lists in lists"
+        ),
         pytest.param("- a\n-  b\n", ["a", "b"], id="a list as the root"),
         pytest.param("a:\nb:\n\n# end", {"a": None, "b": None}, id="no values"),
         pytest.param("a: [x, {b: 'c, d'}]\n", {"a": ["x", {"b": "c, d"}]}, id="flow"),

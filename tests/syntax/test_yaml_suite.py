@@ -1,6 +1,6 @@
 """The public YAML test suite, and our list of where we differ from it: `docs/yaml-deviations.md`.
 
-Each case is read as lading reads a file, the first document only. The list must be exact: a deviation that is
+Each case is read as equipage reads a file, the first document only. The list must be exact: a deviation that is
 not listed fails, and so does a listed one that no longer deviates.
 """
 
@@ -12,15 +12,17 @@ from pathlib import Path
 
 import pytest
 
-from lading.syntax.engine import SyntaxProblem
-from lading.syntax.yaml import ENGINE, load
+from equipage.syntax import SyntaxProblem
+from equipage.syntax.yaml import ENGINE, load
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SUITE = REPOSITORY.parent / "shared" / "suites" / "yaml-test-suite.jsonl"
 LISTED = re.compile(r"^\| `([^`]+)` \| (refused|accepted|other value) \| (\S.*) \|$", re.MULTILINE)
 
 pytestmark = [
-    pytest.mark.skipif(not SUITE.exists(), reason="the YAML test suite is not beside the repository"),
+    pytest.mark.skipif(
+        not SUITE.exists(), reason="the YAML test suite is not beside the repository"
+    ),
     pytest.mark.skipif(ENGINE != "libyaml", reason="the list is that of libyaml"),
 ]
 
@@ -41,7 +43,9 @@ def deviation(case: dict[str, object]) -> str | None:
         return None if case.get("error") else "refused"
     if case.get("error"):
         return "accepted"
-    documents = case.get("json")  # absent where JSON has no way to say it: keys that are not strings
+    documents = case.get(
+        "json"
+    )  # absent where JSON has no way to say it: keys that are not strings
     if isinstance(documents, list) and not same(value, documents[0] if documents else None):
         return "other value"
     return None

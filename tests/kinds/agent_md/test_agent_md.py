@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-import lading
+import equipage
 
 
-def agent(text: str) -> lading.Loaded:  # type: ignore[type-arg] - the config is what the test is about
-    return lading.loads(text, kind="agent_md")
+def agent(text: str) -> equipage.Loaded:  # type: ignore[type-arg] - the config is what the test is about
+    return equipage.loads(text, kind="agent_md")
 
 
 @pytest.mark.requirement("BP-19")
@@ -42,7 +42,11 @@ def test_the_header_does_not_change_the_hash() -> None:
     [
         pytest.param("Read, Grep", ("Read", "Grep"), id="text with commas"),
         pytest.param("Read", ("Read",), id="one name"),
-        pytest.param("[Read, ' Grep ', '', Read]", ("Read", "Grep", "Read"), id="a list, trimmed, doubles kept"),
+        pytest.param(
+            "[Read, ' Grep ', '', Read]",
+            ("Read", "Grep", "Read"),
+            id="a list, trimmed, doubles kept",
+        ),
         pytest.param("' , ,'", (), id="nothing but commas"),
         pytest.param("", (), id="nothing at all"),
     ],
@@ -53,14 +57,19 @@ def test_tools(written: str, tools: tuple[str, ...]) -> None:
 
 def test_the_kind_is_the_callers() -> None:
     assert agent("---\nname: x\n---\n").config.kind == "operator"
-    assert lading.loads("---\nname: x\n---\n", kind="agent_md", default_agent_kind="lua").config.kind == "lua"
+    assert (
+        equipage.loads("---\nname: x\n---\n", kind="agent_md", default_agent_kind="lua").config.kind
+        == "lua"
+    )
 
 
 def test_places_are_those_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "a.md"
     path.write_bytes(b"---\r\nname: x\r\ncolor: teal\r\n---\r\nHello.\r\n")
-    loaded = lading.load(path, kind="agent_md")
-    spans = [loaded.locate(each) for each in ("name", "profile.extras.color", "profile.system_prompt")]
+    loaded = equipage.load(path, kind="agent_md")
+    spans = [
+        loaded.locate(each) for each in ("name", "profile.extras.color", "profile.system_prompt")
+    ]
     assert [(span.line, span.column, span.text()) for span in spans if span] == [
         (2, 7, "x"),
         (3, 8, "teal"),
@@ -69,10 +78,11 @@ def test_places_are_those_of_the_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "---", "---\n", "---\n---", "---\nname: x", "---\nname: [\n---\n", "\0", "---\n\0\n---"]
+    "text",
+    ["", "---", "---\n", "---\n---", "---\nname: x", "---\nname: [\n---\n", "\0", "---\n\0\n---"],
 )
 def test_broken_files_end_in_findings(text: str) -> None:
-    with pytest.raises(lading.LoadError):
+    with pytest.raises(equipage.LoadError):
         agent(text)
 
 
@@ -90,4 +100,6 @@ def test_broken_files_end_in_findings(text: str) -> None:
 )
 def test_what_commas_tear_apart(tools: str, torn: str | None) -> None:
     messages = [each.message for each in agent(f"---\nname: x\ntools: {tools}\n---\n").warnings]
-    assert messages == ([] if torn is None else [f"`{torn}` is split at its commas into several tools"])
+    assert messages == (
+        [] if torn is None else [f"`{torn}` is split at its commas into several tools"]
+    )

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-import lading
+import equipage
+from equipage import LoadError, UsageError
+from equipage.kinds.blueprint import model as flow
+from equipage.kinds.blueprint.model import Blueprint
+from equipage.loading.recognise import kind_named, recognise_content, recognise_path, recognise_text
 from kinds.blueprint.test_probes import PROBES, load
-from lading import LoadError, UsageError
-from lading.kinds.blueprint import flow
-from lading.kinds.blueprint.model import Blueprint
-from lading.kinds.registry import kind_named, recognise_content, recognise_path, recognise_text
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "blueprint"
 TEAM = EXAMPLES / "research-team.yaml"
@@ -33,7 +33,7 @@ PATH = {"op": "path", "at": "$.a"}
 
 
 def test_the_example_is_clean_and_typed() -> None:
-    loaded = lading.load(TEAM)
+    loaded = equipage.load(TEAM)
     config = loaded.config
     assert loaded.warnings == ()
     assert isinstance(config, Blueprint)
@@ -60,14 +60,14 @@ def test_the_example_is_clean_and_typed() -> None:
     ],
 )
 def test_every_part_knows_where_it_was_written(path: str, place: str, text: str | None) -> None:
-    span = lading.load(TEAM).locate(path)
+    span = equipage.load(TEAM).locate(path)
     assert span is not None
     assert f"{span.source.name}:{span.line}:{span.column}".endswith(f"examples/blueprint/{place}")
     assert text is None or span.text() == text
 
 
 def test_a_value_tells_its_story() -> None:
-    told = str(lading.load(TEAM).explain("agents[2].profile.model"))
+    told = str(equipage.load(TEAM).explain("agents[2].profile.model"))
     assert "agents/writer.md:4:8" in told
     assert "brought in by `$agent_md` here at" in told
     assert "research-team.yaml:48:16" in told
@@ -79,14 +79,14 @@ def test_writing_and_loading_again_changes_nothing(
 ) -> None:
     first = load(probe, tmp_path, monkeypatch).loaded()
     assert first is not None
-    again = lading.loads(json.dumps(first.to_dict()), kind="blueprint")
+    again = equipage.loads(json.dumps(first.to_dict()), kind="blueprint")
     assert again.to_dict() == first.to_dict()
     assert again.digest == first.digest
 
 
 def test_the_digest_does_not_depend_on_order_or_defaults() -> None:
-    one = lading.loads("id: a\nflow: {kind: seq, children: []}\nagents: []", kind="blueprint")
-    two = lading.loads('{"flow": {"children": [], "kind": "seq"}, "id": "a"}', kind="blueprint")
+    one = equipage.loads("id: a\nflow: {kind: seq, children: []}\nagents: []", kind="blueprint")
+    two = equipage.loads('{"flow": {"children": [], "kind": "seq"}, "id": "a"}', kind="blueprint")
     assert one.digest == two.digest
 
 
@@ -95,13 +95,15 @@ def test_the_digest_does_not_depend_on_order_or_defaults() -> None:
     [
         pytest.param("id: a\nflow:\n  kind: seq\n", "blueprint", id="YAML"),
         pytest.param('{"id":"a","flow":{"kind":"seq"}}', "blueprint", id="JSON on one line"),
-        pytest.param("flow: {kind: seq}\nagents: []\n", "blueprint", id="an id is easily forgotten"),
+        pytest.param(
+            "flow: {kind: seq}\nagents: []\n", "blueprint", id="an id is easily forgotten"
+        ),
         pytest.param("id: a\nflow: fast\n", None, id="another flow"),
         pytest.param("id: a\nworkflow: {kind: x}\n", None, id="another word"),
     ],
 )
 def test_recognition(text: str, kind: str | None, tmp_path: Path) -> None:
-    from lading.syntax.document import load_value
+    from equipage.syntax.document import load_value
 
     looks = recognise_text(text)
     assert (recognise_content(load_value("yaml", text)) if looks else None) == kind
@@ -109,7 +111,7 @@ def test_recognition(text: str, kind: str | None, tmp_path: Path) -> None:
 
 def test_no_markdown_file_is_claimed() -> None:
     assert recognise_path("/x/agents/researcher.md") != "agent_md"
-    report = lading.check([EXAMPLES])
+    report = equipage.check([EXAMPLES])
     kinds = {Path(each.path).name: each.kind for each in report.files}
     assert kinds["research-team.yaml"] == "blueprint"
     assert kinds["researcher.md"] is None
@@ -119,14 +121,17 @@ def test_no_markdown_file_is_claimed() -> None:
 def test_the_first_file_is_a_good_one(kind: str) -> None:
     example = kind_named(kind).example
     assert example is not None
-    assert lading.loads(example, kind=kind).warnings == ()
+    assert equipage.loads(example, kind=kind).warnings == ()
 
 
 def test_options_are_checked() -> None:
-    with pytest.raises(UsageError, match="`default_agent_kind`: `robot` is not a valid value, expected one of `agent"):
-        lading.load(TEAM, default_agent_kind="robot")
+    with pytest.raises(
+        UsageError,
+        match="`default_agent_kind`: `robot` is not a valid value, expected one of `agent",
+    ):
+        equipage.load(TEAM, default_agent_kind="robot")
     with pytest.raises(UsageError, match="did you mean `include_roots`"):
-        lading.load(TEAM, include_root=["x"])
+        equipage.load(TEAM, include_root=["x"])
 
 
 # --------------------------------------------------------------------------------------------------- deep flows
@@ -158,7 +163,7 @@ DEEP = {
 
 def outcome(text: str) -> str | None:
     try:
-        lading.loads(text, kind="blueprint")
+        equipage.loads(text, kind="blueprint")
     except LoadError as error:
         return error.errors[0].code
     return None

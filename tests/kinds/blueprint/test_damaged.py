@@ -11,11 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from casefiles import cases_in
-from lading.files import MemoryFiles
-from lading.kinds.registry import kind_named
-from lading.loading import Request, load_path, load_text
-from lading.syntax.document import load_value
-from lading.tree import walk
+from equipage.files.reading import MemoryFiles
+from equipage.loading.pipeline import Request, load_path, load_text
+from equipage.loading.recognise import kind_named
+from equipage.loading.tree import walk
+from equipage.syntax.document import load_value
 
 FOLDER = Path(__file__).parents[2] / "cases"
 BLUEPRINT, AGENT_MD = kind_named("blueprint"), kind_named("agent_md")
@@ -45,14 +45,30 @@ STARTS = [
         "without-effect",
     )
 ]
-WORDS = ["$file", "$agent_md", "kind", "op", "path", "at", "$.a", "x", "operator", "lit", "args", "name", "agents"]
+WORDS = [
+    "$file",
+    "$agent_md",
+    "kind",
+    "op",
+    "path",
+    "at",
+    "$.a",
+    "x",
+    "operator",
+    "lit",
+    "args",
+    "name",
+    "agents",
+]
 JUNK = st.recursive(
     st.none()
     | st.booleans()
     | st.integers()
     | st.floats(allow_nan=False, allow_infinity=False)
     | st.sampled_from(WORDS),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=3)
+    ),
     max_leaves=6,
 )
 
@@ -80,7 +96,10 @@ def damaged(draw: st.DrawFn) -> Any:
 @given(damaged())
 def test_damaged_blueprints(value: Any) -> None:
     agent = "---\nname: a\n---\nHello.\n"
-    files = MemoryFiles({"/b/a.json": json.dumps(value), "/b/r.md": agent, "/b/x": "text", "/b/$.a": b"\xff"}, cwd="/b")
+    files = MemoryFiles(
+        {"/b/a.json": json.dumps(value), "/b/r.md": agent, "/b/x": "text", "/b/$.a": b"\xff"},
+        cwd="/b",
+    )
     outcome = load_path("a.json", BLUEPRINT, Request(env={}, project="/b"), files)
     assert (outcome.config is None) == (not outcome.ok)
     loaded = outcome.loaded()
@@ -91,7 +110,18 @@ def test_damaged_blueprints(value: Any) -> None:
 
 HEADERS = st.dictionaries(
     st.sampled_from(
-        ["name", "description", "model", "effort", "tools", "worker_binding", "lints", "kind", "spec", "x"]
+        [
+            "name",
+            "description",
+            "model",
+            "effort",
+            "tools",
+            "worker_binding",
+            "lints",
+            "kind",
+            "spec",
+            "x",
+        ]
     ),
     JUNK,
     max_size=6,

@@ -1,4 +1,4 @@
-"""`lading.blueprints.expand`: a value in, a value out."""
+"""`equipage.kinds.blueprint.expanding.expand`: a value in, a value out."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading import LoadError, UsageError
-from lading.blueprints import expand
+from equipage import LoadError, UsageError
+from equipage.kinds.blueprint.expanding import expand
 
 AGENT = "---\nname: researcher\ndescription: knows where to look\nmodel: sonnet\n---\nYou find sources.\n"
 
@@ -49,7 +49,10 @@ def test_an_agent_file_becomes_a_whole_agent(folder: Path) -> None:
 
 @pytest.mark.requirement("BP-05")
 def test_siblings_are_laid_over_the_agent(folder: Path) -> None:
-    reference = {"$agent_md": "agents/r.md", "spec": {"operator_ref": "ws-1", "note": {"$file": "prompts/raw.md"}}}
+    reference = {
+        "$agent_md": "agents/r.md",
+        "spec": {"operator_ref": "ws-1", "note": {"$file": "prompts/raw.md"}},
+    }
     agent = expand(reference, folder)
     assert (agent["name"], agent["profile"]["model"]) == ("researcher", "sonnet")
     assert agent["spec"] == {"operator_ref": "ws-1", "note": "\ufeffraw\r\ntext {{ kept }}"}
@@ -72,8 +75,12 @@ def test_a_text_file_becomes_its_text_unchanged(folder: Path) -> None:
     ("beside", "default", "kind"),
     [
         pytest.param({}, "lua", "lua", id="the default given"),
-        pytest.param({"kind": "subprocess"}, "lua", "subprocess", id="a kind beside the reference wins"),
-        pytest.param({"kind": "bogus"}, "lua", "bogus", id="a wrong kind is kept, for the model to refuse"),
+        pytest.param(
+            {"kind": "subprocess"}, "lua", "subprocess", id="a kind beside the reference wins"
+        ),
+        pytest.param(
+            {"kind": "bogus"}, "lua", "bogus", id="a wrong kind is kept, for the model to refuse"
+        ),
     ],
 )
 def test_which_kind(folder: Path, beside: dict[str, Any], default: Any, kind: str) -> None:
@@ -89,13 +96,23 @@ def test_an_unknown_default_is_the_callers_mistake(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("reference", "words"),
     [
-        pytest.param("/etc/passwd", "absolute path", id="absolute", marks=pytest.mark.requirement("BP-08")),
-        pytest.param("../x.md", "parent-dir escape", id="up", marks=pytest.mark.requirement("BP-09")),
-        pytest.param("a/../a.md", "parent-dir escape", id="up inside", marks=pytest.mark.requirement("BP-09")),
+        pytest.param(
+            "/etc/passwd", "absolute path", id="absolute", marks=pytest.mark.requirement("BP-08")
+        ),
+        pytest.param(
+            "../x.md", "parent-dir escape", id="up", marks=pytest.mark.requirement("BP-09")
+        ),
+        pytest.param(
+            "a/../a.md", "parent-dir escape", id="up inside", marks=pytest.mark.requirement("BP-09")
+        ),
         pytest.param("a\0b", "NUL", id="a NUL", marks=pytest.mark.requirement("BP-20")),
         pytest.param("~/x", "not found: ~/x", id="no tilde is expanded"),
-        pytest.param("agents", "is a directory", id="a folder", marks=pytest.mark.requirement("BP-10")),
-        pytest.param("none.md", "not found: none.md", id="missing", marks=pytest.mark.requirement("BP-10")),
+        pytest.param(
+            "agents", "is a directory", id="a folder", marks=pytest.mark.requirement("BP-10")
+        ),
+        pytest.param(
+            "none.md", "not found: none.md", id="missing", marks=pytest.mark.requirement("BP-10")
+        ),
         pytest.param("", "empty", id="empty"),
     ],
 )
@@ -129,7 +146,10 @@ def test_further_folders_are_the_callers(folder: Path) -> None:
 def test_every_error_is_told_and_nothing_half_expanded_returned(folder: Path) -> None:
     (folder / "bad.md").write_text("no header")
     with pytest.raises(LoadError) as caught:
-        expand([{"$file": "a"}, {"$agent_md": "bad.md"}, {"$file": "prompts/raw.md"}, {"$file": "b"}], folder)
+        expand(
+            [{"$file": "a"}, {"$agent_md": "bad.md"}, {"$file": "prompts/raw.md"}, {"$file": "b"}],
+            folder,
+        )
     assert sorted(error.code for error in caught.value.errors) == [
         "file-missing",
         "file-missing",
@@ -168,7 +188,9 @@ def test_references_nested_in_siblings_as_deep_as_may_be(folder: Path) -> None:
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3)
+    ),
     max_leaves=20,
 )
 
@@ -202,7 +224,9 @@ def test_no_value_ends_in_another_exception(value: Any, code: str, folder: Path)
 
 
 def test_tuples_count_as_lists(folder: Path) -> None:
-    assert expand({"a": ({"$file": "prompts/raw.md"}, (1,))}, folder) == {"a": ["\ufeffraw\r\ntext {{ kept }}", [1]]}
+    assert expand({"a": ({"$file": "prompts/raw.md"}, (1,))}, folder) == {
+        "a": ["\ufeffraw\r\ntext {{ kept }}", [1]]
+    }
 
 
 def test_a_part_of_a_blueprint_takes_anything(folder: Path) -> None:

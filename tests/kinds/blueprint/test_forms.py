@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lading.kinds.blueprint.dialect import canonical_path
+from equipage.kinds.blueprint.rules_flow import canonical_path
 
 
 @pytest.mark.requirement("BP-16")
@@ -33,7 +33,20 @@ def test_a_path_is_printed_in_its_shortest_form(written: str, printed: str) -> N
 @pytest.mark.requirement("BP-16")
 @pytest.mark.parametrize(
     "written",
-    ["", "a.b", "$foo", "$.", "$.a.", "$.a..b", "$.r[0]", "$[a]", "$['x']", '$.a[""]', '$.a["x', '$.a["x"]b'],
+    [
+        "",
+        "a.b",
+        "$foo",
+        "$.",
+        "$.a.",
+        "$.a..b",
+        "$.r[0]",
+        "$[a]",
+        "$['x']",
+        '$.a[""]',
+        '$.a["x',
+        '$.a["x"]b',
+    ],
 )
 def test_what_is_no_path(written: str) -> None:
     assert canonical_path(written) is None

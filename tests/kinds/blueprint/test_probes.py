@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
-from lading.kinds.registry import kind_named
-from lading.loading import Outcome, Request, load_path
+from equipage.loading.pipeline import Outcome, Request, load_path
+from equipage.loading.recognise import kind_named
 
 PROBES = [
     json.loads(line)
-    for line in (Path(__file__).parents[2] / "data" / "probes" / "blueprint.jsonl").read_text().splitlines()
+    for line in (Path(__file__).parents[2] / "data" / "probes" / "blueprint.jsonl")
+    .read_text()
+    .splitlines()
 ]
 
 
@@ -51,7 +53,9 @@ def agrees(ours: Any, golden: Any) -> bool:
 @pytest.mark.parametrize("probe", PROBES, ids=[probe["id"] for probe in PROBES])
 def test_probe(probe: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     outcome = load(probe, tmp_path, monkeypatch)
-    assert ("valid" if outcome.ok else "invalid") == probe["expect"], list(map(str, outcome.diagnostics))
+    assert ("valid" if outcome.ok else "invalid") == probe["expect"], list(
+        map(str, outcome.diagnostics)
+    )
     goldens = probe.get("golden") or {}
     loaded = outcome.loaded()
     if loaded is not None and goldens:

@@ -7,12 +7,17 @@ from typing import Any
 
 import pytest
 
-from lading.diagnostics import Diagnostic
-from lading.files import Files
-from lading.kinds.registry import kind_named
-from lading.loading import Request, load_text
+from equipage.core.diagnostics import Diagnostic
+from equipage.files.reading import Files
+from equipage.loading.pipeline import Request, load_text
+from equipage.loading.recognise import kind_named
 
-STEP = {"kind": "step", "ref": "a", "in": {"op": "path", "at": "$.a"}, "out": {"op": "path", "at": "$.b"}}
+STEP = {
+    "kind": "step",
+    "ref": "a",
+    "in": {"op": "path", "at": "$.a"},
+    "out": {"op": "path", "at": "$.b"},
+}
 BASE: dict[str, Any] = {"id": "t", "flow": STEP}
 RUNNERS = [
     {"name": "shell", "runner": {"backend": "subprocess", "template": "sh"}},
@@ -25,16 +30,27 @@ SOCKET = {"backend": "ws_operator", "variant": "v"}
 def found(config: Any) -> tuple[Diagnostic, ...]:
     files = Files()
     return load_text(
-        json.dumps(config), kind_named("blueprint"), Request(env={}), files, name="a.json", base=files.cwd
+        json.dumps(config),
+        kind_named("blueprint"),
+        Request(env={}),
+        files,
+        name="a.json",
+        base=files.cwd,
     ).diagnostics
 
 
 @pytest.mark.parametrize(
     ("version", "code"),
     [
-        pytest.param("1.0.0+18446744073709551616", "unknown-schema-version", id="a build is any text"),
-        pytest.param("1.0.0-1+18446744073709551616", "unknown-schema-version", id="behind a pre-release, too"),
-        pytest.param("18446744073709551615.0.0", "unknown-schema-version", id="as large as 64 bits allow"),
+        pytest.param(
+            "1.0.0+18446744073709551616", "unknown-schema-version", id="a build is any text"
+        ),
+        pytest.param(
+            "1.0.0-1+18446744073709551616", "unknown-schema-version", id="behind a pre-release, too"
+        ),
+        pytest.param(
+            "18446744073709551615.0.0", "unknown-schema-version", id="as large as 64 bits allow"
+        ),
         pytest.param("18446744073709551616.0.0", "not-semver", id="one more"),
         pytest.param("9" * 5_000 + ".0.0", "not-semver", id="longer than Python reads"),
         pytest.param("1.0." + "9" * 5_000, "not-semver", id="also as the last part"),
@@ -48,19 +64,44 @@ def test_versions(version: str, code: str) -> None:
 @pytest.mark.parametrize(
     ("agent", "rest", "needed"),
     [
-        pytest.param({"kind": "lua", "spec": {"fn_id": None, "source": "return 1"}}, {}, None, id="either of two"),
-        pytest.param({"kind": "lua", "spec": {"fn_id": 1, "source": 2}}, {}, "spec.fn_id", id="neither is text"),
-        pytest.param({"kind": "lua", "spec": "x"}, {}, "spec.fn_id", id="text for a spec"),
-        pytest.param({"kind": "operator", "spec": [1]}, {}, "spec.operator_ref", id="a list for a spec"),
-        pytest.param({"kind": "agent_block"}, {}, None, id="nothing needed"),
-        pytest.param({"kind": "subprocess"}, {}, "spec.program", id="no runner"),
-        pytest.param({"kind": "subprocess"}, {**SHELL, "default_runner": "shell"}, None, id="the default runner"),
-        pytest.param({"kind": "subprocess", "runner_ref": "shell"}, SHELL, None, id="a runner by name"),
         pytest.param(
-            {"kind": "subprocess", "runner_ref": "host"}, SHELL, "spec.program", id="a runner of another sort"
+            {"kind": "lua", "spec": {"fn_id": None, "source": "return 1"}},
+            {},
+            None,
+            id="either of two",
         ),
         pytest.param(
-            {"kind": "subprocess", "runner": SOCKET}, {}, "spec.program", id="its own runner, of another sort"
+            {"kind": "lua", "spec": {"fn_id": 1, "source": 2}},
+            {},
+            "spec.fn_id",
+            id="neither is text",
+        ),
+        pytest.param({"kind": "lua", "spec": "x"}, {}, "spec.fn_id", id="text for a spec"),
+        pytest.param(
+            {"kind": "operator", "spec": [1]}, {}, "spec.operator_ref", id="a list for a spec"
+        ),
+        pytest.param({"kind": "agent_block"}, {}, None, id="nothing needed"),
+        pytest.param({"kind": "subprocess"}, {}, "spec.program", id="no runner"),
+        pytest.param(
+            {"kind": "subprocess"},
+            {**SHELL, "default_runner": "shell"},
+            None,
+            id="the default runner",
+        ),
+        pytest.param(
+            {"kind": "subprocess", "runner_ref": "shell"}, SHELL, None, id="a runner by name"
+        ),
+        pytest.param(
+            {"kind": "subprocess", "runner_ref": "host"},
+            SHELL,
+            "spec.program",
+            id="a runner of another sort",
+        ),
+        pytest.param(
+            {"kind": "subprocess", "runner": SOCKET},
+            {},
+            "spec.program",
+            id="its own runner, of another sort",
         ),
         pytest.param(
             {"kind": "subprocess", "profile": {"worker_binding": "w"}},
@@ -71,8 +112,12 @@ def test_versions(version: str, code: str) -> None:
     ],
 )
 def test_what_a_kind_needs(agent: dict[str, Any], rest: dict[str, Any], needed: str | None) -> None:
-    messages = [each.message for each in found({**BASE, **rest, "agents": [{"name": "a", **agent}]})]
-    assert [needed is not None and f"needs `{needed}" in message for message in messages] == [True] * bool(needed)
+    messages = [
+        each.message for each in found({**BASE, **rest, "agents": [{"name": "a", **agent}]})
+    ]
+    assert [needed is not None and f"needs `{needed}" in message for message in messages] == [
+        True
+    ] * bool(needed)
 
 
 @pytest.mark.parametrize(

@@ -11,11 +11,11 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from casefiles import Case, cases_in
+from equipage.core.source import Source
+from equipage.kinds.blueprint.agent import read_header
+from equipage.loading.recognise import kind_named
+from equipage.syntax.document import load_value
 from kinds.blueprint.test_probes import PROBES
-from lading.kinds.agent_md.header import read_header
-from lading.kinds.registry import kind_named
-from lading.source import Source
-from lading.syntax.document import load_value
 
 CASES = Path(__file__).parents[2] / "cases"
 
@@ -32,7 +32,9 @@ BLUEPRINT = validator("blueprint")
 
 
 @pytest.mark.parametrize(
-    "probe", [p for p in PROBES if p["expect"] == "valid" and p["kind"] == "blueprint"], ids=lambda p: p["id"]
+    "probe",
+    [p for p in PROBES if p["expect"] == "valid" and p["kind"] == "blueprint"],
+    ids=lambda p: p["id"],
 )
 def test_probes(probe: dict[str, Any]) -> None:
     text = probe["files"][probe["entry"]]

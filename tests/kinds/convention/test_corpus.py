@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-import lading
+import equipage
 from conftest import SHARED
-from lading.fixes import repair
-from lading.kinds.headers import REASONS
-from lading.syntax.document import load_value
-from lading.syntax.engine import SyntaxProblem
-from lading.syntax.frontmatter import CONVENTION, Header, split
-from lading.workspace import Report
+from equipage.kinds.headers import REASONS
+from equipage.syntax import SyntaxProblem
+from equipage.syntax.document import load_value
+from equipage.syntax.frontmatter import CONVENTION, Header, split
+from equipage.workspace.fixes import repair
+from equipage.workspace.report import Report
 
 CORPUS = SHARED / "corpus"
 
@@ -23,7 +23,7 @@ CORPUS = SHARED / "corpus"
 def report() -> Report:
     if not CORPUS.is_dir():
         pytest.skip("the shared data (probes, suites, corpus) is not beside the repository")
-    return lading.check([CORPUS], env={})
+    return equipage.check([CORPUS], env={})
 
 
 def relative(name: str | None) -> str:
@@ -39,8 +39,15 @@ def test_files_found_are_files_reported(report: Report) -> None:
     assert reported <= every
     left = every - reported
     assert not [name for name in left if not name.endswith(".md")]
-    assert not [name for name in left if (CORPUS / name).read_text().lstrip("\ufeff\n ").startswith("---")]
-    assert {Path(name).name for name in left} <= {"README.md", "analyzer.md", "comparator.md", "grader.md"}
+    assert not [
+        name for name in left if (CORPUS / name).read_text().lstrip("\ufeff\n ").startswith("---")
+    ]
+    assert {Path(name).name for name in left} <= {
+        "README.md",
+        "analyzer.md",
+        "comparator.md",
+        "grader.md",
+    }
     assert Counter(each.kind for each in report.files) == {
         "claude-agent": 189,
         "claude-plugin": 50,
@@ -96,11 +103,13 @@ def test_headers_that_are_not_yaml_are_recovered(report: Report) -> None:
 @pytest.mark.requirement("CV-04")
 def test_the_fixes_are_taken(report: Report) -> None:
     """Every fix is proven, and nothing is left to say about the file."""
-    repairs, refused = repair([each for each in report.diagnostics if each.code == "header-not-yaml"])
+    repairs, refused = repair(
+        [each for each in report.diagnostics if each.code == "header-not-yaml"]
+    )
     assert not refused
     assert len(repairs) == 9
     for each in repairs:
-        assert lading.loads(each.text, kind="claude-agent").warnings == ()
+        assert equipage.loads(each.text, kind="claude-agent").warnings == ()
 
 
 @pytest.mark.requirement("CV-06", "CV-08")

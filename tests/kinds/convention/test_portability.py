@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from lading.cli.main import main
-from lading.kinds.convention.portability import portability
-from lading.kinds.registry import kind_named
-from lading.loading import Request, load_path
+from equipage.cli.main import main
+from equipage.loading.pipeline import Request, load_path
+from equipage.loading.recognise import kind_named
+from equipage.views.portability import portability
 
 
 def compared(folder: Path, name: str, text: str, kind: str) -> dict[str, tuple[str, ...]]:
@@ -59,7 +59,12 @@ def test_the_seed_and_toml(tmp_path: Path) -> None:
     profile = compared(tmp_path, ".defect/agents/a.md", "---\ndescription: b\n---\nc\n", "profile")
     assert profile["defect"] == ()
     assert profile["Claude Code"] == ("`name` is missing",)
-    folder = compared(tmp_path, ".defect/agents/b/config.toml", 'description = "b"\nprompt.text = "x"\n', "profile")
+    folder = compared(
+        tmp_path,
+        ".defect/agents/b/config.toml",
+        'description = "b"\nprompt.text = "x"\n',
+        "profile",
+    )
     assert folder["defect"] == ()
     assert folder["Claude Code"] == ("it is written in TOML",)
 
@@ -67,16 +72,22 @@ def test_the_seed_and_toml(tmp_path: Path) -> None:
 def test_what_is_no_agent(tmp_path: Path) -> None:
     assert compared(tmp_path, ".claude/agents/README.md", "# notes\n", "claude-agent") == {}
     assert compared(tmp_path, "c.md", "text\n", "claude-command") == {}
-    broken = compared(tmp_path, ".cursor/agents/a.md", "---\nread-only: true\n---\nx\n", "cursor-agent")
+    broken = compared(
+        tmp_path, ".cursor/agents/a.md", "---\nread-only: true\n---\nx\n", "cursor-agent"
+    )
     assert broken["Cursor"] == ("it has errors",)
 
 
 @pytest.mark.requirement("CV-07")
-def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["list", "--portable", "."]) == 2
     (tmp_path / ".claude" / "agents").mkdir(parents=True)
-    (tmp_path / ".claude" / "agents" / "a.md").write_text("---\nname: a\ndescription: b\ntools: Read\n---\nc\n")
+    (tmp_path / ".claude" / "agents" / "a.md").write_text(
+        "---\nname: a\ndescription: b\ntools: Read\n---\nc\n"
+    )
     capsys.readouterr()
     assert main(["list", "--portable", "."]) == 0
     shown = capsys.readouterr().out

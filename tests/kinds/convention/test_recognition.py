@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-import lading
-from lading.kinds.places import PLACES, kind_of_header, kind_of_path
-from lading.kinds.registry import kind_named, names
+import equipage
+from equipage.loading.recognise import PLACES, kind_named, kind_of_header, kind_of_path, names
 
 
 @pytest.mark.requirement("CV-01")
@@ -65,21 +64,54 @@ HEADER = "---\nname: a\ndescription: b\n{}---\ntext\n"
 @pytest.mark.parametrize(
     ("path", "text", "kind"),
     [
-        pytest.param("/r/agents/a.md", HEADER.format(""), "claude-agent", id="in a folder of agents"),
-        pytest.param("/r/x/a.md", HEADER.format("tools: Read\n"), "claude-agent", id="anywhere, with tools"),
-        pytest.param("/r/x/a.md", HEADER.format(""), None, id="a name and a description alone say nothing"),
-        pytest.param("/r/agents/a.md", "---\ndescription: b\nmode: all\n---\n", "opencode-agent", id="with a mode"),
         pytest.param(
-            "/r/agents/a.md", "---\ndescription: b\ntools: []\n---\n", "copilot-agent", id="named by its file"
+            "/r/agents/a.md", HEADER.format(""), "claude-agent", id="in a folder of agents"
         ),
-        pytest.param("/r/docs/agents/a.md", "---\ndescription: b\n---\n", None, id="a description alone"),
-        pytest.param("/r/agents/a.md", HEADER.format("title: x\n"), None, id="a page of a web site"),
-        pytest.param("/r/commands/a.md", "---\ntitle: x\ndescription: b\n---\n", None, id="a page about a command"),
-        pytest.param("/r/commands/a.md", "---\ndescription: b\n---\n", "claude-command", id="in a folder of commands"),
+        pytest.param(
+            "/r/x/a.md", HEADER.format("tools: Read\n"), "claude-agent", id="anywhere, with tools"
+        ),
+        pytest.param(
+            "/r/x/a.md", HEADER.format(""), None, id="a name and a description alone say nothing"
+        ),
+        pytest.param(
+            "/r/agents/a.md",
+            "---\ndescription: b\nmode: all\n---\n",
+            "opencode-agent",
+            id="with a mode",
+        ),
+        pytest.param(
+            "/r/agents/a.md",
+            "---\ndescription: b\ntools: []\n---\n",
+            "copilot-agent",
+            id="named by its file",
+        ),
+        pytest.param(
+            "/r/docs/agents/a.md", "---\ndescription: b\n---\n", None, id="a description alone"
+        ),
+        pytest.param(
+            "/r/agents/a.md", HEADER.format("title: x\n"), None, id="a page of a web site"
+        ),
+        pytest.param(
+            "/r/commands/a.md",
+            "---\ntitle: x\ndescription: b\n---\n",
+            None,
+            id="a page about a command",
+        ),
+        pytest.param(
+            "/r/commands/a.md",
+            "---\ndescription: b\n---\n",
+            "claude-command",
+            id="in a folder of commands",
+        ),
         pytest.param("/r/agents/README.md", HEADER.format(""), None, id="notes are notes"),
         pytest.param("/r/agents/a.md", "# text\n", None, id="no header"),
         pytest.param("/r/agents/a.md", "---\ntitle: b\n---\n", None, id="another header"),
-        pytest.param("/r/agents/a.md", HEADER.format("x: a: b\n"), "claude-agent", id="a header that is not YAML"),
+        pytest.param(
+            "/r/agents/a.md",
+            HEADER.format("x: a: b\n"),
+            "claude-agent",
+            id="a header that is not YAML",
+        ),
     ],
 )
 def test_by_header(path: str, text: str, kind: str | None) -> None:
@@ -117,8 +149,11 @@ def test_what_plugins_hold(tmp_path: Path) -> None:
             "broken/agents/a.md": "no header",
         },
     )
-    report = lading.check([tmp_path], env={})
-    kinds = {str(Path(each.path).resolve().relative_to(tmp_path.resolve())): each.kind for each in report.files}
+    report = equipage.check([tmp_path], env={})
+    kinds = {
+        str(Path(each.path).resolve().relative_to(tmp_path.resolve())): each.kind
+        for each in report.files
+    }
     assert kinds == {
         ".claude-plugin/marketplace.json": "claude-marketplace",
         "broken/.claude-plugin/plugin.json": "claude-plugin",
@@ -143,10 +178,17 @@ def test_a_guess_gives_way_to_a_load_that_knows_better(tmp_path: Path) -> None:
             "flow: {kind: seq, children: []}\n",
         },
     )
-    report = lading.check([tmp_path], env={})
+    report = equipage.check([tmp_path], env={})
     assert {Path(each.path).name: each.kind for each in report.files}["a.md"] is None
 
 
 def test_a_project_may_leave_conventions_alone(tmp_path: Path) -> None:
-    write(tmp_path, {"lading.toml": "conventions = false\n", ".claude/agents/a.md": "no", "agents/b.md": AGENT})
-    assert lading.check([tmp_path], env={}).files == ()
+    write(
+        tmp_path,
+        {
+            "equipage.toml": "conventions = false\n",
+            ".claude/agents/a.md": "no",
+            "agents/b.md": AGENT,
+        },
+    )
+    assert equipage.check([tmp_path], env={}).files == ()

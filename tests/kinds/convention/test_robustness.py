@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import lading
+import equipage
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "conventions"
 
@@ -30,23 +30,70 @@ PLACES = [
 
 _WORDS = st.sampled_from(
     [
-        *("name", "description", "tools", "model", "globs", "mcpServers", "hooks", "command", "url", "type"),
-        *(": ", ":", "- ", "\n", "\n  ", "\n---\n", "---\n", "\t", "#", " #", "*", "&a", "*a", "!t ", "<<", "|", ">"),
-        *("[", "]", "{", "}", ",", '"', "'", "x", "Read", "Agent(b)", "mcp__s__t", "\u200b", "é", "\r\n", "\ufeff"),
+        *(
+            "name",
+            "description",
+            "tools",
+            "model",
+            "globs",
+            "mcpServers",
+            "hooks",
+            "command",
+            "url",
+            "type",
+        ),
+        *(
+            ": ",
+            ":",
+            "- ",
+            "\n",
+            "\n  ",
+            "\n---\n",
+            "---\n",
+            "\t",
+            "#",
+            " #",
+            "*",
+            "&a",
+            "*a",
+            "!t ",
+            "<<",
+            "|",
+            ">",
+        ),
+        *(
+            "[",
+            "]",
+            "{",
+            "}",
+            ",",
+            '"',
+            "'",
+            "x",
+            "Read",
+            "Agent(b)",
+            "mcp__s__t",
+            "\u200b",
+            "é",
+            "\r\n",
+            "\ufeff",
+        ),
         *("= ", '"""', "null", "true", "5", "{}", "[]", "\x00", "\ud7ff"),
     ]
 )
 
 
 @pytest.mark.requirement("CV-05")
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(place=st.sampled_from(PLACES), words=st.lists(_WORDS, max_size=30), fenced=st.booleans())
 def test_any_file_is_reported(place: str, words: list[str], fenced: bool, tmp_path: Path) -> None:
     folder = tmp_path / str(abs(hash((place, tuple(words), fenced))))
     path = folder / place
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(("---\n" if fenced else "") + "".join(words), newline="")
-    report = lading.check([folder], env={})
+    report = equipage.check([folder], env={})
     assert len(report.files) == 1
     assert not [each for each in report.diagnostics if each.code == "internal-error"]
 
@@ -56,13 +103,13 @@ def test_bytes_that_are_no_text(place: str, tmp_path: Path) -> None:
     path = tmp_path / place
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(b"---\nname: \xff\n---\n")
-    report = lading.check([tmp_path], env={})
+    report = equipage.check([tmp_path], env={})
     assert [each.code for each in report.errors] == ["not-utf8"]
 
 
 @pytest.mark.requirement("CV-01", "CV-06")
 def test_the_examples_are_clean() -> None:
-    report = lading.check([EXAMPLES], env={})
+    report = equipage.check([EXAMPLES], env={})
     assert report.diagnostics == ()
     assert sorted(str(each.kind) for each in report.files) == [
         "claude-agent",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lading.kinds.suspicious import invisible, mixed_scripts, secrets
+from equipage.syntax.suspicious import invisible, mixed_scripts, secrets
 
 
 @pytest.mark.requirement("CV-08")
@@ -12,12 +12,25 @@ from lading.kinds.suspicious import invisible, mixed_scripts, secrets
     ("text", "found"),
     [
         pytest.param("a\u200bb", ["U+200B (zero width space)"], id="zero width space"),
-        pytest.param("a\u202eb\u202c", ["U+202E (right-to-left override)", "U+202C (end of a change of direction)"]),
-        pytest.param("a\u2066b\u2069", ["U+2066 (left-to-right isolate)", "U+2069 (end of an isolate)"]),
-        pytest.param("a\U000e0068\U000e0069b", ["text of 2 hidden characters"], id="tags spell hidden text"),
-        pytest.param("a\ufeffb", ["U+FEFF (zero width no-break space)"], id="a byte order mark inside"),
-        pytest.param("a\u200b\u200bb", ["U+200B (zero width space), and 1 more"], id="a run is told once"),
-        pytest.param("a\u200db", ["U+200D (zero width joiner)"], id="a joiner between plain letters"),
+        pytest.param(
+            "a\u202eb\u202c",
+            ["U+202E (right-to-left override)", "U+202C (end of a change of direction)"],
+        ),
+        pytest.param(
+            "a\u2066b\u2069", ["U+2066 (left-to-right isolate)", "U+2069 (end of an isolate)"]
+        ),
+        pytest.param(
+            "a\U000e0068\U000e0069b", ["text of 2 hidden characters"], id="tags spell hidden text"
+        ),
+        pytest.param(
+            "a\ufeffb", ["U+FEFF (zero width no-break space)"], id="a byte order mark inside"
+        ),
+        pytest.param(
+            "a\u200b\u200bb", ["U+200B (zero width space), and 1 more"], id="a run is told once"
+        ),
+        pytest.param(
+            "a\u200db", ["U+200D (zero width joiner)"], id="a joiner between plain letters"
+        ),
     ],
 )
 def test_invisible(text: str, found: list[str]) -> None:

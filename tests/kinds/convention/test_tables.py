@@ -7,13 +7,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-import lading
-from lading.kinds.convention import CONVENTIONS
-from lading.kinds.convention.kind import kind_of, listed, model_of, sensitive_of
-from lading.kinds.convention.skills import CLAUDE, OPEN, OPENCODE
-from lading.kinds.convention.table import Convention
-from lading.kinds.convention.words import divided, references
-from lading.kinds.places import PLACES
+import equipage
+from equipage.kinds.conventions import CONVENTIONS
+from equipage.kinds.conventions.kind import kind_of, listed, model_of, sensitive_of
+from equipage.kinds.conventions.skills import CLAUDE, OPEN, OPENCODE
+from equipage.kinds.conventions.stages import divided, references
+from equipage.kinds.conventions.table import Convention
+from equipage.loading.recognise import PLACES
 
 EVERY = (*CONVENTIONS, OPEN, CLAUDE, OPENCODE)
 
@@ -40,7 +40,7 @@ class TestEveryTable:
         path = tmp_path / convention.example_path.replace("NAME", "reviewer")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(convention.example.replace("NAME", "reviewer"))
-        report = lading.check([tmp_path], env={})
+        report = equipage.check([tmp_path], env={})
         assert [each.kind for each in report.files] == [convention.kind]
         assert report.diagnostics == ()
 
@@ -49,18 +49,33 @@ class TestEveryTable:
         assert shown >= convention.restricting
 
     def test_one_row_for_each_file(self, convention: Convention) -> None:
-        (item,) = listed(convention, {"name": "n", "description": "d"}, f"x/folder/file{convention.suffixes[0]}")
+        (item,) = listed(
+            convention, {"name": "n", "description": "d"}, f"x/folder/file{convention.suffixes[0]}"
+        )
         expected = {"field": "n", "file": "file", "folder": "n"}[convention.identity]
         assert (item.sort, item.name, item.description) == (convention.sort, expected, "d")
 
     def test_any_value_is_told_not_raised(self, convention: Convention, tmp_path: Path) -> None:
-        """No value of any field, however wrong, makes lading fail."""
+        """No value of any field, however wrong, makes equipage fail."""
         if convention.syntax != "header":
             return
-        for wrong in ("5", "true", "[1, {a: 2}]", "{a: [1]}", "null", "'x, y (z'", "2024-01-01", "[[]]"):
+        for wrong in (
+            "5",
+            "true",
+            "[1, {a: 2}]",
+            "{a: [1]}",
+            "null",
+            "'x, y (z'",
+            "2024-01-01",
+            "[[]]",
+        ):
             header = "\n".join(f"{field.name}: {wrong}" for field in convention.fields)
-            outcome = lading.check([_written(tmp_path, convention, f"---\n{header}\n---\n")], env={})
-            assert not [each for each in outcome.diagnostics if each.code == "internal-error"], wrong
+            outcome = equipage.check(
+                [_written(tmp_path, convention, f"---\n{header}\n---\n")], env={}
+            )
+            assert not [each for each in outcome.diagnostics if each.code == "internal-error"], (
+                wrong
+            )
 
 
 def _written(folder: Path, convention: Convention, text: str) -> Path:

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-import lading
+import equipage
 from conftest import shared_probes
-from lading.kinds.mcp.dialects import DIALECTS
-from lading.kinds.mcp.reading import without_comments
-from lading.kinds.registry import kind_named
-from lading.layers import find_places
-from lading.settings import find_settings
+from equipage.files.roots import find_places
+from equipage.kinds.defect.settings_stack import find_settings
+from equipage.kinds.mcp.dialects import DIALECTS
+from equipage.kinds.mcp.servers import without_comments
+from equipage.loading.recognise import kind_named
 
 
 def write(folder: Path, files: dict[str, str]) -> None:
@@ -31,7 +31,7 @@ def test_probe(probe: dict[str, Any], tmp_path: Path) -> None:
         (tmp_path / "repo" / folder).mkdir(parents=True)
     write(tmp_path, probe["files"])
     merged = find_settings(find_places(tmp_path / "repo", local=True, env={})).outcome.errors
-    alone = lading.check([tmp_path / "repo"], env={}).errors
+    alone = equipage.check([tmp_path / "repo"], env={}).errors
     for errors in (merged, alone):
         assert bool(errors) == (probe["expect"] == "invalid"), [str(each) for each in errors]
         if probe["error_facts"] and probe["error_facts"] != "invalid .mcp.json":
@@ -41,24 +41,42 @@ def test_probe(probe: dict[str, Any], tmp_path: Path) -> None:
 @pytest.mark.requirement("MC-03")
 def test_strict_only_beside_the_seeds_own_folder(tmp_path: Path) -> None:
     write(tmp_path, {".mcp.json": '{"mcpServers": {"a": {"type": "streamable-http", "url": "u"}}}'})
-    assert lading.check([tmp_path], env={}).errors == ()
+    assert equipage.check([tmp_path], env={}).errors == ()
     (tmp_path / ".defect").mkdir()
-    assert [each.code for each in lading.check([tmp_path], env={}).errors] == ["mcp-unknown-transport"]
+    assert [each.code for each in equipage.check([tmp_path], env={}).errors] == [
+        "mcp-unknown-transport"
+    ]
 
 
 @pytest.mark.requirement("MC-04")
 @pytest.mark.parametrize(
     ("path", "text", "server"),
     [
-        (".vscode/mcp.json", '{"servers": {"a": {"type": "http", "url": "u"}}}', {"transport": "http", "url": "u"}),
-        (".cursor/mcp.json", '{"mcpServers": {"a": {"url": "u"}}}', {"transport": "http", "url": "u"}),
+        (
+            ".vscode/mcp.json",
+            '{"servers": {"a": {"type": "http", "url": "u"}}}',
+            {"transport": "http", "url": "u"},
+        ),
+        (
+            ".cursor/mcp.json",
+            '{"mcpServers": {"a": {"url": "u"}}}',
+            {"transport": "http", "url": "u"},
+        ),
         (
             ".copilot/mcp.json",
             '{"mcpServers": {"a": {"type": "local", "command": "c", "tools": ["*"]}}}',
             {"transport": "stdio", "command": "c", "settings": {"tools": ["*"]}},
         ),
-        (".gemini/settings.json", '{"mcpServers": {"a": {"url": "u"}}}', {"transport": "sse", "url": "u"}),
-        (".gemini/settings.json", '{"mcpServers": {"a": {"httpUrl": "u"}}}', {"transport": "http", "url": "u"}),
+        (
+            ".gemini/settings.json",
+            '{"mcpServers": {"a": {"url": "u"}}}',
+            {"transport": "sse", "url": "u"},
+        ),
+        (
+            ".gemini/settings.json",
+            '{"mcpServers": {"a": {"httpUrl": "u"}}}',
+            {"transport": "http", "url": "u"},
+        ),
         (
             ".codex/config.toml",
             '[mcp_servers.a]\ncommand = "c"\nargs = ["x"]\nenabled = false\n',
@@ -78,16 +96,18 @@ def test_strict_only_beside_the_seeds_own_folder(tmp_path: Path) -> None:
 )
 def test_every_dialect(path: str, text: str, server: dict[str, Any], tmp_path: Path) -> None:
     write(tmp_path, {path: text})
-    loaded = lading.load(tmp_path / path, env={})
+    loaded = equipage.load(tmp_path / path, env={})
     assert loaded.warnings == ()
     assert loaded.to_dict() == {"servers": {"a": server}}
 
 
-@pytest.mark.parametrize("text", ["[]", "5", "null", '{"mcpServers": []}', '{"mcpServers": {"a": 5}}', "{", ""])
+@pytest.mark.parametrize(
+    "text", ["[]", "5", "null", '{"mcpServers": []}', '{"mcpServers": {"a": 5}}', "{", ""]
+)
 @pytest.mark.parametrize("path", [".mcp.json", ".vscode/mcp.json", "opencode.json"])
 def test_any_text_is_told_not_raised(path: str, text: str, tmp_path: Path) -> None:
     write(tmp_path, {path: text})
-    report = lading.check([tmp_path], env={})
+    report = equipage.check([tmp_path], env={})
     assert len(report.files) == 1
     assert not [each for each in report.diagnostics if each.code == "internal-error"]
 
@@ -96,13 +116,15 @@ def test_any_text_is_told_not_raised(path: str, text: str, tmp_path: Path) -> No
 def test_any_value_is_told_not_raised(dialect: Any, tmp_path: Path) -> None:
     path = {"Claude Code": ".mcp.json"}.get(dialect.tool)
     if path is None or dialect.format != "json":
-        path = {"VS Code": ".vscode/mcp.json", "Cursor": ".cursor/mcp.json", "GitHub Copilot": ".copilot/mcp.json"}.get(
-            dialect.tool, "opencode.json"
-        )
+        path = {
+            "VS Code": ".vscode/mcp.json",
+            "Cursor": ".cursor/mcp.json",
+            "GitHub Copilot": ".copilot/mcp.json",
+        }.get(dialect.tool, "opencode.json")
     for wrong in (5, None, True, [1], {"a": [1]}, "x", ""):
         server = dict.fromkeys(dialect.names, wrong)
         write(tmp_path, {path: json.dumps({dialect.top: {"a": server}})})
-        report = lading.check([tmp_path / path], env={})
+        report = equipage.check([tmp_path / path], env={})
         assert not [each for each in report.diagnostics if each.code == "internal-error"]
 
 
@@ -125,12 +147,17 @@ def test_comments_become_blanks(text: str, plain: str) -> None:
 
 
 def test_places_behind_comments(tmp_path: Path) -> None:
-    write(tmp_path, {".vscode/mcp.json": '{\n  // a\n  "servers": {"a": {"type": "http", "url": "u", "hedaers": {}}}}'})
-    (found,) = lading.check([tmp_path], env={}).diagnostics
+    write(
+        tmp_path,
+        {
+            ".vscode/mcp.json": '{\n  // a\n  "servers": {"a": {"type": "http", "url": "u", "hedaers": {}}}}'
+        },
+    )
+    (found,) = equipage.check([tmp_path], env={}).diagnostics
     assert (found.code, found.span.line if found.span else None) == ("unknown-field", 3)
 
 
 def test_the_first_file_is_a_good_one() -> None:
     example = kind_named("mcp").example
     assert example is not None
-    assert lading.loads(example, kind="mcp").warnings == ()
+    assert equipage.loads(example, kind="mcp").warnings == ()

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-import lading
-from lading.layers import find_places
-from lading.profiles import find_profiles
+import equipage
+from equipage.files.roots import find_places
+from equipage.kinds.defect.profile_discovery import find_profiles
 
 SINGLE = "+++\ndescription = '{}'\n+++\nbody\n"
 
@@ -37,9 +37,13 @@ def test_the_mapping(tmp_path: Path) -> None:
     user.mkdir(parents=True)
     (user / "a.md").write_text(SINGLE.format("user a"))
     (user / "c.md").write_text(SINGLE.format("user c"))
-    profiles = lading.discover_profiles(tmp_path / "repo", xdg_config_home=tmp_path / "xdg")
+    profiles = equipage.discover_profiles(tmp_path / "repo", xdg_config_home=tmp_path / "xdg")
     assert list(profiles) == ["a", "b", "c"]
-    assert {name: profile.layer for name, profile in profiles.items()} == {"a": "project", "b": "project", "c": "user"}
+    assert {name: profile.layer for name, profile in profiles.items()} == {
+        "a": "project",
+        "b": "project",
+        "c": "user",
+    }
     assert profiles["a"].description == "project a"
     assert profiles["a"].file == str(agents / "a.md")
     assert profiles["a"].dir == str(agents)
@@ -59,13 +63,17 @@ def test_the_mapping(tmp_path: Path) -> None:
 def test_a_profile_explains_where_its_prompt_came_from(agents: Path, tmp_path: Path) -> None:
     folder = agents / "p"
     folder.mkdir()
-    (folder / "config.toml").write_text("description = 'x'\n[default]\nmodel = 'm'\n[prompt]\nfile = 'p.md'\n")
+    (folder / "config.toml").write_text(
+        "description = 'x'\n[default]\nmodel = 'm'\n[prompt]\nfile = 'p.md'\n"
+    )
     (folder / "p.md").write_text("prompt")
-    loaded = lading.discover_profiles(tmp_path, env={}).loaded("p")
+    loaded = equipage.discover_profiles(tmp_path, env={}).loaded("p")
     explained = loaded.explain("prompt.text")
     assert explained.settings[-1].span is not None
     assert explained.settings[-1].span.source.path == str(folder / "p.md")
-    assert [(each.how, each.span and each.span.line) for each in explained.through] == [("read from here", 5)]
+    assert [(each.how, each.span and each.span.line) for each in explained.through] == [
+        ("read from here", 5)
+    ]
     model = loaded.locate("model")
     assert model is not None
     assert model.line == 3
@@ -76,9 +84,13 @@ def test_a_profile_explains_where_its_prompt_came_from(agents: Path, tmp_path: P
 def test_every_error_of_every_profile_is_raised_together(agents: Path, tmp_path: Path) -> None:
     (agents / "a.md").write_text("+++\nmodel = 5\n+++\n")
     (agents / "b.md").write_text("no header")
-    with pytest.raises(lading.LoadError) as caught:
-        lading.discover_profiles(tmp_path, env={})
-    assert [each.code for each in caught.value.errors] == ["missing-field", "wrong-type", "header-missing"]
+    with pytest.raises(equipage.LoadError) as caught:
+        equipage.discover_profiles(tmp_path, env={})
+    assert [each.code for each in caught.value.errors] == [
+        "missing-field",
+        "wrong-type",
+        "header-missing",
+    ]
 
 
 @pytest.mark.requirement("PR-16")
@@ -88,9 +100,11 @@ def test_a_broken_user_profile_is_an_error_even_when_it_is_shadowed(tmp_path: Pa
     user = tmp_path / "xdg" / "defect" / "agents"
     user.mkdir(parents=True)
     (user / "a.md").write_text("broken")
-    with pytest.raises(lading.LoadError):
-        lading.discover_profiles(tmp_path / "repo", xdg_config_home=tmp_path / "xdg")
-    assert list(lading.discover_profiles(tmp_path / "repo", xdg_config_home=tmp_path / "xdg", local=True)) == ["a"]
+    with pytest.raises(equipage.LoadError):
+        equipage.discover_profiles(tmp_path / "repo", xdg_config_home=tmp_path / "xdg")
+    assert list(
+        equipage.discover_profiles(tmp_path / "repo", xdg_config_home=tmp_path / "xdg", local=True)
+    ) == ["a"]
 
 
 @pytest.mark.requirement("PR-18")
@@ -109,15 +123,17 @@ def test_a_broken_user_profile_is_an_error_even_when_it_is_shadowed(tmp_path: Pa
         ("x", None),
     ],
 )
-def test_what_counts_as_a_profile(entry: str, name: str | None, agents: Path, tmp_path: Path) -> None:
+def test_what_counts_as_a_profile(
+    entry: str, name: str | None, agents: Path, tmp_path: Path
+) -> None:
     (agents / entry).write_text(SINGLE.format("x"))
-    assert list(lading.discover_profiles(tmp_path, env={})) == ([name] if name else [])
+    assert list(equipage.discover_profiles(tmp_path, env={})) == ([name] if name else [])
 
 
 @pytest.mark.requirement("PR-18")
 def test_a_folder_called_like_a_file_is_no_profile(agents: Path, tmp_path: Path) -> None:
     (agents / "x.md").mkdir()
-    assert not lading.discover_profiles(tmp_path, env={})
+    assert not equipage.discover_profiles(tmp_path, env={})
 
 
 @pytest.mark.requirement("PR-20")
@@ -127,20 +143,29 @@ def test_a_pipe_does_not_block(name: str, agents: Path, tmp_path: Path) -> None:
     target.parent.mkdir(exist_ok=True)
     os.mkfifo(target)
     discovery = find_profiles(find_places(tmp_path, env={}))
-    assert [each.code for each in discovery.diagnostics] in (["file-not-regular"], ["profile-overlooked"])
+    assert [each.code for each in discovery.diagnostics] in (
+        ["file-not-regular"],
+        ["profile-overlooked"],
+    )
 
 
 @pytest.mark.requirement("PR-18")
 def test_a_dangling_link_is_an_error(agents: Path, tmp_path: Path) -> None:
     (agents / "x.md").symlink_to("nowhere")
-    assert [each.code for each in find_profiles(find_places(tmp_path, env={})).errors] == ["file-missing"]
+    assert [each.code for each in find_profiles(find_places(tmp_path, env={})).errors] == [
+        "file-missing"
+    ]
 
 
 @pytest.mark.requirement("PR-19")
 @pytest.mark.parametrize(
     ("arguments", "env", "expected"),
     [
-        ({"xdg_config_home": "/x", "home": "/h"}, {"XDG_CONFIG_HOME": "/e", "HOME": "/eh"}, "/x/defect"),
+        (
+            {"xdg_config_home": "/x", "home": "/h"},
+            {"XDG_CONFIG_HOME": "/e", "HOME": "/eh"},
+            "/x/defect",
+        ),
         ({"home": "/h"}, {"XDG_CONFIG_HOME": "/e", "HOME": "/eh"}, "/e/defect"),
         ({"home": "/h"}, {"HOME": "/eh"}, "/h/.config/defect"),
         ({}, {"HOME": "/eh"}, "/eh/.config/defect"),
@@ -152,7 +177,9 @@ def test_a_dangling_link_is_an_error(agents: Path, tmp_path: Path) -> None:
         ({"local": True, "xdg_config_home": "/x"}, {}, None),
     ],
 )
-def test_the_config_home(arguments: dict[str, str], env: dict[str, str], expected: str | None, tmp_path: Path) -> None:
+def test_the_config_home(
+    arguments: dict[str, str], env: dict[str, str], expected: str | None, tmp_path: Path
+) -> None:
     assert find_places(tmp_path, env=env, **arguments).user == expected  # type: ignore[arg-type]
 
 
@@ -176,8 +203,8 @@ def test_the_root_of_the_repository(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 @pytest.mark.requirement("PR-01")
 def test_a_profile_can_be_loaded_alone(agents: Path) -> None:
     (agents / "x.md").write_text(SINGLE.format("x"))
-    loaded = lading.load(agents / "x.md")
+    loaded = equipage.load(agents / "x.md")
     assert loaded.kind == "profile"
     assert loaded.config.prompt.text == "body"
     assert loaded.config.tools.allow == ("read_file", "search")
-    assert lading.loads(SINGLE.format("x"), kind="profile").config.description == "x"
+    assert equipage.loads(SINGLE.format("x"), kind="profile").config.description == "x"

@@ -9,11 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading.kinds.profile.globs import problem_of
-from lading.kinds.profile.kind import KIND
-from lading.kinds.profile.model import AgentProfile, RequestLimit, RequestLimitMode, request_limit
-from lading.kinds.settings.model import Settings
-from lading.model import Shape, build
+from equipage.kinds.defect.profile import KIND
+from equipage.kinds.defect.profile_model import (
+    AgentProfile,
+    RequestLimit,
+    RequestLimitMode,
+    request_limit,
+)
+from equipage.kinds.defect.settings_model import Settings
+from equipage.kinds.globs import problem_of
+from equipage.loading.model import Shape, build
 
 
 @pytest.mark.parametrize(
@@ -51,7 +56,9 @@ def test_patterns(glob: str, problem: str | None) -> None:
         (5, "unbounded", RequestLimit("unbounded")),
     ],
 )
-def test_request_limit(number: int | None, mode: RequestLimitMode | None, limit: RequestLimit | None) -> None:
+def test_request_limit(
+    number: int | None, mode: RequestLimitMode | None, limit: RequestLimit | None
+) -> None:
     assert request_limit(number, mode) == limit
 
 

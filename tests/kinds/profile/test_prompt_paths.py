@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from lading.layers import find_places
-from lading.profiles import find_profiles
-from lading.sandbox import MAX_BYTES
+from equipage.files.roots import find_places
+from equipage.files.sandbox import MAX_BYTES
+from equipage.kinds.defect.profile_discovery import find_profiles
 
 NUL = "\0"
 DATA = json.loads((Path(__file__).parents[2] / "data" / "resolve_path.json").read_text())
@@ -54,7 +54,9 @@ def test_prompt_file(case: dict[str, Any], tmp_path: Path) -> None:
     else:
         assert "TOP" not in str(found.outcome.diagnostics)
         assert all(each.span is not None and each.span.line == 2 for each in found.outcome.errors)
-        assert all(f"`prompt.file` `{requested[:60]}" in each.message for each in found.outcome.errors)
+        assert all(
+            f"`prompt.file` `{requested[:60]}" in each.message for each in found.outcome.errors
+        )
 
 
 def _pipe(path: Path) -> None:
@@ -88,8 +90,12 @@ def _nothing(_path: Path) -> None:
         pytest.param(".", _nothing, "it is a directory, expected a file", id="the folder itself"),
         pytest.param("x.md", _pipe, "it is not a regular file", id="a pipe"),
         pytest.param("x.md", _loop, "it leads through too many links", id="a loop"),
-        pytest.param("x.md", _binary, "it is not valid UTF-8: byte 0xFF at offset 0", id="not text"),
-        pytest.param("x.md", _large, "it is too large: 10485761 bytes (limit: 10485760)", id="too large"),
+        pytest.param(
+            "x.md", _binary, "it is not valid UTF-8: byte 0xFF at offset 0", id="not text"
+        ),
+        pytest.param(
+            "x.md", _large, "it is too large: 10485761 bytes (limit: 10485760)", id="too large"
+        ),
         pytest.param("x" * 300, _nothing, os.strerror(errno.ENAMETOOLONG), id="a name too long"),
     ],
 )
@@ -100,7 +106,9 @@ def test_a_path_that_cannot_be_a_prompt(
     root.mkdir(parents=True)
     (tmp_path / ".git").mkdir()
     make(root / requested)
-    (root / "config.toml").write_text(f"description = 'x'\nprompt = {{ file = {json.dumps(requested)} }}\n")
+    (root / "config.toml").write_text(
+        f"description = 'x'\nprompt = {{ file = {json.dumps(requested)} }}\n"
+    )
     (problem,) = find_profiles(find_places(tmp_path, env={})).errors
     assert problem.code == "prompt-file-unusable"
     assert problem.message.startswith(f"invalid `prompt.file` `{requested.partition(NUL)[0][:60]}")

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lading.files import MemoryFiles
-from lading.kinds.registry import kind_named
-from lading.loading import Request, load_text
-from lading.path import Path
-from lading.syntax.document import load_value
-from lading.tree import walk
+from equipage.core.path import Path
+from equipage.files.reading import MemoryFiles
+from equipage.loading.pipeline import Request, load_text
+from equipage.loading.recognise import kind_named
+from equipage.loading.tree import walk
+from equipage.syntax.document import load_value
 
 from .test_config import FULL
 
@@ -27,9 +27,15 @@ SIMPLE: Any = {
 }
 PLACES = [(whole, path) for whole in (GOOD, SIMPLE) for path, _ in walk(whole)]
 
-KEYS = st.sampled_from(["type", "name", "text", "$generate", "$file", "$include", "override", "default", "any_of", "x"])
+KEYS = st.sampled_from(
+    ["type", "name", "text", "$generate", "$file", "$include", "override", "default", "any_of", "x"]
+)
 ANYTHING = st.recursive(
-    st.none() | st.booleans() | st.integers(-3, 2**65) | st.floats(allow_nan=False) | st.text(max_size=5),
+    st.none()
+    | st.booleans()
+    | st.integers(-3, 2**65)
+    | st.floats(allow_nan=False)
+    | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=3),
     max_leaves=5,
 )
@@ -39,19 +45,31 @@ def replaced(value: Any, path: Path, new: Any) -> Any:
     if not path:
         return new
     if isinstance(value, list):
-        return [replaced(each, path[1:], new) if number == path[0] else each for number, each in enumerate(value)]
-    return {key: replaced(each, path[1:], new) if key == path[0] else each for key, each in value.items()}
+        return [
+            replaced(each, path[1:], new) if number == path[0] else each
+            for number, each in enumerate(value)
+        ]
+    return {
+        key: replaced(each, path[1:], new) if key == path[0] else each
+        for key, each in value.items()
+    }
 
 
 @pytest.mark.long
 @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.sampled_from(PLACES), ANYTHING, st.booleans())
-def test_a_good_configuration_with_one_part_replaced(place: tuple[Any, Path], new: Any, embedded: bool) -> None:
+def test_a_good_configuration_with_one_part_replaced(
+    place: tuple[Any, Path], new: Any, embedded: bool
+) -> None:
     text = json.dumps(replaced(*place, new))
     request = Request(env={}, embedded=embedded)
-    outcome = load_text(text, kind_named("server"), request, MemoryFiles({}), name="<string>", base="/")
+    outcome = load_text(
+        text, kind_named("server"), request, MemoryFiles({}), name="<string>", base="/"
+    )
     assert outcome.ok == (outcome.config is not None)
-    assert all("{" not in each.message.replace("${", "") or "{" in text for each in outcome.diagnostics)
+    assert all(
+        "{" not in each.message.replace("${", "") or "{" in text for each in outcome.diagnostics
+    )
     assert not [each for each in outcome.diagnostics if "another value" in each.message]
     if outcome.ok:
         loaded = outcome.loaded()

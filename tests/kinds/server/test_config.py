@@ -14,13 +14,13 @@ from typing import Any
 import msgspec
 import pytest
 
-import lading
-from lading.diagnostics import LoadError
-from lading.directives.generate import Generated
-from lading.generators import Buffered, Streamed
-from lading.kinds.registry import kind_named
-from lading.kinds.server.model import ServerConfig, ServerFile
-from lading.model import type_info
+import equipage
+from equipage.core.diagnostics import LoadError
+from equipage.directives.generate import Generated
+from equipage.generators import Buffered, Streamed
+from equipage.kinds.server.model import ServerConfig, ServerFile
+from equipage.loading.model import type_info
+from equipage.loading.recognise import kind_named
 
 FULL = """
 server: {name: demo, version: "1.0", state_scope: global, capabilities: {tools: {listChanged: true}, logging: {}}}
@@ -64,7 +64,7 @@ unknown_methods: drop
 
 
 def load(text: str = FULL, **options: Any) -> Any:
-    return lading.loads(text, kind="server", env={}, **options).config
+    return equipage.loads(text, kind="server", env={}, **options).config
 
 
 def parts(value: Any) -> list[Any]:
@@ -98,7 +98,7 @@ def test_everything_is_immutable() -> None:
 
 @pytest.mark.requirement("F-009")
 def test_no_directive_is_left_but_payloads() -> None:
-    plain = lading.loads(FULL, kind="server", env={}).to_dict()
+    plain = equipage.loads(FULL, kind="server", env={}).to_dict()
     keys = {key for each in parts(plain) if isinstance(each, dict) for key in each}
     assert {key for key in keys if key.startswith("$")} == {"$generate"}
 
@@ -110,15 +110,19 @@ def test_configurations_pickle_hash_copy_and_are_shared_by_threads() -> None:
     assert hash(config) == hash(load())
     assert copy.deepcopy(config) == config
     with ThreadPoolExecutor(4) as pool:
-        made = list(pool.map(lambda _: config.baseline.resources[0].response.content.generator.read(), range(8)))
+        made = list(
+            pool.map(
+                lambda _: config.baseline.resources[0].response.content.generator.read(), range(8)
+            )
+        )
     assert len(set(made)) == 1
 
 
 @pytest.mark.requirement("F-009")
 def test_what_is_written_back_loads_to_the_same() -> None:
-    loaded = lading.loads(FULL, kind="server", env={})
+    loaded = equipage.loads(FULL, kind="server", env={})
     # Templates and dollars are the author's; a string is not looked at for variables when embedded.
-    again = lading.loads(json.dumps(loaded.to_dict()), kind="server", env={}, embedded=True)
+    again = equipage.loads(json.dumps(loaded.to_dict()), kind="server", env={}, embedded=True)
     assert again.config == loaded.config
     assert again.digest == loaded.digest
 
@@ -157,7 +161,11 @@ def test_models_are_frozen_and_closed() -> None:
 
 def payload(params: str, env: dict[str, str] | None = None) -> Generated:
     text = f"server: {{name: a}}\nresources: [{{resource: {{uri: u, name: n}}, response: {{content: {{$generate: {params}}}}}}}]\n"
-    content = lading.loads(text, kind="server", env=env or {}).config.baseline.resources[0].response.content
+    content = (
+        equipage.loads(text, kind="server", env=env or {})
+        .config.baseline.resources[0]
+        .response.content
+    )
     assert isinstance(content, Generated)
     return content
 
@@ -180,8 +188,12 @@ def test_equal_payloads_are_one() -> None:
     first = config.baseline.tools[0].response.match[1].sequence[0].content[0].text
     second = config.baseline.resources[0].response.content
     assert first is second
-    assert payload("{type: garbage, bytes: 1kb}") == payload("{bytes: 1024, seed: 0, type: garbage}")
-    assert payload("{type: nested_json, depth: 1, inner: 1}") != payload("{type: nested_json, depth: 1, inner: true}")
+    assert payload("{type: garbage, bytes: 1kb}") == payload(
+        "{bytes: 1024, seed: 0, type: garbage}"
+    )
+    assert payload("{type: nested_json, depth: 1, inner: 1}") != payload(
+        "{type: nested_json, depth: 1, inner: true}"
+    )
 
 
 @pytest.mark.requirement("F-004")
@@ -199,23 +211,28 @@ def test_a_payload_survives_pickling_without_its_generator() -> None:
 @pytest.mark.requirement("F-001", "F-008")
 def test_findings_have_a_file_a_line_and_a_column() -> None:
     with pytest.raises(LoadError) as error:
-        lading.loads("server:\n  name: 5\n", kind="server", env={})
+        equipage.loads("server:\n  name: 5\n", kind="server", env={})
     (finding,) = error.value.errors
-    assert (finding.name, finding.span.line, finding.span.column, finding.path) == ("<string>", 2, 9, "server.name")
+    assert (finding.name, finding.span.line, finding.span.column, finding.path) == (
+        "<string>",
+        2,
+        9,
+        "server.name",
+    )
 
 
 @pytest.mark.requirement("F-008", "EC-LOAD-020")
 def test_warnings_come_beside_the_configuration() -> None:
-    loaded = lading.loads("server: {name: a}\nnonsense: 1\n", kind="server", env={})
+    loaded = equipage.loads("server: {name: a}\nnonsense: 1\n", kind="server", env={})
     assert [each.code for each in loaded.warnings] == ["unknown-field"]
     with pytest.raises(LoadError):
-        lading.loads("server: {name: a}\nnonsense: 1\n", kind="server", env={}, strict=True)
+        equipage.loads("server: {name: a}\nnonsense: 1\n", kind="server", env={}, strict=True)
 
 
 def test_the_first_file_is_a_good_one() -> None:
     example = kind_named("server").example
     assert example is not None
-    loaded = lading.loads(example, kind="server", env={})
+    loaded = equipage.loads(example, kind="server", env={})
     assert loaded.warnings == ()
     assert loaded.config.baseline.tools[0].response.content[0].text == "You said: ${args.text}"
 
@@ -229,10 +246,14 @@ def test_the_path_of_a_handler_starts_at_the_file_that_names_it(
         "tool: {name: t, description: d, inputSchema: {type: object}}\n"
         "response: {handler: {type: command, cmd: [./run], working_dir: scripts}}\n"
     )
-    (tmp_path / "main.yaml").write_text("server: {name: a}\ntools: [{$include: t.yaml}]\nlogging: {output: log.txt}\n")
+    (tmp_path / "main.yaml").write_text(
+        "server: {name: a}\ntools: [{$include: t.yaml}]\nlogging: {output: log.txt}\n"
+    )
     monkeypatch.chdir(tmp_path)
-    loaded = lading.load("main.yaml", env={})
-    assert loaded.config.baseline.tools[0].response.handler.working_dir == str(tmp_path / "library" / "scripts")
+    loaded = equipage.load("main.yaml", env={})
+    assert loaded.config.baseline.tools[0].response.handler.working_dir == str(
+        tmp_path / "library" / "scripts"
+    )
     assert loaded.config.logging.output == str(tmp_path / "log.txt")
     assert loaded.to_dict(show_env=False)["logging"] == {"output": "log.txt"}
 
@@ -246,12 +267,20 @@ def test_the_path_of_a_handler_starts_at_the_file_that_names_it(
     [
         pytest.param("server: {name: a}\ntools: []\n", [], 0, "", id="valid"),
         pytest.param("server: {name: 5}\ntools: []\n", [], 1, "wrong-type", id="invalid"),
-        pytest.param("server: {nme: a}\ntools: []\nx: 1\n", [], 1, "unknown-field", id="all findings"),
-        pytest.param("server: {name: a}\ntools: []\nx: 1\n", ["--strict"], 1, "unknown-field", id="strict"),
-        pytest.param("server: {name: a}\ntools: []\nx: 1\n", ["--json"], 0, '"version": 1', id="json"),
+        pytest.param(
+            "server: {nme: a}\ntools: []\nx: 1\n", [], 1, "unknown-field", id="all findings"
+        ),
+        pytest.param(
+            "server: {name: a}\ntools: []\nx: 1\n", ["--strict"], 1, "unknown-field", id="strict"
+        ),
+        pytest.param(
+            "server: {name: a}\ntools: []\nx: 1\n", ["--json"], 0, '"version": 1', id="json"
+        ),
     ],
 )
-def test_validation_command(text: str, arguments: list[str], code: int, words: str, tmp_path: Path) -> None:
+def test_validation_command(
+    text: str, arguments: list[str], code: int, words: str, tmp_path: Path
+) -> None:
     (tmp_path / "config.yaml").write_text(text)
     done = _check(tmp_path, arguments)
     assert done.returncode == code, done.stdout + done.stderr
@@ -266,12 +295,17 @@ def test_quiet_suppresses_warnings(tmp_path: Path) -> None:
 
 
 def _check(folder: Path, arguments: list[str]) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "lading", "check", "config.yaml", *arguments]
+    command = [sys.executable, "-m", "equipage", "check", "config.yaml", *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
 def test_the_example_is_clean(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(Path(__file__).parents[3] / "examples" / "server")
-    config = lading.load("server.yaml", env={}, strict=True).config
-    assert [tool.tool.name for tool in config.baseline.tools] == ["echo", "forecast", "forecast_slowly", "deep"]
+    config = equipage.load("server.yaml", env={}, strict=True).config
+    assert [tool.tool.name for tool in config.baseline.tools] == [
+        "echo",
+        "forecast",
+        "forecast_slowly",
+        "deep",
+    ]
     assert [phase.name for phase in config.phases] == ["as announced", "renamed"]

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-import lading
-from lading.diagnostics import LoadError
-from lading.files import MemoryFiles
-from lading.kinds.registry import kind_named
-from lading.loading import Outcome, Request, load_path
+import equipage
+from equipage.core.diagnostics import LoadError
+from equipage.files.reading import MemoryFiles
+from equipage.loading.pipeline import Outcome, Request, load_path
+from equipage.loading.recognise import kind_named
 
 TOOL = "tool: {name: %s, description: d, inputSchema: {type: object}}\nresponse: {content: [{type: text, text: hi}]}\n"
 SERVER = kind_named("server")
@@ -45,7 +45,7 @@ def test_the_library_is_an_option_then_a_variable_then_a_folder() -> None:
 
     def chosen(**options: str) -> str:
         env = {"THOUGHTJACK_LIBRARY": "by-variable"} if options.pop("variable", None) else {}
-        name: str = lading.load(main, env=env, **options).config.baseline.tools[0].tool.name
+        name: str = equipage.load(main, env=env, **options).config.baseline.tools[0].tool.name
         return name
 
     assert chosen() == "library"
@@ -60,12 +60,12 @@ def test_an_absolute_path_is_read_with_a_warning_outside_the_library(here: Path)
     write("library/inside.txt", "from the library")
     inside = Path("library/inside.txt").absolute()
     text = "server: {name: a}\nresources: [{resource: {uri: u, name: n}, response: {content: {$file: %s}}}]\n"
-    loaded = lading.load(write("a.yaml", text % outside), env={})
+    loaded = equipage.load(write("a.yaml", text % outside), env={})
     assert loaded.config.baseline.resources[0].response.content == "from elsewhere"
     assert [each.code for each in loaded.warnings] == ["absolute-path"]
-    assert lading.load(write("b.yaml", text % inside), env={}).warnings == ()
+    assert equipage.load(write("b.yaml", text % inside), env={}).warnings == ()
     with pytest.raises(LoadError) as error:
-        lading.load("a.yaml", env={}, allow_absolute=False)
+        equipage.load("a.yaml", env={}, allow_absolute=False)
     assert codes(error) == ["reference-absolute"]
 
 
@@ -75,7 +75,7 @@ def test_an_absolute_path_is_read_with_a_warning_outside_the_library(here: Path)
 def test_no_path_leads_upwards(directive: str, reference: str) -> None:
     write("main.yaml", f"server: {{name: a}}\ntools: [{{{directive}: '{reference}'}}]\n")
     with pytest.raises(LoadError) as error:
-        lading.load("main.yaml", kind="server", env={})
+        equipage.load("main.yaml", kind="server", env={})
     assert codes(error) == ["reference-parent"]
 
 
@@ -87,7 +87,7 @@ def test_no_link_leads_out(here: Path, directive: str) -> None:
     Path("library/link.yaml").symlink_to(here / "secret.yaml")
     write("main.yaml", f"server: {{name: a}}\ntools: [{{{directive}: link.yaml}}]\n")
     with pytest.raises(LoadError) as error:
-        lading.load("main.yaml", kind="server", env={})
+        equipage.load("main.yaml", kind="server", env={})
     assert codes(error) == ["reference-escapes"]
 
 
@@ -101,7 +101,10 @@ def in_memory(files: dict[str, str], **env: str) -> tuple[Outcome, list[str]]:
 
 @pytest.mark.requirement("F-002", "NFR-001")
 def test_a_file_is_read_once_however_often_it_is_included() -> None:
-    tools = "".join(f"  - {{$include: t.yaml, override: {{tool: {{name: t{number}}}}}}}\n" for number in range(50))
+    tools = "".join(
+        f"  - {{$include: t.yaml, override: {{tool: {{name: t{number}}}}}}}\n"
+        for number in range(50)
+    )
     files = {"main.yaml": f"server: {{name: a}}\ntools:\n{tools}", "library/t.yaml": TOOL % "t"}
     outcome, opened = in_memory(files)
     assert opened == ["/project/main.yaml", "/project/library/t.yaml"]
@@ -112,19 +115,27 @@ def test_a_file_is_read_once_however_often_it_is_included() -> None:
 @pytest.mark.requirement("EC-LOAD-016", "F-007a")
 def test_a_hundred_files_deep() -> None:
     files = {"main.yaml": "server: {name: a}\n$note: {$include: c1.yaml}\n"}
-    files |= {f"library/c{number}.yaml": f"$include: c{number + 1}.yaml\n" for number in range(1, 100)}
+    files |= {
+        f"library/c{number}.yaml": f"$include: c{number + 1}.yaml\n" for number in range(1, 100)
+    }
     files["library/c100.yaml"] = "x: 1\n"
     outcome, opened = in_memory(files, THOUGHTJACK_MAX_INCLUDE_DEPTH="100")
     assert outcome.ok
-    assert [(each.code, each.name) for each in outcome.diagnostics] == [("include-deep", "main.yaml")]
+    assert [(each.code, each.name) for each in outcome.diagnostics] == [
+        ("include-deep", "main.yaml")
+    ]
     assert len(opened) == 101
     outcome, _ = in_memory(files)
-    assert [(each.code, each.name) for each in outcome.diagnostics] == [("include-depth", "library/c10.yaml")]
+    assert [(each.code, each.name) for each in outcome.diagnostics] == [
+        ("include-depth", "library/c10.yaml")
+    ]
     files["library/c100.yaml"] = "$include: c101.yaml\n"
     files["library/c101.yaml"] = "x: 1\n"
     outcome, _ = in_memory(files, THOUGHTJACK_MAX_INCLUDE_DEPTH="9999")
     # No variable raises the limit so far, so none is named.
-    assert [(each.code, each.help) for each in outcome.errors] == [("include-depth", "flatten the chain")]
+    assert [(each.code, each.help) for each in outcome.errors] == [
+        ("include-depth", "flatten the chain")
+    ]
 
 
 @pytest.mark.requirement("NFR-003", "F-008")
@@ -132,7 +143,10 @@ def test_one_mistake_in_a_file_included_a_thousand_times_is_one_finding() -> Non
     bad = "tool: {name: t, description: 5, inputSchema: {type: objct}}\nresponse: {content: [{type: text, text: x}]}\n"
     main = "server: {name: a}\ntools:\n" + "  - $include: bad.yaml\n" * 1000
     outcome, _ = in_memory({"main.yaml": main, "library/bad.yaml": bad})
-    assert [(each.code, each.count) for each in outcome.errors] == [("wrong-type", 1000), ("schema-type-unknown", 1000)]
+    assert [(each.code, each.count) for each in outcome.errors] == [
+        ("wrong-type", 1000),
+        ("schema-type-unknown", 1000),
+    ]
 
 
 # ------------------------------------------------------------------------------------------------------ files
@@ -143,10 +157,13 @@ def test_data_is_limited_to_ten_mebibytes() -> None:
     text = "server: {name: a}\nresources: [{resource: {uri: u, name: n}, response: {content: {$file: big.txt}}}]\n"
     write("main.yaml", text)
     write("big.txt", b"x" * (10 * 1024 * 1024))
-    assert len(lading.load("main.yaml", env={}).config.baseline.resources[0].response.content) == 10 * 1024 * 1024
+    assert (
+        len(equipage.load("main.yaml", env={}).config.baseline.resources[0].response.content)
+        == 10 * 1024 * 1024
+    )
     write("big.txt", b"x" * (10 * 1024 * 1024 + 1))
     with pytest.raises(LoadError) as error:
-        lading.load("main.yaml", env={"THOUGHTJACK_MAX_CONFIG_SIZE": "100mb"})
+        equipage.load("main.yaml", env={"THOUGHTJACK_MAX_CONFIG_SIZE": "100mb"})
     assert codes(error) == ["file-too-large"]
 
 
@@ -156,7 +173,7 @@ def test_images_become_base64(extension: str) -> None:
     write(f"image.{extension}", b"\x89\x00\xff")
     item = f"{{type: image, mimeType: image/x, data: {{$file: image.{extension}}}}}"
     text = f"server: {{name: a}}\ntools: [{{tool: {{name: t, description: d, inputSchema: {{type: object}}}}, response: {{content: [{item}]}}}}]\n"
-    loaded = lading.load(write("main.yaml", text), env={})
+    loaded = equipage.load(write("main.yaml", text), env={})
     assert loaded.config.baseline.tools[0].response.content[0].data == "iQD/"
     assert loaded.warnings == ()
 
@@ -164,22 +181,27 @@ def test_images_become_base64(extension: str) -> None:
 def test_extensions_tell_by_case() -> None:
     write("X.JSON", "{}")
     text = "server: {name: a}\nresources: [{resource: {uri: u, name: n}, response: {content: {$file: X.JSON}}}]\n"
-    assert lading.load(write("main.yaml", text), env={}).config.baseline.resources[0].response.content == "{}"
+    assert (
+        equipage.load(write("main.yaml", text), env={})
+        .config.baseline.resources[0]
+        .response.content
+        == "{}"
+    )
 
 
 @pytest.mark.requirement("F-009")
 def test_strings_find_files_from_their_base() -> None:
     write("data/words.txt", "found")
     text = "server: {name: a}\nresources: [{resource: {uri: u, name: n}, response: {content: {$file: words.txt}}}]\n"
-    loaded = lading.loads(text, kind="server", env={}, base_dir="data")
+    loaded = equipage.loads(text, kind="server", env={}, base_dir="data")
     assert loaded.config.baseline.resources[0].response.content == "found"
     with pytest.raises(LoadError) as error:
-        lading.loads(text, kind="server", env={}, embedded=True)
+        equipage.loads(text, kind="server", env={}, embedded=True)
     assert codes(error) == ["embedded-directive"]
 
 
 @pytest.mark.parametrize("embedded", [False, True])
 def test_an_empty_string_is_no_empty_file(embedded: bool) -> None:
     with pytest.raises(LoadError) as error:
-        lading.loads("", kind="server", env={}, embedded=embedded)
+        equipage.loads("", kind="server", env={}, embedded=embedded)
     assert [each.message for each in error.value.diagnostics] == ["Configuration is empty"]

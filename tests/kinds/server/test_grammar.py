@@ -6,11 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lading.kinds.server.durations import parse_duration
-from lading.kinds.server.events import BASES, Event, parse_event
-from lading.kinds.server.globs import glob_problem
-from lading.kinds.server.regexes import regex_problem
-from lading.kinds.server.templates import FUNCTIONS, template_problems
+from equipage.kinds.server.rules_phases import BASES, Event, parse_duration, parse_event
+from equipage.kinds.server.rules_responses import (
+    FUNCTIONS,
+    glob_problem,
+    regex_problem,
+    template_problems,
+)
 
 # -------------------------------------------------------------------------------------------------- durations
 
@@ -39,7 +41,23 @@ def test_durations(written: str, milliseconds: int) -> None:
 @pytest.mark.parametrize(
     "written",
     [
-        *["", "30", "abc", "30x", "-5s", "1.5s", "5S", "5m5s", "s", "5seconds", "10days", "5us", "5é h", "+ 5s", "٣s"],
+        *[
+            "",
+            "30",
+            "abc",
+            "30x",
+            "-5s",
+            "1.5s",
+            "5S",
+            "5m5s",
+            "s",
+            "5seconds",
+            "10days",
+            "5us",
+            "5é h",
+            "+ 5s",
+            "٣s",
+        ],
         *["18446744073709551616ms", "9" * 5000 + "s", "++5s"],
     ],
 )
@@ -47,7 +65,11 @@ def test_what_is_no_duration(written: str) -> None:
     assert parse_duration(written) is None
 
 
-@given(st.integers(0, 2**64 - 1), st.sampled_from(["ms", "s", "m", "h"]), st.sampled_from(["", " ", "  "]))
+@given(
+    st.integers(0, 2**64 - 1),
+    st.sampled_from(["ms", "s", "m", "h"]),
+    st.sampled_from(["", " ", "  "]),
+)
 def test_every_number_with_a_unit_is_a_duration(number: int, unit: str, blank: str) -> None:
     factor = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}[unit]
     assert parse_duration(f"{blank}{number}{blank}{unit}{blank}") == number * factor
@@ -88,7 +110,9 @@ def test_events(written: str, known: bool, well_qualified: bool) -> None:
     assert (event.is_known, event.is_well_qualified) == (known, well_qualified)
 
 
-@given(st.sampled_from([base for base, qualified in BASES.items() if qualified]), st.text(min_size=1))
+@given(
+    st.sampled_from([base for base, qualified in BASES.items() if qualified]), st.text(min_size=1)
+)
 def test_whatever_stands_behind_the_first_colon_is_the_qualifier(base: str, qualifier: str) -> None:
     assert parse_event(f"{base}:{qualifier}") == Event(base, qualifier)
 
@@ -98,13 +122,31 @@ def test_whatever_stands_behind_the_first_colon_is_the_qualifier(base: str, qual
 
 @pytest.mark.parametrize(
     "pattern",
-    ["", "*", "a*b", "a?b", "[abc]", "[a-z]", "[!a]", "**", "**/x", "x/**", "a/**/b", "[]]", "[]a]", "[*]", "[**]"],
+    [
+        "",
+        "*",
+        "a*b",
+        "a?b",
+        "[abc]",
+        "[a-z]",
+        "[!a]",
+        "**",
+        "**/x",
+        "x/**",
+        "a/**/b",
+        "[]]",
+        "[]a]",
+        "[*]",
+        "[**]",
+    ],
 )
 def test_globs(pattern: str) -> None:
     assert glob_problem(pattern) is None
 
 
-@pytest.mark.parametrize("pattern", ["[", "[bad", "[]", "[!", "[!]", "a***", "***", "x**", "**x", "a/**b", "[a][b"])
+@pytest.mark.parametrize(
+    "pattern", ["[", "[bad", "[]", "[!", "[!]", "a***", "***", "x**", "**x", "a/**b", "[a][b"]
+)
 def test_what_is_no_glob(pattern: str) -> None:
     assert glob_problem(pattern) is not None
 
@@ -117,7 +159,20 @@ def test_any_text_is_a_glob_or_has_a_problem(pattern: str) -> None:
 
 @pytest.mark.parametrize(
     "pattern",
-    ["a+", "^x$", "(?P<n>x)", "(?<n>x)", r"\p{L}", "a(?i)b", "[[:alpha:]]", r"\d{2,3}", "", r"\a", r"[\a]", r"\\cA"],
+    [
+        "a+",
+        "^x$",
+        "(?P<n>x)",
+        "(?<n>x)",
+        r"\p{L}",
+        "a(?i)b",
+        "[[:alpha:]]",
+        r"\d{2,3}",
+        "",
+        r"\a",
+        r"[\a]",
+        r"\\cA",
+    ],
 )
 def test_regexes(pattern: str) -> None:
     assert regex_problem(pattern) is None
@@ -149,10 +204,14 @@ def test_what_is_no_regex(pattern: str, problem: str) -> None:
         pytest.param("plain $5 {x}", [], id="no template"),
         pytest.param("${args.x} and ${tool.name}", [], id="closed"),
         pytest.param("$${args.x", [], id="escaped"),
-        pytest.param("$$${args.x", [("template-unclosed", "${args.x")], id="an escape before an open one"),
+        pytest.param(
+            "$$${args.x", [("template-unclosed", "${args.x")], id="an escape before an open one"
+        ),
         pytest.param("hi ${args.x", [("template-unclosed", "${args.x")], id="never closed"),
         pytest.param("${fn.upper(args.x)}", [], id="a function"),
-        pytest.param("${fn.uper(args.x)}", [("template-function", "uper")], id="an unknown function"),
+        pytest.param(
+            "${fn.uper(args.x)}", [("template-function", "uper")], id="an unknown function"
+        ),
         pytest.param("${ fn.nope }", [("template-function", "nope")], id="without arguments"),
         pytest.param("${fnord}", [], id="not a call"),
     ],
@@ -161,6 +220,10 @@ def test_templates(text: str, problems: list[tuple[str, str]]) -> None:
     assert list(template_problems(text)) == problems
 
 
-@given(st.lists(st.sampled_from(["$$", "${a}", "x", "}", *[f"${{fn.{name}(a)}}" for name in FUNCTIONS]])))
+@given(
+    st.lists(
+        st.sampled_from(["$$", "${a}", "x", "}", *[f"${{fn.{name}(a)}}" for name in FUNCTIONS]])
+    )
+)
 def test_closed_templates_are_fine(parts: list[str]) -> None:
     assert list(template_problems("".join(parts))) == []

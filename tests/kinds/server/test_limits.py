@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from lading.diagnostics import Fact
-from lading.generators import format_size
-from lading.kinds.server.limits import LIMITS, ServerLimits, limits_of
+from equipage.core.diagnostics import Fact
+from equipage.generators import format_size
+from equipage.kinds.server.limits import LIMITS, ServerLimits, limits_of
 
 pytestmark = pytest.mark.requirement("F-007a")
 
@@ -14,7 +14,14 @@ pytestmark = pytest.mark.requirement("F-007a")
 def test_without_variables_the_defaults_count() -> None:
     limits, facts = limits_of({})
     assert facts == []
-    assert [getattr(limits, name) for name in LIMITS] == [100, 1000, 1000, 500, 10, 10 * 1024 * 1024]
+    assert [getattr(limits, name) for name in LIMITS] == [
+        100,
+        1000,
+        1000,
+        500,
+        10,
+        10 * 1024 * 1024,
+    ]
     assert limits == ServerLimits(file_bytes_variable="THOUGHTJACK_MAX_CONFIG_SIZE")
 
 
@@ -33,28 +40,43 @@ def test_what_can_be_read(written: str, limit: int) -> None:
     assert (limits.max_tools, facts) == (limit, [])
 
 
-@pytest.mark.parametrize("written", ["", "-1", "1.5", "abc", " 2", "2 ", "1_000", "1kb", "18446744073709551616", "٣"])
+@pytest.mark.parametrize(
+    "written", ["", "-1", "1.5", "abc", " 2", "2 ", "1_000", "1kb", "18446744073709551616", "٣"]
+)
 def test_what_cannot_be_read_leaves_the_default_and_a_warning(written: str) -> None:
     limits, facts = limits_of({"THOUGHTJACK_MAX_TOOLS": written})
     assert limits.max_tools == 1000
-    assert [(each.code, each.values["variable"]) for each in facts] == [("limit-unreadable", "THOUGHTJACK_MAX_TOOLS")]
+    assert [(each.code, each.values["variable"]) for each in facts] == [
+        ("limit-unreadable", "THOUGHTJACK_MAX_TOOLS")
+    ]
 
 
 def test_sizes_may_have_units() -> None:
     env = {"THOUGHTJACK_MAX_CONFIG_SIZE": "2mb", "THOUGHTJACK_MAX_PAYLOAD_BYTES": "1gb"}
     limits, facts = limits_of(env)
-    assert (limits.max_file_bytes, limits.generators.max_payload_bytes, facts) == (2 * 2**20, 2**30, [])
+    assert (limits.max_file_bytes, limits.generators.max_payload_bytes, facts) == (
+        2 * 2**20,
+        2**30,
+        [],
+    )
 
 
 @pytest.mark.parametrize(
     ("variable", "default"),
-    [("THOUGHTJACK_MAX_TOOLS", "1000"), ("THOUGHTJACK_MAX_CONFIG_SIZE", format_size(10 * 1024 * 1024))],
+    [
+        ("THOUGHTJACK_MAX_TOOLS", "1000"),
+        ("THOUGHTJACK_MAX_CONFIG_SIZE", format_size(10 * 1024 * 1024)),
+    ],
 )
 def test_a_warning_says_what_counts_instead(variable: str, default: str) -> None:
     _, facts = limits_of({variable: "much"})
-    assert facts == [Fact("limit-unreadable", values={"variable": variable, "default": default}, part="nowhere")]
+    assert facts == [
+        Fact("limit-unreadable", values={"variable": variable, "default": default}, part="nowhere")
+    ]
 
 
 def test_a_warning_about_generators_has_no_place_either() -> None:
     _, facts = limits_of({"THOUGHTJACK_MAX_PAYLOAD_BYTES": "much"})
-    assert [(each.values["variable"], each.part) for each in facts] == [("THOUGHTJACK_MAX_PAYLOAD_BYTES", "nowhere")]
+    assert [(each.values["variable"], each.part) for each in facts] == [
+        ("THOUGHTJACK_MAX_PAYLOAD_BYTES", "nowhere")
+    ]

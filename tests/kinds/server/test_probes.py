@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from lading.kinds.registry import kind_named
-from lading.loading import Request, load_path
+from equipage.loading.pipeline import Request, load_path
+from equipage.loading.recognise import kind_named
 
 PROBES = Path(__file__).parents[2] / "data" / "probes" / "server.jsonl"
 CASES = [json.loads(line) for line in PROBES.read_text().splitlines()]
@@ -34,7 +34,9 @@ def test_verdict(probe: dict[str, Any], tmp_path: Path, monkeypatch: pytest.Monk
     write(tmp_path, probe["files"])
     monkeypatch.chdir(tmp_path)
     options = {name: value for name, value in probe["options"].items() if name != "embedded"}
-    request = Request(env=probe["env"], options=options, embedded=bool(probe["options"].get("embedded")))
+    request = Request(
+        env=probe["env"], options=options, embedded=bool(probe["options"].get("embedded"))
+    )
     outcome = load_path(probe["entry"], kind_named("server"), request)
     assert ("valid" if outcome.ok else "invalid") == probe["expect"], outcome.diagnostics
     assert (outcome.config is not None) == outcome.ok

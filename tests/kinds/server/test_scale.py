@@ -7,9 +7,9 @@ import tracemalloc
 import pytest
 
 from clock import Clock
-from lading.files import MemoryFiles
-from lading.kinds.registry import kind_named
-from lading.loading import Outcome, Request, load_path
+from equipage.files.reading import MemoryFiles
+from equipage.loading.pipeline import Outcome, Request, load_path
+from equipage.loading.recognise import kind_named
 
 TOOL = """\
 tool: {name: t%d, description: d, inputSchema: {type: object, properties: {a: {type: number}}}}
@@ -24,7 +24,9 @@ def distinct(count: int) -> dict[str, str]:
 
 
 def load(files: dict[str, str]) -> Outcome:
-    return load_path("main.yaml", kind_named("server"), Request(env={}), MemoryFiles(files, cwd="/work"))
+    return load_path(
+        "main.yaml", kind_named("server"), Request(env={}), MemoryFiles(files, cwd="/work")
+    )
 
 
 def seconds(files: dict[str, str]) -> float:
@@ -55,7 +57,8 @@ def test_a_file_included_often_takes_the_room_of_one() -> None:
     files["library/t.yaml"] += "# " + "x" * 10_000 + "\n"
     files["library/t.yaml"] = files["library/t.yaml"].replace("hi", "hi " * 5_000)
     files["main.yaml"] += "".join(
-        f"  - {{$include: t.yaml, override: {{tool: {{name: n{number}}}}}}}\n" for number in range(1000)
+        f"  - {{$include: t.yaml, override: {{tool: {{name: n{number}}}}}}}\n"
+        for number in range(1000)
     )
     tracemalloc.start()
     outcome = load(files)

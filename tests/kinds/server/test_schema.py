@@ -9,9 +9,9 @@ import jsonschema_rs
 import pytest
 
 from casefiles import Case, cases_in
-from lading.kinds.registry import kind_named
-from lading.schema_export import schema_for
-from lading.syntax.document import load_value
+from equipage.loading.recognise import kind_named
+from equipage.syntax.document import load_value
+from equipage.views.schema import schema_for
 
 from .test_config import FULL
 
@@ -31,7 +31,10 @@ CLEAN = [case for case in CASES if not case.findings and "{${" not in str(case.f
 
 @pytest.mark.parametrize("case", CLEAN, ids=lambda case: case.path.stem)
 def test_what_loads_without_a_word_is_valid(case: Case) -> None:
-    errors = [f"{list(each.instance_path)}: {each.message[:200]}" for each in VALIDATOR.iter_errors(value_of(case))]
+    errors = [
+        f"{list(each.instance_path)}: {each.message[:200]}"
+        for each in VALIDATOR.iter_errors(value_of(case))
+    ]
     assert not errors
 
 
@@ -46,7 +49,9 @@ def test_everything_at_once_is_valid() -> None:
         pytest.param("server: {name: 5}", id="a wrong type"),
         pytest.param("{server: {name: a}, unknown_methods: shout}", id="an unknown word"),
         pytest.param("{server: {name: a}, tools: [{tool: {name: t}}]}", id="missing fields"),
-        pytest.param("{server: {name: a}, behavior: {delivery: {type: turtle}}}", id="an unknown type"),
+        pytest.param(
+            "{server: {name: a}, behavior: {delivery: {type: turtle}}}", id="an unknown type"
+        ),
         pytest.param(
             "{server: {name: a}, resources: [{resource: {uri: u, name: n}, response: {content: {$generate: {type: garbage}}}}]}",
             id="a payload without its size",

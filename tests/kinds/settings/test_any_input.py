@@ -11,9 +11,9 @@ import rtoml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from lading.layers import find_places
-from lading.profiles import find_profiles
-from lading.settings import find_settings
+from equipage.files.roots import find_places
+from equipage.kinds.defect.profile_discovery import find_profiles
+from equipage.kinds.defect.settings_stack import find_settings
 
 KEYS = st.sampled_from(
     [
@@ -56,17 +56,26 @@ KEYS = st.sampled_from(
         "mcpServers",
     ]
 )
-SCALARS = st.sampled_from(["", "x", "builtin", "command", "open", "[a", "stdio", "..", True, 0, -1, 1.5])
+SCALARS = st.sampled_from(
+    ["", "x", "builtin", "command", "open", "[a", "stdio", "..", True, 0, -1, 1.5]
+)
 VALUES = st.recursive(
-    SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=5), max_leaves=25
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=5),
+    max_leaves=25,
 )
 TABLES = st.dictionaries(KEYS, VALUES, max_size=6)
-OVERRIDES = st.lists(st.builds("{}.{}={}".format, KEYS, KEYS, st.sampled_from(["1", "x", "[1]", "{a=1}"])), max_size=2)
+OVERRIDES = st.lists(
+    st.builds("{}.{}={}".format, KEYS, KEYS, st.sampled_from(["1", "x", "[1]", "{a=1}"])),
+    max_size=2,
+)
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(user=TABLES, project=TABLES, servers=VALUES, header=TABLES, overrides=OVERRIDES)
-def test_any_input(user: Any, project: Any, servers: Any, header: Any, overrides: list[str]) -> None:
+def test_any_input(
+    user: Any, project: Any, servers: Any, header: Any, overrides: list[str]
+) -> None:
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
         (root / ".git").mkdir()

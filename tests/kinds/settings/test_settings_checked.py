@@ -6,15 +6,17 @@ from pathlib import Path
 
 import pytest
 
-import lading
+import equipage
 from cli.consoles import in_process, settle
-from lading.diagnostics import UsageError
-from lading.loading import Request
-from lading.rechecking import watch_check
-from lading.workspace import Report, check_paths
+from equipage.core.diagnostics import UsageError
+from equipage.loading.pipeline import Request
+from equipage.workspace.report import Report, check_paths
+from equipage.workspace.watch import watch_check
 
 PROJECT = "[default]\nprovider = 'corp'\n"
-USER = "[providers.corp]\nprotocol = 'openai-chat'\ndefault_model = 'm'\n[turn]\ncompact_ratio = 2.0\n"
+USER = (
+    "[providers.corp]\nprotocol = 'openai-chat'\ndefault_model = 'm'\n[turn]\ncompact_ratio = 2.0\n"
+)
 
 
 @pytest.fixture
@@ -27,9 +29,13 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def check(folder: Path, *paths: str, config: tuple[str, ...] = (), local: bool = False, jobs: int = 1) -> Report:
+def check(
+    folder: Path, *paths: str, config: tuple[str, ...] = (), local: bool = False, jobs: int = 1
+) -> Report:
     options = {"config": list(config), "local": local}
-    return check_paths(paths, Request({"XDG_CONFIG_HOME": str(folder / "xdg")}, options, shared=True), jobs=jobs)
+    return check_paths(
+        paths, Request({"XDG_CONFIG_HOME": str(folder / "xdg")}, options, shared=True), jobs=jobs
+    )
 
 
 def told(report: Report) -> list[tuple[str, str | None]]:
@@ -75,31 +81,42 @@ def test_a_layer_behind_a_link_is_told_about_once(folder: Path) -> None:
     (folder / "repo" / ".defect").symlink_to(folder / "kept")
     (folder / "kept" / "config.toml").write_text(PROJECT + "modl = 1\n")
     report = check(folder, ".defect/config.toml")
-    assert [each.code for each in report.diagnostics] == ["provider-without-section", "unknown-field"]
+    assert [each.code for each in report.diagnostics] == [
+        "provider-without-section",
+        "unknown-field",
+    ]
 
 
 def test_settings_outside_of_a_repository_are_checked_alone(folder: Path) -> None:
     (folder / "repo" / ".git").rmdir()
     (folder / "repo" / ".defect" / "config.toml").write_text(PROJECT + "modl = 1\n")
-    assert [each.code for each in lading.check(["."]).diagnostics] == ["unknown-field"]
+    assert [each.code for each in equipage.check(["."]).diagnostics] == ["unknown-field"]
 
 
 def test_a_watch_sees_layers_together(folder: Path) -> None:
     pytest.importorskip("watchfiles")
     turns = watch_check(["."], Request({}, shared=True))
     assert told(next(turns).report) == [("provider-without-section", ".defect/config.toml")]
-    (folder / "repo" / ".defect" / "config.local.toml").write_text("[default]\nprovider = 'openai'\n")
+    (folder / "repo" / ".defect" / "config.local.toml").write_text(
+        "[default]\nprovider = 'openai'\n"
+    )
     turn = next(turns)
     assert [each.code for each in turn.gone] == ["provider-without-section"]
     assert not turn.report.diagnostics
     turns.close()  # type: ignore[attr-defined]
 
 
-def test_show_names_the_layers_whose_check_tells_its_findings(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (folder / "xdg/defect/config.toml").write_text("[mcp.servers.a]\ntransport = 'stdio'\ncommand = 'a'\n")
+def test_show_names_the_layers_whose_check_tells_its_findings(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "xdg/defect/config.toml").write_text(
+        "[mcp.servers.a]\ntransport = 'stdio'\ncommand = 'a'\n"
+    )
     (folder / "repo/.defect/config.toml").write_text("[mcp.servers.a]\ncommand = 'b'\n")
     settle(monkeypatch, folder / "repo", {"XDG_CONFIG_HOME": str(folder / "xdg")})
     user = str(folder / "xdg" / "defect" / "config.toml")
     _, _, notes = in_process(["show", ".defect/config.toml"])
-    assert f"one finding, see: lading check {user} .defect/config.toml" in notes
-    assert told(check(folder, user, ".defect/config.toml")) == [("project-changes-server", ".defect/config.toml")]
+    assert f"one finding, see: equipage check {user} .defect/config.toml" in notes
+    assert told(check(folder, user, ".defect/config.toml")) == [
+        ("project-changes-server", ".defect/config.toml")
+    ]

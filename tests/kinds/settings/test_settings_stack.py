@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
-import lading
-from lading.comparing import compare
-from lading.diagnostics import Diagnostic
-from lading.kinds.settings.kind import KIND
-from lading.kinds.settings.overrides import read_overrides
-from lading.layers import find_places
-from lading.path import format_path
-from lading.render.json import diagnostic_to_dict
-from lading.settings import LoadedSettings, find_settings
+import equipage
+from equipage.core.diagnostics import Diagnostic
+from equipage.core.path import format_path
+from equipage.files.roots import find_places
+from equipage.kinds.defect.settings import KIND
+from equipage.kinds.defect.settings_layers import read_overrides
+from equipage.kinds.defect.settings_stack import LoadedSettings, find_settings
+from equipage.render.json import diagnostic_to_dict
+from equipage.views.comparing import compare
 
 USER = """\
 [default]
@@ -53,7 +53,9 @@ def put(folder: Path, layer: str, text: str) -> None:
 
 
 def load(folder: Path, *overrides: str, **options: Any) -> LoadedSettings:
-    return lading.load_settings(folder / "repo", xdg_config_home=folder / "xdg", overrides=overrides, **options)
+    return equipage.load_settings(
+        folder / "repo", xdg_config_home=folder / "xdg", overrides=overrides, **options
+    )
 
 
 @pytest.mark.requirement("ST-05")
@@ -68,9 +70,17 @@ def test_every_value_knows_its_layer(folder: Path) -> None:
     assert loaded.layer("turn.max_llm_retries") == "project-local"
     assert loaded.layer("turn.max_hook_continues") == "command line"
     assert loaded.layer("sandbox") is None
-    assert [each.name for each in loaded.layers] == ["user", "project", "project-local", "command line"]
+    assert [each.name for each in loaded.layers] == [
+        "user",
+        "project",
+        "project-local",
+        "command line",
+    ]
     explained = loaded.explain("providers.openai.default_model")
-    assert [(each.value, each.wins) for each in explained.settings] == [("gpt-user", False), ("gpt-project", True)]
+    assert [(each.value, each.wins) for each in explained.settings] == [
+        ("gpt-user", False),
+        ("gpt-project", True),
+    ]
     assert "project layer" in str(explained)
     assert str(loaded.explain("turn.max_hook_continues")).endswith("given on the command line")
 
@@ -83,7 +93,9 @@ def test_what_follows(folder: Path) -> None:
     assert loaded.effective.provider == "openai"
     assert loaded.effective.model == "gpt-project"
     assert loaded.effective.allowed_models == ("gpt-user", "gpt-b", "gpt-project", "x/y")
-    assert loaded.effective.request_limit == lading.profiles.RequestLimit("adaptive", 40)
+    assert loaded.effective.request_limit == equipage.kinds.defect.profile_discovery.RequestLimit(
+        "adaptive", 40
+    )
     assert pickle.loads(pickle.dumps(loaded)).config == loaded.config
 
 
@@ -100,7 +112,9 @@ def test_an_empty_model_is_one(folder: Path) -> None:
 
 @pytest.mark.requirement("ST-08")
 def test_the_models_of_the_echo_are_for_those_who_use_it(folder: Path) -> None:
-    put(folder, "project", "[default]\nprovider = 'openai'\n[providers.defect]\nmodels = ['loud']\n")
+    put(
+        folder, "project", "[default]\nprovider = 'openai'\n[providers.defect]\nmodels = ['loud']\n"
+    )
     assert load(folder).effective.allowed_models == ()
     assert load(folder, "default.provider=defect").effective.allowed_models == ("echo", "loud")
 
@@ -149,9 +163,15 @@ def test_hooks_of_all_layers(folder: Path) -> None:
     put(folder, "local", hook("skill-triggers") + disable)
     loaded = load(folder)
     found = [(each.name, each.source) for each in loaded.config.hooks.before_ingest]
-    assert found == [("tracing-audit", "user"), ("skill-manifest", "project"), ("skill-triggers", "project-local")]
+    assert found == [
+        ("tracing-audit", "user"),
+        ("skill-manifest", "project"),
+        ("skill-triggers", "project-local"),
+    ]
     assert loaded.config.hooks.disable == ()
-    assert [loaded.layer(f"hooks.before_ingest[{number}].name") for number in range(3)] == [each for _, each in found]
+    assert [loaded.layer(f"hooks.before_ingest[{number}].name") for number in range(3)] == [
+        each for _, each in found
+    ]
     place = loaded.locate("hooks.before_ingest[1].name")
     assert place is not None
     assert place.text() == "'skill-manifest'"
@@ -162,19 +182,26 @@ def test_hooks_of_all_layers(folder: Path) -> None:
     ("user", "project", "count"),
     [
         pytest.param(
-            "shell={program='zsh'}, command='x'", "shell={program='zsh', args=[]}, command='x'", 1, id="inner"
+            "shell={program='zsh'}, command='x'",
+            "shell={program='zsh', args=[]}, command='x'",
+            1,
+            id="inner",
         ),
         pytest.param("argv=['x']", "argv=['x'], env={}", 1, id="an empty table"),
         pytest.param("argv=['x']", "argv=['x'], argv_windows=[]", 2, id="nothing on Windows"),
         pytest.param("argv=['x'], timeout_sec=5", "argv=['x']", 2, id="another time"),
     ],
 )
-def test_hooks_are_equal_if_a_program_gets_the_same(folder: Path, user: str, project: str, count: int) -> None:
+def test_hooks_are_equal_if_a_program_gets_the_same(
+    folder: Path, user: str, project: str, count: int
+) -> None:
     hook = "[[hooks.before_ingest]]\nhandler = {{ type = 'command', {} }}\n".format
     put(folder, "user", hook(user))
     put(folder, "project", hook(project))
     assert len(load(folder).config.hooks.before_ingest) == count
-    disable = "[[hooks.disable]]\nevent = 'before_ingest'\nhandler = {{ type = 'command', {} }}\n".format
+    disable = (
+        "[[hooks.disable]]\nevent = 'before_ingest'\nhandler = {{ type = 'command', {} }}\n".format
+    )
     put(folder, "project", disable(project))
     assert len(load(folder).config.hooks.before_ingest) == count - 1
 
@@ -187,7 +214,10 @@ def test_a_hook_that_another_layer_disables_too_is_disabled(folder: Path) -> Non
     put(folder, "project", disable)
     assert load(folder).warnings == ()
     put(folder, "user", disable)
-    assert [each.code for each in load(folder).warnings] == ["hook-disable-idle", "hook-disable-idle"]
+    assert [each.code for each in load(folder).warnings] == [
+        "hook-disable-idle",
+        "hook-disable-idle",
+    ]
 
 
 @pytest.mark.requirement("ST-10")
@@ -236,7 +266,7 @@ def test_later_settings_win_and_make_room() -> None:
 
 @pytest.mark.requirement("ST-10")
 def test_a_finding_about_the_command_line_has_no_file(folder: Path) -> None:
-    with pytest.raises(lading.LoadError) as caught:
+    with pytest.raises(equipage.LoadError) as caught:
         load(folder, "turn.max_llm_retries=many")
     (finding,) = caught.value.diagnostics
     assert isinstance(finding, Diagnostic)
@@ -249,13 +279,13 @@ def test_a_finding_about_the_command_line_has_no_file(folder: Path) -> None:
 def test_strict_fails_on_warnings(folder: Path) -> None:
     put(folder, "project", "[sandbox]\nmode = 'open'\n")
     assert load(folder).config.sandbox.mode == "open"
-    with pytest.raises(lading.LoadError):
+    with pytest.raises(equipage.LoadError):
         load(folder, strict=True)
 
 
 def test_an_unreadable_layer_is_an_error(folder: Path) -> None:
     (folder / "xdg" / "defect" / "config.toml").mkdir(parents=True)
-    with pytest.raises(lading.LoadError) as caught:
+    with pytest.raises(equipage.LoadError) as caught:
         load(folder)
     assert [(each.code, each.name) for each in caught.value.errors] == [
         ("file-is-directory", str(folder / "xdg" / "defect" / "config.toml"))
@@ -267,19 +297,31 @@ def test_an_unreadable_layer_is_an_error(folder: Path) -> None:
 def test_a_file_where_a_folder_of_layers_should_be_is_an_error(folder: Path, where: str) -> None:
     (folder / where).parent.mkdir(exist_ok=True)
     (folder / where).write_text("")
-    with pytest.raises(lading.LoadError) as caught:
+    with pytest.raises(equipage.LoadError) as caught:
         load(folder)
-    assert [(each.code, each.name) for each in caught.value.errors] == [("file-unreadable", str(folder / where))]
+    assert [(each.code, each.name) for each in caught.value.errors] == [
+        ("file-unreadable", str(folder / where))
+    ]
 
 
 @pytest.mark.requirement("ST-11")
 @pytest.mark.parametrize(
     ("text", "codes"),
     [
-        pytest.param('{"mcpServers": {"a": {"command": "c", "args": null}}}', [], id="null is absent"),
-        pytest.param('{"mcpServers": {"a": null}}', ["mcp-needs-command-or-url"], id="a null is no server"),
-        pytest.param('{"mcpServers": {"a": {"command": "c"}, "a": {"command": "d"}}}', ["duplicate-key"], id="twice"),
-        pytest.param('{"mcpServers": {"a": {"command": "c", "args": "x"}}}', ["wrong-type"], id="no list"),
+        pytest.param(
+            '{"mcpServers": {"a": {"command": "c", "args": null}}}', [], id="null is absent"
+        ),
+        pytest.param(
+            '{"mcpServers": {"a": null}}', ["mcp-needs-command-or-url"], id="a null is no server"
+        ),
+        pytest.param(
+            '{"mcpServers": {"a": {"command": "c"}, "a": {"command": "d"}}}',
+            ["duplicate-key"],
+            id="twice",
+        ),
+        pytest.param(
+            '{"mcpServers": {"a": {"command": "c", "args": "x"}}}', ["wrong-type"], id="no list"
+        ),
     ],
 )
 def test_the_servers_of_a_project_are_judged_alike_with_and_without_the_settings(
@@ -287,18 +329,23 @@ def test_the_servers_of_a_project_are_judged_alike_with_and_without_the_settings
 ) -> None:
     put(folder, "project", "")
     (folder / "repo" / ".mcp.json").write_text(text)
-    alone = lading.check([folder / "repo" / ".mcp.json"])
+    alone = equipage.check([folder / "repo" / ".mcp.json"])
     assert [each.code for each in alone.errors] == codes
     merged = find_settings(find_places(folder / "repo", local=True))
     assert [each.code for each in merged.outcome.errors] == codes
-    together = lading.check([folder / "repo"])
+    together = equipage.check([folder / "repo"])
     assert [each.code for each in together.errors] == codes
 
 
 def test_changed_prompts_and_headers_are_seen_first() -> None:
     before = {"prompt": {"text": "a"}, "providers": {"x": {"headers": {"a": "1"}}}}
-    after = {"prompt": {"text": "b"}, "providers": {"x": {"headers": {"a": "2"}, "auth_header": "y"}}}
-    found = [(format_path(each.path), each.meaning) for each in compare(before, after, KIND.sensitive)]
+    after = {
+        "prompt": {"text": "b"},
+        "providers": {"x": {"headers": {"a": "2"}, "auth_header": "y"}},
+    }
+    found = [
+        (format_path(each.path), each.meaning) for each in compare(before, after, KIND.sensitive)
+    ]
     assert found == [
         ("providers.x.auth_header", "permission widened"),
         ("providers.x.headers.a", "permission widened"),

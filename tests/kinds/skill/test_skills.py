@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-import lading
+import equipage
 from conftest import shared_probes
-from lading.files import Files
-from lading.kinds.skill.kind import STRICT, variant_of
-from lading.layers import find_places
-from lading.listing import list_all
-from lading.loading import Request
-from lading.skills import discover_skills, find_skills
+from equipage.files.reading import Files
+from equipage.files.roots import find_places
+from equipage.kinds.conventions.skill import STRICT, variant_of
+from equipage.kinds.conventions.skill_discovery import discover_skills, find_skills
+from equipage.loading.pipeline import Request
+from equipage.views.listing import list_all
 
 
 def write(folder: Path, files: dict[str, str]) -> None:
@@ -50,13 +50,16 @@ def test_the_project_replaces_the_user(tmp_path: Path) -> None:
         },
     )
     skills = discover_skills(tmp_path / "p", xdg_config_home=tmp_path / "x", env={})
-    assert {name: skill.description for name, skill in skills.items()} == {"a": "project", "b": "user"}
+    assert {name: skill.description for name, skill in skills.items()} == {
+        "a": "project",
+        "b": "user",
+    }
     assert skills["a"].body == "body of a"
     assert [each.layer for each in skills.found if each.shadowed_by] == ["user"]
     assert len(skills) == 2
     assert list(discover_skills(tmp_path / "p", local=True, env={})) == ["a"]
     write(tmp_path, {"p/.defect/skills/c/SKILL.md": "no header"})
-    with pytest.raises(lading.LoadError, match="must start with"):
+    with pytest.raises(equipage.LoadError, match="must start with"):
         discover_skills(tmp_path / "p", local=True, env={})
 
 
@@ -70,13 +73,13 @@ def test_strict_by_place() -> None:
 def test_the_same_file_elsewhere_is_tolerated(tmp_path: Path) -> None:
     text = "---\nname: a\ndescription: b\nlicense: MIT\nmetadata: {author: x}\n---\nbody\n"
     write(tmp_path, {".defect/skills/a/SKILL.md": text, "skills/a/SKILL.md": text})
-    report = lading.check([tmp_path], env={})
+    report = equipage.check([tmp_path], env={})
     assert [each.ok for each in report.files] == [False, True]
 
 
 def test_opencode_is_stricter(tmp_path: Path) -> None:
     write(tmp_path, {".opencode/skills/a/SKILL.md": "---\nname: b\n---\nbody\n"})
-    report = lading.check([tmp_path], env={})
+    report = equipage.check([tmp_path], env={})
     assert sorted(each.code for each in report.errors) == ["missing-field", "name-differs"]
 
 
@@ -84,15 +87,20 @@ SKILL = "---\nname: {}\ndescription: {}\n---\nbody\n"
 
 
 @pytest.mark.requirement("SK-03")
-def test_a_skill_has_the_name_of_the_folder_it_is_found_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_skill_has_the_name_of_the_folder_it_is_found_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / ".git").mkdir()
-    write(tmp_path, {"o/SKILL.md": SKILL.format("a", "x"), ".claude/skills/b/SKILL.md": SKILL.format("b", "y")})
+    write(
+        tmp_path,
+        {"o/SKILL.md": SKILL.format("a", "x"), ".claude/skills/b/SKILL.md": SKILL.format("b", "y")},
+    )
     (tmp_path / ".defect/skills").mkdir(parents=True)
     (tmp_path / ".defect/skills/a").symlink_to("../../o")
     (tmp_path / ".claude/skills/a").symlink_to("../../o")
     monkeypatch.chdir(tmp_path)
     assert list(discover_skills(".", local=True, env={})) == ["a"]
-    report = lading.check([".defect", ".claude"], env={})
+    report = equipage.check([".defect", ".claude"], env={})
     assert [(each.path, each.ok) for each in report.files] == [
         (".claude/skills/a/SKILL.md", True),
         (".claude/skills/b/SKILL.md", True),
@@ -103,19 +111,27 @@ def test_a_skill_has_the_name_of_the_folder_it_is_found_in(tmp_path: Path, monke
 
 @pytest.mark.requirement("SK-01")
 @pytest.mark.parametrize("name", [".defect", ".defect/skills"])
-def test_a_file_in_the_place_of_the_layer(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_in_the_place_of_the_layer(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / ".git").mkdir()
     write(tmp_path, {name: "a file"})
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(lading.LoadError, match=r"\.defect/skills: error\[layer-unreadable\] cannot list the folder"):
+    with pytest.raises(
+        equipage.LoadError,
+        match=r"\.defect/skills: error\[layer-unreadable\] cannot list the folder",
+    ):
         discover_skills(".", local=True, env={})
-    (told,) = lading.check(["."], env={}).diagnostics
+    (told,) = equipage.check(["."], env={}).diagnostics
     assert told.code == "layer-unreadable"
 
 
 def test_a_relative_config_home_is_told(tmp_path: Path) -> None:
     (found,) = find_skills(find_places(tmp_path, env={"XDG_CONFIG_HOME": "."})).diagnostics
-    assert str(found) == "lading: warning[variable-ignored] XDG_CONFIG_HOME is not an absolute path and is ignored"
+    assert (
+        str(found)
+        == "equipage: warning[variable-ignored] XDG_CONFIG_HOME is not an absolute path and is ignored"
+    )
 
 
 @pytest.mark.requirement("SK-01")

@@ -34,5 +34,7 @@ def write(folder: Path, files: dict[str, Any]) -> Path:
         if isinstance(content, bytes):
             path.write_bytes(content)
         else:
-            path.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+            path.write_text(
+                content if isinstance(content, str) else json.dumps(content), encoding="utf-8"
+            )
     return folder

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-import lading
+import equipage
+from equipage.core.frozen import FrozenDict, FrozenList
+from equipage.kinds.toolpack.loader import Toolpack, ToolpackLoader, ToolpackValidationError
 from kinds.toolpack.making import DROP, MINIMAL, pack, write
-from lading.freeze import FrozenDict, FrozenList
-from lading.toolpacks import Toolpack, ToolpackLoader, ToolpackValidationError
 
 
 def load(folder: Path, files: dict[str, Any], **options: Any) -> ToolpackLoader:
@@ -26,7 +26,7 @@ def load(folder: Path, files: dict[str, Any], **options: Any) -> ToolpackLoader:
 def failure(folder: Path, files: dict[str, Any]) -> str:
     with pytest.raises(ToolpackValidationError) as caught:
         load(folder, files)
-    assert isinstance(caught.value, lading.LoadError)
+    assert isinstance(caught.value, equipage.LoadError)
     assert caught.value.errors
     return str(caught.value)
 
@@ -37,9 +37,17 @@ def failure(folder: Path, files: dict[str, Any]) -> str:
 @pytest.mark.requirement("TP-30", "TP-29")
 def test_a_pack_keeps_what_its_file_says(tmp_path: Path) -> None:
     written = pack(
-        caps={"network": ["https"], "filesystem": {"read": ["./a"], "write": ["./b"]}, "subprocess": False},
+        caps={
+            "network": ["https"],
+            "filesystem": {"read": ["./a"], "write": ["./b"]},
+            "subprocess": False,
+        },
         env={"passthrough": ["TOKEN"], "set": {"MODE": "x"}},
-        templating={"engine": "jinja2", "cacheKey": "{{ input.a }}", "context": {"a": [1, {"b": None}]}},
+        templating={
+            "engine": "jinja2",
+            "cacheKey": "{{ input.a }}",
+            "context": {"a": [1, {"b": None}]},
+        },
         inputSchema={"$ref": "../schemas/in.json"},
     )
     schema = {"type": "object", "required": ["text"], "properties": {"text": {"type": "string"}}}
@@ -50,7 +58,11 @@ def test_a_pack_keeps_what_its_file_says(tmp_path: Path) -> None:
     assert found.limits["maxInputBytes"] == 1024
     assert found.execution["kind"] == "python"
     assert found.execution == written["execution"]
-    assert (found.caps, found.env, found.templating) == (written["caps"], written["env"], written["templating"])
+    assert (found.caps, found.env, found.templating) == (
+        written["caps"],
+        written["env"],
+        written["templating"],
+    )
     assert found.input_schema == schema
     assert found.output_schema == {"type": "object"}
     assert found.source_path == tmp_path / "packs" / "a.tool.yaml"
@@ -85,7 +97,9 @@ def test_optional_blocks_are_empty_mappings(tmp_path: Path) -> None:
 
 
 def test_unknown_keys_of_limits_and_execution_are_kept(tmp_path: Path) -> None:
-    written = pack(limits={**MINIMAL["limits"], "maxTokens": 5}, execution={**MINIMAL["execution"], "pool": 2})
+    written = pack(
+        limits={**MINIMAL["limits"], "maxTokens": 5}, execution={**MINIMAL["execution"], "pool": 2}
+    )
     loader = load(tmp_path, {"packs/a.tool.yaml": written})
     assert loader.get("tool.echo").limits["maxTokens"] == 5
     assert loader.get("tool.echo").execution["pool"] == 2
@@ -100,20 +114,26 @@ def test_a_pack_is_deeply_frozen_and_hashed_by_content(tmp_path: Path) -> None:
     stack: list[Any] = [getattr(found, each.name) for each in dataclasses.fields(found)]
     while stack:
         value = stack.pop()
-        assert not isinstance(value, dict | list) or isinstance(value, FrozenDict | FrozenList), value
-        stack += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        assert not isinstance(value, dict | list) or isinstance(value, FrozenDict | FrozenList), (
+            value
+        )
+        stack += (
+            value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+        )
     with pytest.raises(dataclasses.FrozenInstanceError):
         found.id = "x"  # type: ignore[misc]
     with pytest.raises(TypeError):
         found.execution["kind"] = "cli"  # type: ignore[index]
     assert {found: 1}[copy.deepcopy(found)] == 1
     assert pickle.loads(pickle.dumps(found)) == found
-    assert found != load(tmp_path, {"packs/a.tool.yaml": {**written, "timeoutMs": 1}}).get("tool.echo")
+    assert found != load(tmp_path, {"packs/a.tool.yaml": {**written, "timeoutMs": 1}}).get(
+        "tool.echo"
+    )
 
 
 def test_the_public_load_gives_the_same_pack(tmp_path: Path) -> None:
     found = load(tmp_path, {"packs/a.tool.yaml": pack()}).get("tool.echo")
-    loaded = lading.load(tmp_path / "packs" / "a.tool.yaml")
+    loaded = equipage.load(tmp_path / "packs" / "a.tool.yaml")
     assert loaded.config == found
     assert loaded.digest == found.digest
     assert loaded.kind == "toolpack"
@@ -125,11 +145,30 @@ def test_the_public_load_gives_the_same_pack(tmp_path: Path) -> None:
 @pytest.mark.requirement("TP-01", "TP-04")
 def test_packs_are_found_at_any_depth_and_sorted_by_id(tmp_path: Path) -> None:
     names = ["a.a", "a1.b", "x10.1", "x9.1", "a.b.c", "a.b"]
-    files = {f"packs/{'d/' * number}p{number}.tool.yaml": pack(id=name) for number, name in enumerate(names)}
-    files |= {"packs/.hidden/h.tool.yaml": pack(id="z.hidden"), "packs/.tool.yaml": pack(id="z.dot")}
-    files |= {"packs/x.tool.yml": "not: read", "packs/x.TOOL.YAML": "not: read", "packs/x.tool.yaml.bak": "["}
+    files = {
+        f"packs/{'d/' * number}p{number}.tool.yaml": pack(id=name)
+        for number, name in enumerate(names)
+    }
+    files |= {
+        "packs/.hidden/h.tool.yaml": pack(id="z.hidden"),
+        "packs/.tool.yaml": pack(id="z.dot"),
+    }
+    files |= {
+        "packs/x.tool.yml": "not: read",
+        "packs/x.TOOL.YAML": "not: read",
+        "packs/x.tool.yaml.bak": "[",
+    }
     loader = load(tmp_path, files)
-    assert [each.id for each in loader.list()] == ["a.a", "a.b", "a.b.c", "a1.b", "x10.1", "x9.1", "z.dot", "z.hidden"]
+    assert [each.id for each in loader.list()] == [
+        "a.a",
+        "a.b",
+        "a.b.c",
+        "a1.b",
+        "x10.1",
+        "x9.1",
+        "z.dot",
+        "z.hidden",
+    ]
     assert loader.list() is not loader.list()
 
 
@@ -151,7 +190,9 @@ def test_before_and_after_an_empty_folder_there_is_nothing(tmp_path: Path) -> No
     ]
 
 
-def test_a_folder_that_cannot_be_read_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_read_is_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write(tmp_path, {"packs/a.tool.yaml": pack(), "packs/sub/b.tool.yaml": pack(timeoutMs=0)})
     scan = os.scandir
 
@@ -162,7 +203,8 @@ def test_a_folder_that_cannot_be_read_is_an_error(tmp_path: Path, monkeypatch: p
 
     monkeypatch.setattr(os, "scandir", refuse)
     with pytest.raises(
-        ToolpackValidationError, match=r"\[folder-unreadable\] cannot look into .*sub: Permission denied"
+        ToolpackValidationError,
+        match=r"\[folder-unreadable\] cannot look into .*sub: Permission denied",
     ):
         ToolpackLoader().load_dir(tmp_path / "packs")
 
@@ -170,7 +212,10 @@ def test_a_folder_that_cannot_be_read_is_an_error(tmp_path: Path, monkeypatch: p
 @pytest.mark.requirement("TP-29")
 def test_a_failed_load_keeps_what_was_there_and_a_good_one_replaces_it(tmp_path: Path) -> None:
     loader = load(tmp_path / "one", {"packs/a.tool.yaml": pack()})
-    write(tmp_path / "two", {"packs/a.tool.yaml": pack(id="tool.new"), "packs/b.tool.yaml": pack(timeoutMs=0)})
+    write(
+        tmp_path / "two",
+        {"packs/a.tool.yaml": pack(id="tool.new"), "packs/b.tool.yaml": pack(timeoutMs=0)},
+    )
     with pytest.raises(ToolpackValidationError):
         loader.load_dir(tmp_path / "two" / "packs")
     assert [each.id for each in loader.list()] == ["tool.echo"]
@@ -189,7 +234,13 @@ def test_what_is_no_folder_is_an_error(tmp_path: Path) -> None:
 
 
 def test_links_to_packs_are_read_and_start_references_where_they_are(tmp_path: Path) -> None:
-    write(tmp_path, {"store/a.tool.yaml": pack(inputSchema={"$ref": "s.json"}), "packs/s.json": {"title": "beside"}})
+    write(
+        tmp_path,
+        {
+            "store/a.tool.yaml": pack(inputSchema={"$ref": "s.json"}),
+            "packs/s.json": {"title": "beside"},
+        },
+    )
     (tmp_path / "packs" / "a.tool.yaml").symlink_to("../store/a.tool.yaml")
     (tmp_path / "packs" / "loop").symlink_to(".")
     loader = ToolpackLoader()
@@ -281,16 +332,44 @@ SENTENCES: list[tuple[str, Any, str]] = [
     ("L39", execution(kind="cli", cmd=["", "run"]), "cmd[0] must be a non-empty string"),
     ("L40", "- a\n", "Expected mapping"),
     ("L41", "a: [\n", "Failed to parse YAML"),
-    ("L43", execution(kind="http", url="https://x", headers={"Auth": 123}), "header 'Auth' must be a string"),
-    ("L44", execution(kind="http", url="https://x", headers={"": "x"}), "headers must use non-empty string keys"),
-    ("L45", execution(kind="http", url="https://x", method=""), "method must be a non-empty string"),
+    (
+        "L43",
+        execution(kind="http", url="https://x", headers={"Auth": 123}),
+        "header 'Auth' must be a string",
+    ),
+    (
+        "L44",
+        execution(kind="http", url="https://x", headers={"": "x"}),
+        "headers must use non-empty string keys",
+    ),
+    (
+        "L45",
+        execution(kind="http", url="https://x", method=""),
+        "method must be a non-empty string",
+    ),
     ("L46", execution(kind="http"), "http execution requires 'url'"),
-    ("L47", execution(kind="http", url="https://x", timeoutMs=0), "timeoutMs must be a positive integer"),
+    (
+        "L47",
+        execution(kind="http", url="https://x", timeoutMs=0),
+        "timeoutMs must be a positive integer",
+    ),
     ("L48", execution(kind="node"), "node execution requires"),
-    ("L49", execution(kind="node", script="x", args="--flag"), "node execution args must be a list"),
-    ("L50", execution(kind="node", script="x", args=["--flag", 123]), "args[1] must be a non-empty string"),
+    (
+        "L49",
+        execution(kind="node", script="x", args="--flag"),
+        "node execution args must be a list",
+    ),
+    (
+        "L50",
+        execution(kind="node", script="x", args=["--flag", 123]),
+        "args[1] must be a non-empty string",
+    ),
     ("L51", execution(kind="php"), "php execution requires"),
-    ("L52", execution(kind="php", php="x", phpBinary=False), "phpBinary must be a non-empty string"),
+    (
+        "L52",
+        execution(kind="php", php="x", phpBinary=False),
+        "phpBinary must be a non-empty string",
+    ),
     ("L53", pack(id="InvalidTool"), "dotted lowercase"),
     ("L54", pack(id=""), "Field 'id' in toolpack"),
     ("L55", pack(version="2024.1"), "major.minor.patch"),
@@ -305,7 +384,11 @@ SENTENCES: list[tuple[str, Any, str]] = [
     ("L65", pack(inputSchema={"$ref": "../s"}), "failed to open schema ../s"),
     ("L71", pack(inputSchema=123), "schema definition must be a mapping"),
     ("L72", pack(inputSchema={"$ref": 123}), "schema $ref must be a non-empty string"),
-    ("L73", pack(inputSchema={"properties": {"a": {"type": "unsupported"}}}), "schema failed validation"),
+    (
+        "L73",
+        pack(inputSchema={"properties": {"a": {"type": "unsupported"}}}),
+        "schema failed validation",
+    ),
     ("L80", execution(kind="cli"), "cli execution requires 'cmd' list"),
     ("L81", pack(caps={"network": ["https", 5]}), "caps.network[1]"),
     ("L82", pack(env={"passthrough": ["TOKEN", 123]}), "env.passthrough[1]"),
@@ -315,9 +398,13 @@ SENTENCES: list[tuple[str, Any, str]] = [
 ]
 
 
-@pytest.mark.requirement("TP-28", "TP-06", "TP-09", "TP-10", "TP-11", "TP-12", "TP-13", "TP-14", "TP-15", "TP-16")
+@pytest.mark.requirement(
+    "TP-28", "TP-06", "TP-09", "TP-10", "TP-11", "TP-12", "TP-13", "TP-14", "TP-15", "TP-16"
+)
 @pytest.mark.requirement("TP-07", "TP-08", "TP-17", "TP-19", "TP-20", "TP-21", "TP-22", "TP-26")
-@pytest.mark.parametrize(("written", "sentence"), [pytest.param(*row[1:], id=row[0]) for row in SENTENCES])
+@pytest.mark.parametrize(
+    ("written", "sentence"), [pytest.param(*row[1:], id=row[0]) for row in SENTENCES]
+)
 def test_the_exception_says_the_rule(tmp_path: Path, written: Any, sentence: str) -> None:
     broken = {"s/broken.yaml": "a: [1\n", "s/broken.json": "{"}
     text = failure(tmp_path, {"packs/a.tool.yaml": written, **broken})
@@ -326,7 +413,9 @@ def test_the_exception_says_the_rule(tmp_path: Path, written: Any, sentence: str
 
 @pytest.mark.requirement("TP-21")
 def test_a_context_that_json_does_not_have_is_refused(tmp_path: Path) -> None:
-    text = "\n".join(f"{name}: {value}" for name, value in MINIMAL.items() if isinstance(value, str | int))
+    text = "\n".join(
+        f"{name}: {value}" for name, value in MINIMAL.items() if isinstance(value, str | int)
+    )
     text = (
         text.replace("True", "true")
         + "\nlimits: {maxInputBytes: 1, maxOutputBytes: 1}\ninputSchema: {}\noutputSchema: {}\n"
@@ -337,14 +426,18 @@ def test_a_context_that_json_does_not_have_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.requirement("TP-25")
 def test_a_duplicate_id_names_both_files(tmp_path: Path) -> None:
-    text = failure(tmp_path, {"packs/b.tool.yaml": pack(), "packs/a/x.tool.yaml": pack(version="2.0.0")})
+    text = failure(
+        tmp_path, {"packs/b.tool.yaml": pack(), "packs/a/x.tool.yaml": pack(version="2.0.0")}
+    )
     assert "Duplicate toolpack id 'tool.echo' found in" in text
     assert text.count("b.tool.yaml") >= 1
     assert "x.tool.yaml" in text
 
 
 @pytest.mark.requirement("TP-25")
-def test_a_link_to_a_pack_is_the_second_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_to_a_pack_is_the_second_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write(tmp_path, {"packs/a.tool.yaml": pack()})
     (tmp_path / "packs" / "b.tool.yaml").symlink_to("a.tool.yaml")
     monkeypatch.chdir(tmp_path)
@@ -365,7 +458,9 @@ def test_old_names_load_when_asked_for(tmp_path: Path) -> None:
 
 def test_a_rule_has_the_name_of_today_whatever_was_written(tmp_path: Path) -> None:
     files = {
-        "packs/a.tool.yaml": pack(timeoutMs=DROP, timeout_ms=0, limits={"max_input_bytes": 0, "maxOutputBytes": 1}),
+        "packs/a.tool.yaml": pack(
+            timeoutMs=DROP, timeout_ms=0, limits={"max_input_bytes": 0, "maxOutputBytes": 1}
+        ),
         "packs/b.tool.yaml": pack(id="t.b", inputSchema=5),
     }
     with pytest.raises(ToolpackValidationError) as caught:

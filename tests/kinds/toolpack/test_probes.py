@@ -1,4 +1,4 @@
-"""What the original accepts and refuses, observed on many small packs, is what lading accepts and refuses."""
+"""What the original accepts and refuses, observed on many small packs, is what equipage accepts and refuses."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from typing import Any
 
 import pytest
 
-import lading
-from lading.toolpacks import ToolpackLoader, ToolpackValidationError
+import equipage
+from equipage.kinds.toolpack.loader import ToolpackLoader, ToolpackValidationError
 
 PROBES = [
     json.loads(line)
-    for line in (Path(__file__).parents[2] / "data" / "probes" / "toolpack.jsonl").read_text().splitlines()
+    for line in (Path(__file__).parents[2] / "data" / "probes" / "toolpack.jsonl")
+    .read_text()
+    .splitlines()
 ]
 
 
@@ -35,7 +37,7 @@ def write(folder: Path, files: dict[str, Any]) -> None:
 def test_probe(probe: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, probe["files"])
     monkeypatch.chdir(tmp_path)
-    report = lading.check([probe["entry"]], env=probe["env"])
+    report = equipage.check([probe["entry"]], env=probe["env"])
     assert ("valid" if report.ok else "invalid") == probe["expect"], report.diagnostics
     loader = ToolpackLoader()
     if probe["expect"] == "valid":

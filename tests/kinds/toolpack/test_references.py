@@ -13,13 +13,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import lading
+import equipage
 from clock import promised
+from equipage.kinds.toolpack import KIND
+from equipage.kinds.toolpack.loader import ToolpackLoader
+from equipage.loading.pipeline import Outcome, Request, load_path
+from equipage.loading.session import Shared
 from kinds.toolpack.making import pack, write
-from lading.kinds.toolpack.kind import KIND
-from lading.loading import Outcome, Request, load_path
-from lading.session import Shared
-from lading.toolpacks import ToolpackLoader
 
 
 def outcome(folder: Path, schema: Any, files: dict[str, Any] | None = None) -> Outcome:
@@ -63,7 +63,17 @@ def test_pointers(tmp_path: Path, reference: str, becomes: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "pointer", ["/allOf/2", "/allOf/-1", "/allOf/01", "/allOf/x", "/properties/value/type/x", "/no", "name", "/allOf/"]
+    "pointer",
+    [
+        "/allOf/2",
+        "/allOf/-1",
+        "/allOf/01",
+        "/allOf/x",
+        "/properties/value/type/x",
+        "/no",
+        "name",
+        "/allOf/",
+    ],
 )
 def test_pointers_to_nothing(tmp_path: Path, pointer: str) -> None:
     found = outcome(tmp_path, {"$ref": f"s.json#{pointer}"}, {"packs/s.json": FILE})
@@ -81,14 +91,24 @@ def test_fragments_of_an_inline_schema_start_at_that_schema(tmp_path: Path) -> N
 @pytest.mark.requirement("TP-18")
 def test_fragments_of_a_file_start_at_that_file_however_it_was_entered(tmp_path: Path) -> None:
     file = {"$defs": {"outer": {"items": {"$ref": "#/$defs/inner"}}, "inner": {"type": "null"}}}
-    assert resolved(tmp_path, {"$ref": "s.json#/$defs/outer"}, {"packs/s.json": file}) == {"items": {"type": "null"}}
+    assert resolved(tmp_path, {"$ref": "s.json#/$defs/outer"}, {"packs/s.json": file}) == {
+        "items": {"type": "null"}
+    }
 
 
 def test_packs_share_what_they_refer_to(tmp_path: Path) -> None:
-    files = {f"packs/{n}.tool.yaml": pack(id=f"t.n{n}", inputSchema={"$ref": "s.json"}) for n in range(3)}
+    files = {
+        f"packs/{n}.tool.yaml": pack(id=f"t.n{n}", inputSchema={"$ref": "s.json"}) for n in range(3)
+    }
     write(
         tmp_path,
-        {**files, "packs/s.json": {"properties": {"a": {"$ref": "#/$defs/x"}}, "$defs": {"x": {"title": "x"}}}},
+        {
+            **files,
+            "packs/s.json": {
+                "properties": {"a": {"$ref": "#/$defs/x"}},
+                "$defs": {"x": {"title": "x"}},
+            },
+        },
     )
     loader = ToolpackLoader()
     loader.load_dir(tmp_path / "packs")
@@ -96,13 +116,17 @@ def test_packs_share_what_they_refer_to(tmp_path: Path) -> None:
     assert first.input_schema is second.input_schema is third.input_schema
 
 
-def test_a_shared_file_is_read_and_checked_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from lading.directives.ref import linking
+def test_a_shared_file_is_read_and_checked_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from equipage.directives.ref import links as linking
 
     calls: list[Any] = []
     monkeypatch.setattr(linking, "check_shape", lambda value, *_a, **_k: calls.append(value) or [])
     files = {
-        f"packs/{n}.tool.yaml": pack(id=f"t.n{n}", inputSchema={"$ref": "s.json"}, outputSchema={"$ref": "s.json"})
+        f"packs/{n}.tool.yaml": pack(
+            id=f"t.n{n}", inputSchema={"$ref": "s.json"}, outputSchema={"$ref": "s.json"}
+        )
         for n in range(5)
     }
     write(tmp_path, {**files, "packs/s.json": {"title": "shared"}})
@@ -126,7 +150,10 @@ def test_loads_that_share_find_the_same_as_loads_that_do_not(tmp_path: Path) -> 
         {"items": {"$ref": "leaf.json", "title": "beside"}},
         {"items": {"$ref": "leaf.json"}, "pattern": "("},
     ]
-    packs = {f"packs/{n}.tool.yaml": pack(id=f"t.n{n}", inputSchema=each) for n, each in enumerate(inputs * 2)}
+    packs = {
+        f"packs/{n}.tool.yaml": pack(id=f"t.n{n}", inputSchema=each)
+        for n, each in enumerate(inputs * 2)
+    }
     write(tmp_path, {**schemas, **packs})
     shared = Shared()
     for name in packs:
@@ -176,7 +203,9 @@ DRAFT_2019 = "https://json-schema.org/draft/2019-09/schema"
         pytest.param({"$ref": "s.json"}, {"title": "x"}, {"title": "x"}, id="the default"),
     ],
 )
-def test_the_result_says_which_draft_it_was_checked_as(tmp_path: Path, schema: Any, file: Any, becomes: Any) -> None:
+def test_the_result_says_which_draft_it_was_checked_as(
+    tmp_path: Path, schema: Any, file: Any, becomes: Any
+) -> None:
     assert resolved(tmp_path, schema, {"packs/s.json": file}) == becomes
 
 
@@ -196,7 +225,10 @@ def test_a_name_stays_where_it_was_written(tmp_path: Path, name: str) -> None:
     ("schema", "instance"),
     [
         pytest.param(
-            {"$defs": {"n": {"$anchor": "node", "type": "string"}}, "properties": {"a": {"$dynamicRef": "#node"}}},
+            {
+                "$defs": {"n": {"$anchor": "node", "type": "string"}},
+                "properties": {"a": {"$dynamicRef": "#node"}},
+            },
             {"a": 1},
             id="a name that is no dynamic one",
         ),
@@ -206,7 +238,11 @@ def test_a_name_stays_where_it_was_written(tmp_path: Path, name: str) -> None:
             id="a pointer",
         ),
         pytest.param(
-            {"$dynamicAnchor": "n", "type": "object", "additionalProperties": {"$dynamicRef": "#n"}},
+            {
+                "$dynamicAnchor": "n",
+                "type": "object",
+                "additionalProperties": {"$dynamicRef": "#n"},
+            },
             {"a": {"b": 1}},
             id="a recursive schema",
         ),
@@ -220,16 +256,26 @@ def test_a_name_stays_where_it_was_written(tmp_path: Path, name: str) -> None:
             id="beside another reference",
         ),
         pytest.param(
-            {"$schema": DRAFT_2019, "type": "object", "additionalProperties": {"$recursiveRef": "#"}},
+            {
+                "$schema": DRAFT_2019,
+                "type": "object",
+                "additionalProperties": {"$recursiveRef": "#"},
+            },
             {"a": {"b": 1}},
             id="of draft 2019-09",
         ),
     ],
 )
-def test_a_reference_for_run_time_leads_to_the_same(tmp_path: Path, schema: Any, instance: Any) -> None:
+def test_a_reference_for_run_time_leads_to_the_same(
+    tmp_path: Path, schema: Any, instance: Any
+) -> None:
     """Alone, and inside a schema that would be found instead, had it stayed as it was written."""
     draft = {"$schema": schema["$schema"]} if "$schema" in schema else {}
-    around = {**draft, "required": ["p"], "properties": {"p": {"$ref": "s.json"}, "q": {"$ref": "s.json"}}}
+    around = {
+        **draft,
+        "required": ["p"],
+        "properties": {"p": {"$ref": "s.json"}, "q": {"$ref": "s.json"}},
+    }
     for shape, wrapped in (({"$ref": "s.json"}, False), (schema, False), (around, True)):
         found = outcome(tmp_path, shape, {"packs/s.json": schema})
         assert not found.diagnostics
@@ -241,7 +287,11 @@ def test_a_reference_for_run_time_leads_to_the_same(tmp_path: Path, schema: Any,
 
 def test_names_for_run_time_that_several_schemas_have_are_disputed(tmp_path: Path) -> None:
     files = {
-        "packs/s.json": {"$dynamicAnchor": "n", "type": "object", "properties": {"c": {"$dynamicRef": "#n"}}},
+        "packs/s.json": {
+            "$dynamicAnchor": "n",
+            "type": "object",
+            "properties": {"c": {"$dynamicRef": "#n"}},
+        },
         "packs/t.json": {"$dynamicAnchor": "n", "type": "array", "items": {"$dynamicRef": "#n"}},
         "packs/b.tool.yaml": pack(id="t.b", inputSchema={"properties": {"p": {"$ref": "s.json"}}}),
         "packs/c.tool.yaml": pack(id="t.c", inputSchema={"properties": {"p": {"$ref": "t.json"}}}),
@@ -252,15 +302,27 @@ def test_names_for_run_time_that_several_schemas_have_are_disputed(tmp_path: Pat
     write(tmp_path, files)
     shared = Shared()
     codes = {
-        name: [each.code for each in load_path(str(tmp_path / name), KIND, Request(env={}), shared=shared).diagnostics]
+        name: [
+            each.code
+            for each in load_path(
+                str(tmp_path / name), KIND, Request(env={}), shared=shared
+            ).diagnostics
+        ]
         for name in files
         if name.endswith(".yaml")
     }
-    assert codes == {"packs/b.tool.yaml": [], "packs/c.tool.yaml": [], "packs/z.tool.yaml": ["schema-ref-disputed"]}
+    assert codes == {
+        "packs/b.tool.yaml": [],
+        "packs/c.tool.yaml": [],
+        "packs/z.tool.yaml": ["schema-ref-disputed"],
+    }
 
 
 def test_an_address_of_draft_4_is_a_base(tmp_path: Path) -> None:
-    inner = {"definitions": {"k": {"type": "string"}}, "properties": {"z": {"$ref": "#/definitions/k"}}}
+    inner = {
+        "definitions": {"k": {"type": "string"}},
+        "properties": {"z": {"$ref": "#/definitions/k"}},
+    }
     schema = {
         "$schema": DRAFT_4,
         "definitions": {"e": {"id": "http://x.test/e", **inner}, "k": {"type": "integer"}},
@@ -272,12 +334,30 @@ def test_an_address_of_draft_4_is_a_base(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("schema", "codes"),
     [
-        ({"properties": {"p": {"$ref": "s.json"}}, "not": {"$schema": 5}}, ["schema-keyword-type", "schema-dialect"]),
-        ({"$schema": DRAFT_7, "$ref": "#/a", "a": {}, "definitions": {"b": {"pattern": "("}}}, ["schema-pattern"]),
-        ({"$schema": DRAFT_7, "$ref": "#/a", "a": {}, "definitions": {"b": {"$ref": 5}}}, ["schema-ref-value"]),
-        ({"$schema": DRAFT_7, "$ref": "#/a", "a": {}, "definitions": {"b": {"$ref": "nowhere"}}}, []),
-        ({"$schema": DRAFT_3, "extends": {"$ref": "nope.json"}}, ["schema-dialect-unchecked", "schema-ref-missing"]),
-        ({"$schema": DRAFT_3, "type": ["any", {"$ref": "x"}]}, ["schema-dialect-unchecked", "schema-ref-missing"]),
+        (
+            {"properties": {"p": {"$ref": "s.json"}}, "not": {"$schema": 5}},
+            ["schema-keyword-type", "schema-dialect"],
+        ),
+        (
+            {"$schema": DRAFT_7, "$ref": "#/a", "a": {}, "definitions": {"b": {"pattern": "("}}},
+            ["schema-pattern"],
+        ),
+        (
+            {"$schema": DRAFT_7, "$ref": "#/a", "a": {}, "definitions": {"b": {"$ref": 5}}},
+            ["schema-ref-value"],
+        ),
+        (
+            {"$schema": DRAFT_7, "$ref": "#/a", "a": {}, "definitions": {"b": {"$ref": "nowhere"}}},
+            [],
+        ),
+        (
+            {"$schema": DRAFT_3, "extends": {"$ref": "nope.json"}},
+            ["schema-dialect-unchecked", "schema-ref-missing"],
+        ),
+        (
+            {"$schema": DRAFT_3, "type": ["any", {"$ref": "x"}]},
+            ["schema-dialect-unchecked", "schema-ref-missing"],
+        ),
         ({"$ref": "null.json"}, ["schema-not-schema"]),
         ({"type": "object", "$ref": "#/type", "$schema": DRAFT_7}, ["schema-not-schema"]),
     ],
@@ -296,16 +376,36 @@ def test_nothing_is_ever_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(socket, "socket", refuse)
     monkeypatch.setattr(socket, "create_connection", refuse)
-    for reference in ("http://127.0.0.1:9/x", "https://x.test/", "file:///etc/hostname", "urn:x:y", "data:,{}"):
-        for schema in ({"$ref": reference}, {"$ref": reference, "type": "object"}, {"$schema": reference}):
+    for reference in (
+        "http://127.0.0.1:9/x",
+        "https://x.test/",
+        "file:///etc/hostname",
+        "urn:x:y",
+        "data:,{}",
+    ):
+        for schema in (
+            {"$ref": reference},
+            {"$ref": reference, "type": "object"},
+            {"$schema": reference},
+        ):
             found = outcome(tmp_path, schema)
-            assert {each.code for each in found.diagnostics} <= {"schema-ref-remote", "schema-dialect-unknown"}
+            assert {each.code for each in found.diagnostics} <= {
+                "schema-ref-remote",
+                "schema-dialect-unknown",
+            }
             assert found.diagnostics
 
 
 @pytest.mark.parametrize(
     "reference",
-    ["/etc/hostname", "../../etc/hostname", "../../../../../../etc/hostname", "C:\\x.json", "link.json", "..\\x"],
+    [
+        "/etc/hostname",
+        "../../etc/hostname",
+        "../../../../../../etc/hostname",
+        "C:\\x.json",
+        "link.json",
+        "..\\x",
+    ],
 )
 def test_references_stay_inside_the_project(tmp_path: Path, reference: str) -> None:
     (tmp_path / "secret.json").write_text('{"title": "secret"}')
@@ -313,11 +413,15 @@ def test_references_stay_inside_the_project(tmp_path: Path, reference: str) -> N
     (tmp_path / "p" / "packs" / "link.json").symlink_to("../../secret.json")
     found = outcome(tmp_path / "p", {"$ref": reference})
     assert found.errors
-    assert "secret" not in json.dumps([str(each) for each in found.diagnostics if reference not in str(each)])
+    assert "secret" not in json.dumps(
+        [str(each) for each in found.diagnostics if reference not in str(each)]
+    )
 
 
 def tower(levels: int) -> dict[str, Any]:
-    parts: dict[str, Any] = {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 3} for n in range(levels)}
+    parts: dict[str, Any] = {
+        f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 3} for n in range(levels)
+    }
     return {"$ref": "#/$defs/d0", "$defs": {**parts, f"d{levels}": {}}}
 
 
@@ -328,7 +432,10 @@ def long_chain(links: int) -> dict[str, Any]:
 
 def all_broken(count: int) -> dict[str, Any]:
     names = {f"d{n}": {"type": "strng"} for n in range(count)}
-    return {"properties": {f"p{n}": {"$ref": f"#/$defs/x{n}"} for n in range(count)}, "$defs": names}
+    return {
+        "properties": {f"p{n}": {"$ref": f"#/$defs/x{n}"} for n in range(count)},
+        "$defs": names,
+    }
 
 
 def by_anchor(count: int) -> dict[str, Any]:
@@ -337,7 +444,9 @@ def by_anchor(count: int) -> dict[str, Any]:
 
 
 def chain_of_mistakes(count: int) -> dict[str, Any]:
-    parts: dict[str, Any] = {f"d{n}": {"items": {"$ref": f"#/$defs/d{n + 1}"}, "type": "x"} for n in range(count)}
+    parts: dict[str, Any] = {
+        f"d{n}": {"items": {"$ref": f"#/$defs/d{n + 1}"}, "type": "x"} for n in range(count)
+    }
     return {"$ref": "#/$defs/d0", "$defs": {**parts, f"d{count}": {}}}
 
 
@@ -348,11 +457,18 @@ def wide_loop(parts: int) -> dict[str, Any]:
 
 def names_for_run_time(count: int) -> dict[str, Any]:
     parts: dict[str, Any] = {
-        f"d{n}": {"$dynamicAnchor": f"n{n}", "items": {"$dynamicRef": f"#n{n}"}, "not": {"$ref": "#/$defs/heavy"}}
+        f"d{n}": {
+            "$dynamicAnchor": f"n{n}",
+            "items": {"$dynamicRef": f"#n{n}"},
+            "not": {"$ref": "#/$defs/heavy"},
+        }
         for n in range(count)
     }
     heavy = {"anyOf": [{"$ref": f"#/$defs/d{n}"} for n in range(0, count, 7)]}
-    return {"anyOf": [{"$ref": f"#/$defs/d{n}"} for n in range(count)], "$defs": {**parts, "heavy": heavy, "x": 5}}
+    return {
+        "anyOf": [{"$ref": f"#/$defs/d{n}"} for n in range(count)],
+        "$defs": {**parts, "heavy": heavy, "x": 5},
+    }
 
 
 def inline_tower(levels: int) -> dict[str, Any]:
@@ -367,54 +483,87 @@ def inline_tower(levels: int) -> dict[str, Any]:
     [
         pytest.param(tower(30), {"schema-too-large"}, id="a tower of references"),
         pytest.param(long_chain(2000), {"schema-too-deep"}, id="a long chain"),
-        pytest.param(all_broken(300), {"schema-ref-nothing", "schema-type-unknown"}, id="nothing but mistakes"),
+        pytest.param(
+            all_broken(300),
+            {"schema-ref-nothing", "schema-type-unknown"},
+            id="nothing but mistakes",
+        ),
         pytest.param(by_anchor(600), {"schema-pattern"}, id="many anchors"),
-        pytest.param(chain_of_mistakes(300), {"schema-type-unknown", "schema-too-deep"}, id="a chain of mistakes"),
-        pytest.param(names_for_run_time(300), {"schema-ref-loop", "schema-not-schema"}, id="names for run time"),
+        pytest.param(
+            chain_of_mistakes(300),
+            {"schema-type-unknown", "schema-too-deep"},
+            id="a chain of mistakes",
+        ),
+        pytest.param(
+            names_for_run_time(300),
+            {"schema-ref-loop", "schema-not-schema"},
+            id="names for run time",
+        ),
         pytest.param(wide_loop(40), {"schema-ref-loop"}, id="everything refers to everything"),
         pytest.param(inline_tower(200), {"nesting-too-deep"}, id="a tower of allOf"),
         pytest.param({"$ref": "#"}, {"schema-ref-loop"}, id="itself"),
         pytest.param({"not": {"$ref": "#"}}, {"schema-ref-loop"}, id="not itself"),
         pytest.param({"pattern": "(" * 5000}, {"schema-pattern"}, id="brackets"),
         pytest.param({"pattern": "(a*)*" * 2000}, {"schema-pattern-slow"}, id="nested repetitions"),
-        pytest.param({"pattern": "((a{99}){99}){99}"}, {"schema-pattern-slow"}, id="multiplied repetitions"),
+        pytest.param(
+            {"pattern": "((a{99}){99}){99}"}, {"schema-pattern-slow"}, id="multiplied repetitions"
+        ),
     ],
 )
-def test_what_could_run_for_ever_is_a_finding_at_once(tmp_path: Path, schema: Any, codes: set[str]) -> None:
+def test_what_could_run_for_ever_is_a_finding_at_once(
+    tmp_path: Path, schema: Any, codes: set[str]
+) -> None:
     with promised(0.2):
         found = outcome(tmp_path, schema)
     assert {each.code for each in found.diagnostics} == codes
 
 
 def test_an_alias_bomb_in_a_schema_ends(tmp_path: Path) -> None:
-    lines = ["a0: &a0 {title: x}"] + [f"a{n}: &a{n} {{allOf: [{', '.join([f'*a{n - 1}'] * 9)}]}}" for n in range(1, 9)]
+    lines = ["a0: &a0 {title: x}"] + [
+        f"a{n}: &a{n} {{allOf: [{', '.join([f'*a{n - 1}'] * 9)}]}}" for n in range(1, 9)
+    ]
     found = outcome(tmp_path, {"$ref": "s.yaml#/a8"}, {"packs/s.yaml": "\n".join(lines)})
     assert {each.code for each in found.errors} == {"alias-bomb"}
 
 
 # ------------------------------------------------------------------------------------------------- meaning
 
-_LEAF = st.sampled_from([{"type": "string"}, {"type": "integer", "minimum": 2}, {"enum": [1, "a"]}, {}, True, False])
+_LEAF = st.sampled_from(
+    [{"type": "string"}, {"type": "integer", "minimum": 2}, {"enum": [1, "a"]}, {}, True, False]
+)
 _NAMES = ["a", "b", "c"]
 
 
 def _schemas(draw: Any, depth: int) -> Any:
     if depth == 0 or draw(st.booleans()):
-        return draw(st.one_of(_LEAF, st.sampled_from([{"$ref": f"#/$defs/{name}"} for name in _NAMES])))
+        return draw(
+            st.one_of(_LEAF, st.sampled_from([{"$ref": f"#/$defs/{name}"} for name in _NAMES]))
+        )
     inner = [_schemas(draw, depth - 1) for _ in range(draw(st.integers(1, 2)))]
     form = draw(st.sampled_from(["properties", "items", "allOf", "anyOf", "beside"]))
     if form == "properties":
-        return {"type": "object", "properties": dict(zip("xy", inner, strict=False)), "additionalProperties": False}
+        return {
+            "type": "object",
+            "properties": dict(zip("xy", inner, strict=False)),
+            "additionalProperties": False,
+        }
     if form == "items":
         return {"type": "array", "items": inner[0]}
     if form == "beside":
-        return {"$ref": f"#/$defs/{draw(st.sampled_from(_NAMES))}", "maxProperties": 1, "properties": {"x": inner[0]}}
+        return {
+            "$ref": f"#/$defs/{draw(st.sampled_from(_NAMES))}",
+            "maxProperties": 1,
+            "properties": {"x": inner[0]},
+        }
     return {form: inner}
 
 
 @st.composite
 def documents(draw: Any) -> Any:
-    return {"$defs": {name: _schemas(draw, 2) for name in _NAMES}, "properties": {"x": _schemas(draw, 3)}}
+    return {
+        "$defs": {name: _schemas(draw, 2) for name in _NAMES},
+        "properties": {"x": _schemas(draw, 3)},
+    }
 
 
 INSTANCES: list[Any] = [
@@ -429,9 +578,13 @@ INSTANCES: list[Any] = [
 
 
 @pytest.mark.requirement("TP-02", "TP-29")
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(documents(), st.sampled_from(["2020-12", "2019-09", "draft-07"]))
-def test_a_resolved_schema_accepts_what_the_written_one_accepts(tmp_path: Path, document: Any, draft: str) -> None:
+def test_a_resolved_schema_accepts_what_the_written_one_accepts(
+    tmp_path: Path, document: Any, draft: str
+) -> None:
     uri = {
         "2020-12": "https://json-schema.org/draft/2020-12/schema",
         "2019-09": "https://json-schema.org/draft/2019-09/schema",
@@ -461,7 +614,7 @@ def test_the_result_is_a_schema_for_other_validators_too(tmp_path: Path) -> None
             "additionalProperties": False,
         }
     }
-    schema = lading.load(_written(tmp_path, files), kind="toolpack").to_dict()["inputSchema"]
+    schema = equipage.load(_written(tmp_path, files), kind="toolpack").to_dict()["inputSchema"]
     validator = jsonschema.Draft202012Validator(schema)
     assert validator.is_valid({"next": {"next": {}}})
     assert not validator.is_valid({"next": {"other": 1}})

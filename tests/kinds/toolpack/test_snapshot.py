@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-import lading
+import equipage
+from equipage.kinds.toolpack.loader import ToolpackLoader
 from kinds.toolpack.making import pack, write
-from lading.toolpacks import ToolpackLoader
 
 FILES: dict[str, Any] = {
     "packs/a.tool.yaml": pack(inputSchema={"$ref": "../schemas/tree.json"}),
@@ -37,14 +37,20 @@ def test_the_place_does_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     second = loaded(tmp_path / "somewhere" / "deep" / "down").snapshot()
     assert first == second
     assert [each["path"] for each in first["packs"]] == ["a.tool.yaml", "sub/b.tool.yaml"]
-    assert list(first["packs"][0]["sources"]) == ["a.tool.yaml", "../schemas/leaf.yaml", "../schemas/tree.json"]
+    assert list(first["packs"][0]["sources"]) == [
+        "a.tool.yaml",
+        "../schemas/leaf.yaml",
+        "../schemas/tree.json",
+    ]
 
 
 @pytest.mark.requirement("TP-24")
 def test_the_way_it_is_written_does_not_matter(tmp_path: Path) -> None:
     again = dict(FILES)
     reordered = dict(reversed(FILES["packs/a.tool.yaml"].items()))
-    again["packs/a.tool.yaml"] = ("\ufeff" + __import__("json").dumps(reordered, indent=1)).replace("\n", "\r\n")
+    again["packs/a.tool.yaml"] = ("\ufeff" + __import__("json").dumps(reordered, indent=1)).replace(
+        "\n", "\r\n"
+    )
     again["schemas/leaf.yaml"] = "# a comment\r\nminimum: 3\r\ntype: integer\r\n"
     again["packs/z/c.tool.yaml"] = again.pop("packs/sub/b.tool.yaml")
     assert loaded(tmp_path / "one").digest == loaded(tmp_path / "two", again).digest
@@ -55,7 +61,10 @@ def test_the_way_it_is_written_does_not_matter(tmp_path: Path) -> None:
     ("file", "content"),
     [
         ("packs/a.tool.yaml", pack(inputSchema={"$ref": "../schemas/tree.json"}, timeoutMs=999)),
-        ("packs/a.tool.yaml", pack(inputSchema={"$ref": "../schemas/tree.json"}, env={"passthrough": ["X"]})),
+        (
+            "packs/a.tool.yaml",
+            pack(inputSchema={"$ref": "../schemas/tree.json"}, env={"passthrough": ["X"]}),
+        ),
         ("packs/a.tool.yaml", pack(inputSchema={"$ref": "../schemas/leaf.yaml"})),
         ("schemas/leaf.yaml", "type: integer\nminimum: 4\n"),
         ("packs/c.tool.yaml", pack(id="tool.third")),
@@ -63,17 +72,24 @@ def test_the_way_it_is_written_does_not_matter(tmp_path: Path) -> None:
     ids=["a limit", "a variable", "another schema", "inside a schema", "one more pack"],
 )
 def test_what_it_means_does_matter(tmp_path: Path, file: str, content: Any) -> None:
-    assert loaded(tmp_path / "one").digest != loaded(tmp_path / "two", {**FILES, file: content}).digest
+    assert (
+        loaded(tmp_path / "one").digest != loaded(tmp_path / "two", {**FILES, file: content}).digest
+    )
 
 
 @pytest.mark.requirement("TP-24")
 def test_neither_hash_seed_nor_locale_matter(tmp_path: Path) -> None:
     expected = loaded(tmp_path).digest
-    code = "import sys; from lading.toolpacks import ToolpackLoader as L; l = L(); l.load_dir(sys.argv[1]); print(l.digest)"
+    code = "import sys; from equipage.kinds.toolpack.loader import ToolpackLoader as L; l = L(); l.load_dir(sys.argv[1]); print(l.digest)"
     for seed in ("1", "2"):
         env = {**os.environ, "PYTHONHASHSEED": seed, "LC_ALL": "C"}
         command = [sys.executable, "-c", code, str(tmp_path / "packs")]
-        assert subprocess.run(command, env=env, capture_output=True, text=True, check=True).stdout.strip() == expected
+        assert (
+            subprocess.run(
+                command, env=env, capture_output=True, text=True, check=True
+            ).stdout.strip()
+            == expected
+        )
 
 
 def tree(reference: str) -> dict[str, Any]:
@@ -94,7 +110,10 @@ def tree(reference: str) -> dict[str, Any]:
 def test_neither_the_name_of_a_recursive_schema_nor_that_of_its_references_matters(
     tmp_path: Path, reference: str, files: dict[str, Any]
 ) -> None:
-    first = {"packs/a.tool.yaml": pack(inputSchema={"$ref": "tree.json"}), "packs/tree.json": tree("#")}
+    first = {
+        "packs/a.tool.yaml": pack(inputSchema={"$ref": "tree.json"}),
+        "packs/tree.json": tree("#"),
+    }
     second = {"packs/a.tool.yaml": pack(inputSchema={"$ref": reference}), **files}
     assert loaded(tmp_path / "one", first).digest == loaded(tmp_path / "two", second).digest
 
@@ -103,14 +122,18 @@ def test_recursive_schemas_that_differ_far_away_have_different_names(tmp_path: P
     """All parts of two rings say the same, but for one in each."""
 
     def ring(letter: str, last: str) -> dict[str, Any]:
-        parts: dict[str, Any] = {f"{letter}{n}": {"items": {"$ref": f"#/$defs/{letter}{n + 1}"}} for n in range(9)}
+        parts: dict[str, Any] = {
+            f"{letter}{n}": {"items": {"$ref": f"#/$defs/{letter}{n + 1}"}} for n in range(9)
+        }
         return {**parts, f"{letter}9": {"title": last, "items": {"$ref": f"#/$defs/{letter}0"}}}
 
     schema = {
         "properties": {"a": {"$ref": "#/$defs/a0"}, "b": {"$ref": "#/$defs/b0"}},
         "$defs": {**ring("a", "one"), **ring("b", "two")},
     }
-    resolved = loaded(tmp_path, {"packs/a.tool.yaml": pack(inputSchema=schema)}).list()[0].input_schema
+    resolved = (
+        loaded(tmp_path, {"packs/a.tool.yaml": pack(inputSchema=schema)}).list()[0].input_schema
+    )
     assert len({name for name in resolved["$defs"] if "-" in name}) == 20
 
 
@@ -131,18 +154,26 @@ def test_recursive_schemas_that_differ_far_away_have_different_names(tmp_path: P
     ],
     ids=str,
 )
-def test_a_default_that_is_written_out_does_not_matter(tmp_path: Path, written: dict[str, Any]) -> None:
+def test_a_default_that_is_written_out_does_not_matter(
+    tmp_path: Path, written: dict[str, Any]
+) -> None:
     first, second = (
-        loaded(tmp_path / name, {"packs/a.tool.yaml": pack(**changes)}) for name, changes in (("1", {}), ("2", written))
+        loaded(tmp_path / name, {"packs/a.tool.yaml": pack(**changes)})
+        for name, changes in (("1", {}), ("2", written))
     )
     assert first.digest == second.digest
-    alone = [lading.load(tmp_path / name / "packs" / "a.tool.yaml", kind="toolpack").digest for name in "12"]
+    alone = [
+        equipage.load(tmp_path / name / "packs" / "a.tool.yaml", kind="toolpack").digest
+        for name in "12"
+    ]
     assert alone[0] == alone[1] == first.list()[0].digest
 
 
 def test_a_snapshot_has_the_names_of_variables_and_not_their_values(tmp_path: Path) -> None:
     def snapshot(name: str, value: str) -> dict[str, Any]:
-        return loaded(tmp_path / name, {"packs/a.tool.yaml": pack(env={"set": {"TOKEN": value}})}).snapshot()
+        return loaded(
+            tmp_path / name, {"packs/a.tool.yaml": pack(env={"set": {"TOKEN": value}})}
+        ).snapshot()
 
     first, second = snapshot("one", "s3cret"), snapshot("two", "other")
     assert first["packs"][0]["pack"]["env"] == {"set": {"TOKEN": None}}

@@ -1,0 +1,30 @@
+"""Playbooks: the steps an agent goes through, and the questions it asks on the way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from equipage.plugin import Kind, Shape, accept
+from equipage_playbook import codes, rules, stages
+from equipage_playbook.model import Playbook
+
+
+def _schema(schema: dict[str, Any]) -> dict[str, Any]:
+    """What an author may write beyond the model."""
+    schema = accept(schema, "command", stages.COMMAND_SCHEMA, at=["Playbook.steps[]"])
+    return accept(schema, "file", stages.FILE_SCHEMA, at=["Step.ask"])
+
+
+KIND = Kind(
+    name="playbook",
+    title="playbook",
+    model=Playbook,
+    shape=Shape(unknown="error", exempt=("x-",)),
+    stages=(stages.shorthands, stages.files),
+    rules=(rules.ids_are_unique, rules.needs_exist, rules.a_step_does_one_thing),
+    codes=codes.CODES,
+    schema=_schema,
+    example="playbook: NAME\nsteps:\n  - id: first\n    run: make test\n",
+)
+
+__all__ = ["KIND", "Playbook"]

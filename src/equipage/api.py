@@ -1,0 +1,127 @@
+"""The public functions. They only wire the parts together; the parts do the work."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from equipage.core.arguments import (
+    folder_given,
+    folders_given,
+    kind_given,
+    number_given,
+    path_given,
+    paths_given,
+    text_given,
+    variables_given,
+)
+from equipage.core.diagnostics import LoadError
+from equipage.files.reading import Files
+from equipage.loading.pipeline import Outcome, Request, load_text
+from equipage.loading.recognise import kind_named
+from equipage.loading.result import Loaded
+from equipage.syntax.variables import of_process
+from equipage.workspace.report import Report, check_paths, load_one
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    kind: str | None = None,
+    env: Mapping[str, str] | None = None,
+    strict: bool = False,
+    embedded: bool = False,
+    roots: Iterable[str | os.PathLike[str]] = (),
+    **options: Any,
+) -> Loaded[Any]:
+    """Read `path` and return its configuration: composed, checked, immutable.
+
+    The kind is recognised unless `kind` names it. Variables come from `env`, by default the environment of the
+    process. Further options are the kind's own, such as `library` for servers.
+
+    Raises `LoadError` with every error found (with `strict`, warnings fail too), and `UsageError` for an unknown
+    kind or option.
+    """
+    name, kind = path_given("path", path), kind_given(kind)
+    request = request_of(env, options, embedded=embedded, roots=roots)
+    return result_of(load_one(name, request, kind=kind), strict=strict)
+
+
+def loads(
+    text: str,
+    *,
+    kind: str,
+    env: Mapping[str, str] | None = None,
+    strict: bool = False,
+    embedded: bool = False,
+    base_dir: str | os.PathLike[str] = ".",
+    **options: Any,
+) -> Loaded[Any]:
+    """Load a configuration from a string.
+
+    `embedded` means no disk and no environment. Otherwise references start at `base_dir`.
+
+    Raises `LoadError` and `UsageError` like `load`.
+    """
+    written, wanted = (
+        text_given("text", text),
+        kind_named(text_given("kind", kind, "the name of a kind as str")),
+    )
+    request = request_of(env, options, embedded=embedded)
+    name = "<embedded>" if embedded else "<string>"
+    base = folder_given("base_dir", base_dir)
+    return result_of(
+        load_text(written, wanted, request, Files(), name=name, base=base), strict=strict
+    )
+
+
+def check(
+    paths: str | os.PathLike[str] | Iterable[str | os.PathLike[str]] = ".",
+    *,
+    kind: str | None = None,
+    env: Mapping[str, str] | None = None,
+    embedded: bool = False,
+    jobs: int = 1,
+    **options: Any,
+) -> Report:
+    """Find and check everything below `paths`, one path or several. Bad files are findings, never exceptions.
+
+    With `jobs`, several processes share the work; 0 means as many as are worth it.
+    """
+    request = request_of(env, options, embedded=embedded)
+    several, count = paths_given("paths", paths), number_given("jobs", jobs)
+    return check_paths(several, request, kind=kind_given(kind), jobs=count)
+
+
+def request_of(
+    env: Mapping[str, str] | None,
+    options: Mapping[str, Any],
+    *,
+    embedded: bool = False,
+    roots: Iterable[str | os.PathLike[str]] = (),
+) -> Request:
+    """How to load, as the arguments of a public function say it."""
+    return Request(
+        env=of_process() if env is None else variables_given(env),
+        options={name: _plain(value) for name, value in options.items() if value is not None},
+        embedded=embedded,
+        roots=folders_given("roots", roots),
+    )
+
+
+def _plain(option: Any) -> Any:
+    """The value of an option with paths as text, also in a list of them."""
+    if isinstance(option, list | tuple):
+        return [_plain(each) for each in option]
+    return os.fspath(option) if isinstance(option, os.PathLike) else option
+
+
+def result_of(outcome: Outcome, *, strict: bool) -> Loaded[Any]:
+    """What a load hands to its caller. Raises `LoadError`."""
+    loaded = outcome.loaded()
+    if loaded is None or (
+        strict and any(each.severity == "warning" for each in outcome.diagnostics)
+    ):
+        raise LoadError(outcome.diagnostics)
+    return loaded

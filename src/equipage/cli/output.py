@@ -1,0 +1,196 @@
+"""Where the command writes: data to standard output, notes to standard error.
+
+A terminal gets what it can show. Anything else, a file or a pipe, gets UTF-8 with plain line feeds, so that the
+same run writes the same bytes under every locale, unless PYTHONIOENCODING asks for something else.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+TYPE_CHECKING = False  # `typing` itself is not imported: it costs a third of a start
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, TextIO
+
+    from equipage.core.diagnostics import Diagnostic
+    from equipage.render.text import Style
+
+
+class Unwritable(Exception):
+    """Standard output takes no more; the text says why."""
+
+
+class Output:
+    """Standard output and error, with or without colour."""
+
+    def __init__(self, *, colour: str = "auto") -> None:
+        self.code = 0  #: how the run ends where nobody reads its output to the end
+        self.colour = _wants_colour(colour, sys.stdout)
+        self.colour_notes = _wants_colour(colour, sys.stderr)
+        self.width = terminal_width(100)
+        _settle_encoding(sys.stdout)
+
+    def style(self) -> Style:
+        """How to write text for people."""
+        from equipage.render.text import Style
+
+        return Style(colour=self.colour, width=self.width, cuts=_wants_narrow(sys.stdout))
+
+    def data(self, text: str) -> None:
+        """Write what was asked for."""
+        if sys.stdout is not None:  # it is None where standard output is closed
+            write(sys.stdout, text)
+
+    def json(self, value: Any) -> None:
+        """Write data for other programs."""
+        from equipage.render.json import written
+
+        self.data(written(value))
+
+    def document(self, text: str, path: str | None) -> None:
+        """Write a whole document: to a file, in one step, if there is a path. Raises `UsageError`."""
+        if path is None or path == "-":
+            self.data(text)
+            return
+        from equipage.core.diagnostics import UsageError
+        from equipage.files.writing import NotWritten, write_whole
+
+        self.flush()  # the path may be that of standard output
+        try:
+            write_whole(path, text.encode("utf-8"))
+        except NotWritten as error:
+            raise UsageError(f"cannot write {path}: {error}") from None
+
+    def flush(self) -> None:
+        """Let whoever reads along see what was written so far."""
+        flush(sys.stdout)
+
+    def note(self, *lines: str) -> None:
+        """Write a word about the run itself, a line or several. Names of files and arguments are in it, so that
+        nothing in a line ends it, or acts on a terminal."""
+        from equipage.core.text import visible
+
+        self._note("".join(f"{visible(line)}\n" for line in lines))
+
+    def _note(self, text: str) -> None:
+        self.flush()
+        if sys.stderr is not None:
+            write(sys.stderr, text)
+            sys.stderr.flush()
+
+    def findings(self, diagnostics: Iterable[Diagnostic]) -> None:
+        """Write findings that stand in the way of what was asked for."""
+        from equipage.render.text import Style, finding
+
+        style = Style(colour=self.colour_notes, width=self.width)
+        for each in diagnostics:
+            self._note(finding(each, style) + "\n")
+
+
+def terminal_width(otherwise: int) -> int:
+    """The width to write for: what COLUMNS says, else that of the terminal."""
+    wanted = os.environ.get("COLUMNS", "")
+    width = (
+        int(wanted) if wanted.isdecimal() and len(wanted) < 10 else 0
+    )  # Python refuses to read very long numbers
+    if width > 0:
+        return width
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns or otherwise
+    except (AttributeError, OSError, ValueError):  # standard output is closed, or no terminal
+        return otherwise
+
+
+def flush(stream: TextIO | None) -> None:
+    """Write what is left. Raises `Unwritable`, or `BrokenPipeError` if nobody reads it."""
+    if stream is None:  # where standard output is closed
+        return
+    try:
+        stream.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise Unwritable(error.strerror or "it is closed") from None
+
+
+def write(stream: TextIO, text: str) -> None:
+    try:
+        stream.write(text)
+    except UnicodeEncodeError:
+        encoding = stream.encoding or "ascii"
+        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise Unwritable(error.strerror or "it is closed") from None
+
+
+def _settle_encoding(stream: TextIO | None) -> None:
+    reconfigure = getattr(stream, "reconfigure", None)
+    if (
+        reconfigure is None
+        or stream is None
+        or stream.isatty()
+        or os.environ.get("PYTHONIOENCODING")
+    ):
+        return
+    reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
+
+
+def _wants_narrow(stream: TextIO | None) -> bool:
+    """Whether lines are cut to fit: for a terminal, or where COLUMNS asks for it. Programs need them whole."""
+    return bool(os.environ.get("COLUMNS")) or (stream is not None and stream.isatty())
+
+
+def _wants_colour(choice: str, stream: TextIO | None) -> bool:
+    if choice != "auto":
+        return choice == "always"
+    return (
+        stream is not None
+        and stream.isatty()
+        and not os.environ.get("NO_COLOR")
+        and os.environ.get("TERM") != "dumb"
+    )
+
+
+# --- progress ----------------------------------------------------------------------------------
+# A progress bar for runs that take long enough to wonder.
+
+#: Shorter runs show nothing: a bar that flashes by only disturbs.
+DELAY = 1.0
+_EVERY = 0.1
+_WIDTH = 24
+
+
+class Progress:
+    """Draws itself on standard error, if that is a terminal, and leaves no trace."""
+
+    def __init__(self, what: str, width: int) -> None:
+        self.what = what
+        self.width = width
+        self.wanted = sys.stderr is not None and sys.stderr.isatty()
+        self._next = time.monotonic() + DELAY
+        self._drawn = False
+
+    def __call__(self, done: int, total: int) -> None:
+        if self.wanted and time.monotonic() >= self._next:
+            self._next = time.monotonic() + _EVERY
+            self._drawn = True
+            self._write(f"\r{self.line(done, total)}\x1b[K")
+
+    def line(self, done: int, total: int) -> str:
+        """The bar, cut to what fits."""
+        filled = _WIDTH * done // max(1, total)
+        bar = "#" * filled + "-" * (_WIDTH - filled)
+        return f"{self.what} [{bar}] {done}/{total}"[: self.width - 1]
+
+    def clear(self) -> None:
+        if self._drawn:
+            self._write("\r\x1b[K")
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write(text)
+        sys.stderr.flush()

@@ -1,0 +1,237 @@
+"""Findings are values.
+
+The stages yield *facts*: a code, a path and the values involved, no sentences. `placing` turns facts into
+`Diagnostic`s, which carry words and places and can be printed, compared, sorted and sent elsewhere. One
+exception, `LoadError`, carries them to the caller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal
+
+import msgspec
+
+from equipage.core.path import ROOT, Path
+from equipage.core.source import Source, Span
+from equipage.core.text import visible, visible_first
+
+Severity = Literal["error", "warning", "note"]
+#: What of an entry a finding is about; `nowhere` is no place in any text, such as a limit set outside.
+Part = Literal["value", "key", "nowhere"]
+
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+
+
+class Shown(msgspec.Struct, frozen=True):
+    """A value that came from the input and is to be shown.
+
+    Wording shortens it, escapes it, and writes `${NAME}` where it came from the environment. `as_found` also
+    names its type, as in “the number 5”. `hidden` shows nothing but the type.
+    """
+
+    value: object
+    as_found: bool = False
+    hidden: bool = False
+
+
+class Also(msgspec.Struct, frozen=True):
+    """Another place needed to understand a fact."""
+
+    message: str
+    path: Path = ROOT
+    part: Part = "value"
+    span: Span | None = None
+    origin: Any = None
+
+
+class Effect(msgspec.Struct, frozen=True):
+    """What an edit does to the value of its document, and how that document is read.
+
+    `rename` gives the entry at `path` another key, `replace` another value; `remove` takes it away; `nothing`
+    leaves the value as it is. `mend` makes a text parse that did not: with all mends of a document, its value is
+    what `value` says as JSON.
+    """
+
+    kind: Literal["rename", "replace", "remove", "nothing", "mend"]
+    path: Path = ROOT
+    value: str | int | float | bool | None = None
+    format: Literal["yaml", "json", "toml", "text"] = "text"
+    window: tuple[int, int] = (0, 0)
+    merge: bool = False  #: whether `<<` is applied
+    substituted: bool = False  #: whether variables are replaced before parsing
+
+
+class Change(msgspec.Struct, frozen=True):
+    """One change of what the author wrote, at a path: `text` None removes the entry, else it replaces the part.
+
+    `text` is the new value itself, not its spelling: text becomes text, quoted where the format needs it, and a
+    number or bool becomes one. With a `span`, `path` is that of the document that holds it; with the path of the
+    root, `text` is written there verbatim, and the value of the document must stay the same.
+    """
+
+    path: Path
+    text: str | int | float | bool | None
+    part: Part = "value"
+    span: Span | None = None
+    origin: Any = None
+    effect: Effect | None = None  #: what it does to the value, where the path does not tell
+
+
+class Remedy(msgspec.Struct, frozen=True):
+    """A fix, not yet placed. A safe one changes nothing but what the finding is about."""
+
+    message: str
+    changes: tuple[Change, ...]
+    safe: bool = True
+
+
+class Fact(msgspec.Struct, frozen=True):
+    """What a stage found, before it is placed and worded.
+
+    `path` is in the resolved configuration, unless `span` or `origin` (a `tree.Origin`: a path in one document)
+    say where. `severity` overrides that of the code, where the kind is stricter or milder.
+    """
+
+    code: str
+    path: Path = ROOT
+    values: dict[str, object] = {}
+    part: Part = "value"
+    also: tuple[Also, ...] = ()
+    remedy: Remedy | None = None
+    severity: Severity | None = None
+    span: Span | None = None
+    origin: Any = None
+
+
+def fact(
+    code: str,
+    path: Path = ROOT,
+    *,
+    part: Part = "value",
+    also: Iterable[Also] = (),
+    remedy: Remedy | None = None,
+    severity: Severity | None = None,
+    **values: object,
+) -> Fact:
+    """A fact at a path; every further argument is a value its sentence may use."""
+    return Fact(code, path, values, part, tuple(also), remedy, severity)
+
+
+class Label(msgspec.Struct, frozen=True):
+    """A place with a word about it."""
+
+    span: Span | None
+    message: str
+    path: str = ""
+
+    def without_text_of(self, hidden: Callable[[Source], bool]) -> Label:
+        if self.span is None or not hidden(self.span.source):
+            return self
+        return Label(None, f"{self.message}: {visible(self.span.source.name)}", self.path)
+
+
+class Edit(msgspec.Struct, frozen=True):
+    """Replace the text of a span. An edit that does not know its effect cannot be proven and is never applied."""
+
+    span: Span
+    text: str
+    effect: Effect | None = None
+
+
+class Fix(msgspec.Struct, frozen=True):
+    """A change that mends a finding."""
+
+    message: str
+    edits: tuple[Edit, ...]
+    safe: bool = True
+
+
+class Diagnostic(msgspec.Struct, frozen=True):
+    """One finding. The message stands alone; related places and help only add to it."""
+
+    code: str  #: kebab-case, stable, documented: `include-cycle`
+    severity: Severity
+    message: str  #: one line, names the offending value, no final period
+    path: str = ""  #: the path the author wrote, as text
+    pointer: str = ""  #: the same as a JSON Pointer
+    span: Span | None = (
+        None  #: the narrowest place at fault; None: the command line, a limit, a whole load
+    )
+    help: str | None = None  #: what to write instead
+    fix: Fix | None = None
+    related: tuple[Label, ...] = ()
+    count: int = 1  #: how often the same finding was made, for example through several includes
+    file: str | None = None  #: the name of the file when there is no span
+    url: str | None = None
+
+    @property
+    def name(self) -> str | None:
+        """The name of the file at fault, as shown to people."""
+        return self.span.source.name if self.span is not None else self.file
+
+    def sort_key(self) -> tuple[str, int, int, str]:
+        """By place; what is alike there stays in the order it was found, as the fields of a model are."""
+        start = self.span.start if self.span is not None else -1
+        return self.name or "", start, SEVERITIES.index(self.severity), self.code
+
+    def without_text_of(self, hidden: Callable[[Source], bool]) -> Diagnostic:
+        """The finding as it is told where the text of some sources must not be shown: without places in them."""
+        if not any(hidden(span.source) for span in self._spans()):
+            return self
+        fix = (
+            self.fix
+            if self.fix is None or not any(hidden(edit.span.source) for edit in self.fix.edits)
+            else None
+        )
+        related = tuple(each.without_text_of(hidden) for each in self.related)
+        if self.span is None or not hidden(self.span.source):
+            return msgspec.structs.replace(self, fix=fix, related=related)
+        return msgspec.structs.replace(self, span=None, file=self.name, fix=fix, related=related)
+
+    def _spans(self) -> Iterator[Span]:
+        if self.span is not None:
+            yield self.span
+        yield from (each.span for each in self.related if each.span is not None)
+        yield from (edit.span for edit in self.fix.edits) if self.fix is not None else ()
+
+    def __str__(self) -> str:
+        place = visible_first(self.name or "equipage")
+        if self.span is not None:
+            place = f"{place}:{self.span.line}:{self.span.column}"
+        return f"{place}: {self.severity}[{self.code}] {self.message}"
+
+
+class EquipageError(Exception):
+    """Everything equipage raises on purpose."""
+
+
+class LoadError(EquipageError):
+    """Loading found errors; `diagnostics` holds every finding of the run, warnings included, in source order."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = tuple(diagnostics)
+        super().__init__(self.diagnostics)
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        return tuple(each for each in self.diagnostics if each.severity == "error")
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.errors))
+
+
+class UsageError(EquipageError):
+    """The caller asked for something that does not exist, an unknown kind, option or path, or with an argument that
+    is not what is expected."""
+
+
+def raised(error: BaseException) -> str:
+    """The class of an exception and where it was raised; not its words, which may hold anything."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return type(error).__name__
+    file = trace.tb_frame.f_code.co_filename.replace("\\", "/").rpartition("/")[2]
+    return f"{type(error).__name__} at {file}:{trace.tb_lineno}"

@@ -1,0 +1,311 @@
+"""The last step: whatever is still mutable in a configuration becomes immutable.
+
+`msgspec.convert` builds frozen Structs and tuples, but leaves plain dicts, and free-form slots as they were
+given. `freeze` replaces both by small subclasses that refuse mutation, yet compare, copy, pickle, hash and
+serialise like plain ones. It promises that nothing is changed by accident; it is no wall against
+`dict.__setitem__(frozen, …)`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from types import UnionType
+from typing import Annotated, Any, Final, Literal, NoReturn, Union, get_args, get_origin
+
+import msgspec
+from msgspec.structs import force_setattr
+
+
+def _refuse(self: object, *_args: object, **_kwargs: object) -> NoReturn:
+    raise TypeError(
+        f"a loaded configuration is immutable; copy it first: {type(self).__mro__[1].__name__}(…)"
+    )
+
+
+class FrozenDict(dict[Any, Any]):
+    """A dict that refuses to change, and can be hashed."""
+
+    __slots__ = ()
+    __setitem__ = __delitem__ = _refuse
+    clear = pop = popitem = setdefault = update = __ior__ = _refuse
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(frozenset(self.items()))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FrozenDict, (dict(self),)
+
+    def __copy__(self) -> FrozenDict:
+        return self
+
+    def __deepcopy__(self, _memo: object) -> FrozenDict:
+        return self
+
+
+#: The default of a mapping nobody wrote: frozen from the start, and left out of plain data because it is the default.
+EMPTY: Final[dict[Any, Any]] = FrozenDict()
+
+
+class FrozenList(list[Any]):
+    """A list that refuses to change, and can be hashed."""
+
+    __slots__ = ()
+    __setitem__ = __delitem__ = _refuse
+    append = extend = insert = pop = remove = clear = sort = reverse = _refuse
+    __iadd__ = __imul__ = _refuse
+
+    def __hash__(self) -> int:  # type: ignore[override]
+        return hash(tuple(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return FrozenList, (list(self),)
+
+    def __copy__(self) -> FrozenList:
+        return self
+
+    def __deepcopy__(self, _memo: object) -> FrozenList:
+        return self
+
+
+def frozen(value: Any, memo: dict[int, Any] | None = None) -> Any:
+    """A plain value, deeply frozen. Parts that were shared stay shared."""
+    if memo is None:
+        memo = {}
+    kind: Any = type(value)
+    if kind is dict:
+        known = memo.get(id(value))
+        if known is None:
+            known = memo[id(value)] = FrozenDict(value)
+            for key, each in value.items():
+                if each.__class__ in _CONTAINERS:
+                    dict.__setitem__(known, key, frozen(each, memo))
+        return known
+    if kind is list:
+        known = memo.get(id(value))
+        if known is None:
+            known = memo[id(value)] = FrozenList(value)
+            for number, each in enumerate(value):
+                if each.__class__ in _CONTAINERS:
+                    list.__setitem__(known, number, frozen(each, memo))
+        return known
+    return value
+
+
+_CONTAINERS: frozenset[type] = frozenset({dict, list})
+_ATOMS: frozenset[type] = frozenset({str, int, float, bool, type(None)})
+
+
+def thawed(value: Any) -> Any:
+    """A frozen value as plain dicts and lists again."""
+    if isinstance(value, dict):
+        return {key: thawed(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [thawed(each) for each in value]
+    return value
+
+
+def freeze(config: Any) -> Any:
+    """A converted configuration with every mutable slot frozen, in place; returns it."""
+    return _freeze_part(config, {})
+
+
+#: The fields of each Struct that can hold something mutable, with their defaults; None for what is no Struct.
+_FIELDS: dict[type, tuple[tuple[str, Any], ...] | None] = {}
+_NO_DEFAULT: Final = object()
+
+
+def _freeze_part(value: Any, memo: dict[int, Any]) -> Any:
+    kind = value.__class__
+    if kind not in _FIELDS:
+        _FIELDS[kind] = _fields_of(kind)
+    fields = _FIELDS[kind]
+    if fields is not None:
+        for name, default in fields:
+            part = getattr(value, name)
+            if part is default or part.__class__ in _ATOMS:
+                continue  # msgspec copies mutable defaults; those that are Structs are frozen already
+            new = _freeze_part(part, memo)
+            if new is not part:
+                force_setattr(value, name, new)
+        return value
+    if kind is tuple:
+        for each in value:
+            if each.__class__ in _CONTAINERS:
+                return tuple([_freeze_part(item, memo) for item in value])
+            if each.__class__ not in _ATOMS:
+                _freeze_part(each, memo)
+        return value
+    if kind is dict and any(isinstance(each, msgspec.Struct | tuple) for each in value.values()):
+        return FrozenDict({key: _freeze_part(each, memo) for key, each in value.items()})
+    return frozen(value, memo)
+
+
+def _fields_of(cls: Any) -> tuple[tuple[str, Any], ...] | None:
+    if not issubclass(cls, msgspec.Struct):
+        return None
+    names, defaults = cls.__struct_fields__, cls.__struct_defaults__
+    pairs = zip(names, (*[_NO_DEFAULT] * (len(names) - len(defaults)), *defaults), strict=True)
+    for default in defaults:
+        if isinstance(default, msgspec.Struct):
+            _freeze_part(default, {})  # every configuration shares it
+    types = _annotations(cls)
+    return tuple(pair for pair in pairs if _can_change(types.get(pair[0]), set()))
+
+
+def _annotations(cls: type) -> dict[str, Any]:
+    """The annotations of a class and those it inherits, as they stand: evaluating text would cost a cold start."""
+    return {
+        name: each
+        for base in reversed(cls.__mro__)
+        for name, each in vars(base).get("__annotations__", {}).items()
+    }
+
+
+def _can_change(annotation: Any, visited: set[type]) -> bool:
+    """Whether a value of this type can hold something mutable, at any depth. Of what is not understood, it can."""
+    if annotation in _ATOMS:
+        return False
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _can_change(inner[0], visited)
+    if origin in (Union, UnionType, tuple):
+        return any(each is not ... and _can_change(each, visited) for each in inner)
+    if isinstance(annotation, type) and issubclass(annotation, msgspec.Struct):
+        if annotation in visited:
+            return False
+        visited.add(annotation)
+        return any(_can_change(each, visited) for each in _annotations(annotation).values())
+    return origin is not Literal
+
+
+# --- plain -------------------------------------------------------------------------------------
+# Typed configuration back to plain dicts, lists and scalars.
+
+_SCALARS: frozenset[type] = frozenset({str, int, float, bool, type(None)})
+_NEVER: Any = object()
+
+
+def plain_data(value: Any, *, spelled_out: bool = False) -> Any:
+    """A configuration as plain data, fields in the order of their classes, without defaults.
+
+    A default that the author wrote out is a default like any other: both files mean the same. With `spelled_out`,
+    the fields that a class names in `always` are there, whatever they hold.
+    """
+    kind = value.__class__
+    if kind in _SCALARS:
+        return value
+    if isinstance(value, dict):
+        return {key: plain_data(each, spelled_out=spelled_out) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain_data(each, spelled_out=spelled_out) for each in value]
+    if isinstance(value, msgspec.Struct):
+        return _struct(value, spelled_out=spelled_out)
+    to_dict = getattr(value, "to_dict", None)
+    if to_dict is not None:
+        return plain_data(to_dict(), spelled_out=spelled_out)
+    return msgspec.to_builtins(value, enc_hook=str)
+
+
+def without_defaults(config: Any) -> Any:
+    """A configuration as plain data, also where it is kept in mappings that hold defaults as they were written."""
+    stated = getattr(config, "without_defaults", None)
+    return plain_data(config if stated is None else stated())
+
+
+def _struct(struct: msgspec.Struct, *, spelled_out: bool) -> dict[str, Any]:
+    config = struct.__struct_config__
+    result: dict[str, Any] = {} if config.tag_field is None else {config.tag_field: config.tag}
+    for name, key, default in _fields(type(struct), spelled_out=spelled_out):
+        value = getattr(struct, name)
+        if value is not msgspec.UNSET and value is not default and value != default:
+            result[key] = plain_data(value, spelled_out=spelled_out)
+    return result
+
+
+@cache
+def _fields(cls: type[msgspec.Struct], *, spelled_out: bool) -> tuple[tuple[str, str, Any], ...]:
+    """Name, key and default of each field; nothing equals the default of those that are always written."""
+    always: frozenset[str] = getattr(cls, "always", frozenset()) if spelled_out else frozenset()
+    return tuple(
+        (
+            field.name,
+            field.encode_name,
+            _NEVER if field.required or field.name in always else _default(field),
+        )
+        for field in msgspec.structs.fields(cls)
+    )
+
+
+def _default(field: msgspec.structs.FieldInfo) -> Any:
+    return field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
+
+
+# --- weight ------------------------------------------------------------------------------------
+# How much a value would be if it were written out.
+#
+# What comes through directives is shared: in memory a file that is included a thousand times is there once. Whoever
+# walks, writes or hashes the value meets it a thousand times, and a dozen small files that include each other can stand
+# for more than any machine holds. So growth is bounded before anybody walks.
+
+#: How many nodes composing may add to what the files themselves hold.
+MAX_ADDED = 1_000_000
+#: Text counts too: this many characters weigh as much as one node.
+CHARACTERS_PER_NODE = 64
+#: What is lighter than this is walked as it is; only beyond it, parts that are used often are worth recognising.
+_LIGHT = 200_000
+_WEIGHT_ATOMS: frozenset[type] = frozenset({int, float, bool, type(None)})
+
+
+def outweighs(value: Any, allowed: int) -> bool:
+    """Whether a value is heavier than `allowed`."""
+    if not isinstance(value, dict | list):
+        return False
+    # The quick walk rounds each text down and so may miss up to half of the weight.
+    return not _is_lighter(value, min(allowed // 2, _LIGHT)) and weight(value) > allowed
+
+
+def _is_lighter(value: Any, limit: int) -> bool:
+    """A quick walk that ends at the limit."""
+    left = limit
+    stack: list[Any] = [value]
+    while stack and left > 0:
+        node = stack.pop()
+        left -= 1 + len(node)
+        for child in node.values() if isinstance(node, dict) else node:
+            kind = child.__class__
+            if kind is str:
+                if len(child) >= CHARACTERS_PER_NODE:
+                    left -= len(child) // CHARACTERS_PER_NODE
+            elif kind not in _WEIGHT_ATOMS and isinstance(child, dict | list):
+                stack.append(child)
+    return left > 0
+
+
+def weight(value: Any) -> int:
+    """The nodes of plain data, each counted as often as it is used; long texts weigh more.
+
+    Each container is looked at once, however often it is used.
+    """
+    known: dict[int, int] = {}
+    stack: list[Any] = [value]
+    while stack:
+        node = stack[-1]
+        if id(node) in known:
+            stack.pop()
+            continue
+        children = (
+            node.values() if isinstance(node, dict) else node if isinstance(node, list) else (node,)
+        )
+        inner = [child for child in children if isinstance(child, dict | list)]
+        missing = [child for child in inner if id(child) not in known]
+        if missing:
+            stack.extend(missing)
+            continue
+        texts = (
+            sum(len(child) for child in children if isinstance(child, str)) // CHARACTERS_PER_NODE
+        )
+        known[id(node)] = (
+            1 + len(children) - len(inner) + texts + sum(known[id(child)] for child in inner)
+        )
+        stack.pop()
+    return known[id(value)]

@@ -1,0 +1,81 @@
+"""Paths: where a value stands inside a document or a configuration.
+
+A path is a tuple of mapping keys (str) and list indexes (int). People write and read it as
+`phases[1].replace_tools.calculator`; keys that are not identifiers stand in brackets, as in
+`resources["file:///a.b"]`. `parse_path(format_path(p)) == p` for every path.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+
+from equipage.core.text import expression
+
+Path = tuple[str | int, ...]
+
+ROOT: Path = ()
+
+_NAME = expression(r"[A-Za-z_$][A-Za-z0-9_$-]*")
+_STEP = expression(
+    r"""
+      (?P<dot>\.)?(?P<name>[A-Za-z_$][A-Za-z0-9_$-]*)
+    | \[(?P<index>\d+)\]
+    | \[(?P<quoted>"(?:[^"\\]|\\.)*")\]
+    """,
+    re.VERBOSE,
+)
+
+
+class PathSyntaxError(ValueError):
+    """A written path could not be read; `offset` is where reading stopped."""
+
+    def __init__(self, written: str, offset: int) -> None:
+        self.written, self.offset = written, offset
+        super().__init__(f"cannot read the path {written!r} at character {offset + 1}")
+
+
+def format_path(path: Path) -> str:
+    """The path as people read it; the root is the empty string."""
+    parts: list[str] = []
+    for step in path:
+        if isinstance(step, int):
+            parts.append(f"[{step}]")
+        elif _NAME.fullmatch(step):
+            parts.append(f".{step}" if parts else step)
+        else:
+            parts.append(f"[{json.dumps(step, ensure_ascii=False)}]")
+    return "".join(parts)
+
+
+def parse_path(written: str) -> Path:
+    """The path that `format_path` would write as `written`.
+
+    Raises `PathSyntaxError` where the text is not a path.
+    """
+    steps: list[str | int] = []
+    offset = 0
+    while offset < len(written):
+        match = _STEP.match(written, offset)
+        if match is None or (match["name"] and bool(match["dot"]) == (offset == 0)):
+            raise PathSyntaxError(written, offset)
+        try:
+            steps.append(_step(match))
+        except ValueError:  # a broken escape, or more digits than Python reads
+            raise PathSyntaxError(written, offset) from None
+        offset = match.end()
+    return tuple(steps)
+
+
+def _step(match: re.Match[str]) -> str | int:
+    if match["name"]:
+        return match["name"]
+    step: str | int = (
+        int(match["index"]) if match["index"] else json.loads(match["quoted"], strict=False)
+    )
+    return step
+
+
+def pointer(path: Path) -> str:
+    """The path as an RFC 6901 JSON Pointer."""
+    return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)

@@ -1,0 +1,147 @@
+"""Files as a git revision holds them, read without a checkout.
+
+The objects are asked for one by one, as they are needed, from a single `git cat-file`: no filter, hook, diff or
+conversion of the repository runs.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import subprocess
+from collections.abc import Iterator, Mapping
+
+from equipage.files.reading import Files, MemoryFiles
+from equipage.files.walking import EXTENSIONS, Claim, Found, enters
+
+_LINK, _LINKS_FOLLOWED = "120000", 10
+#: Asking git must not depend on, or change, anything but the repository itself.
+_ENVIRONMENT = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+
+
+class NoRevision(Exception):
+    """There is no such revision, or no repository; the text says which."""
+
+
+class Revision(Mapping[str, bytes]):
+    """The files of a revision by absolute path, as if it were checked out where the repository lies."""
+
+    def __init__(self, name: str, folder: str) -> None:
+        """Raises `NoRevision`."""
+        if not name or name.startswith("-"):
+            raise NoRevision(f"{name!r} is not a revision")
+        self.name = name
+        self.top = _git(folder, "rev-parse", "--show-toplevel").decode().strip()
+        commit = (
+            _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{tree}}")
+            .decode()
+            .strip()
+        )
+        self._entries = dict(self._listed(commit))
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def _listed(self, tree: str) -> Iterator[tuple[str, tuple[str, str]]]:
+        for line in _git(self.top, "ls-tree", "-r", "-z", "--full-tree", tree).split(b"\0"):
+            head, _, name = line.partition(b"\t")
+            mode, kind, number = head.decode().split() if head else ("", "", "")
+            if kind == "blob":
+                yield posixpath.join(self.top, os.fsdecode(name)), (mode, number)
+
+    def __getitem__(self, path: str) -> bytes:
+        for _ in range(_LINKS_FOLLOWED):
+            mode, number = self._entries[path]
+            data = self._object(number)
+            if mode != _LINK:
+                return data
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(path), os.fsdecode(data)))
+        raise KeyError(path)
+
+    def __contains__(self, path: object) -> bool:
+        if path not in self._entries or not isinstance(path, str):
+            return False
+        try:
+            return self[path] is not None
+        except KeyError:
+            return False
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    # What a workspace asks of the place its files lie in.
+
+    def is_folder(self, path: str) -> bool:
+        return path not in self._entries and any(
+            each.startswith(path.rstrip("/") + "/") for each in self._entries
+        )
+
+    def walk(self, folder: str, also: Claim, _known: Claim) -> Iterator[Found]:
+        """Every candidate file below a folder, in the order a walk of the disk would give."""
+        start = folder.rstrip("/") + "/"
+        found = (path for path in self._entries if path.startswith(start))
+        for path in sorted(found, key=lambda each: _walk_order(each[len(start) :])):
+            *folders, name = path[len(start) :].split("/")
+            is_candidate = posixpath.splitext(name)[1].lower() in EXTENSIONS or also(path)
+            if is_candidate and all(map(enters, folders)):
+                yield Found(path)
+
+    def files(self) -> Files:
+        """Access for one load."""
+        files = _RevisionFiles({}, cwd=os.path.realpath(os.getcwd()))
+        files.contents = self
+        return files
+
+    def _object(self, number: str) -> bytes:
+        if self._process is None:
+            command = ["git", "-C", self.top, "cat-file", "--batch"]
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env={**os.environ, **_ENVIRONMENT},
+            )
+        pipe_in, pipe_out = self._process.stdin, self._process.stdout
+        assert pipe_in is not None
+        assert pipe_out is not None
+        pipe_in.write(number.encode() + b"\n")
+        pipe_in.flush()
+        size = int(pipe_out.readline().split()[2])
+        return pipe_out.read(size + 1)[:-1]
+
+    def close(self) -> None:
+        """End the process that reads objects, if one was needed."""
+        if self._process is not None:
+            self._process.communicate()
+            self._process = None
+
+
+class _RevisionFiles(MemoryFiles):
+    """The files of a revision, and the mark of the repository, which no revision holds."""
+
+    def exists(self, path: str) -> bool:
+        return super().exists(path) or (posixpath.basename(path) == ".git" and os.path.exists(path))
+
+
+def _walk_order(relative: str) -> list[tuple[bool, str]]:
+    """Files of a folder come before its folders."""
+    *folders, name = relative.split("/")
+    return [*((True, folder) for folder in folders), (False, name)]
+
+
+def _git(folder: str, *arguments: str) -> bytes:
+    """The output of a git command. Raises `NoRevision`."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", folder, *arguments],
+            capture_output=True,
+            check=False,
+            env={**os.environ, **_ENVIRONMENT},
+        )
+    except OSError:
+        raise NoRevision("git is not installed") from None
+    if done.returncode:
+        words = done.stderr.decode(errors="replace").strip().splitlines()
+        raise NoRevision(words[0] if words else "there is no such revision")
+    return done.stdout

@@ -1,0 +1,210 @@
+"""`.gitignore` patterns, as git itself reads them.
+
+A pattern without a slash is matched against names, any other against the path below the folder of its file. The
+last pattern that matches decides, files further down before those above. Git compares bytes, this compares
+characters: `?` is one `é`, not half of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+import msgspec
+
+from equipage.core.text import expression
+
+_NEVER = "(?!)"
+_CLASSES = {
+    "alnum": "0-9A-Za-z",
+    "alpha": "A-Za-z",
+    "blank": " \\t",
+    "cntrl": "\\x00-\\x1f\\x7f",
+    "digit": "0-9",
+    "graph": "\\x21-\\x7e",
+    "lower": "a-z",
+    "print": "\\x20-\\x7e",
+    "punct": "\\x21-\\x2f\\x3a-\\x40\\x5b-\\x60\\x7b-\\x7e",
+    "space": "\\t-\\r ",
+    "upper": "A-Z",
+    "xdigit": "0-9A-Fa-f",
+}
+_CLASS = expression(r"\[:(\w*):\]")
+_TRAILING_SPACES = expression(r"((?:\\.|[^\\ ]| +(?=[^ ]))*) *(\\?)", re.DOTALL)
+
+
+class Pattern(msgspec.Struct, frozen=True):
+    """One line of a `.gitignore`."""
+
+    expression: str
+    negated: bool
+    folders_only: bool
+    names_only: bool  #: matched against the last step of a path alone
+
+    def matches(self, path: str, name: str) -> bool:
+        return _compiled(self.expression).fullmatch(name if self.names_only else path) is not None
+
+
+@lru_cache(maxsize=10_000)
+def _compiled(expression: str) -> re.Pattern[str]:
+    """Of the lines of a file few are ever asked on their own."""
+    return re.compile(expression, re.DOTALL)
+
+
+class Patterns(msgspec.Struct, frozen=True):
+    """All patterns of one file, and two expressions that tell at once that none of them matches."""
+
+    patterns: tuple[Pattern, ...]
+    names: re.Pattern[str]
+    paths: re.Pattern[str]
+
+    def decide(self, path: str, name: str, *, is_folder: bool) -> bool | None:
+        """Whether the path is ignored, None if no pattern speaks of it."""
+        if self.names.fullmatch(name) is None and self.paths.fullmatch(path) is None:
+            return None
+        for each in reversed(self.patterns):
+            if (is_folder or not each.folders_only) and each.matches(path, name):
+                return not each.negated
+        return None
+
+
+def parse_ignores(text: str) -> Patterns:
+    """The patterns of a `.gitignore`, in order."""
+    lines = text.removeprefix("\ufeff").split("\n")
+    patterns = tuple(each for each in map(_pattern, lines) if each is not None)
+    return Patterns(
+        patterns,
+        _any_of(each.expression for each in patterns if each.names_only),
+        _any_of(each.expression for each in patterns if not each.names_only),
+    )
+
+
+def _any_of(expressions: Iterable[str]) -> re.Pattern[str]:
+    return re.compile(
+        "|".join(f"(?:{each})" for each in dict.fromkeys(expressions)) or _NEVER, re.DOTALL
+    )
+
+
+def _pattern(line: str) -> Pattern | None:
+    line = _without_trailing_spaces(line.removesuffix("\r"))
+    if not line or line.startswith("#"):
+        return None
+    negated = line.startswith("!")
+    line = line[1:] if negated else line
+    folders_only = line.endswith("/")
+    line = line[:-1] if folders_only else line
+    names_only = "/" not in line
+    return Pattern(glob_expression(line.removeprefix("/")), negated, folders_only, names_only)
+
+
+def _without_trailing_spaces(line: str) -> str:
+    """Spaces at the end do not count, unless a backslash stands before the first of them."""
+    match = _TRAILING_SPACES.fullmatch(line)
+    return line if match is None else match[1] + match[2]
+
+
+#: Tokens of a glob that are not one character: any text inside a step, any number of whole steps.
+_STAR, _STEPS = "*", "**"
+
+
+def glob_expression(glob: str) -> str:
+    """A gitignore glob as a regular expression over a relative path with `/`.
+
+    Between wildcards the first match is as good as any other, so it is never taken back: a pattern full of stars
+    costs no more than its length times that of the path.
+    """
+    first, *rest = [_steps(section) for section in _split(_tokens(glob), _STEPS)]
+    if not rest:
+        return first
+    return (
+        first + "".join(f"(?>(?:[^/]+/)*?{each})" for each in rest[:-1]) + "(?:[^/]+/)*" + rest[-1]
+    )
+
+
+def _steps(tokens: list[str]) -> str:
+    return "/".join(_step(each) for each in _split(tokens, "/"))
+
+
+def _step(tokens: list[str]) -> str:
+    """One step of a path: literal parts with stars between them."""
+    first, *rest = ["".join(part) for part in _split(tokens, _STAR)]
+    if not rest:
+        return first
+    return first + "".join(f"(?>[^/]*?{part})" for part in rest[:-1] if part) + "[^/]*" + rest[-1]
+
+
+def _split(tokens: list[str], divider: str) -> list[list[str]]:
+    parts: list[list[str]] = [[]]
+    for token in tokens:
+        if token == divider:
+            parts.append([])
+        else:
+            parts[-1].append(token)
+    return parts
+
+
+def _tokens(glob: str) -> list[str]:
+    """Expressions for single characters, and wildcards as they are."""
+    tokens: list[str] = []
+    position = 0
+    while position < len(glob):
+        character = glob[position]
+        if character == "*":
+            token, position = _stars(glob, position)
+        elif character == "?":
+            token, position = "[^/]", position + 1
+        elif character == "[":
+            token, position = _brackets(glob, position)
+        elif character == "\\":
+            token = re.escape(glob[position + 1]) if position + 1 < len(glob) else _NEVER
+            position += 2
+        else:
+            token, position = re.escape(character), position + 1
+        tokens.append(token)
+    return tokens
+
+
+def _stars(glob: str, position: int) -> tuple[str, int]:
+    """One star stays inside a step. Two are any number of steps, if they stand for whole ones."""
+    end = position
+    while glob[end : end + 1] == "*":
+        end += 1
+    at_start = position == 0 or glob[position - 1] == "/"
+    if end - position < 2 or not at_start or glob[end : end + 1] not in ("", "/"):
+        return _STAR, end
+    return (_STEPS, end + 1) if end < len(glob) else (".+", end)
+
+
+def _brackets(glob: str, position: int) -> tuple[str, int]:
+    """A set of characters. One that is never closed matches nothing at all."""
+    start = position + 1
+    negated = glob[start : start + 1] in ("!", "^")
+    start = current = start + negated
+    members: list[str] = []
+    while glob[current : current + 1] != "]" or current == start:
+        named = _CLASS.match(glob, current)
+        if named is not None:
+            if named[1] not in _CLASSES:
+                return _NEVER, len(glob)
+            members.append(_CLASSES[named[1]])
+            current = named.end()
+            continue
+        first, current = _member(glob, current)
+        last = first
+        if glob[current : current + 1] == "-" and glob[current + 1 : current + 2] not in ("]", ""):
+            last, current = _member(glob, current + 1)
+        if not first or not last:
+            return _NEVER, len(glob)
+        if first <= last:
+            members.append(f"{re.escape(first)}-{re.escape(last)}")
+    if not members:
+        return ("[^/]" if negated else _NEVER), current + 1
+    return f"(?!/)[{'^' if negated else ''}{''.join(members)}]", current + 1
+
+
+def _member(glob: str, position: int) -> tuple[str, int]:
+    """One character of a set, a backslash before it left out; empty at the end of the glob."""
+    if glob[position : position + 1] == "\\":
+        position += 1
+    return glob[position : position + 1], position + 1

@@ -1,0 +1,359 @@
+"""The files of a load, each read once.
+
+What the caller names is read wherever it is (`Files.read`); every reference a document makes goes through
+`Files.refer` with the path policy of its kind, and is opened by `sandbox`.
+
+`MemoryFiles` is the same thing over a mapping, for strings and tests.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import stat
+from collections.abc import Iterable, Mapping
+from typing import Any, Self
+
+import msgspec
+
+from equipage.core.arguments import is_possible, working_directory
+from equipage.core.source import Source
+from equipage.files.sandbox import (
+    FLAGS,
+    MAX_BYTES,
+    FileProblem,
+    PathPolicy,
+    check_reference,
+    open_inside,
+    open_named,
+    read_regular,
+    refusal,
+)
+
+#: Where a system tells about itself: the environment of processes, what they have open.
+_SYSTEM = ("/proc/", "/sys/")
+#: What tells a file from what it was before, without reading it: its inode, size and times.
+Stamp = tuple[int, int, int, int]
+
+
+class Referred(msgspec.Struct, frozen=True):
+    """A source that a reference led to, and whether it lies outside the roots."""
+
+    source: Source
+    outside: bool = False
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """What a load looked at: paths, existing or not, and the stamps of the files it read when it read them."""
+
+    asked: tuple[str, ...] = ()
+    read: dict[str, Stamp] = {}  #: by real path
+
+
+def display_name(path: str, cwd: str | None = None) -> str:
+    """A path as people are shown it: relative to the working directory if inside, with `/`."""
+    base = (cwd if cwd is not None else working_directory()).rstrip(os.sep) + os.sep
+    absolute = os.path.abspath(path)
+    return absolute.removeprefix(base).replace(os.sep, "/")
+
+
+def stamp_of(path: str) -> Stamp | None:
+    """The stamp of what is at a path now; None if there is nothing."""
+    try:
+        return _stamp(os.stat(path))
+    except (OSError, ValueError):
+        return None
+
+
+def _stamp(status: os.stat_result) -> Stamp:
+    # A folder is the same folder, whatever comes and goes inside.
+    if stat.S_ISDIR(status.st_mode):
+        return status.st_ino, -1, 0, 0
+    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+class Files:
+    """Disk access of one load: everything is read at most once and remembered by its real path."""
+
+    __slots__ = ("_asked", "_folders", "_known", "_referred", "_sources", "_stamps", "cwd")
+
+    def __init__(self, *, cwd: str | None = None) -> None:
+        self.cwd = cwd if cwd is not None else working_directory()
+        self._sources: dict[str, Source] = {}
+        self._asked: dict[str, None] = {}
+        # What loads share, once they are made by `again`.
+        self._known: dict[str, Source] = {}
+        self._stamps: dict[str, Stamp] = {}
+        self._referred: dict[tuple[Any, ...], Referred] = {}
+        self._folders: dict[str, tuple[str, str]] = {}
+
+    def again(self) -> Self:
+        """The same files for another load: nothing is read twice, and `sources` starts empty."""
+        other = object.__new__(type(self))
+        other.cwd, other._known, other._stamps = self.cwd, self._known, self._stamps
+        other._referred, other._folders = self._referred, self._folders
+        other._sources, other._asked = {}, {}
+        return other
+
+    def sources(self) -> tuple[Source, ...]:
+        """Everything this load read so far, in order."""
+        return tuple(self._sources.values())
+
+    def seen(self) -> Seen:
+        """What this load depends on: a change of any of it may change the result."""
+        return Seen(
+            tuple(self._asked),
+            {path: self._stamps[path] for path in self._sources if path in self._stamps},
+        )
+
+    def note(self, source: Source) -> Source:
+        """Count a source that another load read as one of this load."""
+        if source.path is not None:
+            self._sources.setdefault(source.path, source)
+        return source
+
+    def is_folder(self, path: str) -> bool:
+        self._asked[path] = None
+        return os.path.isdir(path)
+
+    def exists(self, path: str) -> bool:
+        """Whether there is a file or folder at an absolute path."""
+        return os.path.exists(path)
+
+    def peek(self, path: str) -> bytes | None:
+        """The content of a file that nobody named, None if it cannot be had; it is no source of this load."""
+        return peek(path)
+
+    def names_below(self, folder: str, *, most: int = 1000) -> list[str]:
+        """Paths of files below a folder, relative to it, to guess which one was meant; at the most so many."""
+        found: list[str] = []
+        for here, folders, names in os.walk(folder):
+            folders.sort()
+            inner = os.path.relpath(here, folder).replace(os.sep, "/")
+            found += [name if inner == "." else f"{inner}/{name}" for name in sorted(names)]
+            if len(found) >= most:
+                break
+        return found[:most]
+
+    def finds_program(self, name: str, search: str) -> bool:
+        """Whether a program of that name is in one of the folders of `search`, which is written like PATH."""
+        import shutil  # slow to import, rarely needed
+
+        return shutil.which(name, path=search) is not None
+
+    def read(self, path: str, *, max_bytes: int = MAX_BYTES) -> Source:
+        """The file that the *caller* named; a person's own argument is not confined. Only what the system tells about
+        itself must be named as such: as the target of a link nobody meant it.
+
+        Raises `FileProblem`.
+        """
+        full = os.path.join(self.cwd, path)
+        self._asked[full] = None
+        try:
+            real, name = self._named(full)
+        except ValueError as error:
+            raise refusal(error, display_name(full, self.cwd)) from None
+        known = self._known.get(real)
+        if known is not None:
+            return self.note(_small_enough(known, name, max_bytes))
+        try:
+            descriptor, real = open_named(real, full)
+        except (OSError, ValueError) as error:
+            raise refusal(error, name) from None
+        known = self._known.get(real)
+        if known is not None:
+            os.close(descriptor)
+            return self.note(_small_enough(known, name, max_bytes))
+        if real.startswith(_SYSTEM) and not full.startswith(_SYSTEM):
+            os.close(descriptor)
+            raise FileProblem("file-not-regular", file=name)
+        return self._take(descriptor, real, name, max_bytes)
+
+    def _named(self, full: str) -> tuple[str, str]:
+        """A path without links in its folder, and as people are shown it. Files often come from few folders, and each
+        look at one costs several calls."""
+        folder, last = os.path.split(full)
+        if last in ("", ".", ".."):
+            return os.path.join(os.path.realpath(folder), last), display_name(full, self.cwd)
+        known = self._folders.get(folder)
+        if known is None:
+            shown = display_name(os.path.join(folder, "x"), self.cwd)[:-1]
+            known = self._folders[folder] = os.path.join(os.path.realpath(folder), ""), shown
+        return known[0] + last, known[1] + last
+
+    def refer(
+        self, reference: str, bases: Iterable[str], roots: Iterable[str], policy: PathPolicy
+    ) -> Referred:
+        """The file that a *document* names, looked for in `bases` in order, never outside `roots`.
+
+        Raises `FileProblem`; when the file is in none of the bases, that of the first.
+        """
+        bases, roots = tuple(bases), tuple(roots)
+        self._asked.update((os.path.join(self.cwd, base, reference), None) for base in bases)
+        key = (reference, bases, roots, policy)
+        known = self._referred.get(key)
+        if known is None:
+            known = self._referred[key] = self._refer(reference, bases, roots, policy)
+        self.note(known.source)
+        return known
+
+    def _refer(
+        self, reference: str, bases: tuple[str, ...], roots: tuple[str, ...], policy: PathPolicy
+    ) -> Referred:
+        check_reference(reference, policy)
+        if os.path.isabs(reference):
+            return self._absolute(reference, roots, policy)
+        first: FileProblem | None = None
+        for base in bases:
+            try:
+                return Referred(self._inside(base, reference, roots, policy))
+            except FileProblem as problem:
+                if problem.code not in ("file-missing", "file-is-directory"):
+                    raise
+                first = first or problem
+        assert first is not None
+        raise first
+
+    def _absolute(self, reference: str, roots: tuple[str, ...], policy: PathPolicy) -> Referred:
+        for root in filter(is_possible, roots):
+            real = os.path.realpath(root)
+            if os.path.realpath(reference).startswith(real.rstrip("/") + "/"):
+                relative = os.path.relpath(os.path.realpath(reference), real)
+                return Referred(self._inside(root, relative, roots, policy))
+        return Referred(self.read(reference, max_bytes=policy.max_bytes), outside=True)
+
+    def _inside(
+        self, base: str, reference: str, roots: tuple[str, ...], policy: PathPolicy
+    ) -> Source:
+        descriptor, real = open_inside(base, reference, roots)
+        known = self._known.get(real)
+        if known is not None:
+            os.close(descriptor)
+            return self.note(_small_enough(known, known.name, policy.max_bytes))
+        return self._take(
+            descriptor, real, display_name(real, os.path.realpath(self.cwd)), policy.max_bytes
+        )
+
+    def _take(self, descriptor: int, real: str, name: str, max_bytes: int) -> Source:
+        """Read a checked descriptor to the end and close it."""
+        try:
+            status = os.fstat(descriptor)
+            self._stamps[real] = _stamp(status)
+            data = read_regular(descriptor, status, name, max_bytes)
+        except OSError as error:
+            raise refusal(error, name) from None
+        finally:
+            os.close(descriptor)
+        self._known[real] = decoded(name, data, real)
+        return self.note(self._known[real])
+
+
+def peek(path: str, *, max_bytes: int = MAX_BYTES) -> bytes | None:
+    """The content of a file that nobody named, such as one of settings; None if it cannot be had.
+
+    What lies in its place may be anything: a pipe, a device, a file without end.
+    """
+    try:
+        descriptor = os.open(path, FLAGS)
+    except (OSError, ValueError):
+        return None
+    try:
+        return read_regular(descriptor, os.fstat(descriptor), path, max_bytes)
+    except (OSError, FileProblem):
+        return None
+    finally:
+        os.close(descriptor)
+
+
+def _small_enough(source: Source, name: str, max_bytes: int) -> Source:
+    """A source read before, perhaps by somebody who allows more. Raises `FileProblem`."""
+    if len(source.data) > max_bytes:
+        raise FileProblem("file-too-large", file=name, size=len(source.data), limit=max_bytes)
+    return source
+
+
+def decoded(name: str, data: bytes, path: str | None) -> Source:
+    """A source of bytes that must be UTF-8 text; binary content is kept as bytes with an empty text.
+
+    A directive that wants text asks `require_text`; one that wants bytes does not care.
+    """
+    try:
+        return Source.of_bytes(name, data, path)
+    except UnicodeDecodeError:
+        return Source(name, data, "", path)
+
+
+def require_text(source: Source) -> Source:
+    """The same source, if its bytes are text. Raises `FileProblem` with the offset of the first bad byte."""
+    if source.data and not source.text:
+        try:
+            source.data.decode("utf-8")
+        except UnicodeDecodeError as error:
+            byte = f"0x{source.data[error.start]:02X}"
+            raise FileProblem("not-utf8", file=source.name, offset=error.start, byte=byte) from None
+    return source
+
+
+class MemoryFiles(Files):
+    """The same interface over a mapping of absolute paths to contents: no disk at all."""
+
+    def __init__(self, contents: Mapping[str, str | bytes], *, cwd: str = "/") -> None:
+        super().__init__(cwd=cwd)
+        self.contents: Mapping[str, bytes] = {
+            posixpath.normpath(posixpath.join(cwd, path)): data.encode()
+            if isinstance(data, str)
+            else data
+            for path, data in contents.items()
+        }
+        self.opened: list[str] = []
+
+    def again(self) -> Self:
+        other = super().again()
+        other.contents, other.opened = self.contents, self.opened
+        return other
+
+    def read(self, path: str, *, max_bytes: int = MAX_BYTES) -> Source:
+        real = posixpath.normpath(posixpath.join(self.cwd, path))
+        return self._content(real, display_name(real, self.cwd), max_bytes)
+
+    def is_folder(self, path: str) -> bool:
+        prefix = posixpath.normpath(posixpath.join(self.cwd, path)).rstrip("/") + "/"
+        return any(each.startswith(prefix) for each in self.contents)
+
+    def exists(self, path: str) -> bool:
+        return path in self.contents or self.is_folder(path)
+
+    def peek(self, path: str) -> bytes | None:
+        return self.contents.get(path)
+
+    def names_below(self, folder: str, *, most: int = 1000) -> list[str]:
+        prefix = posixpath.normpath(posixpath.join(self.cwd, folder)).rstrip("/") + "/"
+        return sorted(
+            each.removeprefix(prefix) for each in self.contents if each.startswith(prefix)
+        )[:most]
+
+    def _inside(
+        self, base: str, reference: str, roots: tuple[str, ...], policy: PathPolicy
+    ) -> Source:
+        real = posixpath.normpath(posixpath.join(self.cwd, base, reference))
+        within = (posixpath.normpath(posixpath.join(self.cwd, root)) for root in roots)
+        if not any(real == root or real.startswith(root.rstrip("/") + "/") for root in within):
+            raise FileProblem("reference-escapes", reference=reference)
+        return self._content(real, display_name(real, self.cwd), policy.max_bytes, reference)
+
+    def _absolute(self, reference: str, roots: tuple[str, ...], policy: PathPolicy) -> Referred:
+        inside = any(reference.startswith(root.rstrip("/") + "/") for root in roots)
+        return Referred(self.read(reference, max_bytes=policy.max_bytes), outside=not inside)
+
+    def _content(self, real: str, name: str, max_bytes: int, shown: str | None = None) -> Source:
+        if real in self._known:
+            return self.note(_small_enough(self._known[real], name, max_bytes))
+        if real not in self.contents:
+            folder = any(path.startswith(real + "/") for path in self.contents)
+            raise FileProblem("file-is-directory" if folder else "file-missing", file=shown or name)
+        data = self.contents[real]
+        if len(data) > max_bytes:
+            raise FileProblem("file-too-large", file=name, size=len(data), limit=max_bytes)
+        self.opened.append(real)
+        self._known[real] = decoded(name, data, real)
+        return self.note(self._known[real])

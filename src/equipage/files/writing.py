@@ -1,0 +1,186 @@
+"""The only module that writes to the disk: whole files, or nothing.
+
+A file is replaced in one step by a finished one beside it, so that no reader ever sees half of it and a crash
+leaves the old one. Its mode stays. A file outside the given roots is never written, however it was reached: a
+link inside a project may point anywhere. Devices and pipes are written to, never replaced.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import secrets
+import stat
+from collections.abc import Callable, Iterable
+
+from equipage.core.source import Source
+
+
+class NotWritten(Exception):
+    """A file was left as it is; the text says why."""
+
+
+def write_new(path: str, data: bytes, root: str) -> None:
+    """Write a file below `root` that does not exist yet, and the folders it stands in. Raises `NotWritten`."""
+    if not _is_below(os.path.realpath(path), root):
+        raise NotWritten("a link on the way there leads out of the project")
+    try:
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        _put_new(path, data)
+    except FileExistsError:
+        raise NotWritten("it exists already") from None
+    except OSError as error:
+        raise NotWritten(error.strerror or str(error)) from None
+
+
+def write_whole(path: str, data: bytes) -> None:
+    """Write a file, or replace it in one step; what is no regular file is written to as it stands.
+
+    Raises `NotWritten`, or `BrokenPipeError` if whoever read it is gone.
+    """
+    try:
+        # Looked at by its own name: that of `/dev/stdout` without links, `pipe:[1]`, is none that can be opened.
+        before = os.stat(path) if os.path.exists(path) else None
+        standing = None if before is None else _standing(before)
+        if standing is not None:
+            _write_all(standing, data)
+        elif before is None or stat.S_ISREG(before.st_mode):
+            _put(os.path.realpath(path), data, before)
+        else:
+            _write_into(path, data)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise NotWritten(error.strerror or str(error)) from None
+
+
+def rewrite(source: Source, text: str, roots: Iterable[str]) -> None:
+    """Replace the file that `source` was read from, if it still holds what was read. Raises `NotWritten`."""
+    if source.path is None:
+        raise NotWritten("it was not read from a file")
+    real = os.path.realpath(source.path)
+    if not any(_is_below(real, root) for root in roots):
+        raise NotWritten("it lies outside the project")
+    try:
+        _replace(real, source.data, text.encode("utf-8"))
+    except OSError as error:
+        raise NotWritten(error.strerror or str(error)) from None
+
+
+def _is_below(real: str, root: str) -> bool:
+    return real.startswith(os.path.realpath(root).rstrip(os.sep) + os.sep)
+
+
+def _replace(path: str, before: bytes, after: bytes) -> None:
+    if not os.access(path, os.W_OK):
+        raise NotWritten("it is write-protected")
+    _put(path, after, os.stat(path), lambda: _require_unchanged(path, before))
+
+
+def _standing(status: os.stat_result) -> int | None:
+    """Standard output or error, if it is that file: what was written there before must stay."""
+    for descriptor in (1, 2):
+        with contextlib.suppress(OSError):  # it may be closed
+            if os.path.samestat(os.fstat(descriptor), status):
+                return descriptor
+    return None
+
+
+def _write_into(path: str, data: bytes) -> None:
+    """Write to a device or a pipe. Opening never waits: a pipe that nobody reads would hold us for ever."""
+    flags = (
+        os.O_WRONLY
+        | getattr(os, "O_NONBLOCK", 0)
+        | getattr(os, "O_NOCTTY", 0)
+        | getattr(os, "O_BINARY", 0)
+    )
+    try:
+        descriptor = os.open(path, flags)
+    except OSError as error:
+        if error.errno == errno.ENXIO:
+            raise NotWritten("nobody reads from it") from None
+        raise
+    try:
+        if hasattr(os, "set_blocking"):
+            os.set_blocking(descriptor, True)
+        _write_all(descriptor, data)
+    finally:
+        os.close(descriptor)
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    left = memoryview(data)
+    while left:
+        left = left[os.write(descriptor, left) :]
+
+
+def _put(
+    path: str, data: bytes, like: os.stat_result | None, ready: Callable[[], None] = lambda: None
+) -> None:
+    """Put a finished file in the place of another; `ready` may still object, right before it happens."""
+    finished = _beside(path)
+    try:
+        _write(finished, data, like)
+        ready()
+        os.replace(finished, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(finished)
+        raise
+    _sync_folder(os.path.dirname(path))
+
+
+def _put_new(path: str, data: bytes) -> None:
+    """Put a finished file where none is."""
+    finished = _beside(path)
+    try:
+        _write(finished, data, None)
+        try:
+            os.link(finished, path)  # unlike renaming, it never replaces
+        except FileExistsError:
+            raise
+        except OSError:  # not every file system has links
+            if os.path.lexists(path):
+                raise FileExistsError(path) from None
+            os.rename(finished, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(finished)
+
+
+def _beside(path: str) -> str:
+    """A name in the same folder that nobody else uses."""
+    folder, name = os.path.split(path)
+    return os.path.join(folder, f".{name[:200]}.{secrets.token_hex(6)}")
+
+
+def _require_unchanged(path: str, before: bytes) -> None:
+    with open(path, "rb") as file:
+        if file.read() != before:
+            raise NotWritten("it was changed meanwhile")
+
+
+def _write(path: str, data: bytes, like: os.stat_result | None) -> None:
+    """A new file, complete on the disk; with the mode of another, and its owner if that is allowed."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, flags, 0o666 if like is None else 0o600)
+    with open(descriptor, "wb") as file:
+        file.write(data)
+        file.flush()
+        if like is not None:
+            if hasattr(os, "fchown"):
+                with contextlib.suppress(PermissionError):
+                    os.fchown(descriptor, like.st_uid, like.st_gid)
+            os.chmod(descriptor if os.chmod in os.supports_fd else path, stat.S_IMODE(like.st_mode))
+        os.fsync(descriptor)
+
+
+def _sync_folder(folder: str) -> None:
+    """Make the new name last. Not every system lets a folder be opened; the file itself is safe already."""
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

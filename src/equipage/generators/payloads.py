@@ -1,0 +1,431 @@
+"""Random draws that are the same on every machine, in every process and every version of Python.
+
+The source is SHAKE-128 in counter mode: block n of a stream is the first 4096 bytes of
+SHAKE-128(`equipage` NUL purpose NUL seed n), seed and n as 8 little-endian bytes. It is a published standard, it
+runs at the speed of C through `hashlib`, and any part of a stream depends on nothing but its seed, purpose and
+number. Draws below a bound are made by rejection, so every outcome is equally likely, and a longer output starts
+with every shorter one.
+
+Each purpose has its own stream: how often a generator draws for one thing does not shift what it draws for another.
+"""
+
+from __future__ import annotations
+
+import codecs
+import struct
+from collections.abc import Iterator, Mapping
+from itertools import count, cycle, islice, repeat
+from typing import ClassVar
+
+import msgspec
+
+from equipage.generators.base import (
+    BLOCK,
+    SEED,
+    AnyJson,
+    ByteSize,
+    CompactJson,
+    Generator,
+    OneOf,
+    Parameter,
+    Pieces,
+    SomeOf,
+    Text,
+    Whole,
+    first_bytes,
+    joined,
+    json_string,
+    repeated,
+    whole_characters,
+)
+
+_BLOCK = 4_096
+
+#: The one character that a charmap uses to say “none”.
+_UNMAPPED = "\ufffe"
+
+
+def blocks(seed: int, purpose: str) -> Iterator[bytes]:
+    """Endless random bytes, in blocks of equal size."""
+    from hashlib import shake_128  # slow to import, and checking a configuration draws nothing
+
+    key = b"equipage\0" + purpose.encode() + b"\0" + seed.to_bytes(8, "little")
+    for number in count():
+        yield shake_128(key + number.to_bytes(8, "little"), usedforsecurity=False).digest(_BLOCK)
+
+
+def picks(seed: int, purpose: str, alphabet: bytes) -> Iterator[bytes]:
+    """Endless members of `alphabet`, at most 256, in blocks; a member that occurs twice is twice as likely."""
+    rounds, left_over = divmod(256, len(alphabet))
+    table = alphabet * rounds + bytes(left_over)
+    unfair = bytes(range(256 - left_over, 256))
+    for block in blocks(seed, purpose):
+        yield block.translate(table, unfair)
+
+
+def characters(seed: int, purpose: str, alphabet: str) -> Iterator[str]:
+    """Endless characters of `alphabet`, in blocks of text; one that occurs twice is twice as likely."""
+    if len(alphabet) <= 256 and _UNMAPPED not in alphabet:
+        for indexes in picks(seed, purpose, bytes(range(len(alphabet)))):
+            yield codecs.charmap_decode(indexes, "strict", alphabet)[0]
+    else:
+        drawn = map(alphabet.__getitem__, numbers(seed, purpose, len(alphabet)))
+        while True:
+            yield "".join(islice(drawn, _BLOCK))
+
+
+def code_points(seed: int, purpose: str) -> Iterator[bytes]:
+    """Endless characters from U+0020 to U+10FFFF without surrogates, as UTF-8, in blocks of whole characters."""
+    planes = picks(seed, f"{purpose}/plane", bytes(range(17)))
+    highs, lows = blocks(seed, f"{purpose}/high"), blocks(seed, f"{purpose}/low")
+    for plane, high, low in zip(planes, highs, lows, strict=True):
+        words = bytearray(4 * len(plane))
+        words[0::4], words[1::4], words[2::4] = low[: len(plane)], high[: len(plane)], plane
+        # Surrogates are all that UTF-32 refuses here: ignoring them is the redraw. The characters below U+0020
+        # are single bytes in UTF-8 and part of no other character.
+        yield words.decode("utf-32-le", "ignore").encode().translate(None, bytes(range(0x20)))
+
+
+def numbers(seed: int, purpose: str, below: int) -> Iterator[int]:
+    """Endless integers from 0 up to, not including, `below`."""
+    width, form = (1, "B") if below <= 2**8 else (2, "H") if below <= 2**16 else (8, "Q")
+    words = struct.Struct(f"<{_BLOCK // width}{form}")
+    outcomes = 2 ** (8 * width)
+    fair = outcomes - outcomes % below
+    for block in blocks(seed, purpose):
+        yield from (word % below for word in words.unpack(block) if word < fair)
+
+
+# --- ansi_escape -------------------------------------------------------------------------------
+# `ansi_escape`: terminal control sequences, for logs and consoles that print what they receive.
+
+SEQUENCES = ("cursor_move", "color", "title", "hyperlink", "clear")
+
+#: Sequences whose length depends on what is drawn.
+_DRAWN = frozenset({"cursor_move", "color"})
+
+
+class AnsiEscape(Generator, msgspec.Struct, frozen=True):
+    """`count` control sequences, taken from `sequences` in turn; titles and links carry `payload`."""
+
+    type: ClassVar[str] = "ansi_escape"
+    accepts: ClassVar[Mapping[str, Parameter]] = {
+        "sequences": SomeOf(SEQUENCES),
+        "count": Whole(limit="max_batch_size", none_is_odd=True),
+        "payload": Text(),
+        "seed": SEED,
+    }
+    sized_by: ClassVar[str] = "count"
+
+    sequences: tuple[str, ...] = SEQUENCES
+    count: int = 100
+    payload: str = "payload"
+    seed: int = 0
+
+    @property
+    def estimated_size(self) -> int:
+        if not self.sequences:
+            return 0
+        longest = self._longest()
+        rounds, rest = divmod(self.count, len(self.sequences))
+        sizes = [longest[name] for name in self.sequences]
+        return rounds * sum(sizes) + sum(sizes[:rest])
+
+    @property
+    def size_is_exact(self) -> bool:
+        return _DRAWN.isdisjoint(self.sequences[: self.count])
+
+    def pieces(self) -> Pieces:
+        sources = self._sources()
+        names = islice(cycle(self.sequences), self.count)
+        items = map(next, map(sources.__getitem__, names))
+        at_once = max(1, BLOCK // max(self._longest().values()))
+        while piece := b"".join(islice(items, at_once)):
+            yield piece
+
+    def _sources(self) -> dict[str, Iterator[bytes]]:
+        """For each sequence an endless supply of it. A position draws its row, then its column."""
+        positions = numbers(self.seed, "ansi_escape/position", 1000)
+        colors = numbers(self.seed, "ansi_escape/color", 256)
+        payload = self.payload.encode()
+        return {
+            "cursor_move": map(b"\x1b[%d;%dH".__mod__, zip(positions, positions, strict=True)),
+            "color": map(b"\x1b[38;5;%dm".__mod__, colors),
+            "title": repeat(b"\x1b]0;" + payload + b"\x07"),
+            "hyperlink": repeat(b"\x1b]8;;" + payload + b"\x1b\\Click Here\x1b]8;;\x1b\\"),
+            "clear": repeat(b"\x1b[2J\x1b[H"),
+        }
+
+    def _longest(self) -> dict[str, int]:
+        """The format's own estimate for each sequence: exact, or a little above the longest draw."""
+        payload = len(self.payload.encode())
+        return {
+            "cursor_move": 12,
+            "color": 13,
+            "title": 5 + payload,
+            "hyperlink": 24 + payload,
+            "clear": 7,
+        }
+
+
+# --- batch_notifications -----------------------------------------------------------------------
+# `batch_notifications`: one JSON-RPC batch of many equal notifications.
+
+
+class BatchNotifications(Generator, msgspec.Struct, frozen=True):
+    """An array of `count` notifications of `method`, without ids.
+
+    `params` None leaves the member out; a JSON null is sent as null.
+    """
+
+    type: ClassVar[str] = "batch_notifications"
+    accepts: ClassVar[Mapping[str, Parameter]] = {
+        "count": Whole(limit="max_batch_size", none_is_odd=True),
+        "method": Text(),
+        "params": AnyJson(),
+    }
+    sized_by: ClassVar[str] = "count"
+    produces_json: ClassVar[bool] = True
+
+    count: int
+    method: str = "notifications/message"
+    params: CompactJson | None = None
+
+    @property
+    def estimated_size(self) -> int:
+        return 2 + self.count * len(self._item) + max(0, self.count - 1)
+
+    def pieces(self) -> Pieces:
+        yield b"["
+        yield from joined(self._item, self.count, b",")
+        yield b"]"
+
+    @property
+    def _item(self) -> bytes:
+        params = b"" if self.params is None else b',"params":' + self.params.encoded
+        return b'{"jsonrpc":"2.0","method":' + json_string(self.method) + params + b"}"
+
+
+# --- garbage -----------------------------------------------------------------------------------
+# `garbage`: random bytes of a chosen sort.
+
+_LETTERS = b"abcdefghijklmnopqrstuvwxyz"
+
+#: The charsets of one byte per draw, each with the bytes it draws from. The fifth, utf8, draws code points.
+ALPHABETS: Mapping[str, bytes] = {
+    "ascii": bytes(range(0x20, 0x7F)),
+    "binary": bytes(range(256)),
+    "numeric": b"0123456789",
+    "alphanumeric": _LETTERS + _LETTERS.upper() + b"0123456789",
+}
+
+CHARSETS = ("ascii", "utf8", "binary", "numeric", "alphanumeric")
+
+
+class Garbage(Generator, msgspec.Struct, frozen=True):
+    """`bytes` random bytes, one draw each; a larger size with the same seed only adds to the end.
+
+    With charset utf8 the draws are code points, and the output ends before the first one that does not fit.
+    """
+
+    type: ClassVar[str] = "garbage"
+    accepts: ClassVar[Mapping[str, Parameter]] = {
+        "bytes": ByteSize(),
+        "charset": OneOf(CHARSETS),
+        "seed": SEED,
+    }
+    sized_by: ClassVar[str] = "bytes"
+
+    bytes: int
+    charset: str = "ascii"
+    seed: int = 0
+
+    @property
+    def estimated_size(self) -> int:
+        return self.bytes
+
+    @property
+    def size_is_exact(self) -> bool:
+        return self.charset != "utf8"
+
+    @property
+    def produces_text(self) -> bool:
+        return self.charset != "binary"
+
+    def pieces(self) -> Pieces:
+        if self.charset == "utf8":
+            return whole_characters(code_points(self.seed, "garbage/utf8"), self.bytes)
+        draws = picks(self.seed, f"garbage/{self.charset}", ALPHABETS[self.charset])
+        return first_bytes(draws, self.bytes)
+
+
+# --- nested_json -------------------------------------------------------------------------------
+# `nested_json`: objects and arrays inside each other, for parsers that recurse.
+
+STRUCTURES = ("object", "array", "mixed")
+
+
+class NestedJson(Generator, msgspec.Struct, frozen=True):
+    """`depth` levels around `inner`: objects with one `key`, arrays, or both in turn with an object outermost.
+
+    Depth 3 of key `a` around "x" is `{"a":{"a":{"a":"x"}}}`. Written level by level, so depth costs no stack.
+    """
+
+    type: ClassVar[str] = "nested_json"
+    accepts: ClassVar[Mapping[str, Parameter]] = {
+        "depth": Whole(limit="max_nest_depth"),
+        "structure": OneOf(STRUCTURES),
+        "key": Text(),
+        "inner": AnyJson(),
+    }
+    sized_by: ClassVar[str] = "depth"
+    produces_json: ClassVar[bool] = True
+
+    depth: int
+    structure: str = "object"
+    key: str = "a"
+    inner: CompactJson = CompactJson("null")
+
+    @property
+    def estimated_size(self) -> int:
+        openers = self._objects * len(self._object_opener) + (self.depth - self._objects)
+        return openers + len(self.inner.encoded) + self.depth
+
+    def pieces(self) -> Pieces:
+        opener = self._object_opener
+        if self.structure == "mixed":
+            pairs, odd = divmod(self.depth, 2)
+            yield from repeated(opener + b"[", pairs)
+            yield opener * odd + self.inner.encoded + b"}" * odd
+            yield from repeated(b"]}", pairs)
+        else:
+            opener, closer = (opener, b"}") if self.structure == "object" else (b"[", b"]")
+            yield from repeated(opener, self.depth)
+            yield self.inner.encoded
+            yield from repeated(closer, self.depth)
+
+    @property
+    def _objects(self) -> int:
+        """How many of the levels are objects."""
+        return {"object": self.depth, "array": 0, "mixed": (self.depth + 1) // 2}[self.structure]
+
+    @property
+    def _object_opener(self) -> bytes:
+        return b"{" + json_string(self.key) + b":"
+
+
+# --- repeated_keys -----------------------------------------------------------------------------
+# `repeated_keys`: an object that gives the same key again and again, for parsers that disagree on which wins.
+
+
+class RepeatedKeys(Generator, msgspec.Struct, frozen=True):
+    """`count` members with one and the same key, `k` written `key_length` times, and the same `value`."""
+
+    type: ClassVar[str] = "repeated_keys"
+    accepts: ClassVar[Mapping[str, Parameter]] = {
+        "count": Whole(limit="max_batch_size", none_is_odd=True),
+        "key_length": Whole(minimum=1),
+        "value": AnyJson(),
+    }
+    sized_by: ClassVar[str] = "count"
+    produces_json: ClassVar[bool] = True
+
+    count: int
+    key_length: int = 8
+    value: CompactJson = CompactJson('"x"')
+
+    @property
+    def estimated_size(self) -> int:
+        member = self.key_length + 3 + len(self.value.encoded)
+        return 2 + self.count * member + max(0, self.count - 1)
+
+    def pieces(self) -> Pieces:
+        yield b"{"
+        if self.key_length <= BLOCK:
+            member = b'"' + b"k" * self.key_length + b'":' + self.value.encoded
+            yield from joined(member, self.count, b",")
+        else:
+            yield from self._long_members()
+        yield b"}"
+
+    def _long_members(self) -> Pieces:
+        """Members whose key alone fills more than a block: even one of them is never held whole."""
+        for number in range(self.count):
+            yield b',"' if number else b'"'
+            yield from repeated(b"k", self.key_length)
+            yield b'":' + self.value.encoded
+
+
+# --- unicode_spam ------------------------------------------------------------------------------
+# `unicode_spam`: characters that cannot be seen, look like others or turn text around.
+
+_TABLES = {
+    "zero_width": "\u200b\u200c\u200d\ufeff\u2060",
+    "homoglyph": "\u0430\u0435\u043e\u0440\u0441\u0445",
+    "combining": "\u0300\u0301\u0302\u0303\u0304\u0305\u030a\u030b\u0327\u0328",
+    "rtl": "\u200f\u202b\u202e\u2067",
+    "emoji": "\U0001f525\U0001f4a9\U0001f680\u2764\U0001f600",
+}
+
+#: The characters of each category, in the order they are drawn from.
+TABLES: Mapping[str, str] = _TABLES | {"mixed": "".join(_TABLES.values())}
+
+#: Three in ten characters come from the carrier, if there is one.
+_TAKEN = b"\x00" * 7 + b"\xff" * 3
+
+
+class UnicodeSpam(Generator, msgspec.Struct, frozen=True):
+    """At most `bytes` bytes of UTF-8: characters of the category, mixed with those of `carrier`.
+
+    The output ends before the first character that does not fit. An empty carrier is none.
+    """
+
+    type: ClassVar[str] = "unicode_spam"
+    accepts: ClassVar[Mapping[str, Parameter]] = {
+        "bytes": ByteSize(),
+        "category": OneOf(tuple(TABLES)),
+        "carrier": Text(),
+        "seed": SEED,
+    }
+    sized_by: ClassVar[str] = "bytes"
+
+    bytes: int
+    category: str = "zero_width"
+    carrier: str = ""
+    seed: int = 0
+
+    @property
+    def estimated_size(self) -> int:
+        return self.bytes
+
+    @property
+    def size_is_exact(self) -> bool:
+        return False
+
+    def pieces(self) -> Pieces:
+        texts = self._mixed() if self.carrier else self._spam()
+        return whole_characters(map(str.encode, texts), self.bytes)
+
+    def _spam(self) -> Iterator[str]:
+        return characters(self.seed, f"unicode_spam/{self.category}", TABLES[self.category])
+
+    def _mixed(self) -> Iterator[str]:
+        """Draws a character of the category, one of the carrier, and which of them to take."""
+        carried = characters(self.seed, "unicode_spam/carrier", self.carrier)
+        taken = picks(self.seed, "unicode_spam/taken", _TAKEN)
+        return map(_woven, self._spam(), carried, taken)
+
+
+def _woven(spam: str, carried: str, taken: bytes) -> str:
+    """Of each pair the first character where `taken` is 0x00, the second where it is 0xFF; as many as all have.
+
+    All pairs at once: in UTF-32 the choice is a few operations on long integers, several times faster than a loop.
+    """
+    count = min(len(spam), len(carried), len(taken))
+    mask = bytearray(4 * count)
+    for offset in range(4):
+        mask[offset::4] = taken[:count]
+    first = int.from_bytes(spam[:count].encode("utf-32-le"), "little")
+    second = int.from_bytes(carried[:count].encode("utf-32-le"), "little")
+    chosen = first ^ ((first ^ second) & int.from_bytes(mask, "little"))
+    return chosen.to_bytes(4 * count, "little").decode("utf-32-le")

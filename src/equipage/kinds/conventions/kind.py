@@ -1,0 +1,218 @@
+"""A convention as a kind: model, stages and rules all follow from its table."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from equipage.core.diagnostics import Fact
+from equipage.core.source import Source
+from equipage.kinds.conventions import (
+    checks,
+    claude,
+    codex,
+    copilot,
+    cursor,
+    gemini,
+    opencode,
+    stages,
+)
+from equipage.kinds.conventions.codes import CODES
+from equipage.kinds.conventions.references import (
+    names_are_unique,
+    names_in,
+    own_name,
+    references_exist,
+    refers,
+)
+from equipage.kinds.conventions.table import Convention, Field
+from equipage.kinds.headers import HeaderStyle, has_header, read_header
+from equipage.loading.kind import Item, Kind, Sensitive
+from equipage.loading.model import Shape
+from equipage.loading.session import Session
+from equipage.syntax.document import Document, Format
+from equipage.syntax.frontmatter import CONVENTION
+
+if TYPE_CHECKING:
+    from equipage.loading.pipeline import Outcome
+
+
+#: The key of the text below the header in the loaded configuration.
+BODY = stages.BODY
+_FORMATS: dict[str, dict[str, Format]] = {
+    "header": {".md": "yaml", ".mdc": "yaml"},
+    "json": {".json": "json"},
+    "toml": {".toml": "toml"},
+}
+
+
+def model_of(convention: Convention) -> type[Any]:
+    """The Struct of a convention. Every field may be missing: the table says which are needed, and how badly."""
+    fields: list[tuple[str, Any, Any]] = [
+        (_attribute(field.name), field.type | None, msgspec.field(default=None, name=field.name))
+        for field in convention.fields
+    ]
+    if convention.syntax == "header":
+        fields.append((BODY, str, msgspec.field(default="")))
+    name = "".join(part.capitalize() for part in re.split(r"[\W_]+", convention.title))
+    return msgspec.defstruct(
+        name,
+        fields,
+        frozen=True,
+        forbid_unknown_fields=True,
+        omit_defaults=True,
+        kw_only=True,
+        module=__name__,
+        namespace={"TITLE": convention.one},
+    )
+
+
+def _attribute(name: str) -> str:
+    """The name of a field as Python can say it."""
+    plain = re.sub(r"\W", "_", name)
+    return f"{plain}_" if keyword.iskeyword(plain) or plain == BODY else plain
+
+
+def read(
+    convention: Convention, source: Source, session: Session
+) -> tuple[Document | None, list[Fact]]:
+    """The header, or the whole file where the convention has no prompt below it."""
+    if convention.syntax != "header":
+        return session.parse(source, convention.syntax)
+    style = HeaderStyle(
+        convention.title,
+        grammar=CONVENTION,
+        known=convention.names,
+        forgiving=convention.forgiving,
+        optional=convention.header_optional,
+        passes_over=convention.passes_over,
+    )
+    document, facts = read_header(source, session, style)
+    return document, facts + stages.before_header(source)
+
+
+def hide_body(schema: dict[str, Any]) -> dict[str, Any]:
+    """The text below the header is loaded, never written as a field: editors must not offer it."""
+    for definition in schema.get("$defs", {}).values():
+        definition.get("properties", {}).pop(BODY, None)
+    return schema
+
+
+def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, Any]:
+    """What editors are told: names may stand in one text, and a value of another sort is forgiven, aloud."""
+    schema = hide_body(schema)
+    forgiven = {"type": ["string", "number", "boolean", "null"]}
+    for definition in schema.get("$defs", {}).values():
+        properties = definition.get("properties", {})
+        for name, each in properties.items():
+            kept = {key: each[key] for key in ("title", "description", "default") if key in each}
+            inner = {key: value for key, value in each.items() if key not in kept}
+            properties[name] = {**kept, "anyOf": [inner, forgiven]}
+    if not (convention.header_optional or convention.passes_over):
+        return schema
+    root = {key: value for key, value in schema.items() if key not in ("$schema", "title", "$defs")}
+    rest = {key: value for key, value in schema.items() if key not in root}
+    # Where the header may be missing, anything else between dashes is text like the rest of the file.
+    return {**rest, "anyOf": [root, {"not": {"type": "object"}}]}
+
+
+def listed(convention: Convention, plain: Any, file: str) -> Iterator[Item]:
+    """The file as what it is to its tool."""
+    fields: dict[str, Any] = plain if isinstance(plain, dict) else {}
+    folder, _, name = file.rpartition("/")
+    stem = next(
+        (name.removesuffix(each) for each in convention.suffixes if name.endswith(each)), name
+    )
+    default = folder.rpartition("/")[2] if convention.identity == "folder" else stem
+    written = fields.get("name")
+    description = fields.get("description")
+    yield Item(
+        convention.sort,
+        written if isinstance(written, str) and convention.identity != "file" else default,
+        description if isinstance(description, str) else None,
+    )
+
+
+def passed_over(convention: Convention, outcome: Outcome) -> bool:
+    """Whether the tool takes the file for nothing: notes beside its agents have no header."""
+    return (
+        convention.passes_over and bool(outcome.documents) and not has_header(outcome.documents[0])
+    )
+
+
+def sensitive_of(convention: Convention) -> tuple[Sensitive, ...]:
+    """What a difference between two versions shows first: whatever restricts, and what the model is told."""
+    restricting = tuple(
+        Sensitive(field.name, "permission", widens=_widens(field), absent="everything")
+        for field in convention.fields
+        if field.restricts
+    )
+    return (
+        *restricting,
+        Sensitive("description", "prompt"),
+        Sensitive(BODY, "prompt"),
+        Sensitive("prompt", "prompt"),
+    )
+
+
+def _widens(field: Field) -> Literal["more", "fewer"]:
+    return "fewer" if field.name.lower().startswith(("disallow", "deny", "exclude")) else "more"
+
+
+def kind_of(convention: Convention) -> Kind:
+    """The kind of a convention."""
+    return Kind(
+        name=convention.kind,
+        title=convention.title,
+        model=model_of(convention),
+        formats=_FORMATS[convention.syntax],
+        read=partial(read, convention),
+        strictness={"unknown-tag": "error", "merge-key": "error", "non-string-key": "warning"},
+        shape=Shape(
+            unknown=convention.unknown,
+            null_is_absent=True,
+            mismatch="warning",
+            guarded=convention.restricting,
+            needed=convention.needed,
+            synonyms=convention.synonyms,
+        ),
+        stages=(
+            partial(stages.say_what_is_cut, convention),
+            partial(stages.keep_text, convention),
+            partial(stages.divide_names, convention),
+            partial(stages.bring_body, convention),
+            partial(stages.look_for_suspicious, convention),
+        ),
+        rules=tuple(partial(rule, convention) for rule in checks.RULES),
+        set_rules=(partial(names_are_unique, convention),),
+        set_key=partial(own_name, convention),
+        cross_rules=(partial(references_exist, convention),),
+        offers=names_in,
+        refers=partial(refers, convention),
+        codes=CODES,
+        schema=partial(author_schema, convention),
+        example=convention.example,
+        example_path=convention.example_path,
+        listing=partial(listed, convention),
+        passed_over=partial(passed_over, convention),
+        sensitive=sensitive_of(convention),
+    )
+
+
+# --- tables ------------------------------------------------------------------------------------
+# Every table of the conventions of other agent tools.
+
+#: Every table whose kind is its own. Skills and servers, which several tools share, are kinds of their own.
+CONVENTIONS: tuple[Convention, ...] = (
+    *claude.CONVENTIONS,
+    *copilot.CONVENTIONS,
+    *opencode.CONVENTIONS,
+    *codex.CONVENTIONS,
+    *gemini.CONVENTIONS,
+    *cursor.CONVENTIONS,
+)

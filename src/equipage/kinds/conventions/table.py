@@ -1,0 +1,106 @@
+"""What a convention is: data. One table for each sort of file of each tool; the kinds consult nothing else.
+
+Facts about other people's tools change often. Whoever finds one that does changes a row of a table, and nothing
+else: the model, the checks, the schema for editors and the comparison between tools all follow from it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from equipage.core.diagnostics import Severity
+
+Syntax = Literal["header", "toml", "json"]
+Sort = Literal["tool", "skill", "server", "agent"]
+#: What tells one file from another: a field, the name of the file, the name of its folder.
+Identity = Literal["field", "file", "folder"]
+
+Names = tuple[str, ...]
+Table = dict[str, Any]
+
+
+class Field(msgspec.Struct, frozen=True):
+    """One field that a tool reads."""
+
+    name: str
+    type: Any = str
+    #: `error`: the tool passes over a file without it; `warning`: it takes the file, to little use
+    required: Severity | None = None
+    #: without it, or misspelt, the agent may do more: such a slip fails open
+    restricts: bool = False
+    #: text is divided at these characters and becomes a list
+    split: str | None = None
+    #: what its entries name
+    refers: Sort | None = None
+    #: what people write instead, which the tool does not read
+    instead: tuple[str, ...] = ()
+    #: of which tools it is, where the table serves several; empty: all
+    of: tuple[str, ...] = ()
+
+
+class NameRule(msgspec.Struct, frozen=True):
+    """What a name must look like, as a pattern and in words."""
+
+    pattern: str
+    words: str
+    longest: int | None = None
+    #: what the name must be equal to
+    equals: Literal["file", "folder"] | None = None
+    severity: Severity = "warning"
+
+
+class Convention(msgspec.Struct, frozen=True):
+    """One sort of file of one tool."""
+
+    kind: str  #: the name of the kind, as in `claude-agent`
+    tool: str  #: as people call it
+    title: str  #: what the file is, as in “a Claude Code agent”
+    fields: tuple[Field, ...]
+    syntax: Syntax = "header"
+    sort: str = "agent"  #: what `list` calls it
+    header_optional: bool = False
+    #: whether a Markdown file without any header in its folder is simply passed over
+    passes_over: bool = False
+    #: whether the tool reads headers line by line that are not YAML
+    forgiving: bool = False
+    #: what a key that is in no table comes to; None: it means something, to the provider of the model for one
+    unknown: Severity | None = "warning"
+    identity: Identity = "file"
+    suffixes: tuple[str, ...] = (".md",)  #: left out of the name of the file to get its identity
+    name: NameRule | None = None
+    #: the tools there are; None: nobody knows them all
+    tools: frozenset[str] | None = None
+    #: names of others that may be referred to though no file defines them
+    built_in: dict[Sort, frozenset[str]] = {}
+    #: fields with a longest length: name → characters
+    longest: dict[str, int] = {}
+    longest_body: int | None = None
+    needs_body: bool = True
+    example: str | None = None
+    example_path: str = "NAME.md"
+
+    @property
+    def one(self) -> str:
+        """The title with its article."""
+        return f"{'an' if self.title[0] in 'AEIOUaeiou' else 'a'} {self.title}"
+
+    @property
+    def names(self) -> frozenset[str]:
+        return frozenset(field.name for field in self.fields)
+
+    @property
+    def needed(self) -> frozenset[str]:
+        return frozenset(field.name for field in self.fields if field.required == "error")
+
+    @property
+    def restricting(self) -> frozenset[str]:
+        return frozenset(field.name for field in self.fields if field.restricts)
+
+    @property
+    def synonyms(self) -> dict[str, str]:
+        return {other: field.name for field in self.fields for other in field.instead}
+
+    def field(self, name: str) -> Field | None:
+        return next((field for field in self.fields if field.name == name), None)

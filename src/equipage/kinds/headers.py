@@ -1,0 +1,293 @@
+"""Markdown files with a header: the configuration above, the prompt below. Shared by all kinds of such files.
+
+Every kind says what its header looks like with one `HeaderStyle`. A header that is not quite YAML is recovered by
+the rule of `syntax.recovery` where the tools of that kind accept such files: with one warning for each entry, at
+the character that breaks it, and a fix. Everywhere else it stays an error, with the same fix.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection
+
+import msgspec
+
+from equipage.core.codes import Code
+from equipage.core.diagnostics import Change, Effect, Fact, Remedy
+from equipage.core.path import ROOT
+from equipage.core.source import Source, Span
+from equipage.files.reading import require_text
+from equipage.files.sandbox import FileProblem
+from equipage.loading.session import Session
+from equipage.syntax import Range, yaml
+from equipage.syntax.document import Document, oddities, parse
+from equipage.syntax.frontmatter import PROFILE, Grammar, Header, NoHeader, body_after, split
+from equipage.syntax.recovery import Mend, Recovered, recover
+from equipage.syntax.variables import Piece, Substituted
+
+
+class HeaderStyle(msgspec.Struct, frozen=True):
+    """What the header of a kind looks like, and what its tools forgive."""
+
+    what: str  #: as in “{what} must start with …”
+    grammar: Grammar = PROFILE
+    known: Collection[str] = ()  #: the names of fields, to tell an entry from a line of text
+    forgiving: bool = False  #: whether the tools read headers line by line that are not YAML
+    optional: bool = False
+    #: whether a file that does not even try to have a header is simply another sort of file
+    passes_over: bool = False
+
+
+_NO_HEADER = {
+    "no-opening-fence": "header-missing",
+    "fence-not-first": "header-not-first",
+    "text-after-fence": "header-fence-not-alone",
+    "never-closed": "header-never-closed",
+}
+#: Why an entry is not YAML.
+REASONS = {
+    "colon": "`: ` starts a nested entry",
+    "brackets": "text follows a closing bracket",
+    "indicator": "no unquoted text starts with this character",
+    "unindented": "text that goes on must be indented",
+    "quotes": "a quote ends the text too early",
+    "no-space": "a blank must follow the colon",
+    "tabs": "tabs do not indent",
+}
+
+HEADER_CODES = (
+    Code(
+        "header-missing",
+        "error",
+        "{what} must start with frontmatter delimited by {fences}",
+        "The file starts with a header between two fences; the text below it is the prompt.",
+        "begin the file with `---`, `description: …`, `---`; other Markdown files belong elsewhere",
+    ),
+    Code(
+        "header-not-first",
+        "error",
+        "the header is not at the start of the file",
+        "White space may stand before the header, and a byte order mark before that, but not the other way round. "
+        "Some tools take nothing at all before it.",
+        "remove what stands before the fence",
+    ),
+    Code(
+        "header-fence-not-alone",
+        "error",
+        "the opening fence is not alone on its line",
+        "The line break must follow the three characters at once: no language, no further dashes. A lone carriage "
+        "return is no line break.",
+        "end the line right after the fence",
+    ),
+    Code(
+        "header-never-closed",
+        "error",
+        "the header is never closed",
+        "The closing fence is a line of its own with the same three characters as the opening one. `...` and the "
+        "other kind of fence do not close it.",
+        "add the same fence below the last field",
+    ),
+    Code(
+        "header-closed-by-indented-fence",
+        "warning",
+        "the header ends at an indented fence",
+        "An indented fence closes the header, too. Inside a block of text it cuts the header in two, and the rest of "
+        "the header becomes part of the prompt.",
+        "if it is text of the header, write it another way; if it ends the header, remove the indent",
+    ),
+)
+
+#: Only where headers are forgiven.
+RECOVERY_CODES = (
+    Code(
+        "header-not-yaml",
+        "warning",
+        "`{key}` is not valid YAML: {reason}",
+        "Some tools read such a header line by line, and so does equipage: all that follows the key is text. Others "
+        "refuse the whole file, and the agent is silently missing. The fix quotes the text without changing it.",
+        "put quotes around the text",
+    ),
+    Code(
+        "header-without-fields",
+        "warning",
+        "what stands between the fences holds no fields",
+        "Two lines of dashes at the start of a file are the fences of a header. The tool leaves out the text between "
+        "them.",
+        "write `key: value` between them, or begin the text with something else",
+    ),
+    Code(
+        "file-passed-over",
+        "warning",
+        "this is not taken for a {what}: it has no header",
+        "The tool looks at every Markdown file in this folder, and passes over those without a header.",
+        "move it elsewhere, or begin it with `---`, `name: …`, `description: …`, `---`",
+    ),
+)
+
+
+def read_header(
+    source: Source, session: Session, style: HeaderStyle
+) -> tuple[Document | None, list[Fact]]:
+    """The header of a source as a document, strictly or by the rule of lines."""
+    try:
+        require_text(source)
+    except FileProblem as problem:
+        return None, [Fact(problem.code, values=problem.values, span=Span(source, 0, 0))]
+    header = split(source.text, style.grammar)
+    if isinstance(header, NoHeader):
+        return _without(source, session, style, header)
+    document, facts = parse(source, header.format, window=(header.start, header.end))
+    facts = session.strict(facts, header.format)
+    if document is None and header.format == "yaml":
+        document, facts = _recovered(source, session, style, header, facts)
+    if document is None:
+        return None, facts
+    if document.value is None:
+        document.value = {}  # an empty header lacks fields; it is not an empty file
+    if style.optional and not isinstance(document.value, dict):
+        facts.append(Fact("header-without-fields", span=Span(source, header.start, header.end)))
+        document.value = {}
+    facts += _indented_fence(source, header)
+    return session.adopt(document), facts
+
+
+def body_of(header: Document, grammar: Grammar = PROFILE) -> Document:
+    """The text below a header, as a document of its own; all of it if there is no header."""
+    text = header.source.text
+    window = body_after(text, header.window[1], grammar) if has_header(header) else _trimmed(text)
+    return Document(header.source, "text", text[slice(*window)], window=window)
+
+
+def is_unquoted(value: object) -> bool:
+    """Whether a value in the place of text only lacks quotes."""
+    return isinstance(value, bool | int | float)
+
+
+def is_finite(value: object) -> bool:
+    """Whether nothing is wrong with an unquoted value but its quotes: `.inf` is an error already."""
+    return not isinstance(value, float) or math.isfinite(value)
+
+
+#: The window of a header that is not there.
+_NOWHERE = (0, 0)
+
+
+def _trimmed(text: str) -> Range:
+    start = len(text) - len(text.removeprefix("\ufeff").lstrip())
+    return start, max(start, len(text.rstrip()))
+
+
+def _without(
+    source: Source, session: Session, style: HeaderStyle, found: NoHeader
+) -> tuple[Document | None, list[Fact]]:
+    """Not an error where a header is optional: a rule of dashes may begin a text, too."""
+    attempted = found.reason != "no-opening-fence"
+    names = {"---": "`---` (YAML)", "+++": "`+++` (TOML)"}
+    fences = " or ".join(names[fence] for fence in sorted(style.grammar.fences))
+    values: dict[str, object] = {"what": style.what, "fences": fences}
+    span = Span(source, *found.range)
+    if not style.optional and (attempted or not style.passes_over):
+        return None, [Fact(_NO_HEADER[found.reason], values=values, span=span)]
+    document = session.adopt(Document(source, "yaml", {}, window=_NOWHERE))
+    if attempted:
+        return document, [
+            Fact(_NO_HEADER[found.reason], values=values, span=span, severity="warning")
+        ]
+    return document, [] if style.optional else [Fact("file-passed-over", values=values, span=span)]
+
+
+def has_header(document: Document) -> bool:
+    """Whether a document that `read_header` gave was made of a header, or stands for one that is not there."""
+    return document.window != _NOWHERE
+
+
+def _indented_fence(source: Source, header: Header) -> list[Fact]:
+    """A closing fence that is indented may have been meant as text of the header."""
+    if not source.text[header.end].isspace():
+        return []
+    line = source.text[header.end :].split("\n", 1)[0]
+    indent = len(line) - len(line.lstrip())
+    start = header.end + indent
+    return [Fact("header-closed-by-indented-fence", span=Span(source, start, start + 3))]
+
+
+# ------------------------------------------------------------------------------------------------ recovery
+
+
+def _recovered(
+    source: Source, session: Session, style: HeaderStyle, header: Header, facts: list[Fact]
+) -> tuple[Document | None, list[Fact]]:
+    """The document by the rule of lines, with a warning for each entry; or the errors, with the fix."""
+    first = next((number for number, each in enumerate(facts) if each.code == "yaml-syntax"), None)
+    if first is None:
+        return (
+            None,
+            facts,
+        )  # it is YAML, only more of it than is taken: lines would make text of its structure
+    found = recover(source.text[header.start : header.end], style.known)
+    if found is None:
+        return None, facts
+    parsed = yaml.load(found.text)
+    effect = Effect(
+        "mend", value=json.dumps(parsed.value), format="yaml", window=(header.start, header.end)
+    )
+    if not (style.forgiving and found.forgiven):
+        changes = tuple(_change(source, header, each, effect) for each in found.mends)
+        remedy = Remedy("write it as YAML", changes)
+        return None, [
+            msgspec.structs.replace(each, remedy=remedy) if number == first else each
+            for number, each in enumerate(facts)
+        ]
+    document = Document(
+        source,
+        "yaml",
+        parsed.value,
+        window=(header.start, header.end),
+        substituted_text=Substituted(found.text, tuple(_pieces(found))),
+    )
+    odd = session.strict(oddities(document, parsed), "yaml")
+    return document, [*(_warning(source, header, each, effect) for each in found.mends), *odd]
+
+
+def _warning(source: Source, header: Header, mend: Mend, effect: Effect) -> Fact:
+    place = Span(source, header.start + mend.place[0], header.start + mend.place[1])
+    remedy = Remedy(f"quote the text of `{mend.key}`", (_change(source, header, mend, effect),))
+    return Fact(
+        "header-not-yaml",
+        values={"key": mend.key, "reason": REASONS[mend.reason]},
+        span=place,
+        remedy=remedy,
+    )
+
+
+def _change(source: Source, header: Header, mend: Mend, effect: Effect) -> Change:
+    start, end = mend.range
+    return Change(
+        ROOT, mend.text, span=Span(source, header.start + start, header.start + end), effect=effect
+    )
+
+
+def _pieces(found: Recovered) -> list[Piece]:
+    """Where the author's text and the recovered one differ, so that places can be told."""
+    pieces: list[Piece] = []
+    shift = 0
+    for each in found.mends:
+        start = each.range[0] + shift
+        pieces.append(
+            Piece(each.range, (start, start + len(each.text)), None, from_environment=False)
+        )
+        shift += len(each.text) - (each.range[1] - each.range[0])
+    return pieces
+
+
+__all__ = [
+    "HEADER_CODES",
+    "RECOVERY_CODES",
+    "HeaderStyle",
+    "body_of",
+    "has_header",
+    "is_finite",
+    "is_unquoted",
+    "read_header",
+]

@@ -1,0 +1,198 @@
+"""Kind `server`: configurations of MCP test servers, composed from a library of patterns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from equipage.core.path import Path
+from equipage.directives import file, generate, include
+from equipage.generators import CODES as GENERATOR_CODES
+from equipage.generators import schema as generator_schema
+from equipage.kinds.server import compose as composing
+from equipage.kinds.server.codes import CODES
+from equipage.kinds.server.compose import fold
+from equipage.kinds.server.items import SORTS
+from equipage.kinds.server.limits import limits_of
+from equipage.kinds.server.model import ServerFile
+from equipage.kinds.server.normalise import DELIVERY_PARAMETERS, normalise
+from equipage.kinds.server.rules import RULES
+from equipage.loading.kind import Item, Kind, Sensitive
+from equipage.loading.model import Shape
+from equipage.loading.schema import accept
+from equipage.schemas import CODES as SCHEMA_CODES
+
+# --- example -----------------------------------------------------------------------------------
+# A good first file.
+
+EXAMPLE = """\
+# An MCP server for tests: one tool that answers slowly. Check it with `equipage check`.
+server:
+  name: NAME
+  version: "1.0"            # quoted: a bare 1.0 would be a number
+
+tools:
+  - tool:
+      name: echo
+      description: Says back what it is told
+      inputSchema:
+        type: object
+        properties:
+          text: {type: string}
+        required: [text]
+    response:
+      content:
+        - type: text
+          text: "You said: $${args.text}"   # filled at run time; with one $ it would be an environment variable
+
+behavior:
+  delivery: {type: slow_loris, byte_delay_ms: 20}
+
+# Patterns can live in files of a library and be shared:
+#   - $include: tools/echo.yaml
+#     override: {tool: {name: echo2}}
+# Payloads are described and made only when they are sent:
+#   text: {$generate: {type: nested_json, depth: 1000}}
+"""
+
+
+# --- presenting --------------------------------------------------------------------------------
+# What the commands show of a server: its items, and the changes that matter.
+
+#: list of items → where an item's own part stands, and what names it
+_PARTS = (
+    ("tools", "tool", "name"),
+    ("resources", "resource", "uri"),
+    ("prompts", "prompt", "name"),
+)
+
+
+def listing(plain: Any, file: str) -> Iterator[Item]:
+    """The server itself, then its tools, resources and prompts."""
+    server = plain.get("server", {})
+    yield Item("server", str(server.get("name", file)), server.get("description"))
+    for path in ((), ("baseline",)):
+        state = plain.get("baseline", {}) if path else plain
+        for group, part, key in _PARTS:
+            for number, each in enumerate(state.get(group) or ()):
+                yield from _item(each, part, key, (*path, group, number))
+
+
+def _item(each: Any, part: str, key: str, path: Path) -> Iterator[Item]:
+    own = each.get(part) if isinstance(each, dict) else None
+    if isinstance(own, dict):
+        yield Item(part, str(own.get(key, "?")), own.get("description"), path)
+
+
+SENSITIVE = (
+    Sensitive("**.tools.*", "tool"),
+    Sensitive("**.add_tools.*", "tool"),
+    Sensitive("**.replace_tools.*", "tool"),
+    Sensitive("**.tool.description", "prompt"),
+    Sensitive("**.prompts.*.response.**", "prompt"),
+    Sensitive("server.capabilities.**", "permission"),
+    Sensitive("baseline.capabilities.**", "permission"),
+)
+
+
+# --- schema ------------------------------------------------------------------------------------
+# The JSON Schema of what an author may write: the model, and what directives and shorthands accept beyond it.
+
+Schema = dict[str, Any]
+
+_PATH: Schema = {"type": "string", "minLength": 1}
+_FILE: Schema = {
+    "title": "The content of a file",
+    "type": "object",
+    "properties": {
+        "$file": {**_PATH, "description": "a path from this file's folder, else from the library"}
+    },
+    "required": ["$file"],
+}
+#: Other spellings of a key, by definition.
+_SPELLINGS = {
+    "Server": ("state_scope", "stateScope"),
+    "ListCapability": ("listChanged", "list_changed"),
+    "ResourceCapability": ("listChanged", "list_changed"),
+    "ToolResponse": ("onExhausted", "on_exhausted"),
+    "ResourceResponse": ("onExhausted", "on_exhausted"),
+    "PromptResponse": ("onExhausted", "on_exhausted"),
+    "MatchBranch": ("on_exhausted", "onExhausted"),
+}
+#: Where text, or a payload, may stand for a whole content.
+_CONTENTS = ("Message.content", "MatchBranch.content", "SequenceEntry.content")
+
+
+def author_schema(schema: Schema) -> Schema:
+    """The schema of the model with everything else an author may write."""
+    _add_to_definitions(schema["$defs"])
+    schema = accept(
+        schema, "DeliveryName", {"enum": ["normal", *DELIVERY_PARAMETERS]}, at=["Behavior.delivery"]
+    )
+    schema = accept(schema, "Text", {"type": "string"}, at=_CONTENTS)
+    schema = accept(schema, "Generated", at=_CONTENTS)
+    paths = [
+        place
+        for sort in SORTS
+        for place in (f"Phase.add_{sort.plural}[]", f"Phase.replace_{sort.plural}{{}}")
+    ]
+    schema = accept(schema, "Path", {**_PATH, "title": "A file of the library"}, at=paths)
+    schema = accept(schema, "Include", include.SCHEMA)
+    return accept(schema, "FileReference", _FILE, at_root=False)
+
+
+def _add_to_definitions(definitions: dict[str, Schema]) -> None:
+    """Further keys: other spellings, parameters beside a `delivery` that is only a name, sources of a content."""
+    for owner, (name, other) in _SPELLINGS.items():
+        properties = definitions[owner]["properties"]
+        properties[other] = properties[name]
+    definitions["Behavior"]["properties"] |= {
+        name: {} for names in DELIVERY_PARAMETERS.values() for name in names
+    }
+    definitions["Generated"]["properties"]["$generate"] = generator_schema()
+    for owner, key in (("TextContent", "text"), ("ImageContent", "data")):
+        content = definitions[owner]
+        content["required"] = [name for name in content["required"] if name != key]
+        content["properties"] |= {"$file": _PATH, "$generate": generator_schema()}
+    definitions["TextContent"]["anyOf"] = [
+        {"required": [key]} for key in ("text", "$file", "$generate")
+    ]
+
+
+# --- server.kind -------------------------------------------------------------------------------
+# The kind `server` as a value.
+
+KIND = Kind(
+    name="server",
+    title="MCP server configuration",
+    model=ServerFile,
+    options=composing.ServerOptions,
+    limits=limits_of,
+    uses_environment=True,
+    # Only the composed configuration says whether a number stands where data is free.
+    strictness={"not-finite": None, "invisible-character": "note"},
+    shape=Shape(
+        unknown="warning",
+        null_is_absent=True,
+        exempt=("$",),
+        own_codes={include.OVERRIDE: "orphan-override"},
+    ),
+    stages=(
+        composing.include,
+        composing.move_into_content,
+        composing.load_files,
+        composing.bound_depth,
+        composing.plan_payloads,
+        normalise,
+    ),
+    rules=RULES,
+    finish=fold,
+    codes=(*CODES, *include.CODES, *file.CODES, *generate.CODES, *GENERATOR_CODES, *SCHEMA_CODES),
+    schema=author_schema,
+    example=EXAMPLE,
+    listing=listing,
+    sensitive=SENSITIVE,
+)
+
+
+__all__ = ["KIND"]

@@ -1,0 +1,157 @@
+"""Changes to edits: what to write into the author's text so that a value becomes another.
+
+A change says what it means (“rename this key”); an edit says which characters become which. Every edit also
+carries its effect on the value of the document, so that whoever applies it can prove that nothing else changed.
+Nothing is edited on a guess: where the text does not allow a clean edit there is none.
+"""
+
+from __future__ import annotations
+
+import re
+
+from equipage.core.diagnostics import Change, Edit, Effect
+from equipage.core.path import ROOT, Path
+from equipage.core.source import Span
+from equipage.syntax import Range
+from equipage.syntax.document import Document, Located
+from equipage.syntax.writing import encode
+
+#: What `${VAR}` substitution would read; doubled, the dollar is only a dollar.
+_REFERENCE = re.compile(r"\$(?=[${])")
+_BLANK = " \t\r\n"
+#: What may stand before an item of a block list: its dash, an anchor, a tag.
+_DASH = re.compile(r"[ ]*-[ \t]+(?:[&!]\S+[ \t]+)*")
+_DASHES = re.compile(r"(?:[ ]*-[ \t]+)+")
+_REST_OF_LINE = re.compile(r"[ \t]*(?:[ \t]\#[^\r\n]*|\#[^\r\n]*)?(?:\r\n|\n|\r|\Z)")
+_NEXT_CONTENT = re.compile(
+    r"(?:[ \t]*(?:\#[^\r\n]*)?(?:\r\n|\n|\r))*(?P<indent>[ ]*)(?P<first>[^\s#])?"
+)
+_TOML_PREFIX = re.compile(r"[^=\[\]{}\r\n]*")
+
+
+def edit_at(document: Document, path: Path, located: Located, change: Change) -> Edit | None:
+    """The edit that makes `change` to the entry at `path` of `document`; None where there is no clean one."""
+    part = located.key if change.part == "key" else located.value
+    if part is None or (document.format == "text" and not isinstance(change.text, str)):
+        return None
+    if change.text is None:
+        found = _entry(document, located)
+        return None if found is None else _edit(document, found, "", Effect("remove", path))
+    effect = Effect("rename" if change.part == "key" else "replace", path, change.text)
+    return _edit(document, part, _encoded(document, part, change), effect)
+
+
+def edit_of_span(document: Document, span: Span, change: Change) -> Edit | None:
+    """The edit of a change that names its span itself."""
+    if change.path != ROOT:
+        located = Located(span, span if change.part == "key" else None)
+        return edit_at(document, change.path, located, change)
+    text = "" if change.text is None else str(change.text)
+    return _edit(document, span, text, Effect("nothing"))
+
+
+def _edit(document: Document, span: Span, text: str, effect: Effect) -> Edit | None:
+    if _touches_variable(document, span):
+        return None
+    return Edit(
+        span,
+        text,
+        Effect(
+            effect.kind,
+            effect.path,
+            effect.value,
+            format=document.format,
+            window=document.window,
+            merge=document.merge,
+            substituted=document.substituted_text is not None,
+        ),
+    )
+
+
+def _touches_variable(document: Document, span: Span) -> bool:
+    """Whether a variable was replaced inside a span: what stands there is not what the author wrote."""
+    if document.substituted_text is None:
+        return False
+    start, end = span.start - document.window[0], span.end - document.window[0]
+    return any(
+        piece.written[0] < end and start < piece.written[1]
+        for piece in document.substituted_text.pieces
+    )
+
+
+def _encoded(document: Document, span: Span, change: Change) -> str:
+    assert change.text is not None
+    written = span.text()
+    text = encode(document.format, change.text, written, is_key=change.part == "key")
+    if document.substituted_text is not None:
+        text = _REFERENCE.sub("$$", text)
+    if not written and span.start and span.source.text[span.start - 1] not in _BLANK:
+        text = f" {text}"  # an empty value: the text would touch the colon before it
+    return text
+
+
+# ------------------------------------------------------------------------------------- removing an entry
+
+
+def _entry(document: Document, located: Located) -> Span | None:
+    """All of an entry, with the separator or the lines that would be left behind."""
+    text = document.source.text
+    start = min(located.value.start, located.key.start if located.key else located.value.start)
+    end = max(located.value.end, located.key.end if located.key else 0)
+    after = _skip(text, end, document.window[1])
+    if document.format == "json" or text[after : after + 1] in tuple(",]}"):
+        found: Range | None = _between_brackets(text, start, end, after)
+    else:
+        found = _in_lines(text, start, end, document, is_item=located.key is None)
+    return None if found is None else Span(document.source, *found)
+
+
+def _skip(text: str, offset: int, limit: int) -> int:
+    """Past blanks, line breaks and comments."""
+    while offset < limit:
+        if text[offset] in _BLANK:
+            offset += 1
+        elif text[offset] == "#" and text[offset - 1] in _BLANK:
+            rest = _REST_OF_LINE.match(text, offset)
+            offset = rest.end() if rest else limit
+        else:
+            break
+    return min(offset, limit)
+
+
+def _between_brackets(text: str, start: int, end: int, after: int) -> Range:
+    """An entry of a flow collection, with the comma after it, or before it if it is the last."""
+    if text[after : after + 1] != ",":
+        before = len(text[:start].rstrip(_BLANK))
+        return (before - 1, end) if text[before - 1 : before] == "," else (start, end)
+    end = after + 1
+    line_start = _line_start(text, start)
+    rest = _REST_OF_LINE.match(text, end)
+    if rest is not None and not text[line_start:start].strip():
+        return line_start, rest.end()
+    return start, end + len(text[end:]) - len(text[end:].lstrip(" \t"))
+
+
+def _in_lines(
+    text: str, start: int, end: int, document: Document, *, is_item: bool
+) -> Range | None:
+    """An entry of a block: whole lines, with the comment behind it."""
+    rest = _REST_OF_LINE.match(text, end)
+    if rest is None:
+        return None
+    line_start = max(_line_start(text, start), document.window[0])
+    prefix = text[line_start:start]
+    if document.format == "toml":
+        return (line_start, rest.end()) if _TOML_PREFIX.fullmatch(prefix) else None
+    if not prefix.strip(" ") or (is_item and _DASH.fullmatch(prefix)):
+        return line_start, rest.end()
+    if is_item or _DASHES.fullmatch(prefix) is None:
+        return None
+    following = _NEXT_CONTENT.match(text, rest.end())
+    if following is None or following["first"] is None or len(following["indent"]) != len(prefix):
+        return None  # the only entry of its mapping: the dash would be left with nothing
+    return start, following.start("first")
+
+
+def _line_start(text: str, offset: int) -> int:
+    return max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1

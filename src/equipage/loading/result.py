@@ -1,0 +1,432 @@
+"""The result of a load: the typed, frozen configuration, and everything that can be asked about it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+import msgspec
+
+from equipage.core.arguments import wrong
+from equipage.core.diagnostics import Diagnostic, UsageError
+from equipage.core.frozen import plain_data, without_defaults
+from equipage.core.path import ROOT, Path, format_path, parse_path
+from equipage.core.source import Source, Span
+from equipage.core.text import nearest
+from equipage.loading.tree import MADE_ABSOLUTE, Origin, Story, Tree, get
+from equipage.loading.wording import Redactor
+from equipage.syntax.document import Document
+
+C = TypeVar("C")
+
+#: The version of the canonical form that digests are made of.
+CANONICAL = 1
+
+_MISSING: Any = object()
+_DERIVED = frozenset({"digest", "_touched", "_touched_keys", "_escaped"})
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """One place that had a say in a value: where, what it said, and whether that counts in the end."""
+
+    span: Span | None
+    path: str
+    how: str  #: `written`, `overridden`, `included from here`, …
+    value: Any = None
+    wins: bool = False
+
+    @property
+    def place(self) -> str | None:
+        """Where it stands, as `file:line:column`."""
+        return (
+            None
+            if self.span is None
+            else f"{self.span.source.name}:{self.span.line}:{self.span.column}"
+        )
+
+
+class Explanation(msgspec.Struct, frozen=True):
+    """The story of one value: every place that set it in order, and what the value came through."""
+
+    path: str
+    value: Any
+    settings: tuple[Setting, ...]
+    through: tuple[Setting, ...] = ()
+    variables: tuple[str, ...] = ()
+
+    @property
+    def steps(self) -> tuple[Setting, ...]:
+        """Everything that had a say, in order."""
+        return (*self.settings, *self.through)
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.path or '(root)'} = {json.dumps(self.value, ensure_ascii=False, default=str)}"
+        ]
+        lines += [
+            f"  {each.how} at {each.place}" if each.place else f"  {each.how}"
+            for each in self.steps
+        ]
+        lines += [f"  from the environment: {name}" for name in self.variables]
+        return "\n".join(lines)
+
+
+class Placed(msgspec.Struct, frozen=True):
+    """Where a value is written, the directives it came through, outermost first, and the variables in it."""
+
+    span: Span | None
+    through: tuple[Span, ...] = ()
+    variables: tuple[str, ...] = ()
+
+
+class Loaded(Generic[C]):
+    """A loaded configuration. It pickles, and never changes."""
+
+    config: C
+    kind: str
+    warnings: tuple[Diagnostic, ...]
+    sources: tuple[Source, ...]
+    _tree: Tree
+    _documents: tuple[Document, ...]
+    _written: Callable[[C], Any]
+    _takes_variables: bool
+
+    def __init__(
+        self,
+        config: C,
+        kind: str,
+        warnings: tuple[Diagnostic, ...],
+        tree: Tree,
+        documents: tuple[Document, ...],
+        sources: tuple[Source, ...],
+        written: Callable[[C], Any] | None = None,
+        *,
+        takes_variables: bool = False,
+    ) -> None:
+        self.__dict__.update(
+            config=config,
+            kind=kind,
+            warnings=warnings,
+            sources=sources,
+            _tree=tree,
+            _documents=documents,
+            _written=written or plain_data,
+            _takes_variables=takes_variables,
+        )
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a loaded configuration never changes: cannot set {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a loaded configuration never changes: cannot delete {name!r}")
+
+    def __repr__(self) -> str:
+        return f"Loaded(kind={self.kind!r}, sources={[source.name for source in self.sources]})"
+
+    # ----------------------------------------------------------------------------------------------- values
+
+    def to_dict(self, *, show_env: bool = True) -> Any:
+        """The configuration as plain data. Without `show_env`, values from the environment are `${NAME}`."""
+        plain = self._written(self.config)
+        return plain if show_env else self._hidden(self._with_written_paths(plain))
+
+    @cached_property
+    def digest(self) -> str:
+        """sha256 over the canonical form: sorted keys, no defaults, values from the environment by name. The
+        same on every machine, whatever the order of keys; no secret goes into it. Text that merely looks like a
+        variable is written as its author would, so that it is not taken for one."""
+        import hashlib  # slow to import, and most loads never ask
+
+        plain = self._with_written_paths(without_defaults(self.config))
+        alike = self._takes_variables and b"${" in canonical(plain)
+        return hashlib.sha256(
+            canonical(self._hidden(plain, literal=_as_literal if alike else None))
+        ).hexdigest()
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The names of the environment variables this load looked up."""
+        names = (
+            name
+            for document in self._documents
+            if document.substituted_text is not None
+            for name in document.substituted_text.names
+        )
+        return tuple(dict.fromkeys(names))
+
+    @cached_property
+    def _touched(self) -> dict[tuple[int, Path], tuple[tuple[str, ...], str]]:
+        return {
+            (id(document), touch.path): (touch.names, touch.written)
+            for document in self._documents
+            for touch in document.touches()
+            if not touch.is_key
+        }
+
+    def _with_written_paths(self, plain: Any) -> Any:
+        """Plain data with paths as they were written: absolute ones differ from machine to machine."""
+        for path in self._tree.origins.brought(MADE_ABSOLUTE):
+            origin = self._tree.story(path).origin
+            holder = get(plain, path[:-1])
+            if isinstance(holder, dict) and path[-1] in holder:
+                holder[path[-1]] = get(origin.document.value, origin.path)
+        return plain
+
+    @cached_property
+    def _touched_keys(self) -> dict[str, str]:
+        return {
+            str(touch.path[-1]): touch.written
+            for document in self._documents
+            for touch in document.touches()
+            if touch.is_key
+        }
+
+    def shown(self, path: Path) -> Path:
+        """A path whose keys are as the author wrote them, where a variable went into one."""
+        keys = self._touched_keys
+        return (
+            tuple(keys.get(step, step) if isinstance(step, str) else step for step in path)
+            if keys
+            else path
+        )
+
+    def _hidden(
+        self, plain: Any, path: Path = ROOT, literal: Callable[[str], str] | None = None
+    ) -> Any:
+        """Plain data at `path` with every leaf a variable went into as the author wrote it; `literal` says how text
+        is written that none went into."""
+        if (
+            literal is None
+            and not self._touched
+            and not self._touched_keys
+            and not self._escaped.texts
+        ):
+            return plain
+        if isinstance(plain, dict):
+            keys = self._touched_keys
+            return {
+                keys.get(key) or self._hidden_text(key, literal): self._hidden(
+                    child, (*path, key), literal
+                )
+                for key, child in plain.items()
+            }
+        if isinstance(plain, list):
+            return [
+                self._hidden(child, (*path, number), literal) for number, child in enumerate(plain)
+            ]
+        return self._hidden_leaf(plain, self._tree.story(path).origin, literal)
+
+    @cached_property
+    def _escaped(self) -> Redactor:
+        """Knows what is left of values that changed the structure of a text, wherever it ended up."""
+        return Redactor(texts=(each for document in self._documents for each in document.escaped))
+
+    def _hidden_leaf(
+        self, value: Any, origin: Origin, literal: Callable[[str], str] | None = None
+    ) -> Any:
+        origin = _written_at(origin)
+        known = self._touched.get((id(origin.document), origin.path))
+        if known is not None:
+            return known[1]
+        if isinstance(value, str):
+            return self._hidden_text(value, literal)
+        return self._escaped.texts.get(str(value), value)
+
+    def _hidden_text(self, text: str, literal: Callable[[str], str] | None) -> str:
+        hidden = self._escaped.text(text)
+        return literal(text) if literal is not None and hidden == text else hidden
+
+    # ----------------------------------------------------------------------------------------------- places
+
+    def steps(self, path: str | Path) -> Path:
+        """A path into the configuration; one that only the author would write is translated, `${NAME}` in a key
+        too."""
+        steps = self.unshown(_path_given(path))
+        if get(self._tree.value, steps, _MISSING) is not _MISSING:
+            return steps
+        for start, end in self._tree.moves:
+            if steps[: len(start)] == start:
+                steps = end + steps[len(start) :]
+        return steps
+
+    def unshown(self, path: Path) -> Path:
+        """The path that `shown` shows as `path`."""
+        if not self._touched_keys:
+            return path
+        keys = {written: key for key, written in self._touched_keys.items()}
+        return tuple(keys.get(step, step) if isinstance(step, str) else step for step in path)
+
+    def moved(self, path: Path) -> Path:
+        """The keys that the author may write at `path` although the configuration has them elsewhere."""
+        return tuple(start[-1] for start, _ in self._tree.moves if start and start[:-1] == path)
+
+    def authored(self, path: Path) -> Path:
+        """A path of the configuration as the author would write it."""
+        return self._tree.authored(path)
+
+    def locate(self, path: str | Path) -> Span | None:
+        """Where the value at `path` is written, None for a default."""
+        origin = _written_at(self._tree.story(self.steps(path)).origin)
+        found = origin.document.locate([origin.path]).get(origin.path)
+        return None if found is None else found.value
+
+    def places(self, paths: Iterable[Path]) -> dict[Path, Placed]:
+        """Where the values at many paths are written; each document is searched once."""
+        stories = {path: self._story(path) for path in paths}
+        wanted: dict[int, tuple[Document, dict[Path, None]]] = {}
+        for story in stories.values():
+            for origin in (story.origin, *(via.at for via in story.via if via.at is not None)):
+                wanted.setdefault(id(origin.document), (origin.document, {}))[1][origin.path] = None
+        spans = {
+            (number, path): located.value
+            for number, (document, inner) in wanted.items()
+            for path, located in document.locate(inner).items()
+        }
+        return {path: self._placed(story, spans) for path, story in stories.items()}
+
+    def _story(self, path: Path) -> Story:
+        """The story of the value at `path`, with the place it is written at."""
+        story = self._tree.story(path)
+        return msgspec.structs.replace(story, origin=_written_at(story.origin))
+
+    def _placed(self, story: Story, spans: dict[tuple[int, Path], Span]) -> Placed:
+        ways = (
+            spans.get((id(via.at.document), via.at.path)) for via in story.via if via.at is not None
+        )
+        here = (id(story.origin.document), story.origin.path)
+        names, _ = self._touched.get(here, ((), ""))
+        return Placed(spans.get(here), tuple(each for each in ways if each is not None), names)
+
+    def explain(self, path: str | Path, *, show_env: bool = False) -> Explanation:
+        """Who set the value at `path`, what it replaced, and through what it came.
+
+        Values from the environment are `${NAME}` unless `show_env`. Raises `UsageError` if there is no such value.
+        """
+        steps = self.steps(path)
+        value = get(self._written(self.config), steps, _MISSING)
+        if value is _MISSING:
+            value = get(self._tree.value, steps, _MISSING)
+        if value is _MISSING:
+            return self._default(steps)
+        story = self._story(steps)
+        settings = [self._setting(origin, "replaced", show_env) for origin in self._replaced(steps)]
+        settings.append(self._setting(story.origin, "written", show_env, wins=True))
+        settings += [
+            self._setting(origin, "merged over it", show_env, wins=True) for origin in story.merged
+        ]
+        through = [
+            self._setting(via.at, via.how, show_env) if via.at else Setting(None, "", via.how)
+            for via in story.via
+        ]
+        touched = self._touched.get((id(story.origin.document), story.origin.path))
+        authored = self._tree.authored(steps)
+        return Explanation(
+            format_path(authored if show_env else self.shown(authored)),
+            value if show_env else self._hidden(value, steps),
+            tuple(settings),
+            tuple(through),
+            touched[0] if touched else (),
+        )
+
+    def _replaced(self, path: Path) -> Iterator[Origin]:
+        """What the value at `path` replaced, also where a whole list or mapping around it was replaced."""
+        for depth in range(len(path) + 1):
+            for origin in self._tree.story(path[:depth]).replaced:
+                before = origin.child(path[depth:])
+                if get(before.document.value, before.path, _MISSING) is not _MISSING:
+                    yield before
+
+    def _default(self, steps: Path) -> Explanation:
+        """The story of a value nobody wrote: it has none, but it may have a default."""
+        value: Any = self.config
+        for number, step in enumerate(steps):
+            known = _children(value)
+            if step not in known:
+                raise no_value(
+                    self.shown(steps[: number + 1]),
+                    self.shown((*known, *self.moved(steps[:number]))),
+                )
+            value = known[step]
+        return Explanation(
+            format_path(self.shown(self._tree.authored(steps))), plain_data(value), ()
+        )
+
+    def _setting(self, origin: Origin, how: str, show_env: bool, *, wins: bool = False) -> Setting:
+        found = origin.document.locate([origin.path]).get(origin.path)
+        value = get(origin.document.value, origin.path)
+        path = origin.path
+        if not show_env:
+            value, path = self._as_written(value, origin), self.shown(path)
+        return Setting(found.value if found else None, format_path(path), how, value, wins)
+
+    def _as_written(self, value: Any, origin: Origin) -> Any:
+        """A part of one document with every leaf a variable went into as the author wrote it."""
+        if isinstance(value, dict):
+            keys = self._touched_keys
+            return {
+                keys.get(key, key): self._as_written(each, origin.child((key,)))
+                for key, each in value.items()
+            }
+        if isinstance(value, list):
+            return [
+                self._as_written(each, origin.child((number,))) for number, each in enumerate(value)
+            ]
+        return self._hidden_leaf(value, origin)
+
+    # --------------------------------------------------------------------------------------------- pickling
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What was looked up by the identity of documents means nothing in another process.
+        return {name: value for name, value in self.__dict__.items() if name not in _DERIVED}
+
+
+def _path_given(path: object) -> Path:
+    """The path that a caller wants to know about. Raises `UsageError`, or `PathSyntaxError` for a text that is none."""
+    if isinstance(path, str):
+        return parse_path(path)
+    if isinstance(path, list | tuple) and all(isinstance(step, str | int) for step in path):
+        return tuple(path)
+    raise wrong("path", path, "a path as str, or a tuple of keys and indexes")
+
+
+def no_value(path: Path, known: Iterable[str | int]) -> UsageError:
+    """What to raise where there is no value at `path`, given what there is beside it."""
+    guess = nearest(str(path[-1]), map(str, known)) if path else None
+    hint = f"; did you mean {format_path((*path[:-1], guess))!r}?" if guess else ""
+    return UsageError(f"there is no value at {format_path(path)!r}{hint}")
+
+
+def _written_at(origin: Origin) -> Origin:
+    """The origin itself; for a part of what was made of one text, such as a list of `a, b`, that of the text."""
+    value: Any = origin.document.value
+    for depth, step in enumerate(origin.path):
+        if not isinstance(value, dict | list):
+            return Origin(origin.document, origin.path[:depth])
+        value = get(value, (step,), _MISSING)
+        if value is _MISSING:
+            return origin  # nobody wrote it
+    return origin
+
+
+def _children(value: Any) -> dict[str | int, Any]:
+    """What a part of a typed configuration holds, by the names people write; defaults included."""
+    if isinstance(value, msgspec.Struct):
+        info = msgspec.structs.fields(value)
+        return {field.encode_name: getattr(value, field.name) for field in info}
+    if isinstance(value, dict):
+        return value
+    return dict(enumerate(value)) if isinstance(value, list | tuple) else {}
+
+
+def _as_literal(text: str) -> str:
+    """Text that holds `${` in the spelling that no variable is replaced in."""
+    return text.replace("$", "$$") if "${" in text else text
+
+
+def canonical(plain: Any) -> bytes:
+    """Plain data as canonical JSON."""
+    return json.dumps(
+        plain, sort_keys=True, ensure_ascii=False, separators=(",", ":"), allow_nan=False
+    ).encode()

@@ -1,0 +1,419 @@
+"""Values that remember where their parts came from.
+
+A `Tree` is a plain value with a sparse, persistent trie of origins beside it: an entry stands only where
+something was composed. All else inherits from the nearest entry above, so a file that includes nothing has
+exactly one. Nothing here changes its arguments; results share whatever did not change.
+
+Nothing here can contain itself, so the garbage collector need not look at it (`gc=False`).
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, Literal
+
+import msgspec
+
+from equipage.core.path import ROOT, Path
+from equipage.syntax.document import Document
+
+#: How a path became absolute; whoever compares configurations looks at what the author wrote.
+MADE_ABSOLUTE = "made absolute"
+#: From this depth on, a merge replaces instead of descending.
+MAX_MERGE_DEPTH = 64
+
+Strategy = Literal["merge", "replace", "append"]
+#: Which strategy applies at a path, given both values.
+Choice = Callable[[Path, Any, Any], Strategy]
+
+
+class Hole:
+    """Stands where a value could not be had. Findings below a hole would be noise and are not made."""
+
+    __slots__ = ()
+    _only: Hole | None = None
+
+    def __new__(cls) -> Hole:
+        cls._only = cls._only or super().__new__(cls)
+        return cls._only
+
+    def __repr__(self) -> str:
+        return "HOLE"
+
+
+HOLE: Final = Hole()
+
+
+class Origin(msgspec.Struct, frozen=True, gc=False):
+    """A part of a document."""
+
+    document: Document
+    path: Path = ROOT
+
+    def child(self, steps: Path) -> Origin:
+        return Origin(self.document, self.path + steps) if steps else self
+
+
+class Via(msgspec.Struct, frozen=True, gc=False):
+    """What brought a value to its place: a directive, a layer, a normalisation; and where that is written."""
+
+    how: str
+    at: Origin | None = None
+
+
+class Story(msgspec.Struct, frozen=True, gc=False):
+    """All that is known about the origin of one value: where it was written, through what it came, outermost
+    first, and what it replaced or was laid over."""
+
+    origin: Origin
+    via: tuple[Via, ...] = ()
+    replaced: tuple[Origin, ...] = ()
+    merged: tuple[Origin, ...] = ()
+
+
+class Origins(msgspec.Struct, eq=False, gc=False):
+    """A node of the trie. `here` None means: as the node above says.
+
+    `via` is what brought the value here, outermost first. An override stands in the file that includes, not in
+    the included one: `skip` says how many of the `via` above do not count from this node on.
+    """
+
+    here: Origin | None = None
+    via: tuple[Via, ...] = ()
+    below: Mapping[str | int, Origins] = {}
+    replaced: tuple[Origin, ...] = ()
+    merged: tuple[Origin, ...] = ()
+    skip: int = 0
+
+    def changed(self, **changes: Any) -> Origins:
+        return msgspec.structs.replace(self, **changes)
+
+    def story(self, path: Path) -> Story:
+        """The story of the value at `path`. The node it is asked of must know its own origin."""
+        assert self.here is not None
+        if not path:
+            return Story(self.here, self.via, self.replaced, self.merged)
+        node: Origins | None = self
+        origin, depth, via = self.here, 0, self.via
+        for number, step in enumerate(path, 1):
+            node = node.below.get(step) if node is not None else None
+            if node is None:
+                break
+            if node.here is not None:
+                origin, depth = node.here, number
+            via = via[: len(via) - node.skip] + node.via
+        replaced, merged = (node.replaced, node.merged) if node is not None else ((), ())
+        return Story(origin.child(path[depth:]), via, replaced, merged)
+
+    def at(self, path: Path) -> Origins:
+        """The trie of the value at `path`, standing on its own; what brought the values above is not in it."""
+        node: Origins | None = self
+        for step in path:
+            node = node.below.get(step) if node is not None else None
+        origin = self.story(path).origin
+        return node.changed(here=origin) if node is not None else Origins(origin)
+
+    def put(self, path: Path, node: Origins) -> Origins:
+        """This trie with `node` at `path`; what was known below is dropped."""
+        if not path:
+            return node
+        below = dict(self.below)
+        below[path[0]] = (
+            node if len(path) == 1 else below.get(path[0], Origins()).put(path[1:], node)
+        )
+        return self.changed(below=below)
+
+    def brought(self, how: str) -> Iterator[Path]:
+        """The paths of the values that came to their place in this way."""
+        stack: list[tuple[Path, Origins]] = [(ROOT, self)]
+        while stack:
+            path, node = stack.pop()
+            if any(via.how == how for via in node.via):
+                yield path
+            stack.extend(((*path, step), child) for step, child in node.below.items())
+
+
+class Tree(msgspec.Struct, frozen=True, gc=False):
+    """A value, where its parts came from, and how parts were moved since the author wrote them."""
+
+    value: Any
+    origins: Origins
+    moves: tuple[tuple[Path, Path], ...] = ()
+
+    @classmethod
+    def of(cls, document: Document) -> Tree:
+        return cls(document.value, Origins(Origin(document)))
+
+    def story(self, path: Path) -> Story:
+        return self.origins.story(path)
+
+    def authored(self, path: Path) -> Path:
+        """The path as the author would write it: moves undone, the last one first."""
+        return Undone(self.moves).path(path) if self.moves else path
+
+    def at(self, path: Path) -> Tree:
+        """The part at `path` as a tree of its own."""
+        return Tree(get(self.value, path), self.origins.at(path))
+
+
+class Undone:
+    """Moves by where they end, so that undoing many of them for many paths does not look at each of them."""
+
+    def __init__(self, moves: Sequence[tuple[Path, Path]]) -> None:
+        self._moves = moves
+        self._by_end: dict[Path, list[int]] = {}
+        for number, (_, end) in enumerate(moves):
+            self._by_end.setdefault(end, []).append(number)
+
+    def path(self, path: Path) -> Path:
+        """The path before all moves."""
+        before = len(self._moves)
+        while (last := self._last(path, before)) is not None:
+            start, end = self._moves[last]
+            path, before = start + path[len(end) :], last
+        return path
+
+    def _last(self, path: Path, before: int) -> int | None:
+        """The last move ahead of number `before` that brought a path, or something around it, to its place."""
+        found: int | None = None
+        for depth in range(len(path) + 1) if before else ():
+            numbers = self._by_end.get(path[:depth], ())
+            earlier = bisect.bisect_left(numbers, before)
+            if earlier and (found is None or numbers[earlier - 1] > found):
+                found = numbers[earlier - 1]
+        return found
+
+
+def get(value: Any, path: Path, default: Any = None) -> Any:
+    """The part of a plain value at `path`, or `default`."""
+    for step in path:
+        if value.__class__ is dict or isinstance(value, dict):
+            if step not in value:
+                return default
+        elif not isinstance(value, list) or not isinstance(step, int) or step >= len(value):
+            return default
+        value = value[step]
+    return value
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    """The value if it is a mapping, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def walk(value: Any, path: Path = ROOT) -> Iterator[tuple[Path, Any]]:
+    """Every node of a plain value with its path, parents first, in document order."""
+    stack: list[tuple[Path, Any]] = [(path, value)]
+    while stack:
+        here, node = stack.pop()
+        yield here, node
+        if isinstance(node, dict):
+            stack.extend(((*here, key), child) for key, child in reversed(node.items()))
+        elif isinstance(node, list):
+            stack.extend(((*here, number), node[number]) for number in range(len(node) - 1, -1, -1))
+
+
+def find(value: Any, key: str) -> list[Path]:
+    """The paths of the outermost mappings that hold `key`, in document order.
+
+    Paths are built only for what is found: the walk itself carries links to the step before.
+    """
+    found: list[Path] = []
+    stack: list[tuple[Any, Any]] = [(value, None)]
+    while stack:
+        node, link = stack.pop()
+        if node.__class__ is dict:
+            if key in node:
+                found.append(_steps(link))
+                continue
+            stack.extend(
+                (child, (link, step))
+                for step, child in reversed(node.items())
+                if child.__class__ in (dict, list)
+            )
+        elif node.__class__ is list:
+            stack.extend(
+                (node[step], (link, step))
+                for step in range(len(node) - 1, -1, -1)
+                if node[step].__class__ in (dict, list)
+            )
+    return found
+
+
+def _steps(link: Any) -> Path:
+    steps: list[str | int] = []
+    while link is not None:
+        link, step = link
+        steps.append(step)
+    return tuple(reversed(steps))
+
+
+def graft(tree: Tree, parts: Mapping[Path, Tree]) -> Tree:
+    """The tree with whole parts replaced, or added to a mapping. Containers on the way are copied once, however many
+    parts there are."""
+    if not parts:
+        return tree
+    if ROOT in parts:
+        part = parts[ROOT]
+        return Tree(part.value, part.origins, tree.moves)
+    groups: dict[str | int, dict[Path, Tree]] = {}
+    for path, part in parts.items():
+        groups.setdefault(path[0], {})[path[1:]] = part
+    value: Any = list(tree.value) if isinstance(tree.value, list) else dict(tree.value)
+    below = dict(tree.origins.below)
+    for step, group in groups.items():
+        known = below.get(step, Origins())
+        child = graft(Tree(None if ROOT in group else value[step], known), group)
+        value[step], below[step] = child.value, child.origins
+    return Tree(value, tree.origins.changed(below=below), tree.moves)
+
+
+def put(
+    tree: Tree, path: Path, value: Any, *, origin: Path | None = None, how: str = "normalised"
+) -> Tree:
+    """The tree with `value` at `path`. Its origin is what stands at the path `origin`, by default at `path`."""
+    story = tree.story(path if origin is None else origin)
+    node = Origins(story.origin, (Via(how),) if how else ())
+    return Tree(_set(tree.value, path, value), tree.origins.put(path, node), tree.moves)
+
+
+def put_all(tree: Tree, values: Mapping[Path, Any], *, how: str = "normalised") -> Tree:
+    """As `put`, for many values that are there; containers on the way are copied once."""
+    via = (Via(how),) if how else ()
+    return graft(
+        tree,
+        {
+            path: Tree(value, Origins(tree.story(path).origin, via))
+            for path, value in values.items()
+        },
+    )
+
+
+def attach(tree: Tree, path: Path, part: Tree) -> Tree:
+    """The tree with a part of another origin at `path`; missing mappings on the way are made."""
+    return Tree(
+        _set(tree.value, path, part.value), tree.origins.put(path, part.origins), tree.moves
+    )
+
+
+def remove(tree: Tree, path: Path) -> Tree:
+    """The tree without the mapping entry at `path`."""
+    return remove_all(tree, (path,))
+
+
+def remove_all(tree: Tree, paths: Iterable[Path]) -> Tree:
+    """The tree without the mapping entries at `paths`. Containers on the way are copied once."""
+    groups: dict[str | int, list[Path]] = {}
+    for path in paths:
+        groups.setdefault(path[0], []).append(path[1:])
+    if not groups:
+        return tree
+    value: Any = list(tree.value) if isinstance(tree.value, list) else dict(tree.value)
+    below = dict(tree.origins.below)
+    for step, rest in groups.items():
+        if ROOT in rest:
+            value.pop(step, None)
+            below.pop(step, None)
+            continue
+        child = remove_all(Tree(value[step], below.get(step, Origins())), rest)
+        value[step] = child.value
+        if step in below:
+            below[step] = child.origins
+    return Tree(value, tree.origins.changed(below=below), tree.moves)
+
+
+def move(tree: Tree, start: Path, end: Path) -> Tree:
+    """The tree with the mapping entry at `start` moved to `end`; its origins move with it."""
+    part = tree.at(start)
+    moved = remove(tree, start)
+    value = _set(moved.value, end, part.value)
+    return Tree(value, moved.origins.put(end, part.origins), (*tree.moves, (start, end)))
+
+
+def select(tree: Tree, path: Path, numbers: Sequence[int]) -> Tree:
+    """The tree with only those entries of the list at `path`; each keeps its origin."""
+    part = tree.at(path)
+    below: dict[str | int, Origins] = {
+        new: part.origins.at((old,)) for new, old in enumerate(numbers)
+    }
+    entries = [part.value[number] for number in numbers]
+    return Tree(
+        _set(tree.value, path, entries),
+        tree.origins.put(path, _selected(tree, path, below)),
+        tree.moves,
+    )
+
+
+def _selected(tree: Tree, path: Path, below: dict[str | int, Origins]) -> Origins:
+    """The node of a list at `path`, with other entries below it."""
+    node: Origins | None = tree.origins
+    for step in path:
+        node = node.below.get(step) if node is not None else None
+    return Origins(below=below) if node is None else node.changed(below=below)
+
+
+def _set(value: Any, path: Path, new: Any) -> Any:
+    """A copy of `value` with `new` at `path`; missing mappings on the way are made."""
+    if not path:
+        return new
+    step, rest = path[0], path[1:]
+    if isinstance(value, list):
+        copy = list(value)
+        assert isinstance(step, int)
+        copy[step] = _set(copy[step], rest, new)
+        return copy
+    return {**value, step: _set(value.get(step, {}), rest, new)}
+
+
+def always_merge(_path: Path, _base: Any, _over: Any) -> Strategy:
+    """The default strategy: mappings merge, anything else replaces."""
+    return "merge"
+
+
+def merge(base: Tree, over: Tree, strategy: Choice = always_merge) -> Tree:
+    """`over` laid on `base`: mappings merge key by key, any other pair is replaced by `over`.
+
+    A merged mapping keeps the place of its base, with `over` as a related place. A replaced value is wholly
+    that of `over`. `strategy` may say otherwise for a path: `replace` a mapping as a whole, `append` a list.
+    Keys of the base come first; new ones follow in the order of `over`.
+    """
+    return _merge(base, over, strategy, ROOT, 0)
+
+
+def _merge(base: Tree, over: Tree, strategy: Choice, path: Path, above: int) -> Tree:
+    """`above` is how many `via` the nodes above have; those of the base do not count for what is laid over it."""
+    how = strategy(path, base.value, over.value)
+    inner = above - base.origins.skip + len(base.origins.via)
+    if how == "append" and isinstance(base.value, list) and isinstance(over.value, list):
+        return _append(base, over, inner)
+    both_maps = isinstance(base.value, dict) and isinstance(over.value, dict)
+    if how != "merge" or not both_maps or len(path) >= MAX_MERGE_DEPTH:
+        replaced = (*base.origins.replaced, base.story(ROOT).origin)
+        return Tree(over.value, over.origins.changed(replaced=replaced, skip=above), base.moves)
+    value = dict(base.value)
+    below = dict(base.origins.below)
+    for key in over.value:
+        child = _brought(over, key)
+        if key in value:
+            child = _merge(base.at((key,)), child, strategy, (*path, key), inner)
+        else:
+            child = Tree(child.value, child.origins.changed(skip=inner))
+        value[key], below[key] = child.value, child.origins
+    merged = (*base.origins.merged, over.story(ROOT).origin)
+    return Tree(value, base.origins.changed(below=below, merged=merged), base.moves)
+
+
+def _brought(tree: Tree, step: str | int) -> Tree:
+    """A child on its own that still knows what brought its parent."""
+    child = tree.at((step,))
+    above = tree.origins.via[: len(tree.origins.via) - child.origins.skip]
+    return Tree(child.value, child.origins.changed(via=above + child.origins.via))
+
+
+def _append(base: Tree, over: Tree, inner: int) -> Tree:
+    count = len(base.value)
+    below = dict(base.origins.below)
+    for number in range(len(over.value)):
+        below[count + number] = _brought(over, number).origins.changed(skip=inner)
+    return Tree([*base.value, *over.value], base.origins.changed(below=below), base.moves)

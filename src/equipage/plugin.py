@@ -1,0 +1,48 @@
+"""Everything a kind of your own needs, under one name.
+
+A package that brings a kind imports from here and names its `Kind` in the entry point group `equipage.kinds`. What is
+listed here changes only with a new major version.
+"""
+
+from __future__ import annotations
+
+from equipage.core.codes import Code
+from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown, fact
+from equipage.core.path import ROOT, Path
+from equipage.core.text import nearest
+from equipage.files.sandbox import FileProblem, PathPolicy
+from equipage.loading.kind import YAML_ONLY, Kind, Limits, NoOptions
+from equipage.loading.model import Shape
+from equipage.loading.schema import accept
+from equipage.loading.session import Session
+from equipage.loading.tree import HOLE, Tree, get, graft, merge, move, put, remove
+
+__all__ = [
+    "HOLE",
+    "ROOT",
+    "YAML_ONLY",
+    "Also",
+    "Change",
+    "Code",
+    "Fact",
+    "FileProblem",
+    "Kind",
+    "Limits",
+    "NoOptions",
+    "Path",
+    "PathPolicy",
+    "Remedy",
+    "Session",
+    "Shape",
+    "Shown",
+    "Tree",
+    "accept",
+    "fact",
+    "get",
+    "graft",
+    "merge",
+    "move",
+    "nearest",
+    "put",
+    "remove",
+]

@@ -1,0 +1,53 @@
+"""Workflow commands of GitHub Actions: each finding becomes an annotation at its line.
+
+A command is one line, `::error file=…,line=…::message`. Whatever could end the line, a property or the properties
+is escaped, so that no text or name of a checked file can start a command of its own, or act on a terminal.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+
+from equipage.core.diagnostics import Diagnostic, Severity
+from equipage.core.text import visible
+from equipage.workspace.report import Report
+
+_COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "note": "notice"}
+
+
+def render(report: Report, *, prefix: str = "") -> Iterator[str]:
+    """One line for each finding. `prefix` is the way from the root of the repository to where the run started."""
+    return (command(each, prefix) for each in report.diagnostics)
+
+
+def command(each: Diagnostic, prefix: str = "") -> str:
+    properties = {"title": f"equipage: {each.code}"} if each.name is None else _place(each, prefix)
+    listed = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
+    message = each.message if each.help is None else f"{each.message}\n{each.help}"
+    return f"::{_COMMANDS[each.severity]} {listed}::{_data(message)}\n"
+
+
+def _place(each: Diagnostic, prefix: str) -> dict[str, object]:
+    assert each.name is not None
+    properties: dict[str, object] = {"file": posixpath.join(prefix, _name(each.name))}
+    if each.span is not None:
+        line, column = each.span.source.position(each.span.start)
+        end_line, end_column = each.span.source.position(each.span.end)
+        properties |= {"line": line, "endLine": end_line}
+        if line == end_line:  # columns count only within one line
+            properties |= {"col": column, "endColumn": end_column}
+    return {**properties, "title": f"equipage: {each.code}"}
+
+
+def _name(name: str) -> str:
+    """A name without what acts on a terminal; line ends have an escape of their own."""
+    return "".join(each if each in "\r\n" else visible(each) for each in name)
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

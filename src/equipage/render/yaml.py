@@ -1,0 +1,160 @@
+"""Plain values as YAML that people like to read, and that reads back as the same values.
+
+Text is written plain where it can be, as a literal block where it has lines, and in double quotes with
+escapes wherever anything else could be misread. Comments can stand behind any scalar.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from equipage.core.path import ROOT, Path
+from equipage.core.text import visible
+from equipage.syntax.yaml.scalars import resolve_plain
+
+_INDENT = "  "
+#: libyaml gives up on a key without `?` that is longer than this.
+_LONGEST_KEY = 1000
+#: Deliberately narrower than what YAML allows: nobody should have to know the rules to read it.
+_PLAIN = re.compile(
+    r"""[\w$/\\^(](?:[\w .,;'"$&/\\^()\[\]{}+*@=~<>?!|%`\x80-\U0010ffff-]|:(?=\S)|(?<! )\#)*"""
+)
+#: What YAML text may hold unescaped, line feeds aside; characters that hide or reorder text are escaped, too.
+_PRINTABLE = re.compile(
+    "[\x20-\x7e\u00a0-\u00ac\u00ae-\u061b\u061d-\u200a\u2010-\u2027\u202f-\u205f\u2065\u2070-\ud7ff"
+    "\ue000-\ufdcf\ufdf0-\ufefe\uff00-\ufff8\ufffc\ufffd\U00010000-\U0010ffff]*"
+)
+_UNPRINTABLE = re.compile(f"[^{_PRINTABLE.pattern[1:-2]}]")
+_ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
+
+
+def dump(value: Any, comments: Mapping[Path, str] | None = None) -> str:
+    """A plain value as a YAML document. `comments` are written behind the values at their paths."""
+    return "\n".join(_Writer(comments or {}).node(value, ROOT, "")) + "\n"
+
+
+class _Writer:
+    def __init__(self, comments: Mapping[Path, str]) -> None:
+        self.comments = comments
+
+    def node(self, value: Any, path: Path, indent: str) -> Iterator[str]:
+        """The lines of a value. The first is not indented: whoever asks knows what stands before it."""
+        if isinstance(value, dict) and value:
+            yield from self.mapping(value, path, indent)
+        elif isinstance(value, list | tuple) and value:
+            yield from self.sequence(value, path, indent)
+        elif isinstance(value, str) and _is_block(value):
+            yield from self.block(value, path, indent)
+        else:
+            yield scalar(value) + self.comment(path)
+
+    def mapping(self, value: Mapping[Any, Any], path: Path, indent: str) -> Iterator[str]:
+        before = ""
+        for key, child in value.items():
+            here = (*path, key)
+            name = scalar(str(key), is_key=True)
+            if len(name) > _LONGEST_KEY:
+                yield f"{before}? {name}"
+                before, name = indent, ""
+            inside = _is_container(child)
+            lines = self.node(child, here, indent + _INDENT)
+            if inside:
+                yield f"{before}{name}:"
+                yield from (
+                    f"{indent}{_INDENT}{line}" if not number else line
+                    for number, line in enumerate(lines)
+                )
+            else:
+                yield f"{before}{name}: {next(lines)}"
+                yield from lines
+            before = indent
+
+    def sequence(self, value: Any, path: Path, indent: str) -> Iterator[str]:
+        before = ""
+        for number, child in enumerate(value):
+            lines = self.node(child, (*path, number), indent + _INDENT)
+            yield f"{before}- {next(lines)}"
+            yield from lines
+            before = indent
+
+    def block(self, value: str, path: Path, indent: str) -> Iterator[str]:
+        """A literal block; its lines are indented below the key or dash they belong to."""
+        body = value.rstrip("\n")
+        ends = len(value) - len(body)
+        chomping = "-" if not ends else "" if ends == 1 else "+"
+        # An indicator is needed where the first line itself begins with blanks.
+        indicator = "2" if body.startswith((" ", "\n")) else ""
+        yield f"|{indicator}{chomping}{self.comment(path)}"
+        inner = indent or _INDENT
+        yield from (f"{inner}{line}" if line else "" for line in body.split("\n"))
+        yield from [""] * (ends - 1)
+
+    def comment(self, path: Path) -> str:
+        text = self.comments.get(path)
+        return f"  # {visible(text)}" if text else ""
+
+
+def scalar(value: Any, *, is_key: bool = False) -> str:
+    """A scalar, or an empty collection, on one line."""
+    if isinstance(value, str):
+        return value if _is_plain(value, is_key=is_key) else quoted(value)
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return _number(value)
+    if isinstance(value, dict):
+        return "{}"
+    return "[]" if isinstance(value, list | tuple) else str(value)
+
+
+def quoted(text: str) -> str:
+    """Text in double quotes, with an escape for everything that could be misread."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{_UNPRINTABLE.sub(_escape, escaped)}"'
+
+
+def _escape(match: re.Match[str]) -> str:
+    character = match.group()
+    number = ord(character)
+    known = _ESCAPES.get(character)
+    return known or (
+        f"\\x{number:02x}"
+        if number < 0x100
+        else f"\\u{number:04x}"
+        if number < 0x10000
+        else f"\\U{number:08x}"
+    )
+
+
+def _number(value: float) -> str:
+    if math.isnan(value):
+        return ".nan"
+    if math.isinf(value):
+        return ".inf" if value > 0 else "-.inf"
+    return json.dumps(value)
+
+
+def _is_container(value: Any) -> bool:
+    return isinstance(value, dict | list | tuple) and bool(value)
+
+
+def _is_plain(text: str, *, is_key: bool) -> bool:
+    """Whether text can stand without quotes and still be that text."""
+    if not _PLAIN.fullmatch(text) or not _PRINTABLE.fullmatch(text) or text.endswith(" "):
+        return False
+    return isinstance(resolve_plain(text), str) and not (is_key and ":" in text)
+
+
+def _is_block(text: str) -> bool:
+    """Whether text reads best as a literal block, and survives it."""
+    if "\n" not in text.rstrip("\n") or len(text) > 1_000_000:
+        return False
+    lines = text.split("\n")
+    blank_with_spaces = any(line.isspace() for line in lines)
+    return not blank_with_spaces and all(_PRINTABLE.fullmatch(line) for line in lines)

@@ -1,0 +1,161 @@
+"""Headers of Markdown files: where the configuration ends and the prompt begins.
+
+Two grammars are in use, and they disagree on nearly everything; each is a value here. Offsets are those of the
+author's text, a byte order mark included, so that findings in a header need a shift and nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+import msgspec
+
+from equipage.syntax import Range
+
+Format = Literal["yaml", "toml"]
+Reason = Literal["no-opening-fence", "fence-not-first", "text-after-fence", "never-closed"]
+
+#: What Unicode calls white space. Python's own `strip` also takes four control characters.
+SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
+    map(chr, range(0x2000, 0x200B))
+)
+_BOM = "\ufeff"
+_REST_OF_LINE = re.compile(r"[^\r\n]*\r?")
+
+
+class Header(msgspec.Struct, frozen=True):
+    """A header was found: it is `text[start:end]`. Where the body is, `body_after` says."""
+
+    format: Format
+    start: int
+    end: int
+
+
+class NoHeader(msgspec.Struct, frozen=True):
+    """There is no header, and why.
+
+    `no-opening-fence`: the text starts with something else. `fence-not-first`: a fence follows, but something
+    stands before it that the grammar does not allow (`range`). `text-after-fence`: the opening fence is not
+    alone on its line; `range` is what follows it. `never-closed`: `range` is the opening fence.
+    """
+
+    reason: Reason
+    range: Range
+
+
+class Grammar(msgspec.Struct, frozen=True):
+    """How a header is fenced."""
+
+    name: str
+    fences: dict[str, Format]
+    #: Whether byte order marks, then white space, may stand before the opening fence.
+    skips_space: bool
+    #: Whether the closing fence is a line of its own, blanks around it allowed. Otherwise it is the first line
+    #: that starts with the fence, and the rest of that line belongs to the body.
+    closes_with_line: bool
+    #: Whether white space around the body is left out.
+    trims_body: bool
+    #: Whether blanks may follow the opening fence.
+    blank_after_fence: bool = False
+
+
+#: Single-file profiles and skills.
+PROFILE = Grammar(
+    name="profile",
+    fences={"---": "yaml", "+++": "toml"},
+    skips_space=True,
+    closes_with_line=True,
+    trims_body=True,
+)
+
+#: The agent files that a blueprint refers to; the body is exact to the last character.
+AGENT_MD = Grammar(
+    name="agent_md",
+    fences={"---": "yaml"},
+    skips_space=False,
+    closes_with_line=False,
+    trims_body=False,
+)
+
+#: The agents, commands, rules and skills of other tools.
+CONVENTION = Grammar(
+    name="convention",
+    fences={"---": "yaml"},
+    skips_space=True,
+    closes_with_line=True,
+    trims_body=True,
+    blank_after_fence=True,
+)
+
+
+def split(text: str, grammar: Grammar) -> Header | NoHeader:
+    """The header of `text`, or what keeps it from having one."""
+    opening = _opening(text, grammar)
+    if isinstance(opening, NoHeader):
+        return opening
+    fence = text[slice(*opening)]
+    behind = opening[1]
+    while grammar.blank_after_fence and text.startswith((" ", "\t"), behind):
+        behind += 1
+    start = _after_line_break(text, behind)
+    if start == behind:
+        rest = _REST_OF_LINE.match(text, start)
+        return NoHeader("text-after-fence", rest.span() if rest else (start, start))
+    closing = _closing(text, start, fence, grammar)
+    if closing is None:
+        return NoHeader("never-closed", opening)
+    return Header(grammar.fences[fence], start, closing)
+
+
+def body_after(text: str, end: int, grammar: Grammar) -> Range:
+    """Where the body stands in a text whose header ends at `end`."""
+    if not grammar.closes_with_line:
+        return _body(text, _after_line_break(text, end + 3), grammar)
+    line_feed = text.find("\n", end)
+    return _body(text, len(text) if line_feed < 0 else line_feed + 1, grammar)
+
+
+def _opening(text: str, grammar: Grammar) -> Range | NoHeader:
+    """Where the opening fence stands."""
+    if text.startswith(tuple(grammar.fences)):
+        return 0, 3
+    before_space = len(text) - len(text.lstrip(_BOM))
+    after_space = len(text) - len(text[before_space:].lstrip(SPACE))
+    offset = after_space if grammar.skips_space else 0
+    if text.startswith(tuple(grammar.fences), offset):
+        return offset, offset + 3
+    first = len(text) - len(text.lstrip(_BOM + SPACE))
+    if first != offset and text.startswith(tuple(grammar.fences), first):
+        return NoHeader("fence-not-first", (0, first))
+    return NoHeader("no-opening-fence", (offset, min(offset + 3, len(text))))
+
+
+def _after_line_break(text: str, offset: int) -> int:
+    """Past the line break at `offset`; a lone carriage return is none."""
+    if text.startswith("\r\n", offset):
+        return offset + 2
+    return offset + 1 if text.startswith("\n", offset) else offset
+
+
+def _closing(text: str, start: int, fence: str, grammar: Grammar) -> int | None:
+    """Where the line of the closing fence starts."""
+    while (found := text.find(fence, start)) >= 0:
+        start = text.rfind("\n", start, found) + 1 or start
+        line_feed = text.find("\n", found)
+        end = len(text) if line_feed < 0 else line_feed + 1
+        if grammar.closes_with_line:
+            if text[start:end].strip(SPACE) == fence:
+                return start
+        elif found == start:
+            return start
+        start = end
+    return None
+
+
+def _body(text: str, start: int, grammar: Grammar) -> Range:
+    if not grammar.trims_body:
+        return start, len(text)
+    body = text[start:].lstrip(SPACE)
+    start = len(text) - len(body)
+    return start, start + len(body.rstrip(SPACE))

@@ -1,0 +1,238 @@
+"""`${VAR}` on raw text, before anything is parsed.
+
+| written | becomes |
+|---|---|
+| `$$` | `$` |
+| `${NAME}` | the value; nothing, with a warning, if it is not set |
+| `${NAME:-text}` | the value if set, else `text` |
+| `${NAME:?text}` | the value if set, else an error |
+
+One pass, left to right; what was put in is never scanned again. Because substitution happens before parsing,
+`count: ${N}` with N=5 is a number, and a value that holds YAML could change the structure of the document:
+`structure_changes` finds where that happened. Every replaced piece is remembered, so that later places point
+into the text the author wrote and values from the environment are never shown.
+"""
+
+from __future__ import annotations
+
+import bisect
+import os
+from collections.abc import Iterator, Mapping
+
+import msgspec
+
+from equipage.core.text import expression
+from equipage.syntax import Irregularity, Range, SyntaxProblem, yaml
+
+_START = expression(r"\$[${]")
+_BRACES = expression(r"[{}]")
+#: Values made of these characters alone cannot end a scalar, start another or open a comment.
+_HARMLESS = expression(r"[A-Za-z0-9_./@+%~-]*")
+#: What divides YAML into scalars.
+_STRUCTURE = expression(r"[\s\x00-\x20'\"{}\[\],:#&*!|>%@`?]+")
+_COMMENT = expression(r"(?:^|\s)#")
+#: Names that a server's response templates use at run time; written with one `$` they are consumed here.
+_TEMPLATE = expression(r"(?:args|tool|resource|prompt|phase|request|connection|env|fn)\.")
+
+
+#: Stands for a required variable that is not set, so that the field it was meant for can be told and left out.
+_PLACEHOLDER = "unset"
+
+
+def of_process() -> dict[str, str]:
+    """The variables of this process. Their bytes are UTF-8 whatever the locale says: a file that loads here must
+    load in a bare `LC_ALL=C`, too."""
+    if not os.supports_bytes_environ:
+        return dict(os.environ)
+    pairs = ((os.fsencode(name), os.fsencode(value)) for name, value in os.environ.items())
+    return {
+        name.decode("utf-8", "surrogateescape"): value.decode("utf-8", "surrogateescape")
+        for name, value in pairs
+    }
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """A stretch of the author's text and what it became. `name` is None for `$$`."""
+
+    written: Range
+    became: Range
+    name: str | None
+    from_environment: bool
+    failed: bool = False
+
+
+class Substituted(msgspec.Struct, frozen=True):
+    """Text after substitution, with the way back to the author's."""
+
+    text: str
+    pieces: tuple[Piece, ...] = ()
+    irregularities: tuple[Irregularity, ...] = ()
+
+    def to_written(self, start: int, end: int) -> Range:
+        """A stretch of the new text in the author's: a piece that is touched is taken whole."""
+        if start == end:
+            vanished = self._vanished_behind(start)
+            if vanished is not None:
+                return vanished.written
+        return self._back(start, at_end=False), self._back(max(start, end), at_end=True)
+
+    def _vanished_behind(self, offset: int) -> Piece | None:
+        """The variable that became nothing, where an empty stretch is all that is left: `key: ${NOPE}`."""
+        number = bisect.bisect_left(self.pieces, offset, key=lambda piece: piece.became[0])
+        for piece in self.pieces[number : number + 1]:
+            if piece.became[0] == piece.became[1] and not self.text[offset : piece.became[0]].strip(
+                " "
+            ):
+                return piece
+        return None
+
+    def _back(self, offset: int, *, at_end: bool) -> int:
+        number = bisect.bisect_right(self.pieces, offset, key=lambda piece: piece.became[0]) - 1
+        if number < 0:
+            return offset
+        piece = self.pieces[number]
+        if at_end and offset == piece.became[0] and piece.became[0] != piece.became[1]:
+            # The stretch ends right before this piece and does not touch it.
+            return piece.written[0]
+        if offset < piece.became[1] or (at_end and offset == piece.became[1]):
+            return piece.written[1] if at_end else piece.written[0]
+        return piece.written[1] + offset - piece.became[1]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables that were looked up, in order of first use."""
+        return tuple(dict.fromkeys(piece.name for piece in self.pieces if piece.name is not None))
+
+    def secrets(self) -> tuple[tuple[str, str], ...]:
+        """Name and value of everything that came from the environment."""
+        used = (
+            (piece.name, self.text[slice(*piece.became)])
+            for piece in self.pieces
+            if piece.from_environment
+        )
+        return tuple(dict.fromkeys((name, value) for name, value in used if name is not None))
+
+
+def substitute(text: str, env: Mapping[str, str]) -> Substituted:
+    """`text` with its variables replaced from `env`.
+
+    Raises `SyntaxProblem` when a `${` is never closed: everything behind it would be guesswork.
+    """
+    if "$" not in text:
+        return Substituted(text)
+    out: list[str] = []
+    pieces: list[Piece] = []
+    found: list[Irregularity] = []
+    length = position = 0
+    while (match := _START.search(text, position)) is not None:
+        start = match.start()
+        out.append(text[position:start])
+        length += start - position
+        if match.group() == "$$":
+            position, name, value, known, failed = start + 2, None, "$", False, False
+        else:
+            position, name, value, known, failed = _variable(text, start, env, found)
+        out.append(value)
+        pieces.append(Piece((start, position), (length, length + len(value)), name, known, failed))
+        length += len(value)
+    out.append(text[position:])
+    return Substituted("".join(out), tuple(pieces), tuple(found))
+
+
+def _variable(
+    text: str, start: int, env: Mapping[str, str], found: list[Irregularity]
+) -> tuple[int, str, str, bool, bool]:
+    """Read one `${…}`: where it ends, its name, what it becomes, whether `env` had it, whether it failed."""
+    name, operator, rest, end = _read(text, start)
+    place = (start, end)
+    value = env.get(name)
+    if value is not None and not _is_text(value):
+        value = None
+    if ":" in name:
+        found.append(Irregularity("env-ambiguous-colon", place, values={"name": name}))
+    if value is not None:
+        return end, name, value, True, False
+    if operator == ":-":
+        return end, name, rest, False, False
+    if operator == ":?":
+        found.append(
+            Irregularity("env-required", place, values={"name": name, "why": rest or None})
+        )
+        return end, name, _PLACEHOLDER, False, True
+    template = f"${text[start:end]}" if _TEMPLATE.match(name) else None
+    found.append(Irregularity("env-missing", place, values={"name": name, "template": template}))
+    return end, name, "", False, False
+
+
+def _read(text: str, start: int) -> tuple[str, str | None, str, int]:
+    """The parts of the `${…}` at `start`: name, operator, text behind the operator, end."""
+    position = start + 2
+    while position < len(text):
+        if text[position] == "}":
+            return text[start + 2 : position], None, "", position + 1
+        operator = text[position : position + 2]
+        if operator in (":-", ":?"):
+            close = _closing(text, position + 2)
+            if close is None:
+                break
+            return text[start + 2 : position], operator, text[position + 2 : close], close + 1
+        position += 1
+    raise SyntaxProblem([Irregularity("env-unclosed", (start, min(start + 2, len(text))))])
+
+
+def _closing(text: str, position: int) -> int | None:
+    """Where the brace that belongs to an open `${` stands; inner braces are counted."""
+    depth = 1
+    for match in _BRACES.finditer(text, position):
+        depth += 1 if match.group() == "{" else -1
+        if depth == 0:
+            return match.start()
+    return None
+
+
+def _is_text(value: str) -> bool:
+    """Whether a value is proper text: bytes that were not UTF-8 come as lone surrogates."""
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def structure_changes(substituted: Substituted) -> Iterator[Irregularity]:
+    """Values from the environment that do not stay inside one scalar or one comment.
+
+    Such a value can add keys, end a quote or swallow what follows it.
+    """
+    text = substituted.text
+    risky = [
+        piece
+        for piece in substituted.pieces
+        if piece.from_environment and not _HARMLESS.fullmatch(text, *piece.became)
+    ]
+    if not risky:
+        return
+    ranges = [without_blanks(text, *piece.became) for piece in risky]
+    for piece, outcome in zip(risky, yaml.scalars_at(text, ranges), strict=True):
+        if outcome is False or (outcome is None and _starts_comment(text, *piece.became)):
+            yield Irregularity("env-changes-structure", piece.written, values={"name": piece.name})
+
+
+def _starts_comment(text: str, start: int, end: int) -> bool:
+    """Whether a value that stands in no node made the comment it stands in."""
+    line = text.rfind("\n", 0, start) + 1
+    return "#" in text[start:end] and _COMMENT.search(text[line:start]) is None
+
+
+def fragments(value: str) -> Iterator[str]:
+    """What may be left of a value that did not stay in one piece."""
+    return (part for part in _STRUCTURE.split(value) if part)
+
+
+def without_blanks(text: str, start: int, end: int) -> Range:
+    """A stretch of a text without the blanks at its ends, which no scalar keeps."""
+    stripped = text[start:end].strip()
+    if not stripped:
+        return start, start
+    start += len(text[start:end]) - len(text[start:end].lstrip())
+    return start, start + len(stripped)

@@ -1,0 +1,194 @@
+"""JSON Schemas for editors, made from the same Structs that decide what loads.
+
+`schema_for` describes what an *author* may write: the model of a kind, read as strictly as the kind reads it, plus
+what is replaced before the model sees it. Variables are known here; directives and shorthands are told by the
+kind's `schema` function, which usually is one call of `accept` for each.
+
+The export is never stricter than equipage: whatever loads, validates. It may be laxer, where a rule says more than a
+type.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import msgspec
+from msgspec import inspect as types
+
+from equipage.loading.kind import Kind
+from equipage.loading.model import Shape, type_info
+from equipage.loading.schema import Schema, accept, branches, takes_anything
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+#: `${NAME}` where a number, a word of a list, or a whole mapping is expected.
+VARIABLE: Schema = {
+    "title": "a variable",
+    "description": "Replaced by the value of an environment variable before the file is read.",
+    "type": "string",
+    "pattern": r"\$\{[^}]+\}",
+}
+
+
+def schema_for(kind: Kind) -> Schema:
+    """The JSON Schema (2020-12) of the files of a kind."""
+    writer = _Writer(kind.shape, variables=kind.uses_environment)
+    root = writer.schema(type_info(kind.model))
+    schema: Schema = {"title": kind.title, **root, "$defs": writer.definitions}
+    if kind.uses_environment:
+        schema = accept(schema, "variable", VARIABLE, at_root=False)
+    whole = kind.schema(schema) if kind.schema is not None else schema
+    return {"$schema": DIALECT, **whole}
+
+
+class _Writer:
+    """Types to schemas. Structs become definitions, so that a model may contain itself."""
+
+    def __init__(self, shape: Shape, *, variables: bool) -> None:
+        self.shape = shape
+        self.variables = variables
+        self.definitions: dict[str, Schema] = {}
+        self.names: dict[type, str] = {}
+
+    def schema(self, kind: types.Type) -> Schema:
+        if isinstance(kind, types.Metadata):
+            return {**self.schema(kind.type), **(kind.extra_json_schema or {})}
+        if isinstance(kind, types.UnionType):
+            return self._union(kind)
+        if isinstance(kind, types.StructType):
+            return {"$ref": f"#/$defs/{self._definition(kind)}"}
+        if isinstance(
+            kind, types.VarTupleType | types.ListType | types.SetType | types.FrozenSetType
+        ):
+            limits = _present(minItems=kind.min_length, maxItems=kind.max_length)
+            return {"type": "array", "items": self._slot(kind.item_type), **limits}
+        if isinstance(kind, types.TupleType):
+            return {
+                "type": "array",
+                "prefixItems": [self._slot(each) for each in kind.item_types],
+                "items": False,
+            }
+        if isinstance(kind, types.DictType):
+            limits = _present(minProperties=kind.min_length, maxProperties=kind.max_length)
+            return {"type": "object", "additionalProperties": self._slot(kind.value_type), **limits}
+        return _scalar(kind)
+
+    def _slot(self, kind: types.Type, *, optional: bool = False) -> Schema:
+        """The schema of a place for a value; `null` may stand for an absent one.
+
+        Where a value of another type is only warned of, the type is a hint among others.
+        """
+        schema = self.schema(kind)
+        if self.shape.mismatch != "error":
+            return schema if takes_anything(schema) else {"anyOf": [*branches(schema), {}]}
+        counts = self.shape.null_is_absent and (optional or _may_be_empty(kind))
+        if not counts or takes_anything(schema):
+            return schema
+        known = branches(schema)
+        return schema if {"type": "null"} in known else {"anyOf": [*known, {"type": "null"}]}
+
+    def _union(self, kind: types.UnionType) -> Schema:
+        tagged = sum(isinstance(each, types.StructType) for each in kind.types) > 1
+        branches = [self._branch(each, tagged=tagged) for each in kind.types]
+        return {} if any(map(takes_anything, branches)) else {"anyOf": branches}
+
+    def _branch(self, kind: types.Type, *, tagged: bool) -> Schema:
+        schema = self.schema(kind)
+        if tagged and isinstance(kind, types.StructType) and kind.tag_field is not None:
+            return {**schema, "required": [kind.tag_field]}
+        return schema
+
+    def _definition(self, kind: types.StructType) -> str:
+        if kind.cls not in self.names:
+            name = kind.cls.__name__
+            while name in self.definitions:
+                name += "_"
+            self.names[kind.cls] = name
+            self.definitions[name] = {}  # taken, before the fields may lead back here
+            self.definitions[name] = self._object(kind)
+        return self.names[kind.cls]
+
+    def _object(self, kind: types.StructType) -> Schema:
+        properties: dict[str, Any] = {}
+        if kind.tag_field is not None:
+            properties[kind.tag_field] = {"const": kind.tag}
+        for field in kind.fields:
+            properties[field.encode_name] = {
+                **self._slot(field.type, optional=not field.required),
+                **_default(field),
+            }
+        required = [field.encode_name for field in kind.fields if field.required]
+        return {
+            "title": _words(kind.cls.__name__),
+            **_present(description=_description(kind.cls)),
+            "type": "object",
+            "properties": properties,
+            **({"required": required} if required else {}),
+            **self._unknown(kind),
+        }
+
+    def _unknown(self, kind: types.StructType) -> Schema:
+        """Keys that are no fields are refused only where the kind refuses them."""
+        refused = kind.cls in self.shape.closed or self.shape.unknown == "error"
+        if not refused or not kind.forbid_unknown_fields:
+            return {}
+        exempt = [f"^{re.escape(prefix)}" for prefix in self.shape.exempt]
+        patterns = [*exempt, *([VARIABLE["pattern"]] if self.variables else [])]
+        allowed = {"patternProperties": dict.fromkeys(patterns, True)} if patterns else {}
+        return {**allowed, "additionalProperties": False}
+
+
+def _may_be_empty(kind: types.Type) -> bool:
+    """Whether `null` can stand for an empty one."""
+    if isinstance(kind, types.StructType):
+        return not any(field.required for field in kind.fields)
+    return isinstance(kind, types.VarTupleType | types.ListType | types.DictType)
+
+
+def _scalar(kind: types.Type) -> Schema:
+    if isinstance(kind, types.NoneType):
+        return {"type": "null"}
+    if isinstance(kind, types.BoolType):
+        return {"type": "boolean"}
+    if isinstance(kind, types.IntType | types.FloatType):
+        limits = _present(
+            minimum=kind.ge,
+            exclusiveMinimum=kind.gt,
+            maximum=kind.le,
+            exclusiveMaximum=kind.lt,
+            multipleOf=kind.multiple_of,
+        )
+        return {"type": "integer" if isinstance(kind, types.IntType) else "number", **limits}
+    if isinstance(kind, types.StrType):
+        limits = _present(
+            minLength=kind.min_length, maxLength=kind.max_length, pattern=kind.pattern
+        )
+        return {"type": "string", **limits}
+    if isinstance(kind, types.LiteralType):
+        return {"enum": list(kind.values)}
+    if isinstance(kind, types.EnumType):
+        return {"enum": [each.value for each in kind.cls]}
+    return {}
+
+
+def _present(**keywords: Any) -> Schema:
+    return {name: value for name, value in keywords.items() if value is not None}
+
+
+def _default(field: types.Field) -> Schema:
+    default = field.default
+    plain = isinstance(default, str | int | float | bool)
+    return {"default": default} if default is not msgspec.NODEFAULT and plain else {}
+
+
+def _description(cls: type) -> str | None:
+    """The first paragraph of a class's own docstring."""
+    written = cls.__dict__.get("__doc__")
+    if not written:
+        return None
+    return " ".join(re.split(r"\n[ \t]*\n", written.strip())[0].split())
+
+
+def _words(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name).lower()

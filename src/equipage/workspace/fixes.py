@@ -1,0 +1,346 @@
+"""Fixes, applied to text and proven before anything is written.
+
+`repair` takes the findings of a run and gives back new texts, one per file. A fix is taken only if the text with
+it parses to exactly the value that the old text and the fix's own claim lead to: a renamed key, a replaced
+scalar, a removed entry, and not one thing more. Where variables are replaced before parsing, placeholders stand
+for them in the proof, so that no environment is needed.
+
+Nothing here touches the disk.
+"""
+
+from __future__ import annotations
+
+import bisect
+import difflib
+import json
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from equipage.core.diagnostics import Diagnostic, Edit, Effect, Fix
+from equipage.core.path import Path
+from equipage.core.source import Source
+from equipage.core.text import UNSAFE
+from equipage.syntax import SyntaxProblem
+from equipage.syntax.document import load_value
+from equipage.syntax.variables import substitute
+
+Reason = Literal["overlaps", "unproven", "several-files", "unstable"]
+
+REASONS: dict[Reason, str] = {
+    "overlaps": "it overlaps another fix",
+    "unproven": "it would change more than it says",
+    "several-files": "it changes several files at once",
+    "unstable": "the file changed while it was being checked",
+}
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """A fix that was not taken, and why."""
+
+    finding: Diagnostic
+    reason: Reason
+
+
+class Repair(msgspec.Struct, frozen=True):
+    """The new text of one source and the findings it mends."""
+
+    source: Source
+    text: str
+    mended: tuple[Diagnostic, ...]
+
+
+def repair(
+    diagnostics: Iterable[Diagnostic], *, unsafe: bool = False
+) -> tuple[tuple[Repair, ...], tuple[Refusal, ...]]:
+    """The texts after every fix that can be taken, in the order of their files, and the fixes that cannot.
+
+    Of fixes that overlap the first in the text is taken; the other is left for the next run. Fixes that are not
+    safe are taken only with `unsafe`.
+    """
+    refused: list[Refusal] = []
+    files: dict[str, list[Diagnostic]] = {}
+    for each in diagnostics:
+        if each.fix is None or not (each.fix.safe or unsafe):
+            continue
+        sources = {edit.span.source.path or edit.span.source.name for edit in each.fix.edits}
+        if len(sources) == 1:
+            files.setdefault(sources.pop(), []).append(each)
+        elif sources:
+            refused.append(Refusal(each, "several-files"))
+    repairs = [_repair_file(found, refused) for _, found in sorted(files.items())]
+    return tuple(each for each in repairs if each is not None), tuple(refused)
+
+
+def diff(each: Repair) -> str:
+    """What a repair changes, as a unified diff that `git apply` reads."""
+    before, after = (_quoted(f"{side}/{each.source.name}") for side in "ab")
+    lines = difflib.unified_diff(_lines(each.source.text), _lines(each.text), before, after)
+    return "".join(
+        line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines
+    )
+
+
+#: What git writes for a character in a quoted name; others are written byte by byte.
+_QUOTES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
+
+
+def _quoted(name: str) -> str:
+    """A name as git writes it in a diff: as it is, or in quotes if something in it could end the line or hide."""
+    if not UNSAFE.search(name) and not _QUOTES.keys() & set(name):
+        return name
+    return f'"{"".join(_QUOTES.get(each) or _octal(each) for each in name)}"'
+
+
+def _octal(letter: str) -> str:
+    if not UNSAFE.search(letter):
+        return letter
+    return "".join(f"\\{byte:03o}" for byte in letter.encode("utf-8", "surrogateescape"))
+
+
+def _lines(text: str) -> list[str]:
+    """Lines with their ends; only a line feed ends one, as in every diff."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
+# ------------------------------------------------------------------------------------------------ one file
+
+
+def _repair_file(found: list[Diagnostic], refused: list[Refusal]) -> Repair | None:
+    chosen: dict[_Writes, Fix] = {}
+    mended: dict[_Writes, list[Diagnostic]] = {}
+    taken = _Taken()
+    source: Source | None = None
+    for each, fix in sorted(
+        ((each, each.fix) for each in found if each.fix), key=lambda pair: _writes(pair[1])
+    ):
+        writes = _writes(fix)
+        source = source or fix.edits[0].span.source
+        if writes in chosen:
+            mended[writes].append(each)
+        elif any(edit.span.source.text != source.text for edit in fix.edits):
+            refused.append(Refusal(each, "unstable"))
+        elif not taken.take(writes):
+            refused.append(Refusal(each, "overlaps"))
+        else:
+            chosen[writes], mended[writes] = fix, [each]
+    if source is None:
+        return None
+    proven = _proven(source, (), _units(chosen.values()))
+    kept = dict.fromkeys(map(_writes, proven))
+    refused.extend(
+        Refusal(each, "unproven")
+        for writes in chosen
+        if writes not in kept
+        for each in mended[writes]
+    )
+    if not proven:
+        return None
+    return Repair(
+        source,
+        _text_after(source.text, proven),
+        tuple(each for writes in kept for each in mended[writes]),
+    )
+
+
+#: What a fix writes where: the same for findings of several loads, which name one file by different sources.
+_Writes = tuple[tuple[int, int, str], ...]
+
+
+def _writes(fix: Fix) -> _Writes:
+    return tuple(sorted((edit.span.start, edit.span.end, edit.text) for edit in fix.edits))
+
+
+class _Taken:
+    """The stretches of a text that are spoken for, in order and apart from each other."""
+
+    def __init__(self) -> None:
+        self.stretches: list[tuple[int, int]] = []
+
+    def take(self, writes: _Writes) -> bool:
+        """Claim all stretches of a fix, or none if one of them is taken."""
+        before = list(self.stretches) if len(writes) > 1 else None
+        for start, end, _ in writes:
+            number = bisect.bisect_left(self.stretches, (start, end))
+            if not self._is_free(number, start, end):
+                self.stretches = before if before is not None else self.stretches
+                return False
+            self.stretches.insert(number, (start, end))
+        return True
+
+    def _is_free(self, number: int, start: int, end: int) -> bool:
+        """Edits that share a character or start at the same place would depend on their order."""
+        if number and (
+            self.stretches[number - 1][1] > start or self.stretches[number - 1][0] == start
+        ):
+            return False
+        return number == len(self.stretches) or (
+            self.stretches[number][0] >= end and self.stretches[number][0] > start
+        )
+
+
+def _text_after(text: str, fixes: Iterable[Fix]) -> str:
+    pieces: list[str] = []
+    done = 0
+    for edit in sorted(
+        (edit for fix in fixes for edit in fix.edits), key=lambda edit: edit.span.start
+    ):
+        pieces += text[done : edit.span.start], edit.text
+        done = edit.span.end
+    return "".join((*pieces, text[done:]))
+
+
+# ---------------------------------------------------------------------------------------------- the proof
+
+
+def _units(fixes: Iterable[Fix]) -> tuple[tuple[Fix, ...], ...]:
+    """The fixes that stand or fall together: a text that did not parse needs all its mends to do so."""
+    units: dict[object, list[Fix]] = {}
+    for fix in fixes:
+        mend = next(
+            (edit.effect for edit in fix.edits if edit.effect and edit.effect.kind == "mend"), None
+        )
+        units.setdefault(id(fix) if mend is None else mend.window, []).append(fix)
+    return tuple(map(tuple, units.values()))
+
+
+def _proven(
+    source: Source, base: tuple[Fix, ...], units: tuple[tuple[Fix, ...], ...]
+) -> tuple[Fix, ...]:
+    """`base`, which is proven, and the fixes of as many units as are proven with it.
+
+    Usually all are, in one go; else halves are tried, so that one bad fix costs a few proofs, not one for each.
+    """
+    together = (*base, *(fix for unit in units for fix in unit))
+    if not units or _is_proven(source, together):
+        return together
+    if len(units) == 1:
+        return base
+    middle = len(units) // 2
+    return _proven(source, _proven(source, base, units[:middle]), units[middle:])
+
+
+def _is_proven(source: Source, fixes: tuple[Fix, ...]) -> bool:
+    """Whether the text with `fixes` has the value that the fixes claim, in every document they are about."""
+    edits = [edit for fix in fixes for edit in fix.edits]
+    effects = [edit.effect for edit in edits if edit.effect is not None]
+    if len(effects) != len(edits):
+        return False
+    text = _text_after(source.text, fixes)
+    windows = {each.window: each for each in effects}
+    return all(
+        _holds(
+            source.text, text, edits, [each for each in effects if each.window == window], reading
+        )
+        for window, reading in windows.items()
+    )
+
+
+def _holds(
+    before: str, after: str, edits: Sequence[Edit], effects: Sequence[Effect], reading: Effect
+) -> bool:
+    low, high = reading.window
+    if not all(_is_clear_of(edit, low, high) for edit in edits):
+        return False
+    shift = sum(_growth(edit) for edit in edits if edit.span.start < low)
+    growth = sum(
+        _growth(edit) for edit in edits if low <= edit.span.start and edit.span.end <= high
+    )
+    mend = next((each for each in effects if each.kind == "mend"), None)
+    try:
+        old = _value(before[low:high], reading) if mend is None else json.loads(str(mend.value))
+        new = _value(after[low + shift : high + shift + growth], reading)
+        return _canonical(_claimed(old, effects)) == _canonical(new)
+    except (SyntaxProblem, _Impossible):
+        return False
+
+
+def _is_clear_of(edit: Edit, low: int, high: int) -> bool:
+    """Whether an edit stays on one side of a window, or inside if that is what it is about."""
+    inside = low <= edit.span.start and edit.span.end <= high
+    if (
+        edit.effect is not None
+        and edit.effect.window == (low, high)
+        and edit.effect.kind != "nothing"
+    ):
+        return inside
+    return inside or edit.span.end <= low or high <= edit.span.start
+
+
+def _growth(edit: Edit) -> int:
+    return len(edit.text) - (edit.span.end - edit.span.start)
+
+
+class _Placeholders(dict[str, str]):
+    """An environment in which every variable has the same harmless value."""
+
+    def get(self, _name: object, _default: object = None) -> str:
+        return "variable"
+
+
+def _value(text: str, reading: Effect) -> Any:
+    if reading.substituted:
+        text = substitute(text, _Placeholders()).text
+    if reading.format == "text":
+        return text
+    return load_value(reading.format, text, merge=reading.merge)
+
+
+def _canonical(value: Any) -> str:
+    """A form in which only equal values are equal: `1`, `1.0`, `"1"` and `true` are four."""
+    return json.dumps(value, sort_keys=True)
+
+
+class _Impossible(Exception):
+    """A claim does not fit the value: there is no such entry, or the new key is taken."""
+
+
+def _claimed(value: Any, effects: Sequence[Effect]) -> Any:
+    """The value with the effects, in one walk."""
+    return _with_effects(
+        value, [(each.path, each) for each in effects if each.kind not in ("nothing", "mend")]
+    )
+
+
+def _with_effects(value: Any, effects: list[tuple[Path, Effect]]) -> Any:
+    if not effects:
+        return value
+    if any(not path for path, _ in effects):
+        if len(effects) > 1 or effects[0][1].kind != "replace":
+            raise _Impossible
+        return effects[0][1].value
+    groups: dict[str | int, list[tuple[Path, Effect]]] = {}
+    for path, effect in effects:
+        groups.setdefault(path[0], []).append((path, effect))
+    if isinstance(value, list):
+        steps = [
+            (number, _entry(number, child, groups.pop(number, [])))
+            for number, child in enumerate(value)
+        ]
+        result: Any = [entry[1] for _, entry in steps if entry is not None]
+        renamed = any(entry is not None and entry[0] != number for number, entry in steps)
+    elif isinstance(value, dict):
+        entries = [_entry(key, child, groups.pop(key, [])) for key, child in value.items()]
+        kept = [entry for entry in entries if entry is not None]
+        result = dict(kept)
+        renamed = len(result) != len(kept)
+    else:
+        raise _Impossible
+    if groups or renamed:  # there is no such entry; an item has no name; the new name is taken
+        raise _Impossible
+    return result
+
+
+def _entry(
+    step: str | int, child: Any, effects: list[tuple[Path, Effect]]
+) -> tuple[str | int | float | bool | None, Any] | None:
+    """An entry after its own effects and those below it; None if it is removed."""
+    own = [effect for path, effect in effects if len(path) == 1 and effect.kind != "replace"]
+    below = [
+        (path[1:], effect) for path, effect in effects if len(path) > 1 or effect.kind == "replace"
+    ]
+    if any(effect.kind == "remove" for effect in own):
+        return None
+    return (own[0].value if own else step), _with_effects(child, below)

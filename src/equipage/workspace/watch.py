@@ -1,0 +1,504 @@
+"""Watching configurations: what changed on the disk, and what that changes.
+
+Events of the system only wake a watch. What changed is told by the disk: a load knows every path it looked for,
+found or not, and the stamp of every file it read, and both are compared with what is there now. So a missing file
+that appears, a folder that is renamed, a link that leads elsewhere and an event that was lost are all noticed.
+
+Needs the extra `equipage[watch]`.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+import msgspec
+
+from equipage.api import request_of, result_of
+from equipage.core.arguments import kind_given, place_given
+from equipage.core.diagnostics import Diagnostic, LoadError, UsageError
+from equipage.files.reading import Files, Seen, Stamp, display_name, stamp_of
+from equipage.files.sandbox import FileProblem
+from equipage.loading.pipeline import Request
+from equipage.loading.recognise import MANIFESTS
+from equipage.loading.result import Loaded
+from equipage.workspace.check import CHUNK, Candidate, Checked, Checker
+from equipage.workspace.project import EVERYTHING, Project, Projects, Selection, settings_files
+from equipage.workspace.report import Progress, Report, load_one, report_of
+
+if TYPE_CHECKING:
+    from watchfiles._rust_notify import RustNotify
+
+
+C = TypeVar("C")
+
+#: How long it must be quiet before changes are looked at, and how long a burst of them may last, in milliseconds.
+QUIET, BURST = 50, 300
+#: How long to wait for events before looking whether somebody wants to stop.
+_PATIENCE = 5000
+
+Stamps = dict[str, Stamp | None]
+#: Equal to the stamp of no file: whether this one is as it was read is not known.
+_UNSURE: Stamp = (-1, -1, -1, -1)
+
+
+# ------------------------------------------------------------------------------------------- looking at files
+
+
+class Look:
+    """One look at the disk: the stamp of each path is taken once."""
+
+    def __init__(self) -> None:
+        self.stamps: Stamps = {}
+
+    def __call__(self, path: str) -> Stamp | None:
+        if path not in self.stamps:
+            self.stamps[path] = stamp_of(path)
+        return self.stamps[path]
+
+    def changed(self, known: Stamps) -> set[str]:
+        """The paths that are not what they are known as."""
+        return {path for path, stamp in known.items() if self(path) != stamp}
+
+
+def known_stamps(seen: Seen, before: Mapping[str, Stamp | None]) -> Stamps:
+    """The stamps that what a load saw had when it saw it.
+
+    A file that could not be read has none of its own: it counts as seen if it is what it was `before` the load.
+    """
+    known: Stamps = dict(seen.read)
+    read = set(seen.read.values())
+    for path in seen.asked:
+        now = stamp_of(path)
+        is_certain = now is None or _is_folder(now) or now in read
+        known[path] = now if is_certain else before.get(path, _UNSURE)
+    return known
+
+
+def _is_folder(stamp: Stamp) -> bool:
+    return stamp[1] == -1
+
+
+def is_known_file(stamp: Stamp | None) -> bool:
+    """Whether a stamp is that of a file, or of none: a change of it is worth a word."""
+    return stamp is None or not _is_folder(stamp)
+
+
+def folders_around(paths: Iterable[str], bases: Iterable[str]) -> set[str]:
+    """The folders in which something must happen for any of `paths` to change: their own, and those above them
+    up to one of the bases; where there is none yet, the nearest one that exists."""
+    tops = tuple(base.rstrip(os.sep) + os.sep for base in bases)
+    folders: set[str] = set()
+    done: set[str] = set()
+    for folder in {os.path.dirname(path) for path in paths}:
+        here = folder
+        while here not in done:
+            done.add(here)
+            exists = os.path.isdir(here)
+            if exists:
+                folders.add(os.path.realpath(here))
+            if os.path.dirname(here) == here or (exists and not here.startswith(tops)):
+                break
+            here = os.path.dirname(here)
+    return folders
+
+
+class Events:
+    """Wakes whoever waits when something happens in one of a set of folders. Raises `UsageError` if it cannot."""
+
+    def __init__(self, stop: threading.Event) -> None:
+        self._stop = stop
+        self._folders: set[str] = set()
+        self._notify: RustNotify | None = None
+        self._make = _backend()
+
+    def attend(self, folders: set[str]) -> None:
+        """Listen to these folders from now on. What happened before has to be looked up on the disk."""
+        folders = {folder for folder in folders if os.path.isdir(folder)}
+        if folders == self._folders and self._notify is not None:
+            return
+        self.close()
+        by_polling = bool(os.environ.get("WATCHFILES_FORCE_POLLING"))
+        while self._notify is None:
+            try:
+                self._notify = self._make(sorted(folders), False, by_polling, QUIET, False, True)
+            except FileNotFoundError:
+                folders = {
+                    folder for folder in folders if os.path.isdir(folder)
+                }  # one went away just now
+            except OSError as error:
+                raise UsageError(f"cannot watch {len(folders)} folders: {error}") from None
+        self._folders = folders
+
+    def wait(self, *, briefly: bool = False) -> frozenset[str] | None:
+        """The paths at which something happened, once it is quiet again; None when there is no more to come.
+
+        `briefly` also returns when nothing happens: to look at the disk, but not while somebody is writing.
+        """
+        assert self._notify is not None, "there is nothing to wait for before `attend`"
+        while True:
+            events = self._notify.watch(BURST, QUIET, QUIET if briefly else _PATIENCE, self._stop)
+            if events == "signal":
+                raise KeyboardInterrupt
+            if events == "stop":
+                return None
+            if not isinstance(events, str):
+                return frozenset(path for _, path in events)
+            if briefly:
+                return frozenset()
+
+    def close(self) -> None:
+        if self._notify is not None:
+            self._notify.close()
+            self._notify = None
+
+
+def _backend() -> type[RustNotify]:
+    try:
+        from watchfiles._rust_notify import RustNotify
+    except ImportError:
+        raise UsageError("watching needs an extra: pip install 'equipage[watch]'") from None
+    return RustNotify
+
+
+# --------------------------------------------------------------------------------------- one configuration
+
+
+def watch(
+    path: str | os.PathLike[str],
+    *,
+    kind: str | None = None,
+    env: Mapping[str, str] | None = None,
+    strict: bool = False,
+    roots: Iterable[str | os.PathLike[str]] = (),
+    on_problem: Callable[[LoadError], object] | None = None,
+    **options: Any,
+) -> Watch[Any]:
+    """The configuration of `path`, now and whenever it changes, as long as it is good.
+
+    Loads like `load`. Problems are told to `on_problem`, by default to the logger `equipage`; the last good
+    configuration stays `current`. Raises `UsageError` if the extra `equipage[watch]` is missing.
+    """
+    name, kind = place_given("path", path), kind_given(kind)
+    request = request_of(env, options, roots=roots)
+    return Watch(
+        name,
+        lambda files: result_of(load_one(name, request, kind=kind, files=files), strict=strict),
+        on_problem=on_problem,
+    )
+
+
+class Watch(Generic[C]):
+    """The good configurations of one file, one after the other, as it and the files it reads change.
+
+    Iterating waits for the next configuration that is good and other than the last; a broken one is told to
+    `on_problem` and never given out. `current` and `problem` may be read from any thread. `close` ends the
+    iteration, also from another thread.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        load: Callable[[Files], Loaded[C]],
+        *,
+        on_problem: Callable[[LoadError], object] | None = None,
+    ) -> None:
+        self.current: Loaded[C] | None = None  #: the last good configuration
+        self.problem: LoadError | None = None  #: what is wrong with the files as they are now
+        self._path = os.path.abspath(path)
+        self._load = load
+        self._tell = on_problem or _log
+        self._stop = threading.Event()
+        self._events = Events(self._stop)
+        self._known: Stamps | None = None
+
+    def __iter__(self) -> Iterator[Loaded[C]]:
+        return self
+
+    def __next__(self) -> Loaded[C]:
+        if self._stop.is_set():
+            raise StopIteration
+        loaded = self._reload(Look()) if self._known is None else None
+        was_reloaded = (
+            True  # since then, or before the folders were listened to, something may have happened
+        )
+        while loaded is None:
+            touched = self._events.wait(briefly=was_reloaded)
+            if touched is None:
+                self._events.close()
+                raise StopIteration
+            look = Look()
+            # Two edits within one tick of the clock leave the same stamp; the event still tells.
+            was_reloaded = bool(
+                look.changed(self._known or {}) or touched.intersection(self._known or ())
+            )
+            loaded = self._reload(look) if was_reloaded else None
+        return loaded
+
+    def __enter__(self) -> Watch[C]:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give out no more configurations."""
+        self._stop.set()
+
+    def _reload(self, look: Look) -> Loaded[C] | None:
+        """Load again; the configuration, if it is good and another than the last."""
+        files, before = Files(), self.current
+        near = {each: look(each) for each in settings_files(self._path, files.cwd)}
+        try:
+            self.current = self._load(files)
+            self.problem = None
+        except LoadError as problem:
+            self._report(problem)
+        self._known = known_stamps(files.seen(), look.stamps) | near
+        self._events.attend(folders_around(self._known, [os.path.dirname(self._path)]))
+        now = self.current
+        if self.problem is not None or now is None:
+            return None
+        return now if before is None or now.config != before.config else None
+
+    def _report(self, problem: LoadError) -> None:
+        """Tell a problem once, however often it is found again."""
+        known = self.problem
+        self.problem = problem
+        if known is None or list(map(str, known.diagnostics)) != list(
+            map(str, problem.diagnostics)
+        ):
+            self._tell(problem)
+
+
+def _log(problem: LoadError) -> None:
+    import logging
+
+    logging.getLogger("equipage").error("%s", problem)
+
+
+# --- rechecking --------------------------------------------------------------------------------
+# A check that goes on: after each change, only the files that it may concern are checked again.
+#
+# A file is checked again if something its load looked at changed, and on any change if it has errors: what mends it
+# may be anywhere. What belongs to sets of files is looked at anew each time.
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """What a change came to: the whole report, and what is other than in the one before."""
+
+    report: Report
+    changed: tuple[str, ...] = ()  #: the names of the files that changed
+    new: tuple[Diagnostic, ...] = ()
+    gone: tuple[Diagnostic, ...] = ()
+
+
+class _Entry(msgspec.Struct, frozen=True):
+    """A file that was checked, and the stamps of all its load looked at."""
+
+    checked: Checked | None
+    known: Stamps
+
+    @property
+    def is_bad(self) -> bool:
+        return self.checked is not None and not self.checked.ok
+
+
+def watch_check(
+    paths: Sequence[str],
+    request: Request,
+    *,
+    kind: str | None = None,
+    selection: Selection = EVERYTHING,
+    progress: Progress | None = None,
+    stop: threading.Event | None = None,
+) -> Iterator[Turn]:
+    """Check what is at and below `paths`, now and after each change, until `stop` is set.
+
+    Raises `UsageError` for an unknown kind, and if the extra `equipage[watch]` is missing.
+    """
+    events = Events(stop or threading.Event())
+    going = _Recheck(paths, request, kind, selection)
+    touched: frozenset[str] | None = frozenset()
+    try:
+        while touched is not None:
+            turn = going.turn(touched, progress)
+            progress = None
+            if turn is not None:
+                yield turn
+            if going.busy:
+                events.attend(going.folders())
+            # The disk may have moved on in the meantime, before the folders were listened to.
+            touched = events.wait(briefly=going.busy)
+    finally:
+        events.close()
+
+
+class _Recheck:
+    """What is remembered between two looks at the disk."""
+
+    def __init__(
+        self, paths: Sequence[str], request: Request, kind: str | None, selection: Selection
+    ) -> None:
+        self.paths = paths
+        self.request = request
+        self.kind = kind
+        self.selection = selection
+        self.busy = True  #: whether the last look led to anything
+        self._report: Report | None = None
+        self._entries: dict[Candidate, _Entry] = {}
+        self._entered: set[str] = set()
+        self._settings: list[object] = []
+        self._near: Stamps = {}
+        self._changed: set[str] = set()
+        self._contents: dict[str, str | None] = {}
+
+    def turn(self, touched: frozenset[str], progress: Progress | None = None) -> Turn | None:
+        """Look at the disk and check what is not as it was; None if there is nothing to tell."""
+        look, projects = Look(), Projects()
+        self._entered = set()
+        report = report_of(
+            self.paths,
+            self.request,
+            projects,
+            lambda candidates: self._check(candidates, look, touched, projects),
+            selection=self.selection,
+            progress=progress,
+            kind=self.kind,
+            entered=self._entered.add,
+        )
+        before, self._report = self._report, report
+        if before is None:
+            return Turn(report)
+        changed = self._really_changed()
+        new, gone = (
+            _beyond(report.diagnostics, before.diagnostics),
+            _beyond(before.diagnostics, report.diagnostics),
+        )
+        return Turn(report, changed, new, gone) if changed or new or gone else None
+
+    def folders(self) -> set[str]:
+        """Where something must happen for the report to change."""
+        files = {path for entry in self._entries.values() for path in entry.known}
+        files.update(self._near)
+        bases = [
+            os.path.abspath(path if os.path.isdir(path) else os.path.dirname(path))
+            for path in self.paths
+        ]
+        return folders_around(files, bases) | {os.path.realpath(folder) for folder in self._entered}
+
+    # ------------------------------------------------------------------------------------------ one look
+
+    def _check(
+        self,
+        candidates: Sequence[Candidate],
+        look: Look,
+        touched: frozenset[str],
+        projects: Projects,
+    ) -> Iterator[Checked | None]:
+        """What is kept of each file, checked again where it must be."""
+        self._changed = self._come_and_gone(candidates, look)
+        self._forget(candidates, projects)
+        todo = self._stale(candidates, look, touched)
+        self.busy = bool(todo) or bool(self._changed)
+        for each in todo:
+            look(os.path.abspath(each.path))
+        checker = Checker(self.request, self.kind, projects, again=True)
+        for start in range(0, len(todo), CHUNK):
+            chunk = todo[start : start + CHUNK]
+            for each, checked in zip(chunk, checker.check(chunk), strict=True):
+                self._remember(each, checked, look)
+        return (self._entries[each].checked for each in candidates)
+
+    def _come_and_gone(self, candidates: Sequence[Candidate], look: Look) -> set[str]:
+        """The paths of files that were not there before or are no more, and of settings that changed."""
+        other = {os.path.abspath(each.path) for each in self._entries.keys() ^ set(candidates)}
+        other |= look.changed(self._near)
+        self._near = {each: look(each) for each in self._settings_files()}
+        return other
+
+    def _settings_files(self) -> Iterator[str]:
+        for path in self.paths:
+            yield from settings_files(
+                os.path.join(path, "file") if os.path.isdir(path) else path, os.getcwd()
+            )
+
+    def _forget(self, candidates: Sequence[Candidate], projects: Projects) -> None:
+        """Drop files that are no more; and all of them where the settings of a project changed."""
+        for each in self._entries.keys() - set(candidates):
+            del self._entries[each]
+        settings: list[object] = [
+            (project.root, project.settings) for project in _projects(candidates, projects)
+        ]
+        if settings != self._settings:
+            self._settings = settings
+            self._entries.clear()
+
+    def _stale(
+        self, candidates: Sequence[Candidate], look: Look, touched: frozenset[str]
+    ) -> list[Candidate]:
+        """The files that must be checked. Two edits within one tick of the clock leave the same stamp, so that
+        what was touched counts as well."""
+        stale: set[Candidate] = set()
+        for each in candidates:
+            entry = self._entries.get(each)
+            known = {} if entry is None else entry.known
+            other = look.changed(known) | touched.intersection(known)
+            if entry is None or other:
+                stale.add(each)
+            self._changed |= {path for path in other if is_known_file(known[path])}
+        if any(os.path.basename(path) in MANIFESTS for path in self._changed):
+            return list(candidates)
+        if self._changed:
+            stale |= {each for each, entry in self._entries.items() if entry.is_bad}
+        return [each for each in candidates if each in stale]
+
+    def _remember(self, each: Candidate, checked: Checked | None, look: Look) -> None:
+        seen = checked.seen if checked is not None and checked.seen is not None else Seen()
+        seen = msgspec.structs.replace(seen, asked=(os.path.abspath(each.path), *seen.asked))
+        self._entries[each] = _Entry(checked, known_stamps(seen, look.stamps))
+
+    # --------------------------------------------------------------------------------------- what to tell
+
+    def _really_changed(self) -> tuple[str, ...]:
+        """The names of the files whose content is new. Saving a file often makes several events in a row."""
+        names: set[str] = set()
+        for path in {os.path.realpath(path) for path in self._changed if not os.path.isdir(path)}:
+            content = _content(path)
+            if path not in self._contents or self._contents[path] != content:
+                names.add(display_name(path, os.path.realpath(os.getcwd())))
+            self._contents[path] = content
+        return tuple(sorted(names))
+
+
+def _projects(candidates: Sequence[Candidate], projects: Projects) -> tuple[Project, ...]:
+    for each in candidates:
+        projects.of(each.path)
+    return projects.all()
+
+
+def _content(path: str) -> str | None:
+    """What tells the content of a file from others; None if it cannot be had."""
+    try:
+        return Files().read(path).sha256
+    except FileProblem:
+        return None
+
+
+def _beyond(these: Iterable[Diagnostic], those: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    """The findings that are not among `those`, wherever in their file they stand: text above them may have grown."""
+    left = Counter(map(_identity, those))
+    found: list[Diagnostic] = []
+    for each in these:
+        if left[_identity(each)] > 0:
+            left[_identity(each)] -= 1
+        else:
+            found.append(each)
+    return tuple(found)
+
+
+def _identity(each: Diagnostic) -> tuple[object, ...]:
+    return each.code, each.severity, each.name, each.path, each.message

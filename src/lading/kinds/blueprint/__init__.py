@@ -1,7 +1,0 @@
-"""Kind `blueprint`: a flow of agents, composed with `$file` and `$agent_md`."""
-
-from __future__ import annotations
-
-from lading.kinds.blueprint.kind import KIND
-
-__all__ = ["KIND"]

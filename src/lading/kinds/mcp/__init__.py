@@ -1,7 +1,0 @@
-"""MCP servers: `.mcp.json` and its relatives, strict beside the seed's own folder, tolerant elsewhere."""
-
-from __future__ import annotations
-
-from lading.kinds.mcp.kind import KIND, STRICT
-
-__all__ = ["KIND", "STRICT"]

@@ -1,7 +1,0 @@
-"""Agent profiles: a folder with a `config.toml`, or one Markdown file with a header."""
-
-from __future__ import annotations
-
-from lading.kinds.profile.kind import KIND
-
-__all__ = ["KIND"]

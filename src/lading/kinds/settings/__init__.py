@@ -1,7 +1,0 @@
-"""Layered settings: the user's, the project's, this machine's, the command line's."""
-
-from __future__ import annotations
-
-from lading.kinds.settings.kind import KIND
-
-__all__ = ["KIND"]
