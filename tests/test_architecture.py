@@ -36,7 +36,7 @@ LAYERS = [
     "settings",
     "schema_export",
     "comparing",
-    "bills",
+    "locks",
     "graphs",
     "listing",
     "revisions",

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
         UsageError,
     )
     from equipage.core.source import Source, Span
-    from equipage.kinds.defect.profile_discovery import Profile, Profiles, discover_profiles
-    from equipage.kinds.defect.settings_stack import LoadedSettings, load_settings
     from equipage.loading.result import Explanation, Loaded
+    from equipage.profiles import Profile, Profiles, discover_profiles
+    from equipage.settings import LoadedSettings, load_settings
     from equipage.workspace.report import FileReport, Report
     from equipage.workspace.watch import Watch, watch
 
@@ -44,11 +44,11 @@ _HOMES = {
     "UsageError": "core.diagnostics",
     "Explanation": "loading.result",
     "Loaded": "loading.result",
-    "Profile": "kinds.defect.profile_discovery",
-    "Profiles": "kinds.defect.profile_discovery",
-    "discover_profiles": "kinds.defect.profile_discovery",
-    "LoadedSettings": "kinds.defect.settings_stack",
-    "load_settings": "kinds.defect.settings_stack",
+    "Profile": "profiles",
+    "Profiles": "profiles",
+    "discover_profiles": "profiles",
+    "LoadedSettings": "settings",
+    "load_settings": "settings",
     "Source": "core.source",
     "Span": "core.source",
     "Watch": "workspace.watch",

@@ -41,28 +41,28 @@ def test_every_kind_has_a_schema(kind: str) -> None:
 
 
 def test_a_document_is_replaced_in_one_step() -> None:
-    Path("bill.json").write_text("old")
-    Path("bill.json").chmod(0o640)
+    Path("lock.json").write_text("old")
+    Path("lock.json").chmod(0o640)
     in_process(["new", "server", "shop"])
-    assert in_process(["bill", "shop.yaml", "-o", "bill.json"])[0] == 0
-    assert json.loads(Path("bill.json").read_text())["canonical"] == 1
-    assert Path("bill.json").stat().st_mode & 0o777 == 0o640
-    assert sorted(each.name for each in Path().iterdir()) == [".git", "bill.json", "shop.yaml"]
-    code, _, err = in_process(["bill", "shop.yaml", "-o", "nowhere/bill.json"])
+    assert in_process(["lock", "shop.yaml", "-o", "lock.json"])[0] == 0
+    assert json.loads(Path("lock.json").read_text())["canonical"] == 1
+    assert Path("lock.json").stat().st_mode & 0o777 == 0o640
+    assert sorted(each.name for each in Path().iterdir()) == [".git", "lock.json", "shop.yaml"]
+    code, _, err = in_process(["lock", "shop.yaml", "-o", "nowhere/lock.json"])
     assert (code, err) == (
         2,
-        "equipage: cannot write nowhere/bill.json: No such file or directory\n",
+        "equipage: cannot write nowhere/lock.json: No such file or directory\n",
     )
 
 
-def test_a_bill_is_the_same_from_every_folder(
+def test_a_lock_is_the_same_from_every_folder(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     in_process(["new", "server", "shop"])
-    first = in_process(["bill", "shop.yaml"])[1]
+    first = in_process(["lock", "shop.yaml"])[1]
     Path("sub").mkdir()
     monkeypatch.chdir(tmp_path / "sub")
-    assert in_process(["bill", "../shop.yaml"])[1] == first
+    assert in_process(["lock", "../shop.yaml"])[1] == first
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

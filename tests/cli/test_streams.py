@@ -42,7 +42,7 @@ COMMANDS = [
     ["graph", ".", "--output-format", "svg"],
     ["diff", "server.yaml", "other.yaml"],
     ["diff", ".", ".", "--json"],
-    ["bill", "server.yaml"],
+    ["lock", "server.yaml"],
     ["new", "server", "x", "--stdout"],
     ["rule"],
     ["rule", "env-missing"],
@@ -304,7 +304,7 @@ def test_every_command_at_any_width(
         ["check", "--root", ".", "{project}"],
         ["list"],
         ["show", "{project}/server.yaml"],
-        ["bill", "{project}/server.yaml"],
+        ["lock", "{project}/server.yaml"],
         ["explain", "{project}/server.yaml", "server"],
         ["graph", "{project}"],
         ["diff", "{project}/server.yaml", "{project}/other.yaml"],
@@ -336,7 +336,7 @@ def test_every_command_on_a_broken_file(
     for command in (
         ["show"],
         ["explain"],
-        ["bill"],
+        ["lock"],
         ["graph"],
         ["check"],
         ["list"],
@@ -371,7 +371,7 @@ def test_every_command_on_every_example(folder: str, monkeypatch: pytest.MonkeyP
         if each["kind"] is not None and each["ok"]:
             runs += [
                 ["show", each["path"], "--annotate"],
-                ["bill", each["path"]],
+                ["lock", each["path"]],
                 ["explain", each["path"], ""],
             ]
     for arguments in runs:

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from equipage import generators as schema
 from equipage.generators import (
     REGISTRY,
     Buffered,
@@ -25,6 +24,7 @@ from equipage.generators import (
     Streamed,
     build,
     registered,
+    schema,
 )
 
 from .making import HERE, LIMITS, make

@@ -65,11 +65,11 @@ def test_fix_without_room(project: Path) -> None:
     assert done.returncode in (0, 1, 2), done.stderr
 
 
-def test_bill_without_room(project: Path) -> None:
-    (project / "main.bill").write_text("the old one")
-    done = command(project, "bill", "main.yaml", "--output", "main.bill", limit=10)
-    assert (project / "main.bill").read_text() == "the old one"
-    nothing_left(project, "main.bill")
+def test_lock_without_room(project: Path) -> None:
+    (project / "main.lock").write_text("the old one")
+    done = command(project, "lock", "main.yaml", "--output", "main.lock", limit=10)
+    assert (project / "main.lock").read_text() == "the old one"
+    nothing_left(project, "main.lock")
     assert done.returncode == 2, done.stderr
 
 
@@ -105,7 +105,7 @@ def tiny_disk(tmp_path: Path) -> Iterator[Path]:
 def test_a_full_disk(tiny_disk: Path) -> None:
     (tiny_disk / ".git").mkdir()
     (tiny_disk / "main.yaml").write_text(OLD)
-    (tiny_disk / "main.bill").write_text("the old one")
+    (tiny_disk / "main.lock").write_text("the old one")
     with open(tiny_disk / "filler", "wb", buffering=0) as file:
         try:
             while True:
@@ -114,23 +114,23 @@ def test_a_full_disk(tiny_disk: Path) -> None:
             pass
     for arguments in (
         ["check", "--fix", "main.yaml"],
-        ["bill", "main.yaml", "--output", "main.bill"],
+        ["lock", "main.yaml", "--output", "main.lock"],
         ["new", "server", "n"],
     ):
         command(tiny_disk, *arguments)
     assert (tiny_disk / "main.yaml").read_text() == OLD
-    assert (tiny_disk / "main.bill").read_text() == "the old one"
+    assert (tiny_disk / "main.lock").read_text() == "the old one"
     assert {each.name for each in tiny_disk.iterdir()} == {
         ".git",
         "main.yaml",
-        "main.bill",
+        "main.lock",
         "filler",
     }
 
 
 KILLED = """
 import os, sys
-from equipage import writing
+from equipage.files import writing
 point = sys.argv[2]
 real = getattr(os, point)
 def dying(*arguments, **more):

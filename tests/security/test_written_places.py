@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-COMMAND = ("bill", "main.yaml", "-o")
+COMMAND = ("lock", "main.yaml", "-o")
 
 
 @pytest.fixture

@@ -12,8 +12,7 @@ from hypothesis import given
 
 from clock import SLACK, Clock, promised
 from equipage.syntax import MAX_DEPTH, Irregularity, Place, SyntaxProblem
-from equipage.syntax import json as locate
-from equipage.syntax.json import load
+from equipage.syntax.json import load, locate
 
 
 def problems(text: str) -> tuple[Irregularity, ...]:

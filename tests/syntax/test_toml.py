@@ -15,8 +15,7 @@ from hypothesis import given
 from clock import SLACK, Clock
 from equipage.core.path import Path
 from equipage.syntax import Irregularity, Place, SyntaxProblem, toml
-from equipage.syntax import toml as locate
-from equipage.syntax.toml import DEPTH, load
+from equipage.syntax.toml import DEPTH, load, locate
 
 
 def problems(text: str) -> tuple[Irregularity, ...]:

@@ -144,7 +144,8 @@ def _commands() -> dict[str, Callable[[Commands], None]]:
         _schema,
         _graph,
         _diff,
-        _bill,
+        _lock,
+        _verify,
         _new,
         _rule,
         _completion,
@@ -292,19 +293,31 @@ def _diff(commands: Commands) -> None:
     _show_env(diff)
 
 
-def _bill(commands: Commands) -> None:
-    bill = _command(
+def _lock(commands: Commands) -> None:
+    lock = _command(
         commands,
-        "bill",
-        "the bill of equipage; --verify compares",
-        "Write what was loaded: every source with its hash, every variable by name, and the digest of it all.",
+        "lock",
+        "write down what was loaded, for `verify`",
+        "Write what was loaded: every source with its hash, every variable by name, and the digest "
+        "of the resolved configuration.",
     )
-    _file(bill)
-    bill.add_argument(
-        "--verify", metavar="BILL", help="compare with this bill; fail if the digest changed"
+    _file(lock)
+    _loading(lock)
+    _output(lock)
+
+
+def _verify(commands: Commands) -> None:
+    verify = _command(
+        commands,
+        "verify",
+        "compare a configuration with its lock",
+        "Say which sources changed since a lock was written. Exit 0: the configuration still means "
+        "the same, 1: its digest changed.",
     )
-    _loading(bill)
-    _output(bill)
+    _file(verify)
+    verify.add_argument("--lock", metavar="LOCK", required=True, help="the lock to compare with")
+    _loading(verify)
+    _output(verify)
 
 
 def _new(commands: Commands) -> None:

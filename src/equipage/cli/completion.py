@@ -14,7 +14,7 @@ from equipage.cli.output import Output
 from equipage.loading.recognise import all_codes, names
 
 #: What the shell completes by itself for arguments of that name.
-_PATHS = frozenset({"FILE", "PATH", "DIR", "BILL", "A", "B"})
+_PATHS = frozenset({"FILE", "PATH", "DIR", "LOCK", "A", "B"})
 
 
 class Argument(msgspec.Struct, frozen=True):

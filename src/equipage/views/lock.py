@@ -1,7 +1,7 @@
-"""The bill of equipage: what a load was made of, so that anybody can check that it still is.
+"""A lock: what a load was made of, so that anyone can check that it still is.
 
-Every source with its hash, every variable by name, and the digest of the result. Paths start at the project
-root, so that a bill is the same in every checkout. No value is in it.
+It holds every source with its hash, every variable by name, and the digest of the result. Paths start at the
+project root, so that a lock is the same in every checkout. It holds no value.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from equipage.loading.pipeline import Outcome
 from equipage.loading.result import CANONICAL, Loaded
 
 
-class BillError(ValueError):
-    """A text is not a bill; the message says why."""
+class LockError(ValueError):
+    """A text is not a lock; the message says why."""
 
 
 class Entry(msgspec.Struct, frozen=True):
@@ -28,10 +28,10 @@ class Entry(msgspec.Struct, frozen=True):
     bytes: int
 
 
-class Bill(msgspec.Struct, frozen=True):
+class Lock(msgspec.Struct, frozen=True):
     """The manifest of a load."""
 
-    bill: int
+    lock: int
     canonical: int
     equipage: str
     kind: str
@@ -42,7 +42,7 @@ class Bill(msgspec.Struct, frozen=True):
 
 
 class Comparison(msgspec.Struct, frozen=True):
-    """What differs between a bill and a new load of the same file."""
+    """What differs between a lock and a new load of the same file."""
 
     same_digest: bool
     changed: tuple[str, ...] = ()
@@ -52,8 +52,8 @@ class Comparison(msgspec.Struct, frozen=True):
     variables_removed: tuple[str, ...] = ()
 
 
-def bill_of(outcome: Outcome, loaded: Loaded[object], file: str) -> Bill:
-    """The bill of a load of `file` that came to something."""
+def lock_of(outcome: Outcome, loaded: Loaded[object], file: str) -> Lock:
+    """The lock of a load of `file` that came to something."""
     root = os.path.realpath(outcome.session.root) if outcome.session is not None else os.getcwd()
     sources = [
         Entry(
@@ -63,8 +63,8 @@ def bill_of(outcome: Outcome, loaded: Loaded[object], file: str) -> Bill:
         )
         for source in loaded.sources
     ]
-    return Bill(
-        bill=1,
+    return Lock(
+        lock=1,
         canonical=CANONICAL,
         equipage=__version__,
         kind=loaded.kind,
@@ -76,30 +76,30 @@ def bill_of(outcome: Outcome, loaded: Loaded[object], file: str) -> Bill:
 
 
 def _relative(path: str, root: str) -> str:
-    """A path from the root, as its bytes read in UTF-8: a bill is the same under every locale, and JSON is text."""
+    """A path from the root, as its bytes read in UTF-8: a lock is the same under every locale, and JSON is text."""
     relative = os.path.relpath(os.path.realpath(path), root).replace(os.sep, "/")
     return os.fsencode(relative).decode("utf-8", "backslashreplace")
 
 
-def write(bill: Bill) -> str:
-    return visible_json(msgspec.json.format(msgspec.json.encode(bill), indent=1).decode()) + "\n"
+def write(lock: Lock) -> str:
+    return visible_json(msgspec.json.format(msgspec.json.encode(lock), indent=1).decode()) + "\n"
 
 
-def read(data: bytes) -> Bill:
-    """The bill in a file. Raises `BillError`."""
+def read(data: bytes) -> Lock:
+    """The lock in a file. Raises `LockError`."""
     try:
-        bill = msgspec.json.decode(data, type=Bill)
+        lock = msgspec.json.decode(data, type=Lock)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise BillError(str(error)) from None
-    if bill.canonical != CANONICAL:
-        raise BillError(
-            f"its digest is of version {bill.canonical}, this equipage makes version {CANONICAL}"
+        raise LockError(str(error)) from None
+    if lock.canonical != CANONICAL:
+        raise LockError(
+            f"its digest is of version {lock.canonical}, this equipage makes version {CANONICAL}"
         )
-    return bill
+    return lock
 
 
-def verify(old: Bill, new: Bill) -> Comparison:
-    """What changed since a bill was written."""
+def verify(old: Lock, new: Lock) -> Comparison:
+    """What changed since a lock was written."""
     before = {each.path: each.sha256 for each in old.sources}
     after = {each.path: each.sha256 for each in new.sources}
     return Comparison(

@@ -13,7 +13,6 @@ from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import ROOT
 from equipage.core.source import Source, Span
 from equipage.files.reading import display_name
-from equipage.kinds.blueprint import codes as agent_codes
 from equipage.kinds.blueprint import rules
 from equipage.kinds.blueprint import rules as loose_ends
 from equipage.kinds.blueprint import rules_agents as projections
@@ -25,7 +24,7 @@ from equipage.kinds.blueprint import walks as lints
 from equipage.kinds.blueprint.agent import can_be_written
 from equipage.kinds.blueprint.agent_model import AGENT_KINDS, DEFAULT_KIND, AgentKind
 from equipage.kinds.blueprint.agent_model import written as agent_written
-from equipage.kinds.blueprint.codes import CODES, COMPILE_CODES
+from equipage.kinds.blueprint.codes import AGENT_MD_CODES, CODES, COMPILE_CODES
 from equipage.kinds.blueprint.expand import AGENT_MD, FILE, Places, expand
 from equipage.kinds.blueprint.model import Blueprint
 from equipage.kinds.blueprint.rules_flow import OPERANDS
@@ -264,7 +263,7 @@ KIND = Kind(
         loose_ends.operators_are_used,
         loose_ends.audits_name_steps,
     ),
-    codes=(*agent_codes.CODES, *CODES, *COMPILE_CODES),
+    codes=(*AGENT_MD_CODES, *CODES, *COMPILE_CODES),
     schema=with_references,
     written=written,
     example=EXAMPLE,

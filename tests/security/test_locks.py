@@ -1,4 +1,4 @@
-"""A bill: one byte changed in any source is named; it fails only where the meaning changed."""
+"""A lock: one byte changed in any source is named; it fails only where the meaning changed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 from equipage.cli.main import main
 from equipage.loading.pipeline import Request, load_path
 from equipage.loading.recognise import kind_named
-from equipage.views.lock import bill_of, read, verify, write
+from equipage.views.lock import lock_of, read, verify, write
 
 FILES = {
     "main.yaml": "# a comment\nserver: {name: a, version: 1.0.0}\ntools:\n  - $include: one.yaml\n  - $include: two.yaml\n",
@@ -31,13 +31,13 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / name).write_text(text)
     (tmp_path / ".git").mkdir()
     monkeypatch.chdir(tmp_path)
-    assert main(["bill", "main.yaml", "--output", "main.bill"]) == 0
+    assert main(["lock", "main.yaml", "--output", "main.lock"]) == 0
     return tmp_path
 
 
 def said(capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
     capsys.readouterr()
-    code = main(["bill", "main.yaml", "--verify", "main.bill"])
+    code = main(["verify", "main.yaml", "--lock", "main.lock"])
     return code, capsys.readouterr().out
 
 
@@ -51,7 +51,7 @@ def test_nothing_changed(project: Path, capsys: pytest.CaptureFixture[str]) -> N
 def test_one_byte_anywhere(name: str, project: Path) -> None:
     """Every byte of a source, changed: its file is listed, and the digest says whether it matters."""
     kind, request = kind_named("server"), Request(env={})
-    old = read((project / "main.bill").read_bytes())
+    old = read((project / "main.lock").read_bytes())
     original = (project / name).read_bytes()
     rng = random.Random(name)
     for place in rng.sample(range(len(original)), min(40, len(original))):
@@ -62,7 +62,7 @@ def test_one_byte_anywhere(name: str, project: Path) -> None:
         loaded = outcome.loaded()
         if loaded is None:
             continue  # it does not load any more: nobody can miss that
-        found = verify(old, bill_of(outcome, loaded, "main.yaml"))
+        found = verify(old, lock_of(outcome, loaded, "main.yaml"))
         assert name in (*found.changed, *found.removed), place
         same = _meaning(project) == loaded.to_dict()
         assert found.same_digest == same, place
@@ -110,24 +110,24 @@ def test_a_source_more_or_less(project: Path, capsys: pytest.CaptureFixture[str]
 
 
 @pytest.mark.parametrize(
-    "bad", [b"", b"{}", b"[]", b"\xff", b'{"bill": 1}', b"[" * 100_000, b"null"]
+    "bad", [b"", b"{}", b"[]", b"\xff", b'{"lock": 1}', b"[" * 100_000, b"null"]
 )
-def test_a_bill_that_is_none(bad: bytes, project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (project / "main.bill").write_bytes(bad)
+def test_a_lock_that_is_none(bad: bytes, project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (project / "main.lock").write_bytes(bad)
     code, _ = said(capsys)
     assert code == 2
 
 
-def test_a_forged_bill_proves_nothing_else(
+def test_a_forged_lock_proves_nothing_else(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A bill that leaves out a source is caught: the sources are those of the load, not of the bill."""
-    bill = json.loads((project / "main.bill").read_text())
-    bill["sources"] = [each for each in bill["sources"] if not each["path"].endswith("two.yaml")]
-    (project / "main.bill").write_text(json.dumps(bill))
+    """A lock that leaves out a source is caught: the sources are those of the load, not of the lock."""
+    lock = json.loads((project / "main.lock").read_text())
+    lock["sources"] = [each for each in lock["sources"] if not each["path"].endswith("two.yaml")]
+    (project / "main.lock").write_text(json.dumps(lock))
     _, text = said(capsys)
     assert "added: library/two.yaml" in text
-    assert write(read((project / "main.bill").read_bytes()))
+    assert write(read((project / "main.lock").read_bytes()))
 
 
 @pytest.mark.parametrize(
@@ -140,11 +140,11 @@ def test_a_forged_bill_proves_nothing_else(
 def test_names_that_are_not_ascii(name: bytes, shown: str, project: Path) -> None:
     Path(os.fsdecode(name)).write_text(FILES["main.yaml"])
     bare = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    command = [sys.executable.encode(), b"-m", b"equipage", b"bill", b"--kind", b"server", name]
+    command = [sys.executable.encode(), b"-m", b"equipage", b"lock", b"--kind", b"server", name]
     for locale in ({"LC_ALL": "C.UTF-8"}, bare):
         done = subprocess.run(
             command, stdout=subprocess.PIPE, env={**os.environ, **locale}, check=True
         )
-        bill = read(done.stdout)
-        assert bill.file == shown
-        assert shown in [each.path for each in bill.sources]
+        lock = read(done.stdout)
+        assert lock.file == shown
+        assert shown in [each.path for each in lock.sources]
