@@ -1,5 +1,8 @@
 """Case files: one Markdown file holds input files, what is expected of them, and why.
 
+The file is named by the rule it shows, as in `include-cycle-is-reported-once.md`, and the paragraph
+below its title says what goes wrong for a person without that rule.
+
 ````markdown
 # A title that states the rule
 
@@ -43,7 +46,7 @@ import base64
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -66,6 +69,9 @@ _BLOCK = re.compile(
     r"^(?:`(?P<name>[^`\n]+)`\n+)?(?P<fence>`{3,})(?P<tag>[a-z0-9_-]*)\n(?P<body>.*?)(?<=\n)(?P=fence)[ \t]*$",
     re.MULTILINE | re.DOTALL,
 )
+
+#: Three words or more: fewer name a subject, and a case shows a rule about it.
+_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+){2,}")
 
 
 @dataclass
@@ -175,6 +181,18 @@ def read_case(path: Path, kind: str) -> Case:
         elif name is not None:
             case.files[name] = body
     return case
+
+
+def reason_in(text: str) -> str:
+    """What a case file says between its title and its first block, requirements aside."""
+    block = _BLOCK.search(text)
+    lines = text[: block.start() if block else None].splitlines()[1:]
+    return "\n".join(line for line in lines if not line.startswith("Shows:")).strip()
+
+
+def names_a_rule(name: str, identifiers: Container[str]) -> bool:
+    """Whether a case file is named in words, and not by the `identifiers` of something else."""
+    return _NAME.fullmatch(name) is not None and name not in identifiers
 
 
 def check_case(case: Case, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

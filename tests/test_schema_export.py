@@ -27,7 +27,7 @@ from equipage.views.schema import VARIABLE, schema_for
 
 CASES = Path(__file__).parent / "cases"
 #: Cases that load only because an option asks for it; the schema speaks of what everybody accepts.
-BY_OPTION = {"toolpack/snake-case-tolerated.md"}
+BY_OPTION = {"toolpack/legacy-keys-option-reads-old-names.md"}
 
 
 #: Warnings about values that are left out. What other tools forgive, an editor may still mark.
