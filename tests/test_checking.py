@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import tiny
+from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.source import Source, Span
 from equipage.files.reading import Files
@@ -135,7 +136,7 @@ def test_a_folder_that_cannot_be_read_is_a_finding(
         each for each in check_paths(["."], REQUEST).diagnostics if each.code == "folder-unreadable"
     ]
     assert list(map(str, found)) == [
-        "locked: warning[folder-unreadable] cannot look into locked: Permission denied",
+        "locked: warning[folder-unreadable] cannot look into locked: Permission denied"
     ]
     report = check_paths(["locked"], REQUEST)
     assert [each.severity for each in report.diagnostics] == ["error"]
@@ -147,7 +148,7 @@ def test_a_file_that_cannot_be_read_is_told(project: Path, monkeypatch: pytest.M
 
     def read(self: Files, path: str, **options: Any) -> Source:
         if path.endswith("s1.yaml"):
-            raise FileProblem("file-unreadable", file="s1.yaml", reason="Permission denied")
+            raise FileProblem(codes.FILE_UNREADABLE, file="s1.yaml", reason="Permission denied")
         return real(self, path, **options)
 
     monkeypatch.setattr(Files, "read", read)

@@ -541,10 +541,7 @@ def test_files_in_memory_know_their_folders() -> None:
     policy = PathPolicy(absolute="outside")
     assert [
         files.refer(each, ("a",), ("/r/a",), policy).outside for each in ("/r/a/b.txt", "/r/e.txt")
-    ] == [
-        False,
-        True,
-    ]
+    ] == [False, True]
     assert files.opened == ["/r/e.txt", "/r/a/c/d.txt", "/r/a/b.txt"]
 
 

@@ -164,10 +164,7 @@ def test_unknown_fields_may_be_warnings_and_are_dropped() -> None:
     assert config is None
     assert [each.severity for each in facts] == ["error", "warning"] or [
         each.severity for each in facts
-    ] == [
-        "warning",
-        "error",
-    ]
+    ] == ["warning", "error"]
 
 
 def test_unknown_fields_may_be_nobodys_business() -> None:

@@ -182,10 +182,7 @@ def test_explain_tells_the_story_of_a_value() -> None:
     story = loaded.explain("tools[0].tool.name")
     assert [
         (each.how, each.span.source.name, each.span.line) for each in story.settings if each.span
-    ] == [
-        ("replaced", "library/a.yaml", 2),
-        ("written", "main.yaml", 4),
-    ]
+    ] == [("replaced", "library/a.yaml", 2), ("written", "main.yaml", 4)]
     assert story.variables == ("NAME",)
     assert "topsecret" not in str(story)
     deeper = loaded.explain("tools[0].tool.description")

@@ -205,10 +205,9 @@ def test_drafts(schema: Any, draft: str | None) -> None:
 def test_the_words_name_the_entry_and_fit_the_draft(
     schema: Any, draft: str, path: Any, words: str
 ) -> None:
-    codes = {code.name: code for code in schemas.CODES}
     facts = schemas.check(schema, default_draft=draft)
     assert [
-        (each.path, message_of(codes[each.code], each.values, Redactor())) for each in facts
+        (each.path, message_of(each.code.words, each.values, Redactor())) for each in facts
     ] == [(path, words)]
 
 

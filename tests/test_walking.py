@@ -345,11 +345,7 @@ def test_a_folder_that_cannot_be_read_is_told(
     unreadable(monkeypatch, "locked")
     assert [
         (os.path.relpath(each.path, tmp_path), each.problem) for each in walk(str(tmp_path))
-    ] == [
-        ("a.yaml", None),
-        ("locked", "Permission denied"),
-        ("z/c.yaml", None),
-    ]
+    ] == [("a.yaml", None), ("locked", "Permission denied"), ("z/c.yaml", None)]
 
 
 def test_names_that_are_not_text_are_found(tmp_path: Path) -> None:

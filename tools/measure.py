@@ -277,12 +277,7 @@ def cold(*arguments: str) -> str:
     """The output of Python in a process of its own, started in the root of the repository."""
     command = [sys.executable, "-P", "-s", *arguments]
     done = subprocess.run(
-        command,
-        cwd=ROOT,
-        env=environment(),
-        check=True,
-        capture_output=True,
-        text=True,
+        command, cwd=ROOT, env=environment(), check=True, capture_output=True, text=True
     )
     return done.stdout
 
@@ -315,12 +310,7 @@ def instructions(package: str) -> Figure:
         *check,
     ]
     done = subprocess.run(
-        command,
-        cwd=ROOT,
-        env=environment(),
-        check=True,
-        capture_output=True,
-        text=True,
+        command, cwd=ROOT, env=environment(), check=True, capture_output=True, text=True
     )
     counted = re.search(r"I\s+refs:\s+([\d,]+)", done.stderr)
     if counted is None:

@@ -20,8 +20,8 @@ import msgspec
 
 from casefiles import Case, cases_in
 from equipage.cli.rule import by_severity, severities
-from equipage.core.codes import CORE_CODES, Code
-from equipage.core.diagnostics import Diagnostic
+from equipage.core.codes import CORE_CODES
+from equipage.core.diagnostics import Code, Diagnostic
 from equipage.loading.recognise import all_codes, kind_named, names
 from equipage.render.text import Style, finding
 from equipage.workspace.fixes import repair
@@ -97,7 +97,7 @@ def _index() -> str:
         )
         severity = known[name].severity + ("*" if severities(known[name]) else "")
         groups[title].append(
-            f"| [`{name}`]({name}.md) | {severity} | {summary(known[name].message)} |"
+            f"| [`{name}`]({name}.md) | {severity} | {summary(known[name].words.message)} |"
         )
     lines = [
         "# Codes",

@@ -244,7 +244,7 @@ def _codes(kind: Kind) -> list[str]:
     if not kind.codes:
         return []
     links = [
-        f"- [`{code.name}`](../codes/{code.name}.md): {summary(code.message)}"
+        f"- [`{code.name}`](../codes/{code.name}.md): {summary(code.words.message)}"
         for code in kind.codes
     ]
     return ["## Its own findings", "", *sorted(set(links)), ""]

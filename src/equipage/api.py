@@ -21,6 +21,8 @@ from equipage.loading.request import request_of
 from equipage.loading.result import Loaded
 from equipage.workspace.report import Report, check_paths, load_one
 
+__all__ = ["check", "load", "loads"]
+
 
 def load(
     path: str | os.PathLike[str],

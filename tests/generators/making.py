@@ -35,10 +35,10 @@ def worded(facts: Iterable[Fact]) -> list[str]:
 def _worded(found: Fact) -> str:
     code = BY_NAME[found.code]
     values = {name: _shown(value) for name, value in found.values.items()}
-    words = code.message.format_map(values)
-    wanted = {name for _, name, _, _ in string.Formatter().parse(code.help or "") if name}
-    if code.help and all(found.values.get(name) is not None for name in wanted):
-        words += f" ({code.help.format_map(values)})"
+    words = code.words.message.format_map(values)
+    wanted = {name for _, name, _, _ in string.Formatter().parse(code.words.help or "") if name}
+    if code.words.help and all(found.values.get(name) is not None for name in wanted):
+        words += f" ({code.words.help.format_map(values)})"
     return f"{format_path(found.path[len(HERE) :])}: {code.severity}[{code.name}] {words}"
 
 

@@ -478,10 +478,10 @@ def test_values_from_the_input_are_marked() -> None:
 @pytest.mark.parametrize("code", CODES, ids=lambda code: code.name)
 def test_codes_read_well(code) -> None:  # type: ignore[no-untyped-def]
     assert code.name.startswith("generator-")
-    assert not code.message.endswith(".")
-    assert "\n" not in code.message
-    assert code.about.endswith(".")
-    for template in (code.message, code.help or ""):
+    assert not code.words.message.endswith(".")
+    assert "\n" not in code.words.message
+    assert code.words.about.endswith(".")
+    for template in (code.words.message, code.words.help or ""):
         list(string.Formatter().parse(template))
     assert len(BY_NAME) == len(CODES)
 

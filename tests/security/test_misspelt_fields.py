@@ -111,7 +111,7 @@ _RICH: dict[str, tuple[Doc, ...]] = {
             "request_limit_mode": "fixed",
             "hooks": {"before_tool_apply": [_HOOK], "after_generate": [_HOOK]},
         },
-    ),
+    )
 }
 
 

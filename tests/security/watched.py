@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import equipage
+from equipage.core.diagnostics import Catalogue
 from equipage.loading.model import type_info
 from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import kind_named, names
@@ -48,7 +49,10 @@ def warm_up() -> None:
     """
     for module in pkgutil.walk_packages(equipage.__path__, "equipage."):
         if module.name not in ("equipage.__main__", "equipage.syntax.yaml.fallback"):
-            importlib.import_module(module.name)
+            imported = importlib.import_module(module.name)
+            for each in vars(imported).values():
+                if isinstance(each, Catalogue):  # the words of the package are read once, too
+                    assert all(code.words.message for code in each.declared())
     for module in (
         "yaml.cyaml",
         "jsonschema_rs",

@@ -167,11 +167,7 @@ def _class_of(
         found = Shown(name)
         return None, (
             codes.GENERATOR_TYPE_UNKNOWN.at(
-                at,
-                remedy=remedy,
-                found=found,
-                allowed=allowed,
-                nearest=meant,
+                at, remedy=remedy, found=found, allowed=allowed, nearest=meant
             ),
         )
     return cls, ()
@@ -193,10 +189,7 @@ def _read(
                 needs = parameter.expected
                 facts.append(
                     codes.GENERATOR_PARAMETER_MISSING.at(
-                        at,
-                        type=cls.type,
-                        parameter=name,
-                        expected=needs,
+                        at, type=cls.type, parameter=name, expected=needs
                     )
                 )
             continue

@@ -220,11 +220,4 @@ def _pieces(found: Recovered) -> list[Piece]:
     return pieces
 
 
-__all__ = [
-    "HeaderStyle",
-    "body_of",
-    "has_header",
-    "is_finite",
-    "is_unquoted",
-    "read_header",
-]
+__all__ = ["HeaderStyle", "body_of", "has_header", "is_finite", "is_unquoted", "read_header"]

@@ -40,11 +40,7 @@ class Placer:
     """Turns the facts of one load into diagnostics."""
 
     def __init__(
-        self,
-        tree: Tree | None,
-        documents: Iterable[Document],
-        *,
-        file: str | None = None,
+        self, tree: Tree | None, documents: Iterable[Document], *, file: str | None = None
     ) -> None:
         self.tree = tree
         self.undone = Undone(tree.moves if tree is not None else ())

@@ -219,10 +219,7 @@ class Collector:
             expected = getattr(kind.cls, "written_as", {}).get(field.name) or describe(field.type)
             self.facts.append(
                 codes.MISSING_FIELD.at(
-                    path,
-                    field=field.encode_name,
-                    owner=title(kind.cls),
-                    expected=expected,
+                    path, field=field.encode_name, owner=title(kind.cls), expected=expected
                 )
             )
         return field.required
@@ -284,9 +281,7 @@ class Collector:
         if kind.min_length is not None and len(value) < kind.min_length:
             self.facts.append(
                 codes.WRONG_LENGTH.at(
-                    path,
-                    expected=f"at least {kind.min_length} entries",
-                    found=str(len(value)),
+                    path, expected=f"at least {kind.min_length} entries", found=str(len(value))
                 )
             )
             return _NOTHING
@@ -396,11 +391,7 @@ class Collector:
         remedy = None if guess is None else Remedy(f"change to `{guess}`", (Change(path, guess),))
         self.facts.append(
             codes.INVALID_VALUE.at(
-                path,
-                remedy=remedy,
-                found=Shown(value),
-                allowed=tuple(allowed),
-                nearest=guess,
+                path, remedy=remedy, found=Shown(value), allowed=tuple(allowed), nearest=guess
             )
         )
         return _NOTHING

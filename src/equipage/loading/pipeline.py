@@ -359,12 +359,5 @@ def _report(
         make = session.kind.make
         config = freeze(config) if make is None else make(resolved, session)
     return Outcome(
-        session.kind,
-        config,
-        tuple(diagnostics),
-        tree,
-        documents,
-        sources,
-        session,
-        blocked=blocked,
+        session.kind, config, tuple(diagnostics), tree, documents, sources, session, blocked=blocked
     )

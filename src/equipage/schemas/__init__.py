@@ -6,13 +6,7 @@ inside the schema. It never reads a file and never opens a socket, whatever the 
 
 from __future__ import annotations
 
-from equipage.schemas.checking import (
-    check,
-    check_part,
-    check_patterns,
-    check_shape,
-    is_valid,
-)
+from equipage.schemas.checking import check, check_part, check_patterns, check_shape, is_valid
 from equipage.schemas.structure import (
     DRAFTS,
     Draft,

@@ -271,9 +271,7 @@ def _list_of_schemas(value: list[Any], path: Path, draft: Draft) -> Iterator[Fac
     """What is wrong with `items` where it may be a list."""
     if not value:
         yield codes.SCHEMA_KEYWORD_VALUE.at(
-            path,
-            keyword="items",
-            problem=_problem("minItems", {"limit": 1}),
+            path, keyword="items", problem=_problem("minItems", {"limit": 1})
         )
     for number, each in enumerate(value):
         if not isinstance(each, dict | bool) or (
@@ -391,9 +389,7 @@ def _mismatch(error: Any, where: Path, value: Any, path: Path) -> Fact:
         bound = str(details.get("property", "")).strip('"')
         keyword = f"exclusive{bound.capitalize()}"
         return codes.SCHEMA_KEYWORD_VALUE.at(
-            (*place, keyword),
-            keyword=keyword,
-            problem=f"needs `{bound}` beside it",
+            (*place, keyword), keyword=keyword, problem=f"needs `{bound}` beside it"
         )
     return codes.SCHEMA_KEYWORD_VALUE.at(place, keyword=shown, problem=_problem(kind, details))
 

@@ -85,10 +85,7 @@ def written_draft(schema: Any, default: Draft) -> tuple[Draft, list[Fact]]:
     if known is None:
         guess = nearest(uri, _BY_URI)
         unknown = codes.SCHEMA_DIALECT_UNKNOWN.at(
-            ("$schema",),
-            found=Shown(uri),
-            default=default.name,
-            nearest=guess,
+            ("$schema",), found=Shown(uri), default=default.name, nearest=guess
         )
         return default, [unknown]
     if known.validator is None:

@@ -20,10 +20,7 @@ from equipage.loading.pipeline import Outcome, load_path, place_alone
 from equipage.loading.recognise import Surroundings, folders_of_kinds, kind_named, surroundings_of
 from equipage.loading.request import Request
 from equipage.loading.session import Shared
-from equipage.loading.set_rules import (
-    findings_by_load,
-    keep_once,
-)
+from equipage.loading.set_rules import findings_by_load, keep_once
 from equipage.workspace.check import (
     CHUNK,
     Candidate,

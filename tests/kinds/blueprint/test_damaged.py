@@ -32,18 +32,18 @@ def case_value(name: str) -> Any:
 STARTS = [
     case_value(name)
     for name in (
-        "worked-example",
-        "names",
-        "todays-fields",
-        "older-flow",
-        "newer-flow",
-        "mixed-flow",
-        "verdicts-misread",
-        "verdicts-unhandled",
-        "projection-names",
-        "subprocesses",
-        "scripts-and-programs",
-        "without-effect",
+        "worked-example-gives-the-form-programs-write",
+        "unknown-repeated-and-unused-names-are-reported",
+        "every-current-field-loads",
+        "older-flow-loads-unchanged",
+        "newer-flow-loads-with-canonical-paths",
+        "mixed-wire-forms-are-reported-at-the-rarer-one",
+        "verdicts-are-compared-in-their-channel-with-possible-words",
+        "verdicts-without-a-condition-are-reported",
+        "projection-name-belongs-to-one-agent",
+        "subprocess-commands-are-checked",
+        "scripts-cannot-use-tools-of-mcp-servers",
+        "declarations-without-effect-are-reported",
     )
 ]
 WORDS = [

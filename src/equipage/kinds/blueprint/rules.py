@@ -263,10 +263,7 @@ def agents_have_what_their_kind_needs(config: Any, _session: Session) -> Iterato
         if needed is not None:
             kind = agent["kind"]
             yield codes.SPEC_INCOMPLETE.at(
-                ("agents", number, "kind"),
-                name=Shown(name),
-                kind=kind,
-                needed=needed,
+                ("agents", number, "kind"), name=Shown(name), kind=kind, needed=needed
             )
 
 
@@ -324,10 +321,7 @@ def targets_are_paths(config: Any, _session: Session) -> Iterator[Fact]:
             op = mapping(part.value.get(field)).get("op")
             if isinstance(op, str) and op != "path":
                 yield codes.TARGET_NOT_PATH.at(
-                    (*part.path, field),
-                    field=field,
-                    node=part.name,
-                    op=Shown(op),
+                    (*part.path, field), field=field, node=part.name, op=Shown(op)
                 )
 
 
@@ -367,9 +361,7 @@ def names_are_not_empty(config: Any, _session: Session) -> Iterator[Fact]:
         for number, each in items(mapping(config).get(key)):
             if mapping(each).get("name") == "":
                 yield codes.EMPTY_NAME.at(
-                    (key, number, "name"),
-                    field="name",
-                    owner=f"this entry of `{key}`",
+                    (key, number, "name"), field="name", owner=f"this entry of `{key}`"
                 )
 
 

@@ -51,11 +51,7 @@ def projection_names_differ(config: Any, _session: Session) -> Iterator[Fact]:
             first, second, path = second, first, declared[second][1]
         also = Also("claimed here, too", path=claims[name][second])
         yield codes.PROJECTION_NAME_CLASH.at(
-            path,
-            also=[also],
-            name=Shown(name),
-            agent=Shown(first),
-            other=Shown(second),
+            path, also=[also], name=Shown(name), agent=Shown(first), other=Shown(second)
         )
 
 
@@ -258,10 +254,7 @@ def _output(path: Path, template: dict[str, Any]) -> Iterator[Fact]:
         if isinstance(text, str) and not _fits(field, text):
             found = Shown(text, as_found=True)
             yield codes.SUBPROCESS_OUTPUT.at(
-                (*path, "output", field),
-                field=field,
-                found=found,
-                expected=expected,
+                (*path, "output", field), field=field, found=found, expected=expected
             )
 
 

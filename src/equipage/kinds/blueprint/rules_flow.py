@@ -136,11 +136,7 @@ def operand_is_given_once(config: Any, _session: Session) -> Iterator[Fact]:
             )
         elif newer in part.value and older in part.value:
             yield codes.OPERAND_TWICE.at(
-                (*part.path, older),
-                part="key",
-                older=older,
-                newer=newer,
-                op=part.name,
+                (*part.path, older), part="key", older=older, newer=newer, op=part.name
             )
 
 
@@ -503,12 +499,7 @@ def _unknown_value(path: Path, word: str, guess: str | None, contract: Contract)
     remedy = Remedy(f"change to `{guess}`", (Change(path, guess),), safe=False) if guess else None
     name = Shown(contract.agent)
     return codes.VERDICT_UNKNOWN_VALUE.at(
-        path,
-        also=[also],
-        remedy=remedy,
-        name=name,
-        found=Shown(word),
-        nearest=guess,
+        path, also=[also], remedy=remedy, name=name, found=Shown(word), nearest=guess
     )
 
 

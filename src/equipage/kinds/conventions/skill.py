@@ -277,12 +277,7 @@ def variant_of(path: str, _files: Files) -> Kind:
 
 _OPEN = _tolerant(tables.OPEN)
 KIND = msgspec.structs.replace(
-    _OPEN,
-    variant=variant_of,
-    layer=layer,
-    beside=beside,
-    above=above,
-    elsewhere=elsewhere,
+    _OPEN, variant=variant_of, layer=layer, beside=beside, above=above, elsewhere=elsewhere
 )
 
 

@@ -256,10 +256,7 @@ def _match(match: Any, event: Any, path: Path) -> Iterator[Fact]:
         for condition in ("tool", "tool_glob", "safety"):
             if match.get(condition):
                 yield codes.HOOK_NEVER_MATCHES.at(
-                    (*path, condition),
-                    part="key",
-                    event=event,
-                    condition=condition,
+                    (*path, condition), part="key", event=event, condition=condition
                 )
 
 
@@ -272,10 +269,7 @@ def _handler(handler: Any, path: Path) -> Iterator[Fact]:
         if isinstance(name, str) and name not in BUILTINS:
             place = (*path, "name")
             yield codes.UNKNOWN_BUILTIN_HOOK.at(
-                place,
-                name=Shown(name),
-                known=BUILTINS,
-                nearest=nearest(name, BUILTINS),
+                place, name=Shown(name), known=BUILTINS, nearest=nearest(name, BUILTINS)
             )
 
 

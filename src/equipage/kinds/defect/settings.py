@@ -182,9 +182,7 @@ def provider_is_known(config: Any, _session: Session) -> Iterator[Fact]:
     if provider not in BUILT_IN_PROVIDERS and provider not in providers:
         known = [*BUILT_IN_PROVIDERS, *providers]
         yield codes.PROVIDER_WITHOUT_SECTION.at(
-            path,
-            provider=Shown(provider),
-            nearest=nearest(provider, known),
+            path, provider=Shown(provider), nearest=nearest(provider, known)
         )
         return
     section = providers.get(provider, {})

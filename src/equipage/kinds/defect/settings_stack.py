@@ -377,13 +377,7 @@ def _without_place(each: Diagnostic, overrides: Overrides | None) -> Diagnostic:
     )
 
 
-__all__ = [
-    "LoadedSettings",
-    "SettingsFound",
-    "SettingsLayer",
-    "find_settings",
-    "load_settings",
-]
+__all__ = ["LoadedSettings", "SettingsFound", "SettingsLayer", "find_settings", "load_settings"]
 
 
 # --- stacking ----------------------------------------------------------------------------------

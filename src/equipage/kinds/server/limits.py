@@ -98,7 +98,7 @@ def _read(written: str, *, in_bytes: bool) -> int | None:
 
 def counts_are_bounded(config: Any, session: Session) -> Iterator[Fact]:
     counts: dict[str, tuple[int, Path]] = {
-        "phases": (len(listing(mapping(config).get("phases"))), ("phases",)),
+        "phases": (len(listing(mapping(config).get("phases"))), ("phases",))
     }
     for sort in SORTS:
         count = sum(1 for _ in base_items(config, sort)) + sum(1 for _ in added_items(config, sort))

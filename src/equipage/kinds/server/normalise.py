@@ -116,9 +116,7 @@ def settle_side_effect(part: Tree, path: Path, facts: list[Fact]) -> Tree:
     if effect.get("trigger", HOLE) is None:
         facts.append(
             core_codes.WRONG_TYPE.at(
-                (*path, "trigger"),
-                expected="a word",
-                found=Shown(None, as_found=True),
+                (*path, "trigger"), expected="a word", found=Shown(None, as_found=True)
             )
         )
         part = put(part, ("trigger",), HOLE)
@@ -335,9 +333,7 @@ def _message_content(part: Tree, path: Path, facts: list[Fact]) -> Tree:
         expected = "text, a payload from `$generate`, or a content item"
         facts.append(
             core_codes.WRONG_TYPE.at(
-                (*path, "content"),
-                expected=expected,
-                found=Shown(content, as_found=True),
+                (*path, "content"), expected=expected, found=Shown(content, as_found=True)
             )
         )
     return put(part, ("content",), HOLE)

@@ -87,11 +87,7 @@ def form_is_one(config: Any, _session: Session) -> Iterator[Fact]:
         if config.get(sort.plural) is not None:
             also = Also(f"`{phased}` makes it the phased form", (phased,), "key")
             yield codes.MIXED_FORMS.at(
-                (sort.plural,),
-                part="key",
-                also=[also],
-                key=sort.plural,
-                phased=phased,
+                (sort.plural,), part="key", also=[also], key=sort.plural, phased=phased
             )
 
 
@@ -238,9 +234,7 @@ def responses_answer(config: Any, _session: Session) -> Iterator[Fact]:
             chooses = any(response.get(key) is not None for key in _CHOOSING)
             if not chooses and response.get(field) in (None, []):
                 yield codes.EMPTY_CONTENT.at(
-                    (*path, "response", field),
-                    field=field,
-                    example=examples[field],
+                    (*path, "response", field), field=field, example=examples[field]
                 )
 
 

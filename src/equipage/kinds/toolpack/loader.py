@@ -216,8 +216,5 @@ def _no_folder(folder: str) -> Diagnostic:
     what = "is a file, not a folder" if os.path.exists(folder) else "does not exist"
     code = core_codes.FILE_MISSING if what.startswith("does") else core_codes.FILE_UNREADABLE
     return Diagnostic(
-        code.name,
-        "error",
-        f"Toolpacks directory not found: {shown} {what}",
-        file=shown,
+        code.name, "error", f"Toolpacks directory not found: {shown} {what}", file=shown
     )

@@ -69,9 +69,7 @@ def version_is_semantic(pack: Any, _session: Session) -> Iterator[Fact]:
         yield codes.VERSION_FORM.at(("version",), found=Shown(version), hint=hint)
     elif not _SEMVER.fullmatch(version):
         yield codes.VERSION_NOT_SEMVER.at(
-            ("version",),
-            found=Shown(version),
-            nearest=".".join(map(str, release)),
+            ("version",), found=Shown(version), nearest=".".join(map(str, release))
         )
 
 
