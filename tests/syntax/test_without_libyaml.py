@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -20,7 +21,7 @@ sys.modules["yaml.cyaml"] = None
 import json, os
 from pathlib import Path
 from casefiles import cases_in
-from equipage.syntax.yaml import ENGINE
+from equipage.syntax.yaml.parser import ENGINE
 assert ENGINE == "PyYAML", ENGINE
 home = Path.cwd()
 outcomes = {}
@@ -40,7 +41,7 @@ def test_the_same_codes_and_the_same_results(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT, str(TESTS / "cases")],
         cwd=tmp_path,
-        env={"PYTHONPATH": str(TESTS)},
+        env={"PYTHONPATH": os.pathsep.join([str(TESTS.parent / "src"), str(TESTS)])},
         capture_output=True,
         text=True,
         timeout=300,

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from equipage.syntax import SyntaxProblem
-from equipage.syntax.yaml import ENGINE, load
+from equipage.syntax.yaml import load
+from equipage.syntax.yaml.parser import ENGINE
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 SUITE = REPOSITORY.parent / "shared" / "suites" / "yaml-test-suite.jsonl"

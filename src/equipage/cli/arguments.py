@@ -87,7 +87,7 @@ class _Version(argparse.Action):
     """Says which parser is at work, which needs an import that nothing else here does."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_rest: Any) -> None:
-        from equipage.syntax.yaml import ENGINE
+        from equipage.syntax.yaml.parser import ENGINE
 
         parser._print_message(f"equipage {__version__} (YAML: {ENGINE})\n", sys.stdout)
         parser.exit(0)
