@@ -17,7 +17,7 @@ from equipage.core.source import Source
 from equipage.files.reading import Files
 from equipage.files.roots import entry_in_layer, find_places, unreadable
 from equipage.kinds.conventions import codes
-from equipage.kinds.conventions import skills as tables
+from equipage.kinds.conventions.tools import skills as tables
 from equipage.kinds.conventions.codes import SKILL_CODES
 from equipage.kinds.conventions.kind import hide_body, kind_of
 from equipage.kinds.conventions.references import names_in
