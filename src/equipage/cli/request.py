@@ -8,11 +8,11 @@ import os
 from equipage.cli.output import Output
 from equipage.core.diagnostics import LoadError, UsageError
 from equipage.core.path import Path, PathSyntaxError, parse_path
+from equipage.files import process_variables
 from equipage.loading.pipeline import Outcome
 from equipage.loading.recognise import kind_named
 from equipage.loading.request import Request
 from equipage.loading.result import Loaded
-from equipage.syntax.variables import of_process
 from equipage.workspace.report import NO_LAYERS, load_one
 
 
@@ -32,7 +32,7 @@ def request_of(options: argparse.Namespace) -> Request:
         "config": options.config,
     }
     return Request(
-        env=of_process(),
+        env=process_variables(),
         options={name: value for name, value in given.items() if value is not None},
         embedded=options.embedded,
         shared=True,

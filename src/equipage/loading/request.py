@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 
-from equipage.core.arguments import folders_given, variables_given
+from equipage.core.arguments import variables_given
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import nearest
+from equipage.files import folders_given, process_variables
 from equipage.loading.kind import Kind
 from equipage.loading.model import Shape, build
 from equipage.loading.wording import Redactor, message_of, path_of
-from equipage.syntax.variables import of_process
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -71,7 +71,7 @@ def request_of(
 ) -> Request:
     """How to load, as the arguments of a public function say it."""
     return Request(
-        env=of_process() if env is None else variables_given(env),
+        env=process_variables() if env is None else variables_given(env),
         options={name: _plain(value) for name, value in options.items() if value is not None},
         embedded=embedded,
         roots=folders_given("roots", roots),

@@ -13,16 +13,7 @@ import msgspec
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Fact
 from equipage.core.source import Source
-from equipage.kinds.conventions import (
-    checks,
-    claude,
-    codex,
-    copilot,
-    cursor,
-    gemini,
-    opencode,
-    stages,
-)
+from equipage.kinds.conventions import checks, stages
 from equipage.kinds.conventions.codes import CODES
 from equipage.kinds.conventions.references import (
     names_are_unique,
@@ -210,17 +201,3 @@ def kind_of(convention: Convention) -> Kind:
             sensitive=sensitive_of(convention),
         ),
     )
-
-
-# --- tables ------------------------------------------------------------------------------------
-# Every table of the conventions of other agent tools.
-
-#: Every table whose kind is its own. Skills and servers, which several tools share, are kinds of their own.
-CONVENTIONS: tuple[Convention, ...] = (
-    *claude.CONVENTIONS,
-    *copilot.CONVENTIONS,
-    *opencode.CONVENTIONS,
-    *codex.CONVENTIONS,
-    *gemini.CONVENTIONS,
-    *cursor.CONVENTIONS,
-)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cli.consoles import UPDATE, environment, settle
-from docpages import ROOT, Page, pages
+from docs.pages import ROOT, Page, pages
 from equipage.loading.recognise import all_codes, names
 
 pytestmark = pytest.mark.long
