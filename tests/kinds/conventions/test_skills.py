@@ -11,8 +11,7 @@ import equipage
 from conftest import shared_probes
 from equipage.files.reading import Files
 from equipage.files.roots import find_places
-from equipage.kinds.conventions.skill import STRICT, variant_of
-from equipage.kinds.conventions.skill_discovery import discover_skills, find_skills
+from equipage.kinds.conventions.skill import STRICT, discover_skills, find_skills, variant_of
 from equipage.loading.request import Request
 from equipage.views.listing import list_all
 

@@ -9,8 +9,8 @@ import pytest
 
 from conftest import shared_probes
 from equipage.files.roots import find_places
-from equipage.kinds.defect.profile_discovery import find_profiles
-from equipage.kinds.defect.settings_stack import find_settings
+from equipage.kinds.defect.profile import find_profiles
+from equipage.kinds.defect.settings_layers import find_settings
 
 #: Sentences that we say another way: the place names the file, and each key at fault has a finding of its own.
 SAID_OTHERWISE = {"invalid .mcp.json"}

@@ -19,9 +19,9 @@ import msgspec
 
 from equipage.core import codes as core_codes
 from equipage.core.arguments import path_given
-from equipage.files import folders_given
 from equipage.core.diagnostics import Diagnostic, LoadError
 from equipage.core.source import Source
+from equipage.files import folders_given
 from equipage.files.reading import display_name
 from equipage.kinds.toolpack import KIND
 from equipage.kinds.toolpack.model import Toolpack
