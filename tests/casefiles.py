@@ -57,7 +57,8 @@ from equipage.core.diagnostics import Diagnostic
 from equipage.files.roots import find_places
 from equipage.kinds.defect.profile_discovery import Profiles, find_profiles
 from equipage.kinds.defect.settings_stack import find_settings
-from equipage.loading.pipeline import Outcome, load_path
+from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import kind_named
 from equipage.loading.request import Request
 from equipage.loading.result import plain_data

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from clock import SLACK, Clock
-from equipage.loading.pipeline import Outcome, load_path
+from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import kind_named
 from equipage.loading.request import Request
 

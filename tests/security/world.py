@@ -14,7 +14,8 @@ from typing import Any, TypeVar
 
 import equipage
 from equipage.core.diagnostics import Diagnostic
-from equipage.loading.pipeline import Outcome, load_path
+from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import kind_named
 from equipage.loading.request import Request
 

@@ -8,7 +8,8 @@ import pytest
 
 from clock import Clock
 from equipage.files.reading import MemoryFiles
-from equipage.loading.pipeline import Outcome, load_path
+from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import kind_named
 from equipage.loading.request import Request
 
