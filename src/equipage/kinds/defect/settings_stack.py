@@ -300,7 +300,8 @@ class _Stack:
 
     def _session(self, kind: Kind, layer: Layer | None = None) -> Session:
         cwd = self.places.cwd
-        request = Request(env={}, options={"layer": layer}, project=self.places.root or cwd)
+        root = self.places.root or cwd
+        request = Request(env={}, options={"layer": layer}, project=root, shared=True)
         return Session(kind, request, self._run, cwd, base=cwd, files=self.files)
 
     # ---------------------------------------------------------------------------------------------- results
