@@ -28,7 +28,7 @@ from lab import REPOSITORY, Runner, in_process, write
 EXAMPLES = sorted(lab.EXAMPLES.glob("*/README.md"))
 PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md")), *EXAMPLES]
 #: Made from the code, whose examples are run when they are made; or parts of such pages.
-GENERATED = ("reference/kinds/", "reference/codes/", "reference/commands.md", "mends/")
+GENERATED = ("reference/kinds/", "reference/codes/", "reference/commands.md", "fixes/")
 
 
 def pages() -> Iterator[Path]:
