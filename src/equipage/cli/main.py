@@ -112,8 +112,8 @@ def _run(arguments: Sequence[str]) -> int:
 def _failed(error: Exception, output: Output) -> int:
     """The exit code of a run that ended by an exception. Where the working directory was removed, nearly every call may
     raise one, and none of them is a bug."""
-    from equipage.core.arguments import working_directory
     from equipage.core.diagnostics import UsageError
+    from equipage.files import working_directory
 
     try:
         working_directory()
