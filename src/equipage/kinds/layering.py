@@ -25,10 +25,11 @@ from equipage.files.roots import PROJECT_FOLDER, Places, find_places, repository
 from equipage.kinds.codes import VARIABLE_IGNORED
 from equipage.loading.findings import deduplicated
 from equipage.loading.kind import Elsewhere, Kind
-from equipage.loading.pipeline import Outcome, load_path, place_alone
+from equipage.loading.outcome import Outcome, place_alone
+from equipage.loading.pipeline import load_path
 from equipage.loading.request import Request
 from equipage.loading.result import Loaded
-from equipage.loading.session import Shared
+from equipage.loading.session import Run
 from equipage.loading.set_rules import set_findings
 
 LayerName = Literal["user", "project"]
@@ -145,9 +146,9 @@ def discover(folder: LayeredFolder, kind: Kind, places: Places) -> Discovery:
         root = places.root if layer == "project" else None
         entries, facts = folder.look_into(here, root)
         diagnostics += [place_alone(fact, display_name(path)) for path, fact in facts]
-        request, shared = Request(env={}, project=root or here), Shared()
+        request, run = Request(env={}, project=root or here), Run()
         for each in entries:
-            outcome = load_path(each.file, kind, request, shared=shared)
+            outcome = load_path(each.file, kind, request, run)
             found.append(Found(each.name, layer, each.file, outcome))
     winners = {each.name: each.file for each in found if each.layer == "project"}
     found = [

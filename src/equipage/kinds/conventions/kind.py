@@ -25,7 +25,7 @@ from equipage.syntax.document import Document, Format
 from equipage.syntax.frontmatter import CONVENTION
 
 if TYPE_CHECKING:
-    from equipage.loading.pipeline import Outcome
+    from equipage.loading.outcome import Outcome
 
 
 _FORMATS: dict[str, dict[str, Format]] = {

@@ -26,7 +26,7 @@ from equipage.loading.session import Session
 from equipage.loading.tree import get
 
 if TYPE_CHECKING:
-    from equipage.loading.pipeline import Outcome
+    from equipage.loading.outcome import Outcome
 
 Finding = tuple["Outcome", Fact]
 

@@ -40,7 +40,7 @@ from equipage.loading.session import Session
 from equipage.loading.tree import HOLE, Tree, get, graft, walk
 
 if TYPE_CHECKING:
-    from equipage.loading.pipeline import Outcome
+    from equipage.loading.outcome import Outcome
 
 # Layers.
 

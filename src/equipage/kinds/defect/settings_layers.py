@@ -21,30 +21,24 @@ from equipage.core.diagnostics import Also, Change, Diagnostic, Fact, Label, Loa
 from equipage.core.path import Path, parse_path
 from equipage.core.source import Source, Span
 from equipage.files import exists, is_folder, real_path, working_directory
-from equipage.files.reading import Files, display_name
+from equipage.files.reading import display_name
 from equipage.files.roots import Places, StrPath, find_places
 from equipage.files.sandbox import FileProblem
 from equipage.kinds.codes import VARIABLE_IGNORED
 from equipage.kinds.defect import hooks, trust
 from equipage.kinds.defect.hooks import PROJECT_LAYERS, Layer
 from equipage.kinds.defect.overrides import Overrides, read_overrides
-from equipage.kinds.defect.settings import (
-    ALONE,
-    LAYER,
-    MERGED,
-    SettingsOptions,
-    layer_by_path,
-    without_infinities,
-)
+from equipage.kinds.defect.settings import ALONE, LAYER, MERGED, layer_by_path, without_infinities
 from equipage.kinds.defect.settings_model import Effective, Settings, effective
 from equipage.kinds.mcp import STRICT
 from equipage.kinds.mcp import strict as mcp
 from equipage.loading.kind import Kind
 from equipage.loading.model import build
-from equipage.loading.pipeline import Outcome, check_tree
+from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import check_tree
 from equipage.loading.request import Request
 from equipage.loading.result import Explanation, Loaded
-from equipage.loading.session import Session, format_of
+from equipage.loading.session import Run, Session, format_of
 from equipage.loading.tree import (
     HOLE,
     Origin,
@@ -171,7 +165,8 @@ class _Merge:
 
     def __init__(self, places: Places) -> None:
         self.places = places
-        self.files = Files()
+        self.loads = Run()
+        self.files = self.loads.files
         self.session = self.session_for(MERGED)
         self.layers: list[SettingsLayer] = []
         self.layer_by_document: dict[int, Layer] = {}
@@ -206,7 +201,8 @@ class _Merge:
         )
         self.facts += found
         self.add_mcp_json()
-        outcome = check_tree(self.tree, self.session, self.facts, self.defaults)
+        self.session.add(self.facts)
+        outcome = check_tree(self.tree, self.session, self.defaults)
         return SettingsFound(tuple(self.layers), _without_pretended_sources(outcome, given))
 
     def add(self, layer: SettingsLayer, document: Document) -> None:
@@ -277,16 +273,10 @@ class _Merge:
         return graft(tree, {path: Tree(HOLE, tree.at(path).origins) for path in rest})
 
     def session_for(self, kind: Kind, layer: Layer | None = None) -> Session:
-        limits, _ = kind.reading.limits_for({})
-        return Session(
-            kind,
-            SettingsOptions(layer=layer),
-            self.files,
-            env={},
-            limits=limits,
-            root=self.places.root or self.places.cwd,
-            base=self.places.cwd,
-        )
+        cwd = self.places.cwd
+        options = {"layer": layer}
+        request = Request(env={}, options=options, project=self.places.root or cwd, shared=True)
+        return Session(kind, request, self.loads, cwd, base=cwd, files=self.files)
 
 
 def _strategy(path: Path, _base: Any, over: Any) -> Strategy:
