@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from cli.consoles import environment, in_process, settle
 from equipage.loading.recognise import kind_named, names
+from lab import environment, in_process, settle
 
-KINDS = [name for name in names() if kind_named(name).example is not None]
+KINDS = [name for name in names() if kind_named(name).presentation.example is not None]
 
 
 @pytest.fixture(autouse=True)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from casefiles import cases_in
+from lab import TESTS
 
-TESTS = Path(__file__).resolve().parents[1]
 FORMATS = {".yaml": "yaml", ".yml": "yaml", ".json": "json", ".toml": "toml", ".md": "header"}
 #: The kinds that are fuzzed through the front door, and the name their text is given.
 KINDS = {
@@ -44,7 +44,7 @@ def seeds() -> dict[str, list[str]]:
     from equipage.loading.recognise import kind_named
 
     for kind in KINDS:
-        example = kind_named(kind).example
+        example = kind_named(kind).presentation.example
         if example:
             found[kind].add(example)
     return {name: sorted(texts) or ["a: 1\n"] for name, texts in found.items()}

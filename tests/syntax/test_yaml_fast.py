@@ -6,12 +6,13 @@ import random
 from pathlib import Path
 
 import pytest
-from fast_texts import difference, misplaced, text
 
+import lab
 from equipage.syntax.yaml import fast
 from equipage.syntax.yaml.values import construct
+from syntax.fast_texts import difference, misplaced, text
 
-EXAMPLES = sorted(Path(__file__).parents[2].glob("examples/**/*.yaml"))
+EXAMPLES = sorted(lab.EXAMPLES.rglob("*.yaml"))
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from equipage.core.path import Path, format_path
 from equipage.core.text import visible, visible_first
 from equipage.files.git import NoRevision, Revision
 from equipage.files.reading import display_name
-from equipage.loading.pipeline import Outcome
+from equipage.loading.outcome import Outcome
 from equipage.loading.request import Request
 from equipage.loading.result import Loaded
 from equipage.render.text import Style, lines_of
@@ -179,7 +179,7 @@ def _compared(
         values = [
             each.to_dict(show_env=show_env) if each is not None else {} for each in (before, after)
         ]
-        changes = compare(values[0], values[1], kind.sensitive)
+        changes = compare(values[0], values[1], kind.presentation.sensitive)
         if changes:
             yield FileDiff(name or single, kind.name, tuple(changes), before, after)
 

@@ -11,7 +11,7 @@ from equipage.cli.main import OK
 from equipage.cli.output import Output
 from equipage.cli.request import loaded_of, outcome_of, path_of
 from equipage.core.text import visible, visible_first
-from equipage.loading.pipeline import Outcome
+from equipage.loading.outcome import Outcome
 from equipage.loading.result import Explanation, Setting
 from equipage.loading.wording import shortened, type_name
 from equipage.render.text import Style, excerpt
@@ -41,7 +41,7 @@ class _Teller:
         path = each.span.source.path if each.span is not None else None
         session = self.outcome.session
         return (
-            self.outcome.kind.layer(path, session.env)
+            self.outcome.kind.layering.layer_of(path, session.env)
             if path is not None and session is not None
             else None
         )

@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Iterable, Iterator, Sequence
 
 from equipage.core.diagnostics import Diagnostic, Fact
 from equipage.loading.findings import deduplicated
 from equipage.loading.kind import Offer
-from equipage.loading.pipeline import Outcome, place_more
-
-
-def offer_of(outcome: Outcome) -> Offer | None:
-    """A load as others may refer to it, if they may."""
-    names = tuple(outcome.kind.offers(outcome))
-    if not names or not outcome.sources:
-        return None
-    source = outcome.sources[0]
-    return Offer(outcome.kind.name, (source.path or source.name).replace(os.sep, "/"), names)
+from equipage.loading.outcome import Outcome, place_more
 
 
 def set_findings(outcomes: Sequence[Outcome]) -> list[Diagnostic]:
     """What the rules about sets of files find in loads that belong together."""
-    offers = [offer for each in outcomes if (offer := offer_of(each)) is not None]
+    offers = [offer for each in outcomes if (offer := each.offer()) is not None]
     return [each for _, each in findings_by_load(outcomes, offers)]
 
 
@@ -35,10 +25,9 @@ def findings_by_load(
     for outcome in outcomes:
         by_kind.setdefault(id(outcome.kind), []).append(outcome)
     for group in by_kind.values():
-        kind = group[0].kind
-        made = [rule(group) for rule in kind.set_rules] + [
-            rule(group, offers) for rule in kind.cross_rules
-        ]
+        together = group[0].kind.together
+        made = [rule(group) for rule in together.set_rules]
+        made += [rule(group, offers) for rule in together.cross_rules]
         facts: dict[int, tuple[Outcome, list[Fact]]] = {}
         for outcome, each in itertools.chain.from_iterable(made):
             facts.setdefault(id(outcome), (outcome, []))[1].append(each)

@@ -33,6 +33,14 @@ class Place(msgspec.Struct, frozen=True):
     key: Range | None = None
 
 
+class Touched(msgspec.Struct, frozen=True):
+    """The scalar that a stretch of text belongs to, and whether it is the key of its path."""
+
+    path: Path
+    is_key: bool
+    range: Range
+
+
 class Irregularity(msgspec.Struct, frozen=True):
     """Something odd in the text: a code, a place, and the values that its message uses."""
 

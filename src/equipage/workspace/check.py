@@ -18,7 +18,8 @@ from equipage.files.reading import Files, Seen, display_name, require_text
 from equipage.files.sandbox import MAX_BYTES, FileProblem
 from equipage.loading.findings import finding
 from equipage.loading.kind import Kind, Offer
-from equipage.loading.pipeline import Outcome, load_path
+from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import (
     Surroundings,
     kind_named,
@@ -29,8 +30,7 @@ from equipage.loading.recognise import (
     surroundings_of,
 )
 from equipage.loading.request import Request
-from equipage.loading.session import Shared
-from equipage.loading.set_rules import offer_of
+from equipage.loading.session import Run
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import Format, load_value
 from equipage.workspace.project import Project, Projects
@@ -67,7 +67,7 @@ class Checked(msgspec.Struct, frozen=True):
     offer: Offer | None = None  #: how others may refer to it
     refers: bool = False  #: whether it refers to others
     guessed: bool = False  #: its kind is a guess, see `Guess`
-    layered: bool = False  #: whether it may be merged with others, see `Kind.stacks`
+    layered: bool = False  #: whether it may be merged with others, see `Layering.stacks`
     seen: Seen | None = None  #: what its load looked at, where somebody wants to check it again
 
 
@@ -102,31 +102,29 @@ class Checker:
 
         Raises `UsageError` for options that a kind refuses.
         """
-        shared = Shared(Files())
-        return [self._check(each, shared) for each in candidates]
+        run = Run(Files())
+        return [self._check(each, run) for each in candidates]
 
-    def _check(self, candidate: Candidate, shared: Shared) -> Checked | None:
+    def _check(self, candidate: Candidate, run: Run) -> Checked | None:
         path = candidate.path
         try:
             project = self.projects.of(path)
             chosen = self.kind
             if chosen is None:
-                surroundings = surroundings_of(shared)
+                surroundings = surroundings_of(run)
                 found = recognised(
-                    path, shared.files.again(), project, surroundings, named=candidate.named
+                    path, run.files.again(), project, surroundings, named=candidate.named
                 )
                 if found is None or isinstance(found, Diagnostic):
                     return _unloaded(path, found, named=candidate.named)
                 chosen = found
-            if candidate.outside and not kind_named(chosen).discovered:
+            if candidate.outside and not kind_named(chosen).layering.discovered:
                 return Checked(
                     path, display_name(path), None, ok=True, diagnostics=(left_outside(path),)
                 )
-            outcome = load_path(
-                path, kind_named(chosen), project.applied(self.request), shared=shared
-            )
+            outcome = load_path(path, kind_named(chosen), project.applied(self.request), run)
             kept = _kept(
-                path, outcome, shared.files, guessed=isinstance(chosen, Guess), digest=self.digests
+                path, outcome, run.files, guessed=isinstance(chosen, Guess), digest=self.digests
             )
             if self.again and outcome.session is not None:
                 return msgspec.structs.replace(kept, seen=outcome.session.files.seen())
@@ -166,13 +164,11 @@ def _unloaded(path: str, problem: Diagnostic | None, *, named: bool) -> Checked 
 
 def identity_of(kind: Kind, path: str, files: Files) -> Hashable:
     """Equal for two paths of one file: the file that links lead to, or what the kind says."""
-    own = (
-        kind
-        if kind.variant is None
-        else kind.variant(os.path.abspath(path).replace(os.sep, "/"), files)
-    )
+    if kind.reading.variant is not None:
+        kind = kind.reading.variant(os.path.abspath(path).replace(os.sep, "/"), files)
+    identity = kind.layering.identity
     try:
-        return os.path.realpath(path) if own.identity is None else (own.name, own.identity(path))
+        return os.path.realpath(path) if identity is None else (kind.name, identity(path))
     except ValueError:  # a name that no file can have
         return path
 
@@ -180,6 +176,7 @@ def identity_of(kind: Kind, path: str, files: Files) -> Hashable:
 def _kept(path: str, outcome: Outcome, files: Files, *, guessed: bool, digest: bool) -> Checked:
     name = display_name(path)
     loaded = outcome.loaded() if digest else None
+    together = outcome.kind.together
     return Checked(
         path,
         name,
@@ -189,11 +186,11 @@ def _kept(path: str, outcome: Outcome, files: Files, *, guessed: bool, digest: b
         None if loaded is None else loaded.digest,
         tuple(source.name for source in outcome.sources[1:] if source.name != name),
         identity_of(outcome.kind, path, files),
-        outcome.kind.set_key(outcome) if outcome.kind.set_rules else None,
-        offer_of(outcome),
-        bool(outcome.kind.cross_rules) and outcome.kind.refers(outcome),
+        together.key_of(outcome) if together.set_rules else None,
+        outcome.offer(),
+        bool(together.cross_rules) and together.refers is not None and together.refers(outcome),
         guessed,
-        outcome.kind.stacks is not None,
+        outcome.kind.layering.stacks is not None,
     )
 
 

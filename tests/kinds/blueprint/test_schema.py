@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -16,14 +15,13 @@ from equipage.kinds.blueprint.agent import read_header
 from equipage.loading.recognise import kind_named
 from equipage.syntax.document import load_value
 from kinds.blueprint.test_probes import PROBES
-
-CASES = Path(__file__).parents[2] / "cases"
+from lab import CASES
 
 
 def validator(name: str) -> Draft202012Validator:
     kind = kind_named(name)
-    assert kind.schema is not None
-    schema = kind.schema(msgspec.json.schema(kind.model))
+    assert kind.presentation.schema is not None
+    schema = kind.presentation.schema(msgspec.json.schema(kind.model))
     Draft202012Validator.check_schema(schema)
     return Draft202012Validator(schema)
 
@@ -75,7 +73,10 @@ def test_what_does_not_load_is_refused(part: str) -> None:
 
 
 def test_headers() -> None:
-    for text in (kind_named("agent_md").example or "", "---\nname: a\ntools:\ncolor: red\n---\n"):
+    for text in (
+        kind_named("agent_md").presentation.example or "",
+        "---\nname: a\ntools:\ncolor: red\n---\n",
+    ):
         document, _ = read_header(Source.of_text("a.md", text))
         assert document is not None
         assert validator("agent_md").is_valid(document.value)

@@ -12,10 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import msgspec
-
 from equipage.core.path import Path
-from equipage.syntax import Parsed, Place, Range
+from equipage.syntax import Parsed, Place, Range, Touched
 from equipage.syntax.yaml import fast
 
 
@@ -42,14 +40,6 @@ def locate(text: str, paths: Iterable[Path], *, merge: bool = False) -> dict[Pat
     from equipage.syntax.yaml import places
 
     return places.locate(text, wanted, merge=merge)
-
-
-class Touched(msgspec.Struct, frozen=True):
-    """The scalar that a stretch of text belongs to, and whether it is the key of its path."""
-
-    path: Path
-    is_key: bool
-    range: Range
 
 
 def scalars_at(text: str, ranges: list[Range]) -> list[Touched | bool | None]:

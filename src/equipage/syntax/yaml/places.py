@@ -25,7 +25,7 @@ from yaml.reader import ReaderError
 
 from equipage.core import codes
 from equipage.core.path import ROOT, Path
-from equipage.syntax import MAX_DEPTH, Irregularity, Place, Range
+from equipage.syntax import MAX_DEPTH, Irregularity, Place, Range, Touched
 from equipage.syntax.nodes import (
     EVERYTHING,
     Alias,
@@ -42,7 +42,6 @@ from equipage.syntax.nodes import (
     target_of,
     value_of,
 )
-from equipage.syntax.yaml import Touched
 from equipage.syntax.yaml.parser import Parser, content_range, error_offset, scalar_value
 from equipage.syntax.yaml.scalars import (
     INFINITY,

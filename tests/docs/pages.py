@@ -1,0 +1,125 @@
+"""Pages of documentation are run: what they show is what the program prints today.
+
+A page is read from top to bottom in a folder of its own. A block with a name, either `` `name` `` on the line before it
+or `title="name"` behind its language, is written to a file of that name. A `console` block is a session: each line
+`$ command` is run, and what follows it must be what it prints, standard output before standard error. A command that
+cannot do what it is asked (exit 2 and above) must be followed by `$ echo $?`. Beside `equipage` there are `cat`, `cp`,
+`git init`, `mkdir`, `mv`, `rm` and `echo $?`. A `python` block of a page that says `<!-- run: python -->` is run by Python,
+and a `pycon` block is a doctest; both see what the blocks before them defined. `<!-- with: folder -->` puts a copy of a
+folder of the repository there first; without it, the page of an example is played among the example's own files.
+
+With EQUIPAGE_UPDATE_CASES=1 the sessions are rewritten; the diff is reviewed like code.
+"""
+
+from __future__ import annotations
+
+import doctest
+import re
+import shlex
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import lab
+from casefiles import BLOCK
+from lab import REPOSITORY, Runner, in_process, write
+
+EXAMPLES = sorted(lab.EXAMPLES.glob("*/README.md"))
+PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md")), *EXAMPLES]
+#: Made from the code, whose examples are run when they are made; or parts of such pages.
+GENERATED = ("reference/kinds/", "reference/codes/", "reference/commands.md", "fixes/")
+
+
+def pages() -> Iterator[Path]:
+    """Every page that was written by hand."""
+    for path in PAGES:
+        if not any(part in path.as_posix() for part in GENERATED):
+            yield path
+
+
+class Page:
+    """One page, and the folder it is played in."""
+
+    def __init__(self, path: Path, folder: Path, run: Runner = in_process) -> None:
+        self.text = path.read_text(encoding="utf-8")
+        self.folder = folder
+        self.run = run
+        self.namespace: dict[str, Any] = {"__name__": path.stem}
+        self.code = 0
+        self.runs_python = path.name == "README.md" or "<!-- run: python -->" in self.text
+        if path in EXAMPLES and "<!-- with:" not in self.text:
+            shutil.copytree(path.parent, folder, dirs_exist_ok=True)
+        (folder / ".git").mkdir()
+        for name in re.findall(r"<!-- with: (\S+) -->", self.text):
+            shutil.copytree(REPOSITORY / name, folder / name)
+
+    def play(self) -> str:
+        """The page with its sessions as they really go."""
+        return BLOCK.sub(self._block, self.text)
+
+    def _block(self, match: re.Match[str]) -> str:
+        title = re.search(r'title="([^"]+)"', match["more"])
+        name = match["name"] or (title[1] if title else None)
+        if match["tag"] == "console":
+            return match[0].replace(match["body"], self._session(commands(match["body"])), 1)
+        if match["tag"] == "pycon":
+            self._doctest(match["body"])
+        elif match["tag"] == "python" and self.runs_python:
+            exec(compile(match["body"], "page", "exec"), self.namespace)
+        elif name is not None:
+            write(self.folder, {name: match["body"]})
+        return match[0]
+
+    def _session(self, wanted: list[str]) -> str:
+        said = ""
+        for number, each in enumerate(wanted):
+            said += f"$ {each}\n{self._command(each)}"
+            is_told = not each.startswith("equipage") or wanted[number + 1 : number + 2] == [
+                "echo $?"
+            ]
+            assert self.code < 2 or is_told, f"whoever copies this from the page is stuck: {each}"
+        return said
+
+    def _command(self, command: str) -> str:
+        line, _, target = command.partition(" > ")
+        name, *words = shlex.split(line)
+        if name == "equipage":
+            self.code, out, err = self.run(words)
+            if target:
+                (self.folder / target).write_text(out, encoding="utf-8")
+                out = ""
+            return (out + err).replace(str(self.folder), "/home/you/project")
+        return self._builtin(name, words)
+
+    def _builtin(self, name: str, words: list[str]) -> str:
+        here = [self.folder / word for word in words if not word.startswith("-")]
+        if name == "echo":
+            return f"{self.code}\n"
+        if name == "cat":
+            return "".join(path.read_text(encoding="utf-8") for path in here)
+        if name == "cp":
+            shutil.copy(*here)
+        elif name == "mv":
+            here[0].rename(here[1])
+        elif name == "rm":
+            here[0].unlink()
+        elif name == "mkdir":
+            here[0].mkdir(parents=True)
+        elif [name, *words[:1]] == ["git", "init"]:
+            (here[-1] / ".git").mkdir()
+        elif [name, *words] != ["pip", "install", "./examples/plugin"]:  # the test has done that
+            raise ValueError(f"a page cannot run {name}")
+        return ""
+
+    def _doctest(self, body: str) -> None:
+        test = doctest.DocTestParser().get_doctest(body, self.namespace, "page", None, 0)
+        said: list[str] = []
+        runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+        runner.run(test, out=said.append, clear_globs=False)
+        self.namespace.update(test.globs)
+        assert not runner.failures, "".join(said)
+
+
+def commands(session: str) -> list[str]:
+    return [line[2:] for line in session.splitlines() if line.startswith("$ ")]

@@ -1,0 +1,113 @@
+"""What the documentation shows is what happens."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from docs.pages import Page, pages
+from equipage.loading.recognise import all_codes, names
+from lab import REPOSITORY, UPDATE, environment, python, settle
+
+pytestmark = pytest.mark.long
+
+sys.path.insert(0, str(REPOSITORY / "docs"))
+
+
+@pytest.mark.parametrize(
+    "path", list(pages()), ids=lambda path: path.relative_to(REPOSITORY).as_posix()
+)
+def test_page(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    if "$ pip install ./examples/plugin" in path.read_text(encoding="utf-8"):
+        request.getfixturevalue("playbook_installed")
+    settle(monkeypatch, tmp_path, environment())
+    page = Page(path, tmp_path)
+    played = page.play()
+    if UPDATE:
+        path.write_text(played, encoding="utf-8")
+        return
+    assert played == page.text
+
+
+@pytest.mark.parametrize(
+    "path", list(pages()), ids=lambda path: path.relative_to(REPOSITORY).as_posix()
+)
+def test_links_lead_somewhere(path: Path) -> None:
+    text = re.sub(
+        r"^(`{3,}).*?^\1", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
+    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+        if not target.startswith("http"):
+            made = (
+                "reference/kinds/" in target
+                or "reference/codes/" in target
+                or target.endswith("commands.md")
+            )
+            assert made or (path.parent / target).exists(), target
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The generated pages. Making them runs every example in them."""
+    import build
+
+    target: Path = tmp_path_factory.mktemp("pages")
+    build.make_pages(target)
+    return target
+
+
+def test_every_kind_and_every_code_has_a_page(made: Path) -> None:
+    kinds = {path.stem for path in (made / "reference/kinds").glob("*.md")}
+    codes = {path.stem for path in (made / "reference/codes").glob("*.md")}
+    assert kinds == {*names(), "index"}
+    assert codes == {*all_codes(), "index"}
+
+
+def test_pages_are_made_the_same_every_time(made: Path, tmp_path: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[1]); import build\n"
+        "build.make_pages(Path(sys.argv[2]))"
+    )
+    env = environment(PYTHONHASHSEED="7")
+    done = python("-c", script, str(REPOSITORY / "docs"), str(tmp_path), env=env)
+    assert done.code == 0, done.err
+    for path in made.rglob("*.md"):
+        assert path.read_text() == (tmp_path / path.relative_to(made)).read_text()
+
+
+def test_links_between_generated_pages_lead_somewhere(made: Path) -> None:
+    for path in made.rglob("*.md"):
+        text = re.sub(r"^(`{3,}).*?^\1", "", path.read_text(), flags=re.MULTILINE | re.DOTALL)
+        for target in re.findall(r"\]\(([^)#\s]+)\)", text):
+            assert (
+                target.startswith("../../how-to/") or (path.parent / target).resolve().exists()
+            ), (path.name, target)
+
+
+def test_the_meanings_belong_to_fields() -> None:
+    """A field that is renamed takes its meaning with it."""
+    import tomllib
+
+    from generate.kinds import structs_of
+
+    from equipage.loading.model import type_info
+    from equipage.loading.recognise import kind_named
+
+    fields: dict[tuple[str, str], set[str]] = {}
+    for name in names():
+        kind = kind_named(name)
+        options: Any = type_info(kind.reading.options)
+        for struct in (*structs_of(kind), options):
+            of_kind = {field.name for field in struct.fields}
+            fields[name, struct.cls.__name__] = of_kind
+            fields.setdefault(("shared", struct.cls.__name__), set()).update(of_kind)
+    tables = tomllib.loads((REPOSITORY / "docs/generate/meanings.toml").read_text())
+    for kind_name, classes in tables.items():
+        for cls, meanings in classes.items():
+            assert set(meanings) <= fields.get((kind_name, cls), set()), (kind_name, cls)

@@ -1,0 +1,154 @@
+"""Where people meet equipage: pre-commit hooks and the GitHub Action do what they say."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from equipage.cli.arguments import parser
+from lab import REPOSITORY, environment, in_process, settle
+
+HOOKS: list[dict[str, Any]] = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text())
+ACTION: dict[str, Any] = yaml.safe_load((REPOSITORY / "action.yml").read_text())
+BROKEN = (
+    "server: {name: x, versoin: '1'}\n"
+    "tools:\n- {tool: {name: t, description: d, inputSchema: {type: object}}, response: {content: [{type: text, text: hi}]}}\n"
+)
+
+
+@pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: str(hook["id"]))
+def test_a_hook_runs(hook: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settle(monkeypatch, tmp_path, environment())
+    (tmp_path / "server.yaml").write_text(BROKEN)
+    name, *words = shlex.split(hook["entry"])
+    assert (name, hook["language"], hook["pass_filenames"]) == ("equipage", "python", False)
+    code, out, _ = in_process(words)
+    assert code == 0
+    assert ("versoin" in (tmp_path / "server.yaml").read_text()) == ("--fix" not in words)
+    assert ("unknown-field" in out) == ("--fix" not in words)
+
+
+def test_there_are_both_hooks() -> None:
+    assert [hook["id"] for hook in HOOKS] == ["equipage-check", "equipage-fix"]
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> dict[str, str]:
+    """An environment in which `equipage` is this one."""
+    script = tmp_path / "bin" / "equipage"
+    script.parent.mkdir()
+    script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m equipage "$@"\n')
+    script.chmod(0o755)
+    env = environment(GITHUB_OUTPUT=str(tmp_path / "output"))
+    return {**env, "PATH": f"{script.parent}{os.pathsep}{env['PATH']}"}
+
+
+def step(name: str) -> str:
+    return str(next(each["run"] for each in ACTION["runs"]["steps"] if each.get("name") == name))
+
+
+def run_check(folder: Path, env: dict[str, str], **inputs: str) -> tuple[str, dict[str, str]]:
+    done = subprocess.run(
+        ["bash", "-e", "-c", step("Check")],
+        cwd=folder,
+        env={**env, "PATHS": ".", "STRICT": "false", "ARGS": "", "UPLOAD": "true", **inputs},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    outputs = dict(
+        line.split("=", 1) for line in Path(env["GITHUB_OUTPUT"]).read_text().splitlines()
+    )
+    return done.stdout, outputs
+
+
+def test_the_action_writes_sarif_and_keeps_the_exit_code(
+    tmp_path: Path, command: dict[str, str]
+) -> None:
+    folder = tmp_path / "with spaces"
+    (folder / ".git").mkdir(parents=True)
+    (folder / "server.yaml").write_text(BROKEN)
+    out, outputs = run_check(folder, command, STRICT="true")
+    assert outputs == {"sarif": "equipage.sarif", "code": "1"}
+    assert "unknown-field" in out
+    results = json.loads((folder / "equipage.sarif").read_text())["runs"][0]["results"]
+    assert [each["ruleId"] for each in results] == ["unknown-field"]
+    result = subprocess.run(
+        ["bash", "-e", "-c", step("Result")], env={**command, "CODE": "1"}, check=False
+    )
+    assert result.returncode == 1
+
+
+def test_the_action_can_annotate_instead(tmp_path: Path, command: dict[str, str]) -> None:
+    folder = tmp_path / "project"
+    (folder / ".git").mkdir(parents=True)
+    (folder / "server.yaml").write_text(BROKEN)
+    out, outputs = run_check(folder, command, UPLOAD="false", PATHS="server.yaml")
+    assert outputs == {"code": "0"}
+    assert out.startswith("::warning ")
+
+
+def test_no_input_of_the_action_is_put_into_a_script() -> None:
+    for each in ACTION["runs"]["steps"]:
+        assert "${{" not in each.get("run", ""), each.get("name")
+    used = {word for each in ACTION["runs"]["steps"] for word in str(each).split("inputs.")[1:]}
+    assert {name for name in ACTION["inputs"] for word in used if word.startswith(name)} == set(
+        ACTION["inputs"]
+    )
+
+
+def test_what_the_pages_say_about_the_action_is_so() -> None:
+    page = (REPOSITORY / "docs/how-to/ci.md").read_text()
+    for name, each in ACTION["inputs"].items():
+        default = each["default"]
+        assert f"| `{name}` |" in page
+        assert not default or f"| `{name}` | `{default}` |" in page or name == "args"
+
+
+def test_the_flags_the_hooks_and_the_action_use_exist() -> None:
+    for words in (
+        ["check", "--fix"],
+        ["check", "--output-format", "sarif", "."],
+        ["check", "--output-format", "github"],
+    ):
+        parser().read(words)
+
+
+def test_the_problem_matcher_of_the_editor_page_reads_our_annotations(
+    tmp_path: Path, command: dict[str, str]
+) -> None:
+    page = (REPOSITORY / "docs/how-to/editor.md").read_text()
+    task = json.loads(
+        next(
+            body
+            for body in re.findall(r"```json\n(.*?)```", page, re.DOTALL)
+            if "problemMatcher" in body
+        )
+    )
+    pattern = task["tasks"][0]["problemMatcher"]["pattern"]
+    (tmp_path / "server.yaml").write_text(BROKEN)
+    said = subprocess.run(
+        shlex.split(task["tasks"][0]["command"]),
+        cwd=tmp_path,
+        env=command,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    found = re.match(pattern["regexp"], said.splitlines()[0])
+    assert found is not None
+    assert [found[pattern[name]] for name in ("severity", "file", "line", "column")] == [
+        "warning",
+        "server.yaml",
+        "1",
+        "19",
+    ]

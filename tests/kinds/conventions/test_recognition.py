@@ -1,0 +1,189 @@
+"""Which files belong to which tool: by place, by plugin, by header."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import equipage
+from equipage.loading.recognise import PLACES, kind_named, kind_of_header, kind_of_path, names
+from lab import write
+
+
+@pytest.mark.requirement("CV-01")
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/r/.claude/agents/a.md", "claude-agent"),
+        ("/r/.claude/agents/team/a.md", "claude-agent"),
+        ("/r/.claude/commands/git/commit.md", "claude-command"),
+        ("/r/.claude/skills/pdf/SKILL.md", "skill"),
+        ("/r/anything/SKILL.md", "skill"),
+        ("/r/x/.claude-plugin/plugin.json", "claude-plugin"),
+        ("/r/.claude-plugin/marketplace.json", "claude-marketplace"),
+        ("/r/.github/agents/a.agent.md", "copilot-agent"),
+        ("/r/.github/agents/a.md", "copilot-agent"),
+        ("/r/.github/chatmodes/a.chatmode.md", "copilot-agent"),
+        ("/r/agents/a.agent.md", "copilot-agent"),
+        ("/r/.github/prompts/a.prompt.md", "copilot-prompt"),
+        ("/r/.github/instructions/a.instructions.md", "copilot-instructions"),
+        ("/r/.opencode/agent/a.md", "opencode-agent"),
+        ("/r/.opencode/agents/a.md", "opencode-agent"),
+        ("/home/.config/opencode/agents/a.md", "opencode-agent"),
+        ("/r/.opencode/commands/a.md", "opencode-command"),
+        ("/r/.codex/agents/a.toml", "codex-agent"),
+        ("/r/.gemini/agents/a.md", "gemini-agent"),
+        ("/r/.gemini/commands/git/a.toml", "gemini-command"),
+        ("/r/.cursor/rules/a.mdc", "cursor-rule"),
+        ("/r/rules/a.mdc", "cursor-rule"),
+        ("/r/.cursor/agents/a.md", "cursor-agent"),
+        ("/r/.mcp.json", "mcp"),
+        ("/r/.vscode/mcp.json", "mcp"),
+        ("/r/.codex/config.toml", "mcp"),
+        ("/r/opencode.json", "mcp"),
+        ("/r/README.md", None),
+        ("/r/docs/agents.md", None),
+        ("/r/plugin.json", None),
+        ("/r/.claude/settings.json", None),
+    ],
+)
+def test_by_place(path: str, kind: str | None) -> None:
+    assert kind_of_path(path) == kind
+
+
+def test_every_place_has_a_kind() -> None:
+    for kind, _ in PLACES:
+        assert kind in names()
+        assert kind_named(kind).name == kind
+
+
+HEADER = "---\nname: a\ndescription: b\n{}---\ntext\n"
+
+
+@pytest.mark.requirement("CV-01", "CV-05")
+@pytest.mark.parametrize(
+    ("path", "text", "kind"),
+    [
+        pytest.param(
+            "/r/agents/a.md", HEADER.format(""), "claude-agent", id="in a folder of agents"
+        ),
+        pytest.param(
+            "/r/x/a.md", HEADER.format("tools: Read\n"), "claude-agent", id="anywhere, with tools"
+        ),
+        pytest.param(
+            "/r/x/a.md", HEADER.format(""), None, id="a name and a description alone say nothing"
+        ),
+        pytest.param(
+            "/r/agents/a.md",
+            "---\ndescription: b\nmode: all\n---\n",
+            "opencode-agent",
+            id="with a mode",
+        ),
+        pytest.param(
+            "/r/agents/a.md",
+            "---\ndescription: b\ntools: []\n---\n",
+            "copilot-agent",
+            id="named by its file",
+        ),
+        pytest.param(
+            "/r/docs/agents/a.md", "---\ndescription: b\n---\n", None, id="a description alone"
+        ),
+        pytest.param(
+            "/r/agents/a.md", HEADER.format("title: x\n"), None, id="a page of a web site"
+        ),
+        pytest.param(
+            "/r/commands/a.md",
+            "---\ntitle: x\ndescription: b\n---\n",
+            None,
+            id="a page about a command",
+        ),
+        pytest.param(
+            "/r/commands/a.md",
+            "---\ndescription: b\n---\n",
+            "claude-command",
+            id="in a folder of commands",
+        ),
+        pytest.param("/r/agents/README.md", HEADER.format(""), None, id="notes are notes"),
+        pytest.param("/r/agents/a.md", "# text\n", None, id="no header"),
+        pytest.param("/r/agents/a.md", "---\ntitle: b\n---\n", None, id="another header"),
+        pytest.param(
+            "/r/agents/a.md",
+            HEADER.format("x: a: b\n"),
+            "claude-agent",
+            id="a header that is not YAML",
+        ),
+    ],
+)
+def test_by_header(path: str, text: str, kind: str | None) -> None:
+    assert kind_of_header(path, text) == kind
+
+
+AGENT = HEADER.format("")
+
+
+@pytest.mark.requirement("CV-01", "CV-05")
+def test_what_plugins_hold(tmp_path: Path) -> None:
+    """A plugin's folders, and what its manifest or a marketplace lists beside them."""
+    write(
+        tmp_path,
+        {
+            "one/.claude-plugin/plugin.json": '{"name": "one", "agents": ["./extra.md", "./more"]}',
+            "one/agents/a.md": AGENT,
+            "one/commands/deep/c.md": "text",
+            "one/extra.md": AGENT.replace("a", "e", 1),
+            "one/more/b.md": "no header",
+            "one/more/README.md": "# notes",
+            "one/README.md": "# notes",
+            "one/skills/s/agents/helper.md": "# text of a skill",
+            ".claude-plugin/marketplace.json": '{"name": "m", "owner": {}, "plugins": '
+            '[{"name": "two", "source": "./two", "commands": ["./x/y.md"]}, 5, {"source": {}}]}',
+            "two/agents/a.md": "no header",
+            "two/x/y.md": "text",
+            "broken/.claude-plugin/plugin.json": "{",
+            "broken/agents/a.md": "no header",
+        },
+    )
+    report = equipage.check([tmp_path], env={})
+    kinds = {
+        str(Path(each.path).resolve().relative_to(tmp_path.resolve())): each.kind
+        for each in report.files
+    }
+    assert kinds == {
+        ".claude-plugin/marketplace.json": "claude-marketplace",
+        "broken/.claude-plugin/plugin.json": "claude-plugin",
+        "broken/agents/a.md": "claude-agent",
+        "one/.claude-plugin/plugin.json": "claude-plugin",
+        "one/agents/a.md": "claude-agent",
+        "one/commands/deep/c.md": "claude-command",
+        "one/extra.md": "claude-agent",
+        "one/more/b.md": "claude-agent",
+        "two/agents/a.md": "claude-agent",
+        "two/x/y.md": "claude-command",
+    }
+
+
+def test_a_guess_gives_way_to_a_load_that_knows_better(tmp_path: Path) -> None:
+    """An agent that a blueprint reads is the blueprint's, whatever its header looks like."""
+    write(
+        tmp_path,
+        {
+            "agents/a.md": HEADER.format("colour: x\n"),
+            "team.yaml": "id: t\nagents:\n  - {name: a, kind: agent, profile: {$agent_md: agents/a.md}}\n"
+            "flow: {kind: seq, children: []}\n",
+        },
+    )
+    report = equipage.check([tmp_path], env={})
+    assert {Path(each.path).name: each.kind for each in report.files}["a.md"] is None
+
+
+def test_a_project_may_leave_conventions_alone(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {
+            "equipage.toml": "conventions = false\n",
+            ".claude/agents/a.md": "no",
+            "agents/b.md": AGENT,
+        },
+    )
+    assert equipage.check([tmp_path], env={}).files == ()

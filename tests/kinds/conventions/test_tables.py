@@ -1,0 +1,119 @@
+"""The tables: each is whole, its first file is good, and its model says what it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import equipage
+from equipage.kinds.conventions import CONVENTIONS
+from equipage.kinds.conventions.kind import kind_of, listed, model_of, sensitive_of
+from equipage.kinds.conventions.stages import divided, references
+from equipage.kinds.conventions.tools.skills import CLAUDE, OPEN, OPENCODE
+from equipage.kinds.tables import Convention
+from equipage.loading.recognise import PLACES
+from lab import write
+
+EVERY = (*CONVENTIONS, OPEN, CLAUDE, OPENCODE)
+
+
+@pytest.mark.parametrize("convention", EVERY, ids=lambda each: f"{each.kind}-{each.tool}")
+class TestEveryTable:
+    def test_names_are_unique(self, convention: Convention) -> None:
+        names = [field.name for field in convention.fields]
+        assert len(names) == len(set(names))
+        assert convention.synonyms.keys().isdisjoint(names)
+        assert set(convention.longest) <= set(names)
+
+    def test_the_model_has_every_field(self, convention: Convention) -> None:
+        encoded = {field.encode_name for field in msgspec.structs.fields(model_of(convention))}
+        assert encoded >= convention.names
+
+    def test_it_has_a_place(self, convention: Convention) -> None:
+        assert convention.kind in {kind for kind, _ in PLACES}
+
+    @pytest.mark.requirement("CV-01")
+    def test_the_first_file_is_a_good_one(self, convention: Convention, tmp_path: Path) -> None:
+        """It lies where its tool looks, is recognised there, and has no findings."""
+        assert convention.example is not None
+        name = convention.example_path.replace("NAME", "reviewer")
+        write(tmp_path, {name: convention.example.replace("NAME", "reviewer")})
+        report = equipage.check([tmp_path], env={})
+        assert [each.kind for each in report.files] == [convention.kind]
+        assert report.diagnostics == ()
+
+    def test_what_restricts_is_shown_first(self, convention: Convention) -> None:
+        shown = {each.pattern for each in sensitive_of(convention)}
+        assert shown >= convention.restricting
+
+    def test_one_row_for_each_file(self, convention: Convention) -> None:
+        (item,) = listed(
+            convention, {"name": "n", "description": "d"}, f"x/folder/file{convention.suffixes[0]}"
+        )
+        expected = {"field": "n", "file": "file", "folder": "n"}[convention.identity]
+        assert (item.sort, item.name, item.description) == (convention.sort, expected, "d")
+
+    def test_any_value_is_told_not_raised(self, convention: Convention, tmp_path: Path) -> None:
+        """No value of any field, however wrong, makes equipage fail."""
+        if convention.syntax != "header":
+            return
+        for wrong in (
+            "5",
+            "true",
+            "[1, {a: 2}]",
+            "{a: [1]}",
+            "null",
+            "'x, y (z'",
+            "2024-01-01",
+            "[[]]",
+        ):
+            header = "\n".join(f"{field.name}: {wrong}" for field in convention.fields)
+            outcome = equipage.check(
+                [_written(tmp_path, convention, f"---\n{header}\n---\n")], env={}
+            )
+            assert not [each for each in outcome.diagnostics if each.code == "internal-error"], (
+                wrong
+            )
+
+
+def _written(folder: Path, convention: Convention, text: str) -> Path:
+    name = convention.example_path.replace("NAME", "x")
+    return write(folder, {name: text}) / name
+
+
+def test_kinds_are_values() -> None:
+    kind = kind_of(CONVENTIONS[0])
+    assert kind.shape.guarded == {"tools", "disallowedTools", "permissionMode"}
+
+
+@pytest.mark.parametrize(
+    ("text", "separators", "names"),
+    [
+        ("Read, Write", ",", ["Read", "Write"]),
+        ("Read,, Write ,", ",", ["Read", "Write"]),
+        ("Bash(git add:*, git rm:*), Read", ",", ["Bash(git add:*, git rm:*)", "Read"]),
+        ("Bash(git add:*) Read", ", ", ["Bash(git add:*)", "Read"]),
+        ("Bash(unclosed, Read", ",", ["Bash(unclosed, Read"]),
+        ("a) b, c", ",", ["a) b", "c"]),
+        ("", ",", []),
+    ],
+)
+def test_names_in_a_text(text: str, separators: str, names: list[str]) -> None:
+    assert list(divided(text, separators)) == names
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("Read", [("tool", "Read")]),
+        ("Bash(git:*)", [("tool", "Bash")]),
+        ("Agent(a, b)", [("tool", "Agent"), ("agent", "a"), ("agent", "b")]),
+        ("mcp__github__search", [("server", "github")]),
+        ("mcp__plugin_x_y__search", [("server", "plugin_x_y")]),
+        ("mcp__github", [("server", "github")]),
+    ],
+)
+def test_what_a_name_speaks_of(name: str, found: list[tuple[str, str]]) -> None:
+    assert [(each.sort, each.name) for each in references(name, "tool")] == found

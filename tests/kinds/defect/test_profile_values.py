@@ -1,0 +1,114 @@
+"""Small tables: patterns, limits, and that the model's collector and converter agree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from equipage.kinds.defect.profile import KIND
+from equipage.kinds.defect.profile_model import (
+    AgentProfile,
+    RequestLimit,
+    RequestLimitMode,
+    request_limit,
+)
+from equipage.kinds.defect.settings_model import Settings
+from equipage.kinds.globs import problem_of
+from equipage.loading.model import Shape, build
+
+
+@pytest.mark.parametrize(
+    ("glob", "problem"),
+    [
+        ("read_file", None),
+        ("mcp__*__read?", None),
+        ("[a-z]*", None),
+        ("[!a]", None),
+        ("[]]", None),
+        ("{read,write}_file", None),
+        ("\\[", None),
+        ("", None),
+        ("[bad", "unclosed-class"),
+        ("[]", "unclosed-class"),
+        ("{a,b", "unclosed-choice"),
+        ("a}", "unopened-choice"),
+        ("[z-a]", "bad-range"),
+        ("a\\", "dangling-escape"),
+    ],
+)
+def test_patterns(glob: str, problem: str | None) -> None:
+    assert problem_of(glob) == problem
+
+
+@pytest.mark.requirement("PR-10")
+@pytest.mark.parametrize(
+    ("number", "mode", "limit"),
+    [
+        (None, None, None),
+        (5, None, RequestLimit("adaptive", 5)),
+        (5, "adaptive", RequestLimit("adaptive", 5)),
+        (0, "fixed", RequestLimit("fixed", 0)),
+        (None, "unbounded", RequestLimit("unbounded")),
+        (5, "unbounded", RequestLimit("unbounded")),
+    ],
+)
+def test_request_limit(
+    number: int | None, mode: RequestLimitMode | None, limit: RequestLimit | None
+) -> None:
+    assert request_limit(number, mode) == limit
+
+
+WORDS = st.sampled_from(
+    [
+        "description",
+        "model",
+        "prompt",
+        "text",
+        "tools",
+        "allow",
+        "hooks",
+        "before_ingest",
+        "handler",
+        "type",
+        "builtin",
+        "command",
+        "argv",
+        "match",
+        "tool",
+        "default",
+        "turn",
+        "providers",
+        "mcp",
+        "servers",
+        "sandbox",
+        "mode",
+        "open",
+    ]
+)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-1, 2**33) | st.floats(allow_nan=False) | WORDS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(WORDS, inner, max_size=4),
+    max_leaves=20,
+)
+
+
+@given(st.dictionaries(WORDS, VALUES, max_size=5), st.sampled_from([AgentProfile, Settings]))
+def test_the_collector_accepts_what_the_model_does(value: Any, model: type) -> None:
+    _, _, facts = build(value, model, Shape())
+    try:
+        msgspec.convert(value, model)
+    except msgspec.ValidationError:
+        assert facts
+    else:
+        assert not facts
+
+
+def test_the_layer_of_a_hook_is_not_in_the_schema() -> None:
+    assert KIND.presentation.schema is not None
+    schema = KIND.presentation.schema(msgspec.json.schema(AgentProfile))
+    assert "source" not in schema["$defs"]["Hook"]["properties"]
+    assert "handler" in schema["$defs"]["Hook"]["properties"]

@@ -1,0 +1,312 @@
+"""The exported schema is never stricter than equipage: whatever loads, validates."""
+
+from __future__ import annotations
+
+import enum
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import jsonschema_rs
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+import tiny
+from casefiles import Case, cases_in
+from equipage.loading.kind import Kind
+from equipage.loading.model import Shape, build
+from equipage.loading.outcome import Outcome
+from equipage.loading.recognise import kind_named, names
+from equipage.loading.schema import accept
+from equipage.syntax import SyntaxProblem
+from equipage.syntax.document import load_value
+from equipage.views.schema import VARIABLE, schema_for
+from lab import CASES
+
+#: Cases that load only because an option asks for it; the schema speaks of what everybody accepts.
+BY_OPTION = {"toolpack/legacy-keys-option-reads-old-names.md"}
+
+
+#: Warnings about values that are left out. What other tools forgive, an editor may still mark.
+LEFT_OUT = frozenset({"wrong-type", "invalid-value", "number-as-text", "header-without-fields"})
+
+
+def validator(schema: dict[str, Any]) -> Any:
+    Draft202012Validator.check_schema(schema)
+    return jsonschema_rs.Draft202012Validator(schema, offline=True)
+
+
+@cache
+def validator_of(kind: str) -> Any:
+    return validator(schema_for(kind_named(kind)))
+
+
+def authored(outcome: Outcome) -> Any:
+    """The value of the entry as the author wrote it: variables are text, unless that leaves no valid file."""
+    entry = outcome.documents[0]
+    text = entry.source.text[slice(*entry.window)]
+    try:
+        value = load_value(entry.format, text, merge=entry.merge)
+    except SyntaxProblem:
+        return entry.value
+    return entry.value if value is None else value
+
+
+@pytest.mark.parametrize(
+    "case", list(cases_in(CASES)), ids=lambda case: f"{case.path.relative_to(CASES)}"
+)
+def test_every_case_that_loads_validates(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if "check" in case.settings or "layers" in case.settings:
+        return  # several files at once
+    case.write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    outcome = case.load()
+    if not outcome.ok or not outcome.documents or str(case.path.relative_to(CASES)) in BY_OPTION:
+        return
+    if any(each.code in LEFT_OUT for each in outcome.diagnostics) or outcome.documents[
+        0
+    ].window == (0, 0):
+        return  # something is left out, or there is no header at all
+    problems = list(validator_of(case.kind).iter_errors(authored(outcome)))
+    assert not problems, [(problem.instance_path, problem.message) for problem in problems]
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_kind_has_a_valid_schema(name: str) -> None:
+    schema = schema_for(kind_named(name))
+    validator(schema)
+    assert schema["title"]
+    assert "$id" not in schema
+
+
+# ------------------------------------------------------------------------------------------------- types
+
+
+class Colour(enum.Enum):
+    RED = "red"
+
+
+class Left(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="left"):
+    x: int
+
+
+class Right(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="type", tag="right"):
+    y: Annotated[str, msgspec.Meta(min_length=2)] | None = None
+
+
+class Everything(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """One of each.
+
+    More is not shown.
+    """
+
+    the_name: str
+    port: Annotated[int, msgspec.Meta(ge=1, le=9)] = 5
+    ratio: float = 0.5
+    on: bool = False
+    word: Literal["a", "b"] = "a"
+    colour: Colour = Colour.RED
+    many: tuple[Annotated[str, msgspec.Meta(pattern="^x")], ...] = ()
+    by_name: dict[str, Left] = {}
+    either: Left | Right | None = None
+    free: Any = None
+    again: Everything | None = None
+
+
+EVERYTHING = Kind(name="everything", title="everything", model=Everything)
+
+
+def test_what_a_model_says_is_in_the_schema() -> None:
+    schema = schema_for(EVERYTHING)
+    definition = schema["$defs"]["Everything"]
+    properties = definition["properties"]
+    assert schema["$ref"] == "#/$defs/Everything"
+    assert (definition["title"], definition["description"]) == ("everything", "One of each.")
+    assert definition["required"] == ["theName"]
+    assert definition["additionalProperties"] is False
+    assert properties["port"] == {"type": "integer", "minimum": 1, "maximum": 9, "default": 5}
+    assert properties["ratio"] == {"type": "number", "default": 0.5}
+    assert properties["word"] == {"enum": ["a", "b"], "default": "a"}
+    assert properties["colour"] == {"enum": ["red"]}
+    assert properties["many"] == {"type": "array", "items": {"type": "string", "pattern": "^x"}}
+    assert properties["byName"] == {
+        "type": "object",
+        "additionalProperties": {"$ref": "#/$defs/Left"},
+    }
+    assert properties["free"] == {}
+    assert {"$ref": "#/$defs/Left", "required": ["type"]} in properties["either"]["anyOf"]
+    assert {"$ref": "#/$defs/Everything"} in properties["again"]["anyOf"]
+    assert schema["$defs"]["Left"]["properties"]["type"] == {"const": "left"}
+
+
+@pytest.mark.parametrize(
+    ("shape", "value", "valid"),
+    [
+        pytest.param(
+            Shape(unknown="error"), {"theName": "n", "z": 1}, False, id="an unknown key is refused"
+        ),
+        pytest.param(
+            Shape(unknown="warning"),
+            {"theName": "n", "z": 1},
+            True,
+            id="unless the kind only warns",
+        ),
+        pytest.param(
+            Shape(unknown="warning", closed=(Left,)),
+            {"theName": "n", "byName": {"a": {"x": 1, "z": 1}}},
+            False,
+            id="or the class is closed",
+        ),
+        pytest.param(
+            Shape(exempt=("x-",)),
+            {"theName": "n", "x-1": 1},
+            True,
+            id="an exempt key is nobody's business",
+        ),
+        pytest.param(Shape(), {"theName": "n", "port": "x"}, False, id="a wrong type is refused"),
+        pytest.param(
+            Shape(mismatch="warning"),
+            {"theName": "n", "port": "x"},
+            True,
+            id="unless the kind only warns of it",
+        ),
+        pytest.param(Shape(), {"theName": "n", "port": None}, False, id="null is not absent"),
+        pytest.param(
+            Shape(null_is_absent=True),
+            {"theName": "n", "port": None},
+            True,
+            id="unless the kind says so",
+        ),
+        pytest.param(
+            Shape(null_is_absent=True), {"theName": None}, False, id="but not for what is required"
+        ),
+        pytest.param(
+            Shape(null_is_absent=True),
+            {"theName": "n", "many": None},
+            True,
+            id="null as an empty list",
+        ),
+        pytest.param(
+            Shape(),
+            {"theName": "n", "either": {"type": "left", "x": 1}},
+            True,
+            id="a tagged branch",
+        ),
+        pytest.param(Shape(), {"theName": "n", "either": {"x": 1}}, False, id="without its tag"),
+        pytest.param(
+            Shape(), {"theName": "n", "again": {"theName": 5}}, False, id="a model in itself"
+        ),
+    ],
+)
+def test_the_schema_is_as_strict_as_the_kind(shape: Shape, value: Any, valid: bool) -> None:
+    kind = Kind(name="everything", title="everything", model=Everything, shape=shape)
+    assert validator(schema_for(kind)).is_valid(value) is valid
+    config, _, _ = build(value, Everything, shape)
+    assert (config is not None) is valid
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-2, 12)
+    | st.floats(0, 1)
+    | st.sampled_from(["a", "red", "x", "left", ""]),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(
+            st.sampled_from(["theName", "x", "y", "type", "z", "port"]), inner, max_size=3
+        )
+    ),
+    max_leaves=6,
+)
+FIELDS = [
+    "theName", "port", "ratio", "on", "word", "colour", "many", "byName", "either", "free", "again", "z",
+]  # fmt: skip
+
+
+@given(
+    value=st.dictionaries(st.sampled_from(FIELDS), VALUES, max_size=4).map(
+        lambda value: {"theName": "n", **value}
+    ),
+    unknown=st.sampled_from([None, "warning", "error"]),
+    null_is_absent=st.booleans(),
+)
+def test_whatever_loads_validates(value: Any, unknown: Any, null_is_absent: bool) -> None:
+    shape = Shape(unknown=unknown, null_is_absent=null_is_absent)
+    config, _, found = build(value, Everything, shape)
+    if config is not None and not any(each.severity == "error" for each in found):
+        kind = Kind(name="everything", title="everything", model=Everything, shape=shape)
+        assert validator(schema_for(kind)).is_valid(value), value
+
+
+# ---------------------------------------------------------------------------------------------- fragments
+
+
+@pytest.mark.parametrize(
+    ("value", "valid"),
+    [
+        pytest.param(
+            {"name": "n", "members": [{"$include": "a.yaml"}]}, True, id="an include for a mapping"
+        ),
+        pytest.param(
+            {"$include": "a.yaml", "override": {"name": 1}}, True, id="or for the whole file"
+        ),
+        pytest.param({"name": {"$include": "a.yaml"}}, False, id="but not for text"),
+        pytest.param({"name": "n", "members": [{"$include": 5}]}, False, id="it must name a file"),
+        pytest.param(
+            {"name": "n", "members": [{"name": "m", "role": "${ROLE}"}]},
+            True,
+            id="a variable for a word",
+        ),
+        pytest.param({"name": "n", "members": "${ALL:-[]}"}, True, id="or for a list"),
+        pytest.param(
+            {"name": "n", "members": [{"name": "m", "role": "boss"}]},
+            False,
+            id="other words stay refused",
+        ),
+        pytest.param("${ALL}", False, id="a file is more than a variable"),
+    ],
+)
+def test_what_is_replaced_before_the_model_sees_it(value: Any, valid: bool) -> None:
+    assert validator(schema_for(tiny.KIND)).is_valid(value) is valid
+
+
+def test_accepting_changes_nothing_it_was_given() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "integer"}}, "$defs": {}}
+    widened = accept(schema, "variable", VARIABLE, at_root=False)
+    assert schema == {"type": "object", "properties": {"a": {"type": "integer"}}, "$defs": {}}
+    assert widened["properties"]["a"] == {
+        "anyOf": [{"type": "integer"}, {"$ref": "#/$defs/variable"}]
+    }
+    assert widened["$defs"] == {"variable": VARIABLE}
+
+
+def test_fragments_add_up() -> None:
+    once = accept({"type": "integer"}, "a", {"type": "boolean"})
+    twice = accept({**once, "title": "t"}, "b", {"type": "null"})
+    assert twice["anyOf"] == [{"type": "integer"}, {"$ref": "#/$defs/a"}, {"$ref": "#/$defs/b"}]
+    assert twice["title"] == "t"
+
+
+def test_a_fragment_may_stand_at_one_place_only() -> None:
+    schema = accept(
+        schema_for(EVERYTHING),
+        "text",
+        {"type": "string"},
+        at=["Everything.byName{}", "Everything.port"],
+    )
+    properties = schema["$defs"]["Everything"]["properties"]
+    assert properties["byName"]["additionalProperties"]["anyOf"][1] == {"$ref": "#/$defs/text"}
+    assert properties["port"]["anyOf"][1] == {"$ref": "#/$defs/text"}
+    assert "anyOf" not in properties["ratio"]
+    assert schema["$ref"] == "#/$defs/Everything"
+
+
+def test_a_fragment_for_a_place_that_is_gone_is_an_error() -> None:
+    with pytest.raises(ValueError, match=r"the schema has no Everything\.nmae"):
+        accept(schema_for(EVERYTHING), "text", {"type": "string"}, at=["Everything.nmae"])

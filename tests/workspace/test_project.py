@@ -1,0 +1,223 @@
+"""Settings of a project: what they do, and that they are checked like everything else."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+import equipage
+from equipage.loading.request import Request
+from equipage.workspace.project import Projects, Selection
+from equipage.workspace.report import Report, check_paths
+from lab import check, command, write
+
+SERVER = "server: {name: x}\ntools: []\nextra: 1\n"
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def told(report: Report) -> list[str]:
+    return [
+        f"{each} ({each.path})" + (f" | {each.help}" if each.help else "")
+        for each in report.diagnostics
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        pytest.param(
+            "[ tool.equipage ]\nignore = ['unknown-field']\n", True, id="blanks in the brackets"
+        ),
+        pytest.param(
+            "[tool]\nequipage = {ignore = ['unknown-field']}\n", True, id="an inline table"
+        ),
+        pytest.param("tool.equipage.ignore = ['unknown-field']\n", True, id="dotted keys"),
+        pytest.param("# see [tool.equipage]\n[project]\nname = 'x'\n", False, id="a comment"),
+        pytest.param("[project]\nname = 'equipage'\n", False, id="a word"),
+    ],
+)
+def test_settings_are_told_by_what_the_file_means(text: str, counts: bool) -> None:
+    write(".", {"sub/a.yaml": SERVER, "sub/pyproject.toml": text})
+    assert [each.code for each in check("sub").diagnostics] == ([] if counts else ["unknown-field"])
+    assert Path(Projects().of("sub/a.yaml").root) == (Path("sub") if counts else Path()).resolve()
+
+
+@pytest.mark.parametrize("file", ["equipage.toml", "pyproject.toml"])
+def test_every_setting_is_used(file: str) -> None:
+    head = "" if file == "equipage.toml" else "[tool.equipage]\n"
+    write(
+        ".",
+        {
+            "a.yaml": SERVER,
+            "odd.conf": "server: {name: 5}\ntools: []\n",
+            file: head + 'severity = {unknown-field = "error"}\n',
+        },
+    )
+    assert [each.severity for each in check().diagnostics] == ["error"]
+    assert not check().files[0].ok
+    write(".", {file: head + 'ignore = ["unknown-field"]\n'})
+    assert check().diagnostics == ()
+    write(".", {file: head + 'select = ["wrong-type"]\n'})
+    assert check().diagnostics == ()
+    write(".", {file: head + 'per-file-ignores = {"a.*" = ["unknown-field"]}\n'})
+    assert check().diagnostics == ()
+    write(".", {file: head + 'per-file-ignores = {"sub/**" = ["unknown-field"]}\n'})
+    assert len(check().diagnostics) == 1
+    write(".", {file: head + 'kinds = {"*.conf" = "server"}\nignore = ["unknown-field"]\n'})
+    assert [each.code for each in check().diagnostics] == ["wrong-type"], (
+        "a glob finds files of any extension"
+    )
+    assert equipage.load("a.yaml").kind == "server"
+
+
+def test_slips_in_settings_have_a_place() -> None:
+    write(
+        ".",
+        {
+            "a.yaml": "server: {name: x}\ntools: []\n",
+            "pyproject.toml": "[project]\nname = 'x'\n\n[tool.equipage]\nselct = []\nignore = ['unknwon-field']\nconventions = 'no'\n"
+            "roots = ['..', 'lost']\n[tool.equipage.kinds]\n'*.conf' = 'sever'\n[tool.equipage.severity]\nwrong-typ = 'error'\nenv-missing = 'fatal'\n",
+        },
+    )
+    assert told(check()) == [
+        "pyproject.toml:5:1: warning[unknown-field] `selct` is not a field of the project settings (tool.equipage.selct) | did you mean `select`?",
+        "pyproject.toml:6:11: warning[unknown-code] `unknwon-field` is not a code equipage knows (tool.equipage.ignore[0]) | did you mean `unknown-field`?",
+        "pyproject.toml:7:15: error[wrong-type] expected `true` or `false`, found text `no` (tool.equipage.conventions) | write `false`",
+        "pyproject.toml:8:10: error[root-outside] `..` lies outside the project (tool.equipage.roots[0]) | move the folder into the project, or use --root",
+        "pyproject.toml:8:16: warning[root-missing] there is no folder `lost` (tool.equipage.roots[1]) | check the spelling; it is looked up from the project root",
+        "pyproject.toml:10:12: error[unknown-kind] there is no kind `sever` (tool.equipage.kinds[\"*.conf\"]) | did you mean `server`? known: " + _known(),
+        "pyproject.toml:12:1: warning[unknown-code] `wrong-typ` is not a code equipage knows (tool.equipage.severity.wrong-typ) | did you mean `wrong-type`?",
+        "pyproject.toml:13:15: error[invalid-value] `fatal` is not a valid value, expected one of `error`, `note`, `warning` (tool.equipage.severity.env-missing)",
+    ]  # fmt: skip
+    assert [(each.path, each.kind, each.ok) for each in check().files] == [
+        ("a.yaml", "server", True),
+        ("pyproject.toml", "project", False),
+    ]
+
+
+def _known() -> str:
+    from equipage.loading.recognise import known_names
+
+    return ", ".join(f"`{name}`" for name in known_names())
+
+
+def test_settings_that_do_not_parse_are_told_and_the_rest_is_checked() -> None:
+    write(".", {"a.yaml": SERVER, "equipage.toml": "ignore = [\n"})
+    assert [each.code for each in check().diagnostics] == ["unknown-field", "toml-syntax"]
+
+
+def test_two_places_for_settings_are_one_too_many() -> None:
+    write(
+        ".",
+        {
+            "a.yaml": SERVER,
+            "equipage.toml": 'ignore = ["unknown-field"]\n',
+            "pyproject.toml": "[tool.equipage]\n",
+        },
+    )
+    assert told(check()) == [
+        (
+            "equipage.toml:1:1: warning[settings-twice] `[tool.equipage]` in pyproject.toml has no effect: this file stands "
+            "beside it () | move everything into one of the two"
+        )
+    ]
+
+
+def test_a_pyproject_that_does_not_speak_of_equipage_is_left_alone() -> None:
+    write(
+        ".",
+        {
+            "a.yaml": "server: {name: x}\ntools: []\n",
+            "pyproject.toml": "[project]\ndependencies = ['equipage']\nbroken =\n",
+        },
+    )
+    assert check().diagnostics == ()
+
+
+def test_each_file_answers_to_its_own_project() -> None:
+    write(
+        ".",
+        {
+            "a.yaml": SERVER,
+            "sub/b.yaml": SERVER,
+            "sub/equipage.toml": 'ignore = ["unknown-field"]\n',
+        },
+    )
+    assert [each.name for each in check().diagnostics] == ["a.yaml"]
+
+
+def test_the_command_line_beats_the_settings() -> None:
+    write(".", {"a.yaml": SERVER, "equipage.toml": 'select = ["wrong-type"]\n'})
+    request = Request(env={})
+    assert check_paths(
+        ["."], request, selection=Selection(frozenset({"unknown-field"}))
+    ).diagnostics
+    assert not check_paths(
+        ["."], request, selection=Selection(None, frozenset({"unknown-field"}))
+    ).diagnostics
+
+
+def test_roots_of_the_settings_reach_the_load() -> None:
+    write(".", {"equipage.toml": "roots = ['shared']\n", "shared/x.txt": "x"})
+    request = Projects().of("a.yaml").applied(Request(env={}))
+    assert request.roots == (os.path.join(os.path.realpath("."), "shared"),)
+
+
+def test_a_project_cannot_name_code_to_import() -> None:
+    """Whatever the settings name as a kind, nothing of the project is imported."""
+    write(
+        ".",
+        {
+            "evil.py": "open('pwned', 'w')\n",
+            "equipage.toml": "kinds = {'*.a' = 'evil', '*.b' = 'evil:KIND', '*.c' = './evil.py'}\n",
+            "x.a": "a: 1\n",
+        },
+    )
+    done = command("check", ".")
+    assert done.code == 1
+    assert done.out.count("unknown-kind") == 3
+    assert not Path("pwned").exists()
+
+
+def test_a_kind_that_somebody_installed_can_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    import msgspec
+
+    from equipage.loading import recognise as registry
+    from equipage.loading.kind import Kind
+
+    class Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+        text: str
+
+    class Entry:
+        name = "note"
+
+        def load(self) -> Kind:
+            return Kind("note", "note", Note)
+
+    monkeypatch.setattr(registry, "_plugins", {})
+    monkeypatch.setattr(
+        "importlib.metadata.entry_points",
+        lambda group: [Entry()] if group == "equipage.kinds" else [],
+    )
+    write(
+        ".",
+        {
+            "equipage.toml": "kinds = {'*.note' = 'note'}\n",
+            "good.note": "text: hello\n",
+            "bad.note": "txt: hello\n",
+        },
+    )
+    assert [str(each) for each in check().errors] == [
+        "bad.note:1:1: error[missing-field] missing required field `text` in `note`",
+        "bad.note:1:1: error[unknown-field] `txt` is not a field of `note`",
+    ]
+    assert {each.path: each.kind for each in check().files} == {
+        "good.note": "note",
+        "bad.note": "note",
+    }

@@ -1,0 +1,531 @@
+"""Watching: every change is noticed, and told once; what is broken is never given out."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+import equipage
+from equipage.loading.request import Request
+from equipage.workspace.check import Checker
+from equipage.workspace.watch import Look, Turn, folders_around, known_stamps, watch_check
+from lab import environment, in_process
+
+#: How long to wait for something that should happen within half a second: the machine may be busy.
+PATIENCE = 20.0
+
+SERVER = "server: {name: weather, version: '1'}\ntools:\n  - $include: tools/echo.yaml\n"
+TOOL = """\
+tool: {name: NAME, description: says it again, inputSchema: {type: object}}
+response: {content: [{type: text, text: hi}]}
+"""
+
+
+def until(happened: Callable[[], object], seconds: float = PATIENCE) -> float:
+    """How long it took until something happened; fails if it never does."""
+    start = time.monotonic()
+    while not happened():
+        assert time.monotonic() - start < seconds, "it never happened"
+        time.sleep(0.005)
+    return time.monotonic() - start
+
+
+def tool(name: str) -> str:
+    return TOOL.replace("NAME", name)
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "library" / "tools").mkdir(parents=True)
+    (tmp_path / "server.yaml").write_text(SERVER)
+    (tmp_path / "library" / "tools" / "echo.yaml").write_text(tool("echo"))
+    return tmp_path
+
+
+class Watcher:
+    """A watch that runs in a thread, and what it gave out."""
+
+    def __init__(self, **options: Any) -> None:
+        self.names: list[str] = []
+        self.problems: list[str] = []
+        self.watch = equipage.watch(
+            "server.yaml",
+            library="library",
+            on_problem=lambda error: self.problems.append(str(error)),
+            **options,
+        )
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        for loaded in self.watch:
+            self.names.append(loaded.config.baseline.tools[0].tool.name)
+
+    def close(self) -> None:
+        self.watch.close()
+        self._thread.join(PATIENCE)
+        assert not self._thread.is_alive()
+
+
+@pytest.fixture
+def watcher(project: Path) -> Iterator[Watcher]:
+    watcher = Watcher()
+    try:
+        until(lambda: watcher.names)
+        yield watcher
+    finally:
+        watcher.close()
+
+
+def test_a_configuration_is_given_out_now_and_after_each_change(
+    watcher: Watcher, project: Path
+) -> None:
+    assert watcher.names == ["echo"]
+    for name in ("first", "second"):
+        (project / "library/tools/echo.yaml").write_text(tool(name))
+        until(lambda name=name: watcher.names[-1] == name)
+    assert watcher.names == ["echo", "first", "second"]
+    assert watcher.problems == []
+
+
+def test_a_broken_configuration_is_told_once_and_never_given_out(
+    watcher: Watcher, project: Path
+) -> None:
+    path = project / "library/tools/echo.yaml"
+    path.write_text("tool: {name: ")
+    until(lambda: watcher.problems)
+    assert watcher.watch.current is not None
+    assert watcher.watch.current.config.baseline.tools[0].tool.name == "echo"
+    assert watcher.watch.problem is not None
+    path.write_text("tool: {name: ")  # the same again
+    path.write_text(tool("mended"))
+    until(lambda: watcher.names[-1] == "mended")
+    assert watcher.watch.problem is None
+    assert watcher.names == ["echo", "mended"]
+    assert len(watcher.problems) == 1
+    assert "yaml-syntax" in watcher.problems[0]
+
+
+def test_a_file_that_goes_and_comes_back(watcher: Watcher, project: Path) -> None:
+    path = project / "library/tools/echo.yaml"
+    path.unlink()
+    until(lambda: len(watcher.problems) == 1)
+    path.write_text(tool("new"))
+    until(lambda: watcher.names[-1] == "new")
+    path.rename(path.with_name("other.yaml"))
+    until(lambda: len(watcher.problems) == 2)
+    path.with_name("other.yaml").rename(path)
+    until(lambda: watcher.watch.problem is None)
+    assert watcher.names == ["echo", "new"]
+    assert all("include-not-found" in each for each in watcher.problems)
+
+
+def test_a_folder_that_goes_and_comes_back_changed(watcher: Watcher, project: Path) -> None:
+    (project / "library").rename(project / "elsewhere")
+    until(lambda: watcher.problems)
+    (project / "elsewhere/tools/echo.yaml").write_text(tool("moved"))
+    (project / "elsewhere").rename(project / "library")
+    until(lambda: watcher.names[-1] == "moved")
+
+
+def test_a_link_that_leads_elsewhere(project: Path) -> None:
+    path = project / "library/tools/echo.yaml"
+    for name in ("one", "two"):
+        path.with_name(f"{name}.yaml").write_text(tool(name))
+    path.unlink()
+    path.symlink_to("one.yaml")
+    watcher = Watcher()
+    until(lambda: watcher.names == ["one"])
+    path.with_name("next").symlink_to("two.yaml")
+    path.with_name("next").replace(path)
+    until(lambda: watcher.names == ["one", "two"])
+    watcher.close()
+    assert next(watcher.watch, None) is None
+
+
+def test_settings_of_the_project_are_watched_too(project: Path) -> None:
+    (project / "server.yaml").rename(project / "weather.yaml")
+    problems: list[str] = []
+    watch = equipage.watch("weather.yaml", on_problem=lambda error: problems.append(str(error)))
+    with watch:
+        assert next(watch).kind == "server"
+        (project / "equipage.toml").write_text('kinds = { "weather.yaml" = "toolpack" }\n')
+        thread = threading.Thread(target=lambda: next(watch, None), daemon=True)
+        thread.start()
+        until(lambda: problems)
+    thread.join(PATIENCE)
+    assert not thread.is_alive()
+
+
+def test_warnings_count_where_that_is_wanted(project: Path) -> None:
+    (project / "server.yaml").write_text(SERVER.replace("version", "versoin"))
+    problems: list[equipage.LoadError] = []
+    watch = equipage.watch(
+        "server.yaml", library="library", strict=True, on_problem=problems.append
+    )
+    thread = threading.Thread(target=lambda: next(watch, None), daemon=True)
+    thread.start()
+    until(lambda: problems)
+    assert {each.code for each in problems[0].diagnostics} == {"unknown-field"}
+    assert watch.current is None
+    watch.close()
+    thread.join(PATIENCE)
+
+
+def test_problems_are_logged_if_nobody_asks_for_them(
+    project: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (project / "server.yaml").unlink()
+    watch = equipage.watch("server.yaml", kind="server")
+    thread = threading.Thread(target=lambda: next(watch, None), daemon=True)
+    thread.start()
+    until(lambda: caplog.records)
+    assert "file-missing" in caplog.text
+    watch.close()
+    thread.join(PATIENCE)
+
+
+def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def without(name: str, *rest: Any, **more: Any) -> Any:
+        if name.startswith("watchfiles"):
+            raise ImportError(name)
+        return real(name, *rest, **more)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(equipage.UsageError, match=r"pip install 'equipage\[watch\]'"):
+        equipage.watch("server.yaml")
+
+
+# ----------------------------------------------------------------------------------------- the parts of it
+
+
+def test_a_file_that_cannot_be_read_counts_as_seen_only_if_it_stayed_the_same(
+    tmp_path: Path,
+) -> None:
+    from equipage.files.reading import Seen
+
+    path = str(tmp_path / "big")
+    (tmp_path / "big").write_text("too large, let us say")
+    seen = Seen((path,))
+    assert Look().changed(known_stamps(seen, {})) == {path}
+    before = Look()
+    before(path)
+    assert Look().changed(known_stamps(seen, before.stamps)) == set()
+
+
+def test_what_surrounds_a_file(tmp_path: Path) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    base, outside = tmp_path / "a", tmp_path / "c"
+    outside.mkdir()
+    wanted = [base / "b" / "file", base / "not" / "yet" / "file", outside / "file"]
+    assert folders_around(map(str, wanted), [str(base)]) == {
+        str(base),
+        str(base / "b"),
+        str(outside),
+    }
+
+
+# ---------------------------------------------------------------------------------------- a check that goes on
+
+
+class Checking:
+    """A check that goes on in a thread, and its turns."""
+
+    def __init__(self, *paths: str) -> None:
+        self.turns: list[Turn] = []
+        self.stop = threading.Event()
+        self._turns = watch_check(paths or ["."], Request(env={}), stop=self.stop)
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+        until(lambda: self.turns)
+
+    def _run(self) -> None:
+        for turn in self._turns:
+            self.turns.append(turn)
+
+    def next(self, edit: Callable[[], object]) -> Turn:
+        """The turn that follows an edit; exactly one."""
+        count = len(self.turns)
+        edit()
+        until(lambda: len(self.turns) > count)
+        return self.turns[count]
+
+    def close(self) -> None:
+        self.stop.set()
+        self._thread.join(PATIENCE)
+        assert not self._thread.is_alive()
+
+
+@pytest.fixture
+def checking(project: Path) -> Iterator[Checking]:
+    checking = Checking()
+    yield checking
+    checking.close()
+
+
+def told(turn: Turn) -> tuple[list[str], list[str]]:
+    return [str(each) for each in turn.new], [str(each) for each in turn.gone]
+
+
+def test_only_what_changed_is_told(checking: Checking, project: Path) -> None:
+    assert checking.turns[0].report.ok
+    broken = checking.next(
+        lambda: (project / "server.yaml").write_text(SERVER.replace("version", "versoin"))
+    )
+    assert broken.changed == ("server.yaml",)
+    assert [each.code for each in broken.new] == ["unknown-field"]
+    moved = checking.next(
+        lambda: (project / "server.yaml").write_text(
+            "# a line above\n" + SERVER.replace("version", "versoin")
+        )
+    )
+    assert told(moved) == ([], [])
+    mended = checking.next(lambda: (project / "server.yaml").write_text(SERVER))
+    assert [each.code for each in mended.gone] == ["unknown-field"]
+    assert [turn.changed for turn in checking.turns[1:]] == [("server.yaml",)] * 3
+
+
+def test_a_missing_file_that_appears_is_noticed_by_those_who_miss_it(
+    checking: Checking, project: Path
+) -> None:
+    path = project / "library/tools/echo.yaml"
+    gone = checking.next(path.unlink)
+    assert [each.code for each in gone.new] == ["include-not-found"]
+    back = checking.next(lambda: path.write_text(tool("echo")))
+    assert told(back) == ([], [str(each) for each in gone.new])
+    renamed = checking.next(lambda: path.rename(path.with_name("other.yaml")))
+    assert [each.code for each in renamed.new] == ["include-not-found"]
+    assert renamed.changed == ("library/tools/echo.yaml", "library/tools/other.yaml")
+
+
+def test_only_files_that_read_it_are_checked_again(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(5):
+        (project / f"s{number}.yaml").write_text(SERVER.replace("echo", f"t{number}"))
+        (project / f"library/tools/t{number}.yaml").write_text(tool(f"t{number}"))
+    looked: list[str] = []
+    real = Checker.check
+
+    def check(self: Checker, candidates: Any) -> Any:
+        looked.extend(each.path for each in candidates)
+        return real(self, candidates)
+
+    monkeypatch.setattr(Checker, "check", check)
+    checking = Checking()
+    looked.clear()
+    checking.next(lambda: (project / "library/tools/t3.yaml").write_text(tool("other")))
+    checking.close()
+    assert sorted(os.path.basename(each) for each in looked) == ["s3.yaml", "t3.yaml"]
+
+
+def test_settings_of_a_project_change_what_is_told(checking: Checking, project: Path) -> None:
+    checking.next(
+        lambda: (project / "server.yaml").write_text(SERVER.replace("version", "versoin"))
+    )
+    turn = checking.next(
+        lambda: (project / "equipage.toml").write_text('ignore = ["unknown-field"]\n')
+    )
+    assert turn.changed == ("equipage.toml",)
+    assert [each.code for each in turn.gone] == ["unknown-field"]
+
+
+def test_what_belongs_together_is_looked_at_anew(project: Path) -> None:
+    tool_file = "id: a.b\nname: A\nversion: 1.0.0\ndescription: d\nkind: python\nmodule: m:f\n"
+    (project / "a.tool.yaml").write_text(tool_file)
+    checking = Checking()
+    before = {each.code for each in checking.turns[0].report.diagnostics}
+    turn = checking.next(lambda: (project / "b.tool.yaml").write_text(tool_file))
+    checking.close()
+    assert "tool-id-duplicate" not in before
+    assert any("duplicate" in each.code for each in turn.new)
+
+
+@pytest.mark.requirement("PR-18")
+def test_what_a_folder_of_profiles_tells_is_looked_at_anew(project: Path) -> None:
+    (project / ".defect/agents").mkdir(parents=True)
+    checking = Checking()
+    loud = project / ".defect/agents/loud.MD"
+    assert [each.code for each in checking.next(lambda: loud.write_text("x")).new] == [
+        "profile-overlooked"
+    ]
+    assert [each.code for each in checking.next(loud.unlink).gone] == ["profile-overlooked"]
+    checking.close()
+
+
+def test_one_file_is_watched_where_it_stands(project: Path) -> None:
+    checking = Checking("server.yaml")
+    gone = checking.next((project / "server.yaml").unlink)
+    assert [each.code for each in gone.new] == ["file-missing"]
+    checking.next(lambda: (project / "server.yaml").write_text(SERVER))
+    assert checking.turns[-1].report.ok
+    checking.close()
+
+
+def test_saving_without_a_change_is_told_once_at_most(checking: Checking, project: Path) -> None:
+    path = project / "server.yaml"
+    for _ in range(3):
+        path.write_text(SERVER)
+        time.sleep(0.2)
+    marker = checking.next(lambda: path.write_text(SERVER + "# the end\n"))
+    assert marker.changed == ("server.yaml",)
+    assert len(checking.turns) <= 3
+
+
+# -------------------------------------------------------------------------------------------- as a process
+
+
+class Process:
+    """`equipage check --watch` as people start it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.lines: list[tuple[float, str]] = []
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "equipage", "check", "--watch"],
+            cwd=folder,
+            env=environment(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        threading.Thread(target=self._read, daemon=True).start()
+        assert self.process.stderr is not None
+        assert self.process.stderr.readline() == "equipage: watching; press Ctrl-C to stop\n"
+        time.sleep(0.1)
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.lines.append((time.monotonic(), line.rstrip("\n")))
+
+    def after(self, edit: Callable[[], object]) -> tuple[float, list[str]]:
+        """How long it took until the status line that follows an edit, and everything up to it."""
+        count, start = len(self.lines), time.monotonic()
+        edit()
+        until(lambda: any(line.startswith("changed ") for _, line in self.lines[count:]))
+        return self.lines[-1][0] - start, [line for _, line in self.lines[count:]]
+
+    def interrupt(self) -> int:
+        self.process.send_signal(signal.SIGINT)
+        code = self.process.wait(PATIENCE)
+        for stream in (self.process.stdout, self.process.stderr):
+            assert stream is not None
+            stream.close()
+        return code
+
+
+def test_a_process_tells_each_change_once_and_soon(project: Path) -> None:
+    path = project / "library/tools/echo.yaml"
+    process = Process(project)
+    steps: dict[str, tuple[Callable[[], object], str]] = {
+        "edit": (
+            lambda: path.write_text(tool("other")),
+            "nothing new; 2 files checked, nothing found",
+        ),
+        "break": (
+            lambda: path.write_text("tool: {name: "),
+            "1 new, 0 gone; 1 error in 1 of 2 files",
+        ),
+        "mend": (
+            lambda: path.write_text(tool("echo")),
+            "0 new, 1 gone; 2 files checked, nothing found",
+        ),
+        "delete": (path.unlink, "1 new, 0 gone; 1 error in 1 of 1 file"),
+        "come back": (
+            lambda: path.write_text(tool("echo")),
+            "0 new, 1 gone; 2 files checked, nothing found",
+        ),
+        "rename": (
+            lambda: path.rename(path.with_name("x.yaml")),
+            "1 new, 0 gone; 1 error in 1 of 1 file",
+        ),
+    }
+    took: dict[str, float] = {}
+    for name, (edit, status) in steps.items():
+        took[name], lines = process.after(edit)
+        assert lines[-1].endswith(status), name
+        time.sleep(0.5)  # a second report of the same change would come now
+    assert [line.startswith("changed ") for _, line in process.lines].count(True) == len(steps)
+    assert process.interrupt() == 130
+    # Half a second on a machine with nothing else to do; here, others may be at work.
+    assert sorted(took.values())[len(took) // 2] < 2.0, took
+
+
+def test_two_hundred_random_edits_and_nothing_missed(project: Path) -> None:
+    """After each edit, or a burst of them, the report is what a fresh check would say."""
+    random = Random(11)
+    checking = Checking()
+    tools = project / "library" / "tools"
+    names = [f"t{number}" for number in range(4)]
+    edits = 0
+    while edits < 200:
+        count = len(checking.turns)
+        for _ in range(random.choice([1, 1, 2, 5])):
+            edits += 1
+            _edit(random, project, tools, names)
+        wanted = list(map(str, equipage.check(["."], env={}).diagnostics))
+        until(lambda wanted=wanted: list(map(str, checking.turns[-1].report.diagnostics)) == wanted)
+        assert len(checking.turns) - count <= 8
+    checking.close()
+
+
+def _edit(random: Random, project: Path, tools: Path, names: list[str]) -> None:
+    name = random.choice(names)
+    path, other = tools / f"{name}.yaml", tools / f"{random.choice(names)}.yaml"
+    server = project / f"{random.choice('abc')}.yaml"
+    what = random.randrange(9)
+    if what < 2:
+        path.write_text(tool(f"n{random.randrange(100)}"))
+    elif what == 2:
+        path.write_text("tool: {name: ")
+    elif what == 3:
+        path.write_text(tool("x").replace("description", "descripton"))
+    elif what == 4:
+        path.unlink(missing_ok=True)
+    elif what == 5 and path.exists():
+        path.replace(other)
+    elif what == 6 and tools.exists():
+        tools.rename(project / "aside")
+        (project / "aside").rename(tools)
+    elif what == 7:
+        server.write_text(SERVER.replace("echo", name) + f"# {random.random()}\n")
+    else:
+        server.unlink(missing_ok=True)
+
+
+@pytest.mark.parametrize("flag", ["--json", "--fix", "--diff", "--statistics"])
+def test_watching_goes_with_no_other_output(project: Path, flag: str) -> None:
+    code, out, err = in_process(["check", "--watch", flag])
+    assert (code, out) == (2, "")
+    assert "--watch writes findings as text" in err
+
+
+def test_a_change_with_many_files_is_told_in_one_line(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = equipage.check(["server.yaml"], env={})
+    broken = equipage.check(["no.yaml"], env={}).diagnostics
+    turns = [Turn(report), Turn(report, tuple("abcde"), broken, ()), Turn(report, (), (), broken)]
+    monkeypatch.setattr("equipage.cli.check.watch_check", lambda *_args, **_more: iter(turns))
+    code, out, _ = in_process(["check", "--watch", "--quiet"])
+    assert code == 0
+    assert out.splitlines()[-3:] == [
+        "changed a, b, c and 2 more: 1 new, 0 gone; 2 files checked, nothing found",
+        "gone: no.yaml: error[file-missing] file not found: no.yaml",
+        "changed elsewhere: 0 new, 1 gone; 2 files checked, nothing found",
+    ]
