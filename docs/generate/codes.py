@@ -104,7 +104,7 @@ def _index() -> str:
         "",
         "Every finding has a code. `equipage rule CODE` tells the same as its page. Where a finding is meant as it is,",
         "a comment `# equipage: ignore[code]` on its line silences it; one that silences nothing is itself a finding.",
-        "What keeps a configuration from existing cannot be silenced. Behind a severity, * means that some kinds are",
+        "An error that prevents loading cannot be ignored. Behind a severity, * means that some kinds are",
         "stricter or milder.",
         "",
     ]

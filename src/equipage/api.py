@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from equipage.core.arguments import (
-    folder_given,
     kind_given,
     number_given,
     path_given,
     paths_given,
     text_given,
 )
+from equipage.files import folder_given
 from equipage.files.reading import Files
 from equipage.loading.pipeline import load_text
 from equipage.loading.recognise import kind_named

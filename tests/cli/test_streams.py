@@ -322,7 +322,7 @@ def test_a_working_directory_that_was_removed(
     gone.rmdir()
     code, out, err = in_process([each.format(project=project) for each in arguments])
     assert (code, out) == (2, "")
-    reason = "No such file or directory; change to a folder that is there"
+    reason = "No such file or directory; change to a folder that exists"
     assert err == f"equipage: there is no working directory: {reason}\n"
 
 

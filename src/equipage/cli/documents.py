@@ -86,16 +86,17 @@ def _drawing(drawn: Graph, output_format: str) -> str:
 def new(options: argparse.Namespace, output: Output) -> int:
     """`equipage new`: a first file that passes a check."""
     kind = kind_named(options.kind)
-    if kind.example is None:
-        having = [name for name in known_names() if kind_named(name).example is not None]
+    example = kind.presentation.example
+    if example is None:
+        having = [name for name in known_names() if kind_named(name).presentation.example]
         raise UsageError(f"kind `{kind.name}` has no example; choose from: {', '.join(having)}")
     if not _NAME.fullmatch(options.name):
         raise UsageError(f"`{options.name}` is not a valid name: use letters, digits, `-` and `_`")
-    text = _filled(kind.example, options.name)
+    text = _filled(example, options.name)
     if options.stdout:
         output.data(text)
         return OK
-    path = _filled(kind.example_path, options.name)
+    path = _filled(kind.presentation.example_path, options.name)
     project = project_of_folder(".", os.getcwd())
     try:
         write_new(os.path.join(*path.split("/")), text.encode("utf-8"), project)

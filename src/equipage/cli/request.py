@@ -10,11 +10,11 @@ from equipage.cli.output import Output
 from equipage.core.diagnostics import LoadError, UsageError
 from equipage.core.path import Path, PathSyntaxError, parse_path
 from equipage.core.text import nearest
+from equipage.files import process_variables
 from equipage.loading.pipeline import Outcome
 from equipage.loading.recognise import kind_named
 from equipage.loading.request import Request
 from equipage.loading.result import Loaded
-from equipage.syntax.variables import of_process
 from equipage.workspace.report import NO_LAYERS, load_one
 
 #: The note of a command that finds no file to work on.
@@ -37,7 +37,7 @@ def request_of(options: argparse.Namespace) -> Request:
         "config": options.config,
     }
     return Request(
-        env=of_process(),
+        env=process_variables(),
         options={name: value for name, value in written.items() if value not in (None, False, [])},
         embedded=options.embedded,
         shared=True,
@@ -52,7 +52,8 @@ def outcome_of(options: argparse.Namespace) -> Outcome:
     """
     request = request_of(options)
     outcome = load_one(options.file, request, kind=options.kind)
-    merged = outcome.kind.stack(options.file, request) if outcome.kind.stack is not None else None
+    stack = outcome.kind.layering.stack
+    merged = stack(options.file, request) if stack is not None else None
     if options.config and merged is None:
         raise UsageError(NO_LAYERS)
     return outcome if merged is None else merged
@@ -66,7 +67,7 @@ def loaded_of(outcome: Outcome, options: argparse.Namespace, output: Output) -> 
     count = len(outcome.diagnostics)
     if count:
         # `check` merges only the layers it is given, so the advice names every one of them.
-        has_layers = kind_named(outcome.kind.name).stacks is not None
+        has_layers = kind_named(outcome.kind.name).layering.stacks is not None
         names = [each.name for each in outcome.sources] if has_layers else []
         what = "1 finding" if count == 1 else f"{count} findings"
         command = f"equipage check {' '.join(names or [options.file])}"

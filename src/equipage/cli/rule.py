@@ -103,11 +103,10 @@ def severities(code: Code) -> dict[str, str]:
         if by_shape is not None and by_shape != code.severity:
             found[name] = by_shape
         for key, severity in kind.strictness.items():
-            # `code`, or `part:code` for one part of the document only.
-            part, _, known = key.rpartition(":")
+            syntax, _, known = key.rpartition(":")  # as in `json:duplicate-key`
             if known == code.name and severity != code.severity:
                 words = "depends on the place" if callable(severity) else severity or "not reported"
-                found[f"{name} ({part})" if part else name] = words
+                found[f"{name} ({syntax})" if syntax else name] = words
     return found
 
 

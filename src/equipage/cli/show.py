@@ -114,7 +114,7 @@ def _layer(each: Setting, outcome: Outcome) -> str | None:
     path = each.span.source.path if each.span is not None else None
     if path is None or outcome.session is None:
         return None
-    return outcome.kind.layer(path, outcome.session.env)
+    return outcome.kind.layering.layer_of(path, outcome.session.env)
 
 
 def _story(story: Explanation, outcome: Outcome, style: Style) -> Iterator[str]:

@@ -59,22 +59,6 @@ def is_possible(path: str) -> bool:
         return False
 
 
-def folder_given(argument: str, value: object) -> str:
-    """The absolute path of a folder to start at. Raises `UsageError`."""
-    path = place_given(argument, value)
-    return (
-        os.path.normpath(path)
-        if os.path.isabs(path)
-        else os.path.normpath(os.path.join(working_directory(), path))
-    )
-
-
-def folders_given(argument: str, value: object) -> tuple[str, ...]:
-    """The absolute paths of one folder or several. One is not taken letter by letter: its first is often `/`, which
-    would allow every file there is. Raises `UsageError`."""
-    return tuple(folder_given(argument, each) for each in paths_given(argument, value))
-
-
 def variables_given(value: object) -> Mapping[str, str]:
     """Variables in place of those of the process. Raises `UsageError`."""
     if not isinstance(value, Mapping):
@@ -94,13 +78,3 @@ def number_given(argument: str, value: object) -> int:
     if value < 0:
         raise UsageError(f"`{argument}`: expected 0 or more, found {value}")
     return value
-
-
-def working_directory() -> str:
-    """The folder that paths start at. Raises `UsageError` where it was removed: all one can do there is leave."""
-    try:
-        return os.getcwd()
-    except OSError as error:
-        raise UsageError(
-            f"there is no working directory: {error.strerror}; change to a folder that is there"
-        ) from None

@@ -1,1 +1,91 @@
-"""TODO doc."""
+"""The only room that asks the operating system.
+
+This module answers the plain questions of the rooms above: what is at a path, what a folder holds,
+where the process runs and with which variables. `reading` reads the files of a load, `sandbox`
+opens what a document refers to, `walking` finds files, `git` reads revisions, and `writing` is the
+only module that changes anything.
+"""
+
+from __future__ import annotations
+
+import os
+
+from equipage.core.arguments import paths_given, place_given
+from equipage.core.diagnostics import UsageError
+
+
+def exists(path: str, *, follow_links: bool = True) -> bool:
+    """Whether there is anything at a path. A broken link exists only if links are not followed."""
+    return os.path.exists(path) if follow_links else os.path.lexists(path)
+
+
+def is_file(path: str) -> bool:
+    """Whether a path, links followed, is a regular file."""
+    return os.path.isfile(path)
+
+
+def is_folder(path: str) -> bool:
+    """Whether a path, links followed, is a folder."""
+    return os.path.isdir(path)
+
+
+def is_link(path: str) -> bool:
+    """Whether a path is a symbolic link, broken or not."""
+    return os.path.islink(path)
+
+
+def real_path(path: str) -> str:
+    """The absolute path with every link followed."""
+    return os.path.realpath(path)
+
+
+def is_inside(path: str, folder: str) -> bool:
+    """Whether a path lies below a folder once every link in both is followed."""
+    return os.path.realpath(path).startswith(os.path.realpath(folder).rstrip(os.sep) + os.sep)
+
+
+def entries_of(folder: str) -> list[os.DirEntry[str]]:
+    """The entries of a folder, sorted by name. Raises `OSError`."""
+    with os.scandir(folder) as scan:
+        return sorted(scan, key=lambda entry: entry.name)
+
+
+def working_directory() -> str:
+    """The folder that relative paths start at. Raises `UsageError` if it was removed."""
+    try:
+        return os.getcwd()
+    except OSError as error:
+        raise UsageError(
+            f"there is no working directory: {error.strerror}; change to a folder that exists"
+        ) from None
+
+
+def process_variables() -> dict[str, str]:
+    """The environment variables of this process.
+
+    Their bytes are read as UTF-8 whatever the locale says: a file that loads here must also load
+    under a bare `LC_ALL=C`.
+    """
+    if not os.supports_bytes_environ:
+        return dict(os.environ)
+    return {
+        name.decode("utf-8", "surrogateescape"): value.decode("utf-8", "surrogateescape")
+        for name, value in os.environb.items()
+    }
+
+
+def folder_given(argument: str, value: object) -> str:
+    """The absolute path of a folder that the caller names. Raises `UsageError`."""
+    path = place_given(argument, value)
+    if not os.path.isabs(path):  # only then does the working directory have to exist
+        path = os.path.join(working_directory(), path)
+    return os.path.normpath(path)
+
+
+def folders_given(argument: str, value: object) -> tuple[str, ...]:
+    """The absolute paths of one folder or several. Raises `UsageError`.
+
+    A single path is never read letter by letter: its first letter is often `/`, which would allow
+    every file there is.
+    """
+    return tuple(folder_given(argument, each) for each in paths_given(argument, value))

@@ -14,8 +14,9 @@ from collections.abc import Mapping
 import msgspec
 
 from equipage.core import codes
-from equipage.core.arguments import folder_given, text_given, wrong
+from equipage.core.arguments import text_given, wrong
 from equipage.core.diagnostics import Fact
+from equipage.files import folder_given
 
 USER_FOLDER = "defect"
 PROJECT_FOLDER = ".defect"

@@ -8,13 +8,13 @@ from typing import Any
 
 import msgspec
 
-from equipage.core.arguments import folders_given, variables_given
+from equipage.core.arguments import variables_given
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import nearest
+from equipage.files import folders_given, process_variables
 from equipage.loading.kind import Kind
 from equipage.loading.model import Shape, build
 from equipage.loading.wording import Redactor, message_of, path_of
-from equipage.syntax.variables import of_process
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -30,7 +30,7 @@ class Request(msgspec.Struct, frozen=True):
 
 def options_of(kind: Kind, request: Request) -> Any:
     """The options of a kind, checked by its own Struct. Raises `UsageError`."""
-    known = kind.options.__struct_fields__
+    known = kind.reading.options.__struct_fields__
     given = {
         name: value
         for name, value in request.options.items()
@@ -42,7 +42,7 @@ def options_of(kind: Kind, request: Request) -> Any:
             hint = f"; did you mean `{guess}`?" if guess else ""
             raise UsageError(f"`{name}` is not an option of kind {kind.name}{hint}")
     try:
-        return msgspec.convert(given, kind.options)
+        return msgspec.convert(given, kind.reading.options)
     except msgspec.ValidationError as error:
         raise UsageError(
             f"options of kind {kind.name}: {_in_words(given, kind) or error}"
@@ -55,7 +55,7 @@ def _in_words(given: Mapping[str, object], kind: Kind) -> str:
         name: list(value) if isinstance(value, tuple) else value for name, value in given.items()
     }
     words = Redactor()
-    _, _, facts = build(plain, kind.options, Shape())
+    _, _, facts = build(plain, kind.reading.options, Shape())
     return "; ".join(
         f"`{path_of(each.path, words)}`: {message_of(each.code.words, each.values, words)}"
         for each in facts
@@ -71,7 +71,7 @@ def request_of(
 ) -> Request:
     """How to load, as the arguments of a public function say it."""
     return Request(
-        env=of_process() if env is None else variables_given(env),
+        env=process_variables() if env is None else variables_given(env),
         options={name: _plain(value) for name, value in options.items() if value is not None},
         embedded=embedded,
         roots=folders_given("roots", roots),

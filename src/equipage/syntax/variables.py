@@ -16,7 +16,6 @@ into the text the author wrote and values from the environment are never shown.
 from __future__ import annotations
 
 import bisect
-import os
 from collections.abc import Iterator, Mapping
 
 import msgspec
@@ -38,18 +37,6 @@ _TEMPLATE = expression(r"(?:args|tool|resource|prompt|phase|request|connection|e
 
 #: Stands for a required variable that is not set, so that the field it was meant for can be told and left out.
 _PLACEHOLDER = "unset"
-
-
-def of_process() -> dict[str, str]:
-    """The variables of this process. Their bytes are UTF-8 whatever the locale says: a file that loads here must
-    load in a bare `LC_ALL=C`, too."""
-    if not os.supports_bytes_environ:
-        return dict(os.environ)
-    pairs = ((os.fsencode(name), os.fsencode(value)) for name, value in os.environ.items())
-    return {
-        name.decode("utf-8", "surrogateescape"): value.decode("utf-8", "surrogateescape")
-        for name, value in pairs
-    }
 
 
 class Piece(msgspec.Struct, frozen=True):

@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from equipage.files.reading import display_name
-from equipage.kinds.conventions.kind import CONVENTIONS, model_of
+from equipage.kinds.conventions.kind import model_of
 from equipage.kinds.conventions.references import names_in
 from equipage.kinds.conventions.stages import divided, is_pattern, references
+from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.kinds.defect.profile_model import AgentProfile
 from equipage.kinds.headers import has_header
 from equipage.kinds.tables import Convention, Field

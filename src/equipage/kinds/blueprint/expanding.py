@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any, get_args
 
 from equipage.core import codes as core_codes
-from equipage.core.arguments import folder_given, folders_given
+from equipage.files import folder_given, folders_given
 from equipage.core.diagnostics import Fact, LoadError, Shown, UsageError
 from equipage.core.frozen import MAX_ADDED, outweighs
 from equipage.core.source import Source
@@ -50,7 +50,7 @@ def expand(
     folder = folder_given("base", base)
     bases = (folder, *folders_given("include_roots", include_roots))
     session = Session(
-        KIND, KIND.options(), Files(), env={}, limits=Limits(), root=folder, base=folder
+        KIND, KIND.reading.options(), Files(), env={}, limits=Limits(), root=folder, base=folder
     )
     refused = _refused(value)
     if refused is None:

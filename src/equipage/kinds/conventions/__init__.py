@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
-from equipage.kinds.conventions.kind import CONVENTIONS, kind_of
+from equipage.kinds.conventions.kind import kind_of
+from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.loading.kind import Kind
 
 

@@ -18,7 +18,8 @@ from typing import Any, Literal
 import msgspec
 
 from equipage.core import codes as core_codes
-from equipage.core.arguments import folders_given, path_given
+from equipage.core.arguments import path_given
+from equipage.files import folders_given
 from equipage.core.diagnostics import Diagnostic, LoadError
 from equipage.core.source import Source
 from equipage.files.reading import display_name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from equipage.kinds.conventions import claude, opencode
+from equipage.kinds.conventions.tools import claude, opencode
 from equipage.kinds.tables import Convention, Field, NameRule, Names, Table
 
 #: Unicode letters are allowed, as the reference validator does.

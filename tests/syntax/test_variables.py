@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from equipage.files import process_variables
 from equipage.syntax import Irregularity, SyntaxProblem
-from equipage.syntax.variables import fragments, of_process, structure_changes, substitute
+from equipage.syntax.variables import fragments, structure_changes, substitute
 
 ENV = {
     "HOST": "db.local",
@@ -213,7 +214,7 @@ def test_a_value_that_makes_a_comment(written: str, value: str, warns: bool) -> 
 def test_the_environment_of_the_process_need_not_be_text() -> None:
     os.environb[b"EQUIPAGE_\xff"] = b"\xfe"
     try:
-        assert of_process()["EQUIPAGE_\udcff"] == "\udcfe"
+        assert process_variables()["EQUIPAGE_\udcff"] == "\udcfe"
     finally:
         del os.environb[b"EQUIPAGE_\xff"]
 

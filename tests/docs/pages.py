@@ -23,7 +23,7 @@ from typing import Any
 
 from cli.consoles import Runner, in_process
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*/README.md"))
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *EXAMPLES]
 #: Made from the code, whose examples are run when they are made; or parts of such pages.

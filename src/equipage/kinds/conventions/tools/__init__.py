@@ -1,0 +1,20 @@
+"""One module for each agent tool, holding nothing but tables: its files, their fields, its own tools.
+
+A new tool is a module here and a row in `CONVENTIONS`.
+"""
+
+from __future__ import annotations
+
+from equipage.kinds.conventions.tools import claude, codex, copilot, cursor, gemini, opencode
+from equipage.kinds.tables import Convention
+
+#: Every table that is a kind of its own. Several tools share skills and lists of MCP servers:
+#: those kinds have several tables each, in `tools.skills` and `kinds.mcp.dialects`.
+CONVENTIONS: tuple[Convention, ...] = (
+    *claude.CONVENTIONS,
+    *copilot.CONVENTIONS,
+    *opencode.CONVENTIONS,
+    *codex.CONVENTIONS,
+    *gemini.CONVENTIONS,
+    *cursor.CONVENTIONS,
+)
