@@ -136,7 +136,7 @@ def test_a_closed_pipe_ends_the_run_quietly(project: Path, arguments: list[str])
         check=False,
     )
     os.close(writer)
-    assert not done.stderr.replace(b"equipage: 3 findings, see: equipage check server.yaml\n", b"")
+    assert not done.stderr.replace(b"equipage: 3 findings; run `equipage check server.yaml`\n", b"")
     assert done.returncode == (1 if arguments == ["check"] else 0), (
         "what was found counts, whoever reads it"
     )

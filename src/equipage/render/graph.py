@@ -48,9 +48,9 @@ def dot(graph: Graph) -> str:
     for node in graph.nodes:
         label = node.name + (f"\n{node.kind}" if node.kind else "")
         marks = (", penwidth=2" if node.kind else "") + ("" if node.ok else ', color="#c0392b"')
-        lines.append(f"  {_dot(node.name)} [label={_dot(label)}{marks}];")
+        lines.append(f"  {_dot(node.name)} [label={_dot_label(label)}{marks}];")
     lines += [
-        f"  {_dot(edge.source)} -> {_dot(edge.target)} [label={_dot(_label(edge))}];"
+        f"  {_dot(edge.source)} -> {_dot(edge.target)} [label={_dot_label(_label(edge))}];"
         for edge in graph.edges
     ]
     return "\n".join([*lines, "}"]) + "\n"
@@ -58,6 +58,10 @@ def dot(graph: Graph) -> str:
 
 def _dot(text: str) -> str:
     return json.dumps("\n".join(map(visible, text.split("\n"))), ensure_ascii=False)
+
+
+def _dot_label(text: str) -> str:
+    return _dot(text.replace("&", "&amp;"))  # Graphviz reads entities in labels, not in names
 
 
 def _label(edge: Edge) -> str:
