@@ -11,9 +11,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from cli.consoles import environment, in_process, settle
 from equipage.cli.arguments import command_parsers, parser
 from equipage.loading.recognise import kind_named, names
+from lab import environment, in_process, settle
 
 KINDS = [name for name in names() if kind_named(name).presentation.example is not None]
 
@@ -136,7 +136,7 @@ def test_graphviz_draws_a_picture() -> None:
     assert (code, err) == (0, "")
     picture = ElementTree.parse("shop.svg").getroot()
     assert picture.tag.endswith("}svg")
-    assert ["shop.yaml", "server"] == [text.text for text in picture.findall(".//{*}text")]
+    assert [text.text for text in picture.findall(".//{*}text")] == ["shop.yaml", "server"]
 
 
 def test_a_failure_of_graphviz_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -15,13 +15,12 @@ from typing import Any
 import pytest
 import yaml
 
-from cli.consoles import environment, in_process, settle
 from equipage.cli.arguments import parser
 from equipage.files.walking import EXTENSIONS
+from lab import REPOSITORY, environment, in_process, settle
 
-ROOT = Path(__file__).parents[2]
-HOOKS: list[dict[str, Any]] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
-ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text())
+HOOKS: list[dict[str, Any]] = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text())
+ACTION: dict[str, Any] = yaml.safe_load((REPOSITORY / "action.yml").read_text())
 BROKEN = (
     "server: {name: x, versoin: '1'}\n"
     "tools:\n- {tool: {name: t, description: d, inputSchema: {type: object}}, response: {content: [{type: text, text: hi}]}}\n"
@@ -66,15 +65,19 @@ BY_NAME = re.compile(
 
 
 def install_lines() -> Iterator[Path]:
-    yield from ROOT.glob("*.md")
-    yield from (ROOT / "action.yml", ROOT / ".pre-commit-hooks.yaml", ROOT / "Makefile")
+    yield from REPOSITORY.glob("*.md")
+    yield from (
+        REPOSITORY / "action.yml",
+        REPOSITORY / ".pre-commit-hooks.yaml",
+        REPOSITORY / "Makefile",
+    )
     for folder in ("docs", "examples", "src"):
         for pattern in ("*.md", "*.py", "*.toml"):
-            yield from (ROOT / folder).rglob(pattern)
+            yield from (REPOSITORY / folder).rglob(pattern)
 
 
 def test_no_install_line_needs_the_published_package() -> None:
-    assert (ROOT / "README.md").read_text().count(PUBLISHED) == 1
+    assert (REPOSITORY / "README.md").read_text().count(PUBLISHED) == 1
     assert BY_NAME.search(PUBLISHED)
     for path in install_lines():
         found = BY_NAME.findall(path.read_text(encoding="utf-8").replace(PUBLISHED, ""))
@@ -151,7 +154,7 @@ def test_no_input_of_the_action_is_put_into_a_script() -> None:
 
 
 def test_what_the_pages_say_about_the_action_is_so() -> None:
-    page = (ROOT / "docs/how-to/ci.md").read_text()
+    page = (REPOSITORY / "docs/how-to/ci.md").read_text()
     for name, each in ACTION["inputs"].items():
         default = each["default"]
         assert f"| `{name}` |" in page
@@ -170,7 +173,7 @@ def test_the_flags_the_hooks_and_the_action_use_exist() -> None:
 def test_the_problem_matcher_of_the_editor_page_reads_our_annotations(
     tmp_path: Path, command: dict[str, str]
 ) -> None:
-    page = (ROOT / "docs/how-to/editor.md").read_text()
+    page = (REPOSITORY / "docs/how-to/editor.md").read_text()
     task = json.loads(
         next(
             body

@@ -24,8 +24,8 @@ from equipage.loading.schema import accept
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value
 from equipage.views.schema import VARIABLE, schema_for
+from lab import CASES
 
-CASES = Path(__file__).parents[1] / "cases"
 #: Cases that load only because an option asks for it; the schema speaks of what everybody accepts.
 BY_OPTION = {"toolpack/legacy-keys-option-reads-old-names.md"}
 

@@ -31,8 +31,9 @@ from equipage.directives.ref.links import NO_SCOPES, Linker, Part, Place, compon
 from equipage.files.sandbox import PathPolicy
 from equipage.loading.session import Session
 from equipage.loading.tree import HOLE, Origin, Origins, Tree, get, graft
-from equipage.schemas import Draft, children, draft_named, is_valid, written_draft
+from equipage.schemas.checking import is_valid
 from equipage.schemas.patterns import judge, patterns_of
+from equipage.schemas.structure import Draft, children, draft_named, written_draft
 
 # --- ref.codes ---------------------------------------------------------------------------------
 # What can be wrong with a reference between schemas.

@@ -19,25 +19,21 @@ from equipage.directives import codes
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.session import Session
 from equipage.loading.tree import Origin, Tree, get
-from equipage.schemas import (
-    Draft,
-    check_patterns,
-    check_shape,
-    children,
-    draft_named,
-    subschemas,
-    written_draft,
-)
 from equipage.schemas import codes as schema_codes
+from equipage.schemas.checking import check_patterns, check_shape
 from equipage.schemas.structure import (
     IN_PLACE,
+    Draft,
     anchors,
+    children,
     draft_3_children,
+    draft_named,
     enclosing,
     has_scheme,
     point,
     resources,
-    split,
+    subschemas,
+    written_draft,
 )
 from equipage.syntax.document import Document, Format
 
@@ -449,7 +445,7 @@ class Linker:
                 _fact(codes.SCHEMA_REF_VALUE, origin, found=Shown(reference, as_found=True))
             )
             return None
-        file, fragment = split(reference)
+        file, _, fragment = reference.partition("#")
         inner = self._inside(holder, file, draft) if file else self._resource(holder, draft)
         if inner is None:
             inner = self._file(holder, file, reference, origin, facts)
@@ -601,7 +597,7 @@ def _fact(code: Code, origin: Origin, **values: object) -> Fact:
 
 
 def _spelling(reference: str, instead: str, origin: Origin) -> Fact:
-    spelled = split(reference)[0] + instead
+    spelled = reference.partition("#")[0] + instead
     remedy = Remedy(f"write `{spelled}`", (Change(ROOT, spelled, origin=origin),))
     values: dict[str, object] = {"reference": Shown(reference), "instead": Shown(spelled)}
     return Fact(codes.SCHEMA_REF_SPELLING, values=values, origin=origin, remedy=remedy)
