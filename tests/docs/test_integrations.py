@@ -57,7 +57,7 @@ def test_a_hook_runs_for_every_file_that_a_check_looks_at(hook: dict[str, Any]) 
 PUBLISHED = "Once equipage is published, `pip install equipage` will install it."
 #: Commands that fetch the package by its name; a path before the name is a clone.
 BY_NAME = re.compile(
-    r"""\b(?:pip3?|pipx|uv(?:\ pip|\ tool)?)\ install\b[^\n&;]*[ '"]equipage\b  # pip install equipage
+    r"""\b(?:pip3?|pipx|uv(?:\ pip|\ tool)?)\ install\b[^\n&;#`]*[ '"]equipage\b  # pip install equipage
     |   \b(?:uvx|pipx\ run)\ ['"]?equipage\b
     |   \bequipage\[(?:watch|completion|docs|dev|lsp)\]""",
     re.VERBOSE,
