@@ -26,9 +26,11 @@ import equipage
 from equipage.cli import main
 from equipage.core.diagnostics import Diagnostic
 from equipage.files.reading import Files
-from equipage.loading.pipeline import Outcome, load_path
+from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import kind_named
 from equipage.loading.request import Request
+from equipage.loading.session import Run
 from equipage.workspace.report import Report, check_paths
 
 T = TypeVar("T")
@@ -137,10 +139,15 @@ def _content(given: str | dict[str, str]) -> str | bytes | Link:
 
 
 def load(
-    path: Path | str, kind: str = "server", files: Files | None = None, **request: Any
+    path: Path | str,
+    kind: str = "server",
+    files: Files | None = None,
+    run: Run | None = None,
+    **request: Any,
 ) -> Outcome:
     """Load one file; `request` holds the fields of a `Request`."""
-    return load_path(str(path), kind_named(kind), Request(**{"env": {}, **request}), files)
+    wanted = Request(**{"env": {}, **request})
+    return load_path(str(path), kind_named(kind), wanted, run, files)
 
 
 def check(*paths: Path | str, kind: str | None = None, jobs: int = 1, **request: Any) -> Report:

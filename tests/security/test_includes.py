@@ -8,7 +8,7 @@ import pytest
 
 import lab
 from clock import SLACK, Clock
-from equipage.loading.pipeline import Outcome
+from equipage.loading.outcome import Outcome
 from lab import repository
 
 from . import world

@@ -18,7 +18,7 @@ import tiny
 from casefiles import Case, cases_in
 from equipage.loading.kind import Kind
 from equipage.loading.model import Shape, build
-from equipage.loading.pipeline import Outcome
+from equipage.loading.outcome import Outcome
 from equipage.loading.recognise import kind_named, names
 from equipage.loading.schema import accept
 from equipage.syntax import SyntaxProblem

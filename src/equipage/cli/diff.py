@@ -23,7 +23,7 @@ from equipage.core.path import format_path
 from equipage.core.text import visible, visible_first
 from equipage.files.git import NoRevision, Revision
 from equipage.files.reading import display_name
-from equipage.loading.pipeline import Outcome
+from equipage.loading.outcome import Outcome
 from equipage.loading.result import Loaded
 from equipage.render.text import Style, lines_of
 from equipage.views.comparing import MEANINGS, Change, compare

@@ -13,7 +13,7 @@ from equipage.cli.request import loaded_of, outcome_of, path_of
 from equipage.core.path import ROOT, Path, format_path
 from equipage.core.source import Span
 from equipage.core.text import visible, visible_first
-from equipage.loading.pipeline import Outcome
+from equipage.loading.outcome import Outcome
 from equipage.loading.result import Explanation, Loaded, Placed, Setting, no_value
 from equipage.loading.tree import get, walk
 from equipage.loading.wording import shortened, type_name

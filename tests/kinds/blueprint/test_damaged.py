@@ -100,7 +100,7 @@ def test_damaged_blueprints(value: Any) -> None:
         {"/b/a.json": json.dumps(value), "/b/r.md": agent, "/b/x": "text", "/b/$.a": b"\xff"},
         cwd="/b",
     )
-    outcome = load_path("a.json", BLUEPRINT, Request(env={}, project="/b"), files)
+    outcome = load_path("a.json", BLUEPRINT, Request(env={}, project="/b"), files=files)
     assert (outcome.config is None) == (not outcome.ok)
     loaded = outcome.loaded()
     if loaded is not None:

@@ -9,7 +9,8 @@ import pytest
 import equipage
 from equipage.core.diagnostics import LoadError
 from equipage.files.reading import MemoryFiles
-from equipage.loading.pipeline import Outcome, load_path
+from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import kind_named
 from equipage.loading.request import Request
 from lab import write_file

@@ -9,7 +9,7 @@ import pytest
 import lab
 from clock import Clock
 from equipage.files.reading import MemoryFiles
-from equipage.loading.pipeline import Outcome
+from equipage.loading.outcome import Outcome
 
 TOOL = """\
 tool: {name: t%d, description: d, inputSchema: {type: object, properties: {a: {type: number}}}}

@@ -17,9 +17,10 @@ import equipage
 from clock import promised
 from equipage.kinds.toolpack import KIND
 from equipage.kinds.toolpack.loader import ToolpackLoader
-from equipage.loading.pipeline import Outcome, load_path
+from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import load_path
 from equipage.loading.request import Request
-from equipage.loading.session import Shared
+from equipage.loading.session import Run
 from kinds.toolpack.making import pack
 from lab import load, repository
 
@@ -157,10 +158,10 @@ def test_loads_that_share_find_the_same_as_loads_that_do_not(tmp_path: Path) -> 
         for n, each in enumerate(inputs * 2)
     }
     repository(tmp_path, {**schemas, **packs})
-    shared = Shared()
+    run = Run()
     for name in packs:
         alone = load(tmp_path / name, "toolpack")
-        together = load(tmp_path / name, "toolpack", shared=shared)
+        together = load(tmp_path / name, "toolpack", run=run)
         assert list(map(str, together.diagnostics)) == list(map(str, alone.diagnostics)), name
         assert together.config == alone.config
         assert [each.name for each in together.sources] == [each.name for each in alone.sources]
@@ -302,13 +303,11 @@ def test_names_for_run_time_that_several_schemas_have_are_disputed(tmp_path: Pat
         ),
     }
     repository(tmp_path, files)
-    shared = Shared()
+    run = Run()
     codes = {
         name: [
             each.code
-            for each in load_path(
-                str(tmp_path / name), KIND, Request(env={}), shared=shared
-            ).diagnostics
+            for each in load_path(str(tmp_path / name), KIND, Request(env={}), run=run).diagnostics
         ]
         for name in files
         if name.endswith(".yaml")
