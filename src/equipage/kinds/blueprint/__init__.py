@@ -14,14 +14,7 @@ from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import ROOT
 from equipage.core.source import Source, Span
 from equipage.files.reading import display_name
-from equipage.kinds.blueprint import codes, rules
-from equipage.kinds.blueprint import rules as loose_ends
-from equipage.kinds.blueprint import rules_agents as projections
-from equipage.kinds.blueprint import rules_agents as runners
-from equipage.kinds.blueprint import rules_agents as subprocesses
-from equipage.kinds.blueprint import rules_flow as dialect
-from equipage.kinds.blueprint import rules_flow as verdicts
-from equipage.kinds.blueprint import walks as lints
+from equipage.kinds.blueprint import codes, rules, rules_agents, rules_flow, rules_names, verdicts
 from equipage.kinds.blueprint.agent import can_be_written
 from equipage.kinds.blueprint.agent_model import AGENT_KINDS, DEFAULT_KIND, AgentKind
 from equipage.kinds.blueprint.agent_model import written as agent_written
@@ -29,7 +22,7 @@ from equipage.kinds.blueprint.codes import CODES
 from equipage.kinds.blueprint.expand import AGENT_MD, FILE, Places, expand
 from equipage.kinds.blueprint.model import Blueprint
 from equipage.kinds.blueprint.rules_flow import OPERANDS
-from equipage.kinds.blueprint.walks import flow_parts
+from equipage.kinds.blueprint.walks import canonical_path, expressions
 from equipage.loading.kind import Item, Kind, Sensitive
 from equipage.loading.session import Session
 from equipage.loading.tree import Origin, Origins, Tree, mapping
@@ -214,10 +207,9 @@ def default_kind(tree: Tree, options: BlueprintOptions) -> Tree:
 def written(config: Blueprint) -> Any:
     """The blueprint as plain data. Paths of a flow that today's programs read are in the form they print."""
     plain = agent_written(config)
-    if dialect.runs_today(plain):
-        for part in flow_parts(plain):
-            if part.tag == "op" and part.name == "path":
-                part.value["at"] = dialect.canonical_path(part.value["at"])
+    if rules_flow.runs_today(plain):
+        for part in expressions(plain, ("path",)):
+            part.value["at"] = canonical_path(part.value["at"])
     return plain
 
 
@@ -241,28 +233,28 @@ KIND = Kind(
         rules.origin_has_no_further_keys,
         rules.layers_exist,
         rules.document_names_no_folders,
-        rules.names_are_unique,
-        rules.steps_name_agents,
-        rules.agents_are_used,
-        rules.operators_exist,
-        rules.other_names_exist,
-        rules.agents_have_what_their_kind_needs,
+        rules_names.names_are_unique,
+        rules_names.steps_name_agents,
+        rules_names.agents_are_used,
+        rules_names.operators_exist,
+        rules_names.other_names_exist,
+        rules_agents.agents_have_what_their_kind_needs,
         rules.hashes_are_those_of_prompts,
-        rules.targets_are_paths,
+        rules_flow.targets_are_paths,
         rules.placement_is_usable,
-        dialect.operand_is_given_once,
-        dialect.forms_are_not_mixed,
-        dialect.paths_are_well_formed,
+        rules_flow.operand_is_given_once,
+        rules_flow.forms_are_not_mixed,
+        rules_flow.paths_are_well_formed,
         verdicts.verdicts_are_read_as_promised,
-        projections.projection_names_differ,
-        subprocesses.templates_are_usable,
-        subprocesses.programs_stream_in_a_known_way,
-        subprocesses.scripts_have_no_mcp_tools,
-        runners.strict_binding_binds,
-        lints.lints_have_an_effect,
-        loose_ends.names_are_not_empty,
-        loose_ends.operators_are_used,
-        loose_ends.audits_name_steps,
+        rules_names.projection_names_differ,
+        rules_agents.templates_are_usable,
+        rules_agents.programs_stream_in_a_known_way,
+        rules_agents.scripts_have_no_mcp_tools,
+        rules_agents.strict_binding_binds,
+        rules.lints_have_an_effect,
+        rules_names.names_are_not_empty,
+        rules_names.operators_are_used,
+        rules_names.audits_name_steps,
     ),
     codes=CODES,
     schema=with_references,

@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from typing import Any, get_args
 
 from equipage.core import codes as core_codes
-from equipage.files import folder_given, folders_given
 from equipage.core.diagnostics import Fact, LoadError, Shown, UsageError
 from equipage.core.frozen import MAX_ADDED, outweighs
 from equipage.core.source import Source
+from equipage.files import folder_given, folders_given
 from equipage.files.reading import Files, display_name
 from equipage.kinds.blueprint import KIND
 from equipage.kinds.blueprint.agent_model import DEFAULT_KIND, AgentKind
