@@ -53,7 +53,7 @@ else
 endif
 
 cases: $(VENV)/.ready
-	EQUIPAGE_UPDATE_CASES=1 $(PY) -m pytest -q tests/test_cases.py tests/cli/test_consoles.py tests/test_docs.py
+	EQUIPAGE_UPDATE_CASES=1 $(PY) -m pytest -q tests/test_cases.py tests/cli/test_consoles.py tests/docs/test_docs.py
 
 conformance: $(VENV)/.ready
 	$(PY) requirements/report.py

@@ -233,20 +233,20 @@ def test_import_is_light() -> None:
 
 #: Codes that need more than files to be shown, and the test module that shows them.
 SHOWN_ELSEWHERE = {
-    "file-unreadable": "test_files.py",
-    "file-not-regular": "test_files.py",
-    "unrecognised": "test_bad_input.py",
-    "internal-error": "test_workspace.py",
+    "file-unreadable": "files/test_sandbox.py",
+    "file-not-regular": "files/test_sandbox.py",
+    "unrecognised": "loading/test_bad_input.py",
+    "internal-error": "workspace/test_workspace.py",
     "generator-plugin-broken": "generators/test_registry.py",
     "generator-value-not-json": "generators/test_build.py",
     "absolute-path": "kinds/server/test_directives.py",
-    "unknown-kind": "test_project.py",
-    "root-outside": "test_project.py",
-    "root-missing": "test_project.py",
-    "settings-twice": "test_project.py",
-    "folder-unreadable": "test_checking.py",
+    "unknown-kind": "workspace/test_project.py",
+    "root-outside": "workspace/test_project.py",
+    "root-missing": "workspace/test_project.py",
+    "settings-twice": "workspace/test_project.py",
+    "folder-unreadable": "workspace/test_checking.py",
     "link-outside": "security/test_links.py",
-    "pattern-mismatch": "test_model.py",
+    "pattern-mismatch": "loading/test_model.py",
 }
 
 

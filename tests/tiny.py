@@ -16,7 +16,7 @@ from equipage.directives import include as including
 from equipage.directives.codes import INCLUDE_CODES
 from equipage.files.sandbox import PathPolicy
 from equipage.loading import recognise as registry
-from equipage.loading.kind import Kind
+from equipage.loading.kind import Kind, Presentation, Reading
 from equipage.loading.model import Shape
 from equipage.loading.recognise import Recognition
 from equipage.loading.schema import accept
@@ -48,11 +48,13 @@ KIND = Kind(
     name="crew",
     title="crew",
     model=Crew,
-    uses_environment=True,
+    reading=Reading(uses_environment=True),
     shape=Shape(unknown="warning"),
     stages=(_include,),
     codes=INCLUDE_CODES,
-    schema=lambda schema: accept(schema, "include", including.SCHEMA, instead_of="objects"),
+    presentation=Presentation(
+        schema=lambda schema: accept(schema, "include", including.SCHEMA, instead_of="objects")
+    ),
 )
 
 

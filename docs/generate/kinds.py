@@ -37,7 +37,7 @@ def pages() -> Iterator[tuple[str, str]]:
 
 def _about(kind: Kind) -> dict[str, str]:
     known: dict[str, str] = _ABOUT.get(kind.name, {})
-    place = kind.example_path.replace("NAME", "*")
+    place = kind.presentation.example_path.replace("NAME", "*")
     return {"about": f"A {kind.title}.", "known": f"by its place: `{place}`", **known}
 
 
@@ -79,11 +79,11 @@ def _page(kind: Kind) -> str:
 
 
 def _first_file(kind: Kind) -> list[str]:
-    if kind.example is None:
+    if kind.presentation.example is None:
         return []
-    path = kind.example_path.replace("NAME", "demo")
+    path = kind.presentation.example_path.replace("NAME", "demo")
     language = _LANGUAGES[Path(path).suffix]
-    text = re.sub(r"\b(?:NAME|WORD)\b", "demo", kind.example).rstrip("\n")
+    text = re.sub(r"\b(?:NAME|WORD)\b", "demo", kind.presentation.example).rstrip("\n")
     return [
         "## A first file",
         "",
@@ -215,7 +215,7 @@ def _cell(text: str) -> str:
 
 
 def _options(kind: Kind) -> list[str]:
-    info = type_info(kind.options)
+    info = type_info(kind.reading.options)
     assert isinstance(info, types.StructType)
     if not info.fields:
         return []
@@ -232,10 +232,10 @@ def _strictness(kind: Kind) -> list[str]:
     unknown = {"error": "an error", "warning": "a warning", "note": "a note"}.get(
         str(kind.shape.unknown), "let through"
     )
-    facts = [f"A key that is no field is {unknown}."]
-    if kind.uses_environment:
+    facts = [f"An unknown key is {unknown}."]
+    if kind.reading.uses_environment:
         facts.append("`${NAME}` is replaced by environment variables before the file is parsed.")
-    if kind.merge_keys:
+    if kind.reading.merge_keys:
         facts.append("`<<` merge keys are applied, within bounds.")
     return ["## How strict it is", "", *facts, ""]
 

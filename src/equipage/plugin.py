@@ -10,7 +10,16 @@ from equipage.core.diagnostics import Also, Catalogue, Change, Code, Fact, Remed
 from equipage.core.path import ROOT, Path
 from equipage.core.text import nearest
 from equipage.files.sandbox import FileProblem, PathPolicy
-from equipage.loading.kind import YAML_ONLY, Kind, Limits, NoOptions
+from equipage.loading.kind import (
+    YAML_ONLY,
+    Kind,
+    Layering,
+    Limits,
+    NoOptions,
+    Presentation,
+    Reading,
+    Together,
+)
 from equipage.loading.model import Shape
 from equipage.loading.schema import accept
 from equipage.loading.session import Session
@@ -27,14 +36,18 @@ __all__ = [
     "Fact",
     "FileProblem",
     "Kind",
+    "Layering",
     "Limits",
     "NoOptions",
     "Path",
     "PathPolicy",
+    "Presentation",
+    "Reading",
     "Remedy",
     "Session",
     "Shape",
     "Shown",
+    "Together",
     "Tree",
     "accept",
     "get",

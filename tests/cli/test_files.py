@@ -12,7 +12,7 @@ import pytest
 from cli.consoles import environment, in_process, settle
 from equipage.loading.recognise import kind_named, names
 
-KINDS = [name for name in names() if kind_named(name).example is not None]
+KINDS = [name for name in names() if kind_named(name).presentation.example is not None]
 
 
 @pytest.fixture(autouse=True)

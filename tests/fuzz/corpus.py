@@ -44,7 +44,7 @@ def seeds() -> dict[str, list[str]]:
     from equipage.loading.recognise import kind_named
 
     for kind in KINDS:
-        example = kind_named(kind).example
+        example = kind_named(kind).presentation.example
         if example:
             found[kind].add(example)
     return {name: sorted(texts) or ["a: 1\n"] for name, texts in found.items()}

@@ -84,7 +84,7 @@ def documents(kind: str) -> list[Doc]:
             continue
         if isinstance(value, dict):
             found.append(value)
-    example = kind_named(kind).example
+    example = kind_named(kind).presentation.example
     if example:
         engine = toml if kind == "settings" else yaml
         found.append(

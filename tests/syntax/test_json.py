@@ -7,12 +7,12 @@ import math
 import threading
 
 import pytest
-from documents import LAW, damaged, json_documents, paths_of
 from hypothesis import given
 
 from clock import SLACK, Clock, promised
 from equipage.syntax import MAX_DEPTH, Irregularity, Place, SyntaxProblem
 from equipage.syntax.json import load, locate
+from syntax.documents import LAW, damaged, json_documents, paths_of
 
 
 def problems(text: str) -> tuple[Irregularity, ...]:

@@ -9,13 +9,13 @@ from collections.abc import Callable
 
 import pytest
 import rtoml
-from documents import LAW, Written, damaged, paths_of, toml_documents
 from hypothesis import given
 
 from clock import SLACK, Clock
 from equipage.core.path import Path
 from equipage.syntax import Irregularity, Place, SyntaxProblem, toml
 from equipage.syntax.toml import DEPTH, load, locate
+from syntax.documents import LAW, Written, damaged, paths_of, toml_documents
 
 
 def problems(text: str) -> tuple[Irregularity, ...]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from documents import paths_of
 
 from equipage.core.path import Path
 from equipage.syntax import MAX_DEPTH, Irregularity, Parsed, SyntaxProblem
 from equipage.syntax.yaml import load, locate
+from syntax.documents import paths_of
 
 
 def problem(text: str) -> Irregularity:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 
-from documents import LAW, damaged, paths_of, yaml_documents
 from hypothesis import given
 
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.yaml import load, locate
+from syntax.documents import LAW, damaged, paths_of, yaml_documents
 
 _ALIAS = re.compile(r"\*\w")
 _BLOCK_SCALAR = re.compile(r"[|>][-+0-9]*\s*\n")

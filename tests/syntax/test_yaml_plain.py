@@ -6,10 +6,10 @@ import random
 from pathlib import Path
 
 import pytest
-from plain_texts import difference, misplaced, text
 
 from equipage.syntax.yaml import fast as plain
 from equipage.syntax.yaml.values import construct
+from syntax.plain_texts import difference, misplaced, text
 
 EXAMPLES = sorted(Path(__file__).parents[2].glob("examples/**/*.yaml"))
 

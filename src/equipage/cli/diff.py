@@ -179,7 +179,7 @@ def _compared(
         values = [
             each.to_dict(show_env=show_env) if each is not None else {} for each in (before, after)
         ]
-        changes = compare(values[0], values[1], kind.sensitive)
+        changes = compare(values[0], values[1], kind.presentation.sensitive)
         if changes:
             yield FileDiff(name or single, kind.name, tuple(changes), before, after)
 

@@ -41,7 +41,7 @@ class _Teller:
         path = each.span.source.path if each.span is not None else None
         session = self.outcome.session
         return (
-            self.outcome.kind.layer(path, session.env)
+            self.outcome.kind.layering.layer_of(path, session.env)
             if path is not None and session is not None
             else None
         )

@@ -21,18 +21,20 @@ _PLACEHOLDER = re.compile(r"\b(?:NAME|WORD)\b")
 
 def run(options: argparse.Namespace, output: Output) -> int:
     kind = kind_named(options.kind)
-    if kind.example is None:
-        having = [name for name in known_names() if kind_named(name).example is not None]
+    if kind.presentation.example is None:
+        having = [
+            name for name in known_names() if kind_named(name).presentation.example is not None
+        ]
         raise UsageError(
             f"there is no first file for kind {kind.name}, only for: {', '.join(having)}"
         )
     if not _NAME.fullmatch(options.name):
         raise UsageError(f"{options.name!r} is not a name: use letters, digits, `-` and `_`")
-    text = _filled(kind.example, options.name)
+    text = _filled(kind.presentation.example, options.name)
     if options.stdout:
         output.data(text)
         return OK
-    path = _filled(kind.example_path, options.name)
+    path = _filled(kind.presentation.example_path, options.name)
     try:
         write_new(
             os.path.join(*path.split("/")),

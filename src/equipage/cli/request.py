@@ -47,7 +47,8 @@ def outcome_of(options: argparse.Namespace) -> Outcome:
     """
     request = request_of(options)
     outcome = load_one(options.file, request, kind=options.kind)
-    together = outcome.kind.stack(options.file, request) if outcome.kind.stack is not None else None
+    stack = outcome.kind.layering.stack
+    together = stack(options.file, request) if stack is not None else None
     if options.config and together is None:
         raise UsageError(NO_LAYERS)
     return outcome if together is None else together
@@ -64,7 +65,7 @@ def loaded_of(outcome: Outcome, options: argparse.Namespace, output: Output) -> 
         # A check merges the layers it is asked about, so that of a merge is asked about all of them.
         merged = (
             [each.name for each in outcome.sources]
-            if kind_named(outcome.kind.name).stacks is not None
+            if kind_named(outcome.kind.name).layering.stacks is not None
             else []
         )
         output.note(f"equipage: {what}, see: equipage check {' '.join(merged or [options.file])}")

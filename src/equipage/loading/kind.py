@@ -1,6 +1,7 @@
 """What a kind of configuration is: data, and a few small functions the stages call.
 
-No stage asks which kind it serves. A new kind is one `Kind` value, its models, its rules and its cases.
+No stage asks which kind it serves. A new kind is one `Kind` value, its model, its rules and its cases.
+A field that is None, or empty, has nothing to say; the stages then do what is usual.
 """
 
 from __future__ import annotations
@@ -26,21 +27,114 @@ if TYPE_CHECKING:
 
 #: A step of resolving: takes a tree, gives a tree and what it found.
 Stage = Callable[[Tree, "Session"], tuple[Tree, list[Fact]]]
-#: A check of the resolved, normalised, plain value. It may have been pruned: nothing is sure to be there.
+#: A check of the resolved, plain value. It may have been pruned, so any part of it may be missing.
 Rule = Callable[[Any, "Session"], Iterator[Fact]]
-#: A check of all files of a kind together. Each fact is placed in the load it is given with.
+#: A check of all files of a kind together. Each fact is placed in the load that comes with it.
 SetRule = Callable[[Sequence["Outcome"]], Iterator[tuple["Outcome", Fact]]]
 #: A check of the files of a kind that refer to others, given what all files offer.
 CrossRule = Callable[[Sequence["Outcome"], Sequence["Offer"]], Iterator[tuple["Outcome", Fact]]]
-#: Makes the value handed to programs from the resolved value, once it is known to fit the model.
-Making = Callable[[Any, "Session"], Any]
+#: How a source becomes a document, where the extension alone does not say it.
+Reader = Callable[[Source, "Session"], tuple[Document | None, list[Fact]]]
 #: How severe a finding about the text is, where that depends on its place; None silences it.
 Judgement = Callable[[Fact], Severity | None]
-#: How a source becomes a document, where the extension alone does not say it.
-Reading = Callable[[Source, "Session"], tuple[Document | None, list[Fact]]]
-
 
 YAML_ONLY: Mapping[str, Format] = {".yaml": "yaml", ".yml": "yaml"}
+
+
+class NoOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """For kinds that take no options."""
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """The limits every kind has. A kind with more of them extends this class."""
+
+    max_file_bytes: int = 10 * 1024 * 1024
+    file_bytes_variable: str | None = None  #: the environment variable that raises it
+
+
+class Reading(msgspec.Struct, frozen=True):
+    """How the text of a kind becomes a document, and what the caller may decide about it."""
+
+    #: file extension → format; a file with another extension cannot be of this kind
+    formats: Mapping[str, Format] = msgspec.field(default_factory=lambda: dict(YAML_ONLY))
+    #: overrides `formats` for sources with a structure of their own, such as a header and a body
+    read: Reader | None = None
+    options: type[Any] = NoOptions
+    #: the limits by the environment; None: `Limits()`
+    limits: Callable[[Mapping[str, str]], tuple[Limits, list[Fact]]] | None = None
+    uses_environment: bool = False  #: replace `${VAR}` before parsing
+    merge_keys: bool = False  #: apply `<<`
+    #: the kind a file is of more closely, by its absolute path with `/` and what lies around it,
+    #: for files of one sort that several tools read. Every variant has the name, the codes and the
+    #: options of this kind
+    variant: Callable[[str, Files], Kind] | None = None
+
+    def limits_for(self, env: Mapping[str, str]) -> tuple[Limits, list[Fact]]:
+        """The limits in an environment, and what is wrong with the variables that set them."""
+        return (Limits(), []) if self.limits is None else self.limits(env)
+
+
+class Offer(msgspec.Struct, frozen=True):
+    """A file as others may refer to it: its kind, its absolute path with `/`, and its names."""
+
+    kind: str
+    path: str
+    names: tuple[str, ...]
+
+
+class Together(msgspec.Struct, frozen=True):
+    """What several files of a kind have to do with each other, and with files of other kinds."""
+
+    set_rules: tuple[SetRule, ...] = ()
+    #: files with equal keys are seen together by the set rules, others need not be. A key of None
+    #: means with no other file; without a function, any two files may concern each other
+    set_key: Callable[[Outcome], Hashable] | None = None
+    cross_rules: tuple[CrossRule, ...] = ()
+    #: the names under which other files may refer to a file of this kind
+    offers: Callable[[Outcome], Iterable[str]] | None = None
+    #: whether the cross rules have anything to say about a file
+    refers: Callable[[Outcome], bool] | None = None
+
+    def key_of(self, outcome: Outcome) -> Hashable:
+        """What a file shares with those that the set rules must see it together with."""
+        return () if self.set_key is None else self.set_key(outcome)
+
+
+class Elsewhere(msgspec.Struct, frozen=True):
+    """A folder outside the project whose files take part, such as the user's own."""
+
+    folder: str
+    layer: str
+
+
+class Layering(msgspec.Struct, frozen=True):
+    """For kinds whose files lie in layers: the user's, the project's, the machine's own."""
+
+    #: the names of the layers, lowest first: of two items with one name, the higher layer wins
+    layers: tuple[str, ...] = ()
+    #: the layer of a file, by its absolute path
+    layer: Callable[[str, Mapping[str, str]], str | None] | None = None
+    #: what tells a file from others, by its path, where that is not the file that links lead to:
+    #: a name that comes from the path makes two of one file
+    identity: Callable[[str], str] | None = None
+    #: whether a discovery decides which files there are. It reads them wherever links lead, so a
+    #: check must do so, too
+    discovered: bool = False
+    #: findings about a folder of such files that belong to none of them, each with its path; the
+    #: folder may be missing
+    beside: Callable[[str], Iterable[tuple[str, Fact]]] | None = None
+    #: the folder of such files in the layer that a folder belongs to, though it may lie above it
+    above: Callable[[str], Iterable[Elsewhere]] | None = None
+    #: a file together with the layers it is merged with; None where it is not one of them
+    stack: Callable[[str, Request], Outcome | None] | None = None
+    #: the merges that the files of a check make, each once. They depend on these files and their
+    #: project alone, so that a check says the same on every machine
+    stacks: Callable[[Sequence[str], Request], Iterable[Outcome]] | None = None
+    #: folders outside the project that take part, by the environment
+    elsewhere: Callable[[Mapping[str, str]], Iterable[Elsewhere]] | None = None
+
+    def layer_of(self, path: str, env: Mapping[str, str]) -> str | None:
+        return None if self.layer is None else self.layer(path, env)
 
 
 class Item(msgspec.Struct, frozen=True):
@@ -49,15 +143,15 @@ class Item(msgspec.Struct, frozen=True):
     sort: str  #: what it is, in one word
     name: str
     description: str | None = None
-    path: Path = ROOT  #: where it stands in the configuration
+    path: Path = ROOT  #: its place in the configuration
 
 
 class Sensitive(msgspec.Struct, frozen=True):
     """Values whose change deserves to be seen first.
 
-    `pattern` is a path in which `*` stands for any one step and `**` for any number of them, steps divided by
-    dots: `**.tools.*`. An absent permission may mean that nothing is allowed, or everything: `absent` says which,
-    or `default` what.
+    `pattern` is a path in which `*` matches any one step and `**` any number of them, steps divided
+    by dots: `**.tools.*`. An absent permission may mean that nothing is allowed, or everything:
+    `absent` says which, or `default` what.
     """
 
     pattern: str
@@ -67,7 +161,7 @@ class Sensitive(msgspec.Struct, frozen=True):
     absent: Literal["nothing", "everything"] = "nothing"
     #: for a permission that is one of a few values: these, from narrow to wide
     order: tuple[Any, ...] = ()
-    #: what an absent permission stands for, where it is a certain value
+    #: the value that an absent permission has, where there is one
     default: Any = None
 
     def expression(self) -> re.Pattern[str]:
@@ -80,18 +174,10 @@ class Sensitive(msgspec.Struct, frozen=True):
     def covers(self, path: Path) -> bool:
         """Whether the value at `path` is such a value, or a part of one."""
         expression = self.expression()
-        return any(expression.fullmatch(_steps(path[:depth])) for depth in range(1, len(path) + 1))
-
-
-def _steps(path: Path) -> str:
-    return "".join(f"{step}\0" for step in path)
-
-
-class Elsewhere(msgspec.Struct, frozen=True):
-    """A folder outside the project whose files take part, such as the user's own."""
-
-    folder: str
-    layer: str
+        return any(
+            expression.fullmatch("".join(f"{step}\0" for step in path[:depth]))
+            for depth in range(1, len(path) + 1)
+        )
 
 
 #: By the names people give such fields, for kinds that do not say it themselves.
@@ -116,56 +202,24 @@ def itself(plain: Any, file: str) -> Iterator[Item]:
     yield Item("file", name, description if isinstance(description, str) else None)
 
 
-class NoOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """For kinds that take no options."""
+class Presentation(msgspec.Struct, frozen=True):
+    """How commands and editors show a kind."""
 
-
-class Limits(msgspec.Struct, frozen=True):
-    """The limits every kind has. A kind with more of them extends this class."""
-
-    max_file_bytes: int = 10 * 1024 * 1024
-    file_bytes_variable: str | None = None  #: the environment variable that raises it
-
-
-def default_limits(_env: Mapping[str, str]) -> tuple[Limits, list[Fact]]:
-    return Limits(), []
-
-
-class Offer(msgspec.Struct, frozen=True):
-    """A file as others may refer to it: its kind, its absolute path with `/`, and its names."""
-
-    kind: str
-    path: str
-    names: tuple[str, ...]
-
-
-def offers_nothing(_outcome: Outcome) -> Iterable[str]:
-    return ()
-
-
-def refers_to_nothing(_outcome: Outcome) -> bool:
-    return False
-
-
-def all_together(_outcome: Outcome) -> Hashable:
-    """For kinds any two of whose files may concern each other."""
-    return ()
-
-
-def in_no_layer(_path: str, _env: Mapping[str, str]) -> str | None:
-    return None
-
-
-def nothing_beside(_folder: str) -> Iterable[tuple[str, Fact]]:
-    return ()
-
-
-def nowhere_above(_folder: str) -> Iterable[Elsewhere]:
-    return ()
-
-
-def nowhere_else(_env: Mapping[str, str]) -> Iterable[Elsewhere]:
-    return ()
+    #: the text of a good first file; `NAME` in it becomes the name of the file, `WORD` the letters
+    #: and digits of that name in lower case
+    example: str | None = None
+    example_path: str = "NAME.yaml"
+    #: what `list` shows: the plain configuration and the name of its file → items
+    listing: Callable[[Any, str], Iterable[Item]] = itself
+    #: whether the tool that a file is for ignores it, so that `list` does not show it
+    ignored: Callable[[Outcome], bool] | None = None
+    #: what `diff` shows first
+    sensitive: tuple[Sensitive, ...] = USUALLY_SENSITIVE
+    #: adds to the JSON Schema of the model what directives and shorthands accept beyond it
+    schema: Callable[[dict[str, Any]], dict[str, Any]] | None = None
+    #: the configuration as plain data as the format's own tools write it; by default the model
+    #: without its defaults
+    dump: Callable[[Any], Any] | None = None
 
 
 class Kind(msgspec.Struct, frozen=True):
@@ -174,74 +228,25 @@ class Kind(msgspec.Struct, frozen=True):
     name: str
     title: str  #: as in “is not a valid …”
     model: type[Any]
-    #: file extension → format; a file with another extension cannot be of this kind
-    formats: Mapping[str, Format] = msgspec.field(default_factory=lambda: dict(YAML_ONLY))
-    #: overrides `formats` for sources with a structure of their own, such as a header and a body
-    read: Reading | None = None
-    options: type[Any] = NoOptions
-    limits: Callable[[Mapping[str, str]], tuple[Limits, list[Fact]]] = default_limits
-    uses_environment: bool = False  #: replace `${VAR}` before parsing
-    merge_keys: bool = False  #: apply `<<`
-    #: code → severity where this kind is stricter or milder than the code itself; None silences it. A format may
-    #: stand before the code, as in `json:duplicate-key`
+    reading: Reading = Reading()
+    #: code → severity where this kind is stricter or milder than the code itself; None silences it.
+    #: A format may precede the code, as in `json:duplicate-key`
     strictness: Mapping[str, Severity | Judgement | None] = {}
     shape: Shape = Shape()
     stages: tuple[Stage, ...] = ()
     rules: tuple[Rule, ...] = ()
-    set_rules: tuple[SetRule, ...] = ()
-    #: files with equal keys are seen together by the set rules, others need not be; None: with no other file
-    set_key: Callable[[Outcome], Hashable] = all_together
-    cross_rules: tuple[CrossRule, ...] = ()
-    #: the names under which other files may refer to a file of this kind
-    offers: Callable[[Outcome], Iterable[str]] = offers_nothing
-    #: whether the cross rules have anything to say about a file
-    refers: Callable[[Outcome], bool] = refers_to_nothing
     codes: tuple[Code, ...] = ()
-    #: makes what `Loaded.config` is, where that is not the model itself; it has `to_dict` and freezes what it takes
-    make: Making | None = None
-    #: folds what the author may write (the model) into what a program gets, once nothing is wrong with it
-    finish: Callable[[Tree, Any], tuple[Tree, Any]] | None = None
-    #: fragments for the JSON Schema: what directives and shorthands accept beyond the model
-    schema: Callable[[dict[str, Any]], dict[str, Any]] | None = None
-    #: the configuration as plain data the way the format's own tools write it; by default, without defaults
-    written: Callable[[Any], Any] | None = None
-    #: the kind that a file is of more closely, by its absolute path with `/` and what lies around it: files of one
-    #: sort that several tools read. Every variant has the name, the codes and the options of this kind
-    variant: Callable[[str, Files], Kind] | None = None
-    #: the text of a good first file; `NAME` in it stands for the name it is given, `WORD` for nothing but the
-    #: letters and digits of it, in lower case
-    example: str | None = None
-    example_path: str = "NAME.yaml"
-    #: what `list` shows: the plain configuration and the name of its file → items
-    listing: Callable[[Any, str], Iterable[Item]] = itself
-    #: whether a file turns out to be nothing to the tool it is for, and is not listed
-    passed_over: Callable[[Outcome], bool] = refers_to_nothing
-    #: what `diff` shows first
-    sensitive: tuple[Sensitive, ...] = USUALLY_SENSITIVE
-    #: the names of the layers, lowest first: of two items with one name, that of the higher layer counts
-    layers: tuple[str, ...] = ()
-    #: what tells a file from others, by its path, where that is not the file that links lead to: a name that comes
-    #: from the path makes two of one file
-    identity: Callable[[str], str] | None = None
-    #: whether a discovery decides which files there are: it reads them wherever links lead, and tells itself what is in
-    #: the place of one, so a check must tell the same
-    discovered: bool = False
-    #: the layer of a file, by its absolute path
-    layer: Callable[[str, Mapping[str, str]], str | None] = in_no_layer
-    #: what a folder of such files tells that none of the files does, each fact with its path; the folder may be missing
-    beside: Callable[[str], Iterable[tuple[str, Fact]]] = nothing_beside
-    #: the same file together with the other layers it is merged with; None where it is not one of them
-    stack: Callable[[str, Request], Outcome | None] | None = None
-    #: the folder of such files in the layer that a folder belongs to, though it may lie above it
-    above: Callable[[str], Iterable[Elsewhere]] = nowhere_above
-    #: the merges that the files of a check make, each once; from what was asked about and its project alone, so that
-    #: a check says the same on every machine
-    stacks: Callable[[Sequence[str], Request], Iterable[Outcome]] | None = None
-    #: folders outside the project that take part, by the environment
-    elsewhere: Callable[[Mapping[str, str]], Iterable[Elsewhere]] = nowhere_else
+    #: folds what the author may write (the model) into what a program gets, once it is valid
+    fold: Callable[[Tree, Any], tuple[Tree, Any]] | None = None
+    #: makes `Loaded.config` from the resolved value, where that is not the model itself; it has
+    #: `to_dict` and freezes what it takes
+    build_result: Callable[[Any, Session], Any] | None = None
+    together: Together = Together()
+    layering: Layering = Layering()
+    presentation: Presentation = Presentation()
 
     def severity(self, each: Fact, format: Format | None = None) -> Fact | None:  # noqa: A002
-        """The fact with the severity this kind gives it; None if the kind does not mind."""
+        """The fact with the severity this kind gives it; None if the kind allows it."""
         for name in (f"{format}:{each.code}", each.code):
             if name in self.strictness:
                 given = self.strictness[name]
@@ -250,18 +255,14 @@ class Kind(msgspec.Struct, frozen=True):
         return each
 
     def cautious(self, each: Fact) -> Fact:
-        """The fact with a remedy that nobody applies unasked, if it would change what an agent may do."""
-        if (
-            each.remedy is None
-            or not each.remedy.safe
-            or not any(map(self._permits, each.remedy.changes))
-        ):
+        """The fact, its remedy marked unsafe if it would change what an agent may do."""
+        remedy = each.remedy
+        if remedy is None or not remedy.safe or not any(map(self._permits, remedy.changes)):
             return each
-        return msgspec.structs.replace(
-            each, remedy=msgspec.structs.replace(each.remedy, safe=False)
-        )
+        return msgspec.structs.replace(each, remedy=msgspec.structs.replace(remedy, safe=False))
 
     def _permits(self, change: Change) -> bool:
         """Whether a change writes a permission, or the key of one."""
         path = (*change.path[:-1], str(change.text)) if change.part == "key" else change.path
-        return any(each.what == "permission" and each.covers(path) for each in self.sensitive)
+        sensitive = self.presentation.sensitive
+        return any(each.what == "permission" and each.covers(path) for each in sensitive)

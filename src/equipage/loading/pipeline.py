@@ -74,8 +74,8 @@ class Outcome(msgspec.Struct, frozen=True):
             self.tree,
             self.documents,
             self.sources,
-            self.kind.written,
-            takes_variables=self.kind.uses_environment,
+            self.kind.presentation.dump,
+            takes_variables=self.kind.reading.uses_environment,
         )
 
 
@@ -95,7 +95,8 @@ def load_path(
         files = shared.files.again()
     full = os.path.join(files.cwd, path)
     absolute = os.path.normpath(full)
-    kind = kind.variant(absolute.replace(os.sep, "/"), files) if kind.variant is not None else kind
+    if kind.reading.variant is not None:
+        kind = kind.reading.variant(absolute.replace(os.sep, "/"), files)
     options, limits, facts = _set_up(kind, request, shared)
     root = request.project or shared.project_root(absolute)
     session = Session(
@@ -129,7 +130,11 @@ def _set_up(kind: Kind, request: Request, shared: Shared) -> tuple[Any, Limits, 
     key = ("set up", kind.name)
     known: tuple[Request, Any, Limits, list[Fact]] | None = shared.kept.get(key)
     if known is None or known[0] is not request:
-        known = shared.kept[key] = (request, options_of(kind, request), *kind.limits(request.env))
+        known = shared.kept[key] = (
+            request,
+            options_of(kind, request),
+            *kind.reading.limits_for(request.env),
+        )
     return known[1:]
 
 
@@ -138,7 +143,7 @@ def load_text(
 ) -> Outcome:
     """Load a string as if it were a file in the folder `base`."""
     options = options_of(kind, request)
-    limits, facts = kind.limits(request.env)
+    limits, facts = kind.reading.limits_for(request.env)
     session = Session(
         kind,
         options,
@@ -207,7 +212,7 @@ def with_headroom(run: Callable[[], T]) -> T:
 
 def _load_source(source: Source, session: Session, facts: list[Fact]) -> Outcome:
     kind = session.kind
-    read = kind.read or _read_by_extension
+    read = kind.reading.read or _read_by_extension
     document, found = read(source, session)
     facts = [*facts, *found]
     if document is None:
@@ -354,10 +359,10 @@ def _report(
     if tree is None or any(each.severity == "error" for each in diagnostics):
         config = None
     if config is not None and tree is not None:
-        if session.kind.finish is not None:
-            tree, config = session.kind.finish(tree, config)
-        make = session.kind.make
-        config = freeze(config) if make is None else make(resolved, session)
+        if session.kind.fold is not None:
+            tree, config = session.kind.fold(tree, config)
+        build_result = session.kind.build_result
+        config = freeze(config) if build_result is None else build_result(resolved, session)
     return Outcome(
         session.kind, config, tuple(diagnostics), tree, documents, sources, session, blocked=blocked
     )

@@ -30,7 +30,7 @@ class Request(msgspec.Struct, frozen=True):
 
 def options_of(kind: Kind, request: Request) -> Any:
     """The options of a kind, checked by its own Struct. Raises `UsageError`."""
-    known = kind.options.__struct_fields__
+    known = kind.reading.options.__struct_fields__
     given = {
         name: value
         for name, value in request.options.items()
@@ -42,7 +42,7 @@ def options_of(kind: Kind, request: Request) -> Any:
             hint = f"; did you mean `{guess}`?" if guess else ""
             raise UsageError(f"`{name}` is not an option of kind {kind.name}{hint}")
     try:
-        return msgspec.convert(given, kind.options)
+        return msgspec.convert(given, kind.reading.options)
     except msgspec.ValidationError as error:
         raise UsageError(
             f"options of kind {kind.name}: {_in_words(given, kind) or error}"
@@ -55,7 +55,7 @@ def _in_words(given: Mapping[str, object], kind: Kind) -> str:
         name: list(value) if isinstance(value, tuple) else value for name, value in given.items()
     }
     words = Redactor()
-    _, _, facts = build(plain, kind.options, Shape())
+    _, _, facts = build(plain, kind.reading.options, Shape())
     return "; ".join(
         f"`{path_of(each.path, words)}`: {message_of(each.code.words, each.values, words)}"
         for each in facts

@@ -196,8 +196,8 @@ class Session:
             require_text(source)
         except FileProblem as problem:
             return None, [Fact(problem.code, values=problem.values, span=Span(source, 0, 0))]
-        env = self.env if self.kind.uses_environment and not self.embedded else None
-        document, facts = parse(source, wanted, env=env, merge=self.kind.merge_keys)
+        env = self.env if self.kind.reading.uses_environment and not self.embedded else None
+        document, facts = parse(source, wanted, env=env, merge=self.kind.reading.merge_keys)
         return document, self.strict(facts, wanted)
 
     def strict(self, facts: list[Fact], format: Format) -> list[Fact]:  # noqa: A002
@@ -215,4 +215,5 @@ class Session:
 def format_of(kind: Kind, name: str) -> Format:
     """The format of a file by its extension; a name without one (a string) takes the kind's first."""
     extension = os.path.splitext(name)[1].lower()
-    return kind.formats.get(extension, next(iter(kind.formats.values())))
+    formats = kind.reading.formats
+    return formats.get(extension, next(iter(formats.values())))

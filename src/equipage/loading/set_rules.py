@@ -14,7 +14,8 @@ from equipage.loading.pipeline import Outcome, place_more
 
 def offer_of(outcome: Outcome) -> Offer | None:
     """A load as others may refer to it, if they may."""
-    names = tuple(outcome.kind.offers(outcome))
+    offers = outcome.kind.together.offers
+    names = tuple(offers(outcome)) if offers is not None else ()
     if not names or not outcome.sources:
         return None
     source = outcome.sources[0]
@@ -35,10 +36,9 @@ def findings_by_load(
     for outcome in outcomes:
         by_kind.setdefault(id(outcome.kind), []).append(outcome)
     for group in by_kind.values():
-        kind = group[0].kind
-        made = [rule(group) for rule in kind.set_rules] + [
-            rule(group, offers) for rule in kind.cross_rules
-        ]
+        together = group[0].kind.together
+        made = [rule(group) for rule in together.set_rules]
+        made += [rule(group, offers) for rule in together.cross_rules]
         facts: dict[int, tuple[Outcome, list[Fact]]] = {}
         for outcome, each in itertools.chain.from_iterable(made):
             facts.setdefault(id(outcome), (outcome, []))[1].append(each)

@@ -49,10 +49,15 @@ def _elsewhere(paths: Sequence[str], request: Request, kind: str | None) -> Iter
     folders = [os.path.realpath(path) for path in paths if os.path.isdir(path)]
     for name in names() if kind is None else (kind,):
         chosen = kind_named(name)
-        above = dict.fromkeys(place for folder in folders for place in chosen.above(folder))
+        layering = chosen.layering
+        above = (
+            dict.fromkeys(place for folder in folders for place in layering.above(folder))
+            if layering.above is not None
+            else {}
+        )
         places = [place for place in above if not _covered(place.folder, folders)]
-        if not request.options.get("local"):
-            places += chosen.elsewhere(request.env)
+        if layering.elsewhere is not None and not request.options.get("local"):
+            places += layering.elsewhere(request.env)
         for place in places:
             files = [
                 path
@@ -68,7 +73,7 @@ def _covered(folder: str, folders: Sequence[str]) -> bool:
 
 
 def _layer(kind: Kind, path: str, request: Request) -> str | None:
-    return kind.layer(os.path.abspath(path), request.env)
+    return kind.layering.layer_of(os.path.abspath(path), request.env)
 
 
 def _rows(found: Found, request: Request) -> Iterator[Listed]:
@@ -83,9 +88,10 @@ def _rows(found: Found, request: Request) -> Iterator[Listed]:
     if loaded is None:
         yield Listed(name, outcome.kind.name, layer=layer, errors=len(outcome.errors))
         return
-    if outcome.kind.passed_over(outcome):
+    shown = outcome.kind.presentation
+    if shown.ignored is not None and shown.ignored(outcome):
         return
-    items = list(outcome.kind.listing(loaded.to_dict(show_env=False), name))
+    items = list(shown.listing(loaded.to_dict(show_env=False), name))
     places = loaded.places(loaded.steps(item.path) for item in items)
     for item in items:
         placed = places[loaded.steps(item.path)]
@@ -126,5 +132,5 @@ def _name(row: Listed) -> tuple[str, str, str] | None:
 
 
 def _height(row: Listed, kinds: dict[str, Kind]) -> int:
-    layers = kinds[row.kind].layers if row.kind in kinds else ()
+    layers = kinds[row.kind].layering.layers if row.kind in kinds else ()
     return layers.index(row.layer) if row.layer in layers else -1

@@ -33,12 +33,12 @@ VARIABLE: Schema = {
 
 def schema_for(kind: Kind) -> Schema:
     """The JSON Schema (2020-12) of the files of a kind."""
-    writer = _Writer(kind.shape, variables=kind.uses_environment)
+    writer = _Writer(kind.shape, variables=kind.reading.uses_environment)
     root = writer.schema(type_info(kind.model))
     schema: Schema = {"title": kind.title, **root, "$defs": writer.definitions}
-    if kind.uses_environment:
+    if kind.reading.uses_environment:
         schema = accept(schema, "variable", VARIABLE, at_root=False)
-    whole = kind.schema(schema) if kind.schema is not None else schema
+    whole = kind.presentation.schema(schema) if kind.presentation.schema is not None else schema
     return {"$schema": DIALECT, **whole}
 
 

@@ -67,7 +67,7 @@ class Checked(msgspec.Struct, frozen=True):
     offer: Offer | None = None  #: how others may refer to it
     refers: bool = False  #: whether it refers to others
     guessed: bool = False  #: its kind is a guess, see `Guess`
-    layered: bool = False  #: whether it may be merged with others, see `Kind.stacks`
+    layered: bool = False  #: whether it may be merged with others, see `Layering.stacks`
     seen: Seen | None = None  #: what its load looked at, where somebody wants to check it again
 
 
@@ -118,7 +118,7 @@ class Checker:
                 if found is None or isinstance(found, Diagnostic):
                     return _unloaded(path, found, named=candidate.named)
                 chosen = found
-            if candidate.outside and not kind_named(chosen).discovered:
+            if candidate.outside and not kind_named(chosen).layering.discovered:
                 return Checked(
                     path, display_name(path), None, ok=True, diagnostics=(left_outside(path),)
                 )
@@ -166,13 +166,11 @@ def _unloaded(path: str, problem: Diagnostic | None, *, named: bool) -> Checked 
 
 def identity_of(kind: Kind, path: str, files: Files) -> Hashable:
     """Equal for two paths of one file: the file that links lead to, or what the kind says."""
-    own = (
-        kind
-        if kind.variant is None
-        else kind.variant(os.path.abspath(path).replace(os.sep, "/"), files)
-    )
+    if kind.reading.variant is not None:
+        kind = kind.reading.variant(os.path.abspath(path).replace(os.sep, "/"), files)
+    identity = kind.layering.identity
     try:
-        return os.path.realpath(path) if own.identity is None else (own.name, own.identity(path))
+        return os.path.realpath(path) if identity is None else (kind.name, identity(path))
     except ValueError:  # a name that no file can have
         return path
 
@@ -180,6 +178,7 @@ def identity_of(kind: Kind, path: str, files: Files) -> Hashable:
 def _kept(path: str, outcome: Outcome, files: Files, *, guessed: bool, digest: bool) -> Checked:
     name = display_name(path)
     loaded = outcome.loaded() if digest else None
+    together = outcome.kind.together
     return Checked(
         path,
         name,
@@ -189,11 +188,11 @@ def _kept(path: str, outcome: Outcome, files: Files, *, guessed: bool, digest: b
         None if loaded is None else loaded.digest,
         tuple(source.name for source in outcome.sources[1:] if source.name != name),
         identity_of(outcome.kind, path, files),
-        outcome.kind.set_key(outcome) if outcome.kind.set_rules else None,
+        together.key_of(outcome) if together.set_rules else None,
         offer_of(outcome),
-        bool(outcome.kind.cross_rules) and outcome.kind.refers(outcome),
+        bool(together.cross_rules) and together.refers is not None and together.refers(outcome),
         guessed,
-        outcome.kind.stacks is not None,
+        outcome.kind.layering.stacks is not None,
     )
 
 

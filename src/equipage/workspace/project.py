@@ -28,7 +28,7 @@ from equipage.core.diagnostics import Diagnostic, Fact, Severity, Shown
 from equipage.core.path import ROOT, Path
 from equipage.files.reading import Files, display_name
 from equipage.files.walking import glob_expression
-from equipage.loading.kind import Kind
+from equipage.loading.kind import Kind, Reading
 from equipage.loading.model import Shape
 from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import all_codes, kind_named, known_names, names
@@ -292,7 +292,7 @@ KIND = Kind(
     name="project",
     title="project settings",
     model=ProjectSettings,
-    formats={".toml": "toml"},
+    reading=Reading(formats={".toml": "toml"}),
     shape=Shape(unknown="warning"),
     stages=(_section,),
     rules=(codes_are_known, kinds_are_known, roots_are_inside, settings_stand_in_one_place),

@@ -199,7 +199,7 @@ def _load(
                 path, project, problem=chosen or finding(codes.UNRECOGNISED, display_name(path))
             )
         kind = wanted or kind_named(chosen)
-        if candidate.outside and not kind.discovered:
+        if candidate.outside and not kind.layering.discovered:
             return Found(path, project, problem=left_outside(path))
         same = identity_of(kind, path, shared.files)
         if same in known:
@@ -257,7 +257,7 @@ def _known_to(projects: Projects) -> Claim:
 
     def is_known(path: str) -> bool:
         kind = recognised_by_name(path, projects.of(path))
-        return kind is not None and not kind_named(kind).discovered
+        return kind is not None and not kind_named(kind).layering.discovered
 
     return is_known
 
@@ -454,8 +454,8 @@ class _Gathered:
         for (name, _), folder in self.folders.items():
             if name != (wanted or name) or (folder not in self.entered and is_ignored(folder)):
                 continue
-            kind = kind_named(name)
-            for path, fact in kind.beside(folder):
+            beside = kind_named(name).layering.beside
+            for path, fact in beside(folder) if beside is not None else ():
                 if path == folder or not is_ignored(path):
                     shown = display_name(path)
                     self.tell(path, shown, [place_alone(fact, shown)])
@@ -516,7 +516,7 @@ class _Gathered:
 
     def _stacks(self, kind: str, request: Request) -> list[Outcome]:
         paths = [self.checked[name].path for name in self.alone if self.checked[name].kind == kind]
-        make = kind_named(kind).stacks
+        make = kind_named(kind).layering.stacks
         try:
             return [] if make is None else list(make(paths, request))
         except Exception as error:
@@ -546,12 +546,16 @@ class _Gathered:
     ) -> Iterator[tuple[tuple[str | None, Hashable], Outcome]]:
         """What the user's own layers hold of these kinds: a project may shadow it."""
         for kind in map(kind_named, sorted(kinds)):
-            for place in () if request.options.get("local") else kind.elsewhere(request.env):
+            elsewhere = None if request.options.get("local") else kind.layering.elsewhere
+            for place in elsewhere(request.env) if elsewhere is not None else ():
                 for path in walk_files(place.folder):
-                    in_layer = kind.layer(os.path.abspath(path), request.env) == place.layer
-                    if in_layer and identity_of(kind, path, shared.files) not in self.reals:
+                    layer = kind.layering.layer_of(os.path.abspath(path), request.env)
+                    if (
+                        layer == place.layer
+                        and identity_of(kind, path, shared.files) not in self.reals
+                    ):
                         outcome = load_path(path, kind, request, shared=shared)
-                        yield (kind.name, kind.set_key(outcome)), outcome
+                        yield (kind.name, kind.together.key_of(outcome)), outcome
 
     def report(self) -> Report:
         settings: dict[tuple[object, ...], Diagnostic] = {}

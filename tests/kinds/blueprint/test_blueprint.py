@@ -119,7 +119,7 @@ def test_no_markdown_file_is_claimed() -> None:
 
 @pytest.mark.parametrize("kind", ["blueprint", "agent_md"])
 def test_the_first_file_is_a_good_one(kind: str) -> None:
-    example = kind_named(kind).example
+    example = kind_named(kind).presentation.example
     assert example is not None
     assert equipage.loads(example, kind=kind).warnings == ()
 

@@ -22,8 +22,8 @@ CASES = Path(__file__).parents[2] / "cases"
 
 def validator(name: str) -> Draft202012Validator:
     kind = kind_named(name)
-    assert kind.schema is not None
-    schema = kind.schema(msgspec.json.schema(kind.model))
+    assert kind.presentation.schema is not None
+    schema = kind.presentation.schema(msgspec.json.schema(kind.model))
     Draft202012Validator.check_schema(schema)
     return Draft202012Validator(schema)
 
@@ -75,7 +75,10 @@ def test_what_does_not_load_is_refused(part: str) -> None:
 
 
 def test_headers() -> None:
-    for text in (kind_named("agent_md").example or "", "---\nname: a\ntools:\ncolor: red\n---\n"):
+    for text in (
+        kind_named("agent_md").presentation.example or "",
+        "---\nname: a\ntools:\ncolor: red\n---\n",
+    ):
         document, _ = read_header(Source.of_text("a.md", text))
         assert document is not None
         assert validator("agent_md").is_valid(document.value)

@@ -158,6 +158,6 @@ def test_places_behind_comments(tmp_path: Path) -> None:
 
 
 def test_the_first_file_is_a_good_one() -> None:
-    example = kind_named("mcp").example
+    example = kind_named("mcp").presentation.example
     assert example is not None
     assert equipage.loads(example, kind="mcp").warnings == ()

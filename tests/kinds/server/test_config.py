@@ -230,7 +230,7 @@ def test_warnings_come_beside_the_configuration() -> None:
 
 
 def test_the_first_file_is_a_good_one() -> None:
-    example = kind_named("server").example
+    example = kind_named("server").presentation.example
     assert example is not None
     loaded = equipage.loads(example, kind="server", env={})
     assert loaded.warnings == ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from equipage.plugin import Kind, Shape, accept
+from equipage.plugin import Kind, Presentation, Shape, accept
 from equipage_playbook import codes, rules, stages
 from equipage_playbook.model import Playbook
 
@@ -15,6 +15,13 @@ def _schema(schema: dict[str, Any]) -> dict[str, Any]:
     return accept(schema, "file", stages.FILE_SCHEMA, at=["Step.ask"])
 
 
+_EXAMPLE = """\
+playbook: NAME
+steps:
+  - id: first
+    run: make test
+"""
+
 KIND = Kind(
     name="playbook",
     title="playbook",
@@ -23,8 +30,7 @@ KIND = Kind(
     stages=(stages.shorthands, stages.files),
     rules=(rules.ids_are_unique, rules.needs_exist, rules.a_step_does_one_thing),
     codes=codes.CODES,
-    schema=_schema,
-    example="playbook: NAME\nsteps:\n  - id: first\n    run: make test\n",
+    presentation=Presentation(example=_EXAMPLE, schema=_schema),
 )
 
 __all__ = ["KIND", "Playbook"]

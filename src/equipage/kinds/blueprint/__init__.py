@@ -23,7 +23,7 @@ from equipage.kinds.blueprint.expand import AGENT_MD, FILE, Places, expand
 from equipage.kinds.blueprint.model import Blueprint
 from equipage.kinds.blueprint.rules_flow import OPERANDS
 from equipage.kinds.blueprint.walks import canonical_path, expressions
-from equipage.loading.kind import Item, Kind, Sensitive
+from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive
 from equipage.loading.session import Session
 from equipage.loading.tree import Origin, Origins, Tree, mapping
 from equipage.syntax.document import Document, Format
@@ -217,9 +217,7 @@ KIND = Kind(
     name="blueprint",
     title="blueprint",
     model=Blueprint,
-    formats=FORMATS,
-    read=_read,
-    options=BlueprintOptions,
+    reading=Reading(formats=FORMATS, read=_read, options=BlueprintOptions),
     strictness={
         "yaml:duplicate-key": "error",
         core_codes.EXTRA_DOCUMENT: "error",
@@ -257,11 +255,9 @@ KIND = Kind(
         rules_names.audits_name_steps,
     ),
     codes=CODES,
-    schema=with_references,
-    written=written,
-    example=EXAMPLE,
-    listing=listing,
-    sensitive=SENSITIVE,
+    presentation=Presentation(
+        schema=with_references, dump=written, example=EXAMPLE, listing=listing, sensitive=SENSITIVE
+    ),
 )
 
 

@@ -33,7 +33,7 @@ from equipage.kinds.blueprint.agent_model import (
     written,
 )
 from equipage.kinds.blueprint.codes import AGENT_MD_CODES as CODES
-from equipage.loading.kind import Item, Kind, Sensitive
+from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
 from equipage.loading.tree import HOLE, Origin, Origins, Tree
@@ -375,17 +375,17 @@ KIND = Kind(
     name="agent_md",
     title="agent file",
     model=Agent,
-    formats={".md": "yaml"},
-    read=_read,
-    options=AgentOptions,
+    reading=Reading(formats={".md": "yaml"}, read=_read, options=AgentOptions),
     strictness=STRICTNESS,
     shape=Shape(unknown=None),  # such keys are kept as extras
     stages=(_agent,),
     codes=CODES,
-    schema=header_schema,
-    written=written,
-    example=EXAMPLE,
-    example_path="NAME.md",
-    listing=listing,
-    sensitive=SENSITIVE,
+    presentation=Presentation(
+        schema=header_schema,
+        dump=written,
+        example=EXAMPLE,
+        example_path="NAME.md",
+        listing=listing,
+        sensitive=SENSITIVE,
+    ),
 )

@@ -50,7 +50,7 @@ def expand(
     folder = folder_given("base", base)
     bases = (folder, *folders_given("include_roots", include_roots))
     session = Session(
-        KIND, KIND.options(), Files(), env={}, limits=Limits(), root=folder, base=folder
+        KIND, KIND.reading.options(), Files(), env={}, limits=Limits(), root=folder, base=folder
     )
     refused = _refused(value)
     if refused is None:

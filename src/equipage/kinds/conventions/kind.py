@@ -24,7 +24,7 @@ from equipage.kinds.conventions.references import (
 )
 from equipage.kinds.headers import HeaderStyle, has_header, read_header
 from equipage.kinds.tables import Convention, Field
-from equipage.loading.kind import Item, Kind, Sensitive
+from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive, Together
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
 from equipage.syntax.document import Document, Format
@@ -162,8 +162,7 @@ def kind_of(convention: Convention) -> Kind:
         name=convention.kind,
         title=convention.title,
         model=model_of(convention),
-        formats=_FORMATS[convention.syntax],
-        read=partial(read, convention),
+        reading=Reading(formats=_FORMATS[convention.syntax], read=partial(read, convention)),
         strictness={
             core_codes.UNKNOWN_TAG: "error",
             core_codes.MERGE_KEY: "error",
@@ -185,16 +184,20 @@ def kind_of(convention: Convention) -> Kind:
             partial(stages.look_for_suspicious, convention),
         ),
         rules=tuple(partial(rule, convention) for rule in checks.RULES),
-        set_rules=(partial(names_are_unique, convention),),
-        set_key=partial(own_name, convention),
-        cross_rules=(partial(references_exist, convention),),
-        offers=names_in,
-        refers=partial(refers, convention),
+        together=Together(
+            set_rules=(partial(names_are_unique, convention),),
+            set_key=partial(own_name, convention),
+            cross_rules=(partial(references_exist, convention),),
+            offers=names_in,
+            refers=partial(refers, convention),
+        ),
         codes=CODES,
-        schema=partial(author_schema, convention),
-        example=convention.example,
-        example_path=convention.example_path,
-        listing=partial(listed, convention),
-        passed_over=partial(passed_over, convention),
-        sensitive=sensitive_of(convention),
+        presentation=Presentation(
+            schema=partial(author_schema, convention),
+            example=convention.example,
+            example_path=convention.example_path,
+            listing=partial(listed, convention),
+            ignored=partial(passed_over, convention),
+            sensitive=sensitive_of(convention),
+        ),
     )

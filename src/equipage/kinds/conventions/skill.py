@@ -27,7 +27,7 @@ from equipage.kinds.globs import problem_of
 from equipage.kinds.headers import HeaderStyle, body_of, is_unquoted, read_header
 from equipage.kinds.shared import Table
 from equipage.kinds.tables import Convention, Field
-from equipage.loading.kind import Elsewhere, Item, Kind
+from equipage.loading.kind import Elsewhere, Item, Kind, Layering, Presentation, Reading, Together
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
 from equipage.loading.tree import Origin, Origins, Tree, get, graft, move, put, remove
@@ -230,8 +230,7 @@ STRICT = Kind(
     name="skill",
     title="skill",
     model=Skill,
-    formats={".md": "yaml"},
-    read=_read,
+    reading=Reading(formats={".md": "yaml"}, read=_read),
     strictness={
         core_codes.DUPLICATE_KEY: "error",
         core_codes.EXTRA_DOCUMENT: "error",
@@ -248,17 +247,15 @@ STRICT = Kind(
     ),
     rules=(name_is_that_of_the_folder, globs_can_match, description_is_short),
     codes=SKILL_CODES,
-    schema=hide_body,
-    offers=names_in,
-    listing=_listed,
-    layers=_LAYERS,
-    layer=layer,
-    identity=identity,
+    presentation=Presentation(schema=hide_body, listing=_listed),
+    together=Together(offers=names_in),
+    layering=Layering(layers=_LAYERS, layer=layer, identity=identity),
 )
 
 
 def _tolerant(convention: Convention) -> Kind:
-    return msgspec.structs.replace(kind_of(convention), codes=SKILL_CODES, layers=_LAYERS)
+    layering = Layering(layers=_LAYERS)
+    return msgspec.structs.replace(kind_of(convention), codes=SKILL_CODES, layering=layering)
 
 
 _CLAUDE, _OPENCODE = _tolerant(tables.CLAUDE), _tolerant(tables.OPENCODE)
@@ -277,7 +274,9 @@ def variant_of(path: str, _files: Files) -> Kind:
 
 _OPEN = _tolerant(tables.OPEN)
 KIND = msgspec.structs.replace(
-    _OPEN, variant=variant_of, layer=layer, beside=beside, above=above, elsewhere=elsewhere
+    _OPEN,
+    reading=msgspec.structs.replace(_OPEN.reading, variant=variant_of),
+    layering=Layering(layers=_LAYERS, layer=layer, beside=beside, above=above, elsewhere=elsewhere),
 )
 
 

@@ -14,7 +14,7 @@ from equipage.kinds.defect.codes import PROFILE_CODES
 from equipage.kinds.defect.profile_model import AgentProfile, ProfileOptions
 from equipage.kinds.defect.profile_rules import set_key, together
 from equipage.kinds.defect.profile_stages import read
-from equipage.loading.kind import Kind
+from equipage.loading.kind import Kind, Layering, Presentation, Reading, Together
 from equipage.loading.model import Shape
 
 # --- profile.kind ------------------------------------------------------------------------------
@@ -46,9 +46,7 @@ KIND = Kind(
     name="profile",
     title="agent profile",
     model=AgentProfile,
-    options=ProfileOptions,
-    formats={".md": "yaml", ".toml": "toml"},
-    read=read,
+    reading=Reading(options=ProfileOptions, formats={".md": "yaml", ".toml": "toml"}, read=read),
     strictness={
         core_codes.DUPLICATE_KEY: "error",
         core_codes.EXTRA_DOCUMENT: "error",
@@ -64,23 +62,29 @@ KIND = Kind(
         rules.allowed_tools_can_match,
         rules.hooks_can_run,
     ),
-    set_rules=(together,),
-    set_key=set_key,
-    cross_rules=(servers.servers_exist,),
-    refers=servers.refers,
+    together=Together(
+        set_rules=(together,),
+        set_key=set_key,
+        cross_rules=(servers.servers_exist,),
+        refers=servers.refers,
+    ),
     codes=PROFILE_CODES,
-    schema=hide_source,
-    example=EXAMPLE,
-    example_path=".defect/agents/NAME.md",
-    listing=presenting.listing,
-    sensitive=presenting.SENSITIVE,
-    layers=("user", "project"),
-    identity=presenting.identity,
-    discovered=True,
-    layer=presenting.layer,
-    beside=folder.beside,
-    above=presenting.above,
-    elsewhere=presenting.elsewhere,
+    presentation=Presentation(
+        schema=hide_source,
+        example=EXAMPLE,
+        example_path=".defect/agents/NAME.md",
+        listing=presenting.listing,
+        sensitive=presenting.SENSITIVE,
+    ),
+    layering=Layering(
+        layers=("user", "project"),
+        identity=presenting.identity,
+        discovered=True,
+        layer=presenting.layer,
+        beside=folder.beside,
+        above=presenting.above,
+        elsewhere=presenting.elsewhere,
+    ),
 )
 
 

@@ -27,7 +27,16 @@ from equipage.kinds.defect.profile_rules import limit_facts, sampling_facts
 from equipage.kinds.defect.settings_layers import disabled_events_exist
 from equipage.kinds.defect.settings_model import BUILT_IN_MODELS, BUILT_IN_PROVIDERS, Settings, Turn
 from equipage.kinds.mcp.strict import servers_are_complete
-from equipage.loading.kind import Elsewhere, Item, Kind, Sensitive
+from equipage.loading.kind import (
+    Elsewhere,
+    Item,
+    Kind,
+    Layering,
+    Presentation,
+    Reading,
+    Sensitive,
+    Together,
+)
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
 from equipage.loading.tree import HOLE, Tree, get, graft, walk
@@ -269,20 +278,20 @@ KIND = Kind(
     name="settings",
     title="settings",
     model=Settings,
-    options=SettingsOptions,
-    formats={".toml": "toml"},
+    reading=Reading(options=SettingsOptions, formats={".toml": "toml"}),
     shape=Shape(unknown="error"),
     stages=(leave_out_the_infinite, prepare_hooks, say_what_the_project_decides),
     rules=(hooks_can_run, numbers_are_plausible, models_are_named),
-    offers=servers.defined,
+    together=Together(offers=servers.defined),
     codes=SETTINGS_CODES,
-    schema=hide_source,
-    example=EXAMPLE,
-    example_path=".defect/config.toml",
-    listing=listing,
-    sensitive=SENSITIVE,
-    layer=layer,
-    elsewhere=elsewhere,
+    presentation=Presentation(
+        schema=hide_source,
+        example=EXAMPLE,
+        example_path=".defect/config.toml",
+        listing=listing,
+        sensitive=SENSITIVE,
+    ),
+    layering=Layering(layer=layer, elsewhere=elsewhere),
 )
 
 #: A layer among others: what it decides is told when it is laid over those below it.

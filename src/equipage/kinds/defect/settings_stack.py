@@ -302,7 +302,7 @@ class _Stack:
         )
 
     def _session(self, kind: Kind, layer: Layer | None = None) -> Session:
-        limits, _ = kind.limits({})
+        limits, _ = kind.reading.limits_for({})
         root = self.places.root or self.places.cwd
         options = SettingsOptions(layer=layer)
         return Session(
@@ -443,4 +443,6 @@ def _project_of(path: str) -> Places | None:
     return places if is_layer else None
 
 
-KIND = msgspec.structs.replace(ALONE, stack=stack, stacks=stacks)
+KIND = msgspec.structs.replace(
+    ALONE, layering=msgspec.structs.replace(ALONE.layering, stack=stack, stacks=stacks)
+)

@@ -17,7 +17,7 @@ from equipage.kinds.mcp.codes import CODES
 from equipage.kinds.mcp.dialects import CLAUDE, DIALECTS, Dialect, dialect_of
 from equipage.kinds.mcp.servers import McpServers, gather, read_with_comments
 from equipage.kinds.mcp.strict import JsonServer, McpJson, from_json
-from equipage.loading.kind import Item, Kind, Sensitive
+from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive, Together
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
 from equipage.loading.tree import Tree
@@ -85,20 +85,27 @@ def author_schema(dialect: Dialect, schema: dict[str, Any]) -> dict[str, Any]:
 def _tolerant(dialect: Dialect) -> Kind:
     return Kind(
         name="mcp",
-        offers=server_names,
+        together=Together(offers=server_names),
         title="list of MCP servers",
         model=McpServers,
-        formats={".json": "json", ".jsonc": "json", ".toml": "toml"},
-        read=partial(_read, dialect),
+        reading=Reading(
+            formats={".json": "json", ".jsonc": "json", ".toml": "toml"},
+            read=partial(_read, dialect),
+        ),
         strictness={core_codes.UNKNOWN_TAG: "error", core_codes.MERGE_KEY: "error"},
         shape=Shape(unknown="warning", null_is_absent=True),
         stages=(partial(gather, dialect),),
         codes=CODES,
-        schema=partial(author_schema, dialect),
-        listing=_listed,
-        sensitive=(Sensitive("servers.*", "tool"), Sensitive("servers.*.command", "permission")),
-        example=EXAMPLE,
-        example_path=".mcp.json",
+        presentation=Presentation(
+            schema=partial(author_schema, dialect),
+            listing=_listed,
+            sensitive=(
+                Sensitive("servers.*", "tool"),
+                Sensitive("servers.*.command", "permission"),
+            ),
+            example=EXAMPLE,
+            example_path=".mcp.json",
+        ),
     )
 
 
@@ -119,15 +126,17 @@ STRICT = Kind(
     name="mcp",
     title="list of MCP servers",
     model=McpJson,
-    formats={".json": "json"},
+    reading=Reading(formats={".json": "json"}),
     strictness={core_codes.DUPLICATE_KEY: "error"},
     shape=Shape(unknown="error", null_is_absent=True),
     stages=(_strictly,),
     codes=CODES,
-    offers=server_names,
-    listing=lambda plain, _file: (
-        msgspec.structs.replace(each, path=("mcpServers", each.name))
-        for each in _listed(plain, _file)
+    together=Together(offers=server_names),
+    presentation=Presentation(
+        listing=lambda plain, _file: (
+            msgspec.structs.replace(each, path=("mcpServers", each.name))
+            for each in _listed(plain, _file)
+        )
     ),
 )
 
@@ -142,7 +151,10 @@ def variant_of(path: str, files: Files) -> Kind:
 
 
 _VARIANTS = {each.tool: _tolerant(each) for each in DIALECTS}
-KIND = msgspec.structs.replace(_VARIANTS[CLAUDE.tool], variant=variant_of)
+_MAIN = _VARIANTS[CLAUDE.tool]
+KIND = msgspec.structs.replace(
+    _MAIN, reading=msgspec.structs.replace(_MAIN.reading, variant=variant_of)
+)
 
 
 __all__ = ["KIND", "STRICT"]

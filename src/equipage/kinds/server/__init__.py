@@ -20,7 +20,7 @@ from equipage.kinds.server.limits import limits_of
 from equipage.kinds.server.model import ServerFile
 from equipage.kinds.server.normalise import DELIVERY_PARAMETERS, normalise
 from equipage.kinds.server.rules import RULES
-from equipage.loading.kind import Item, Kind, Sensitive
+from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive
 from equipage.loading.model import Shape
 from equipage.loading.schema import accept
 from equipage.schemas.codes import CODES as SCHEMA_CODES
@@ -169,9 +169,7 @@ KIND = Kind(
     name="server",
     title="MCP server configuration",
     model=ServerFile,
-    options=composing.ServerOptions,
-    limits=limits_of,
-    uses_environment=True,
+    reading=Reading(options=composing.ServerOptions, limits=limits_of, uses_environment=True),
     # Only the composed configuration says whether a number stands where data is free.
     strictness={core_codes.NOT_FINITE: None, core_codes.INVISIBLE_CHARACTER: "note"},
     shape=Shape(
@@ -189,12 +187,11 @@ KIND = Kind(
         normalise,
     ),
     rules=RULES,
-    finish=fold,
+    fold=fold,
     codes=(*CODES, *INCLUDE_CODES, *FILE_CODES, *GENERATE_CODES, *GENERATOR_CODES, *SCHEMA_CODES),
-    schema=author_schema,
-    example=EXAMPLE,
-    listing=listing,
-    sensitive=SENSITIVE,
+    presentation=Presentation(
+        schema=author_schema, example=EXAMPLE, listing=listing, sensitive=SENSITIVE
+    ),
 )
 
 

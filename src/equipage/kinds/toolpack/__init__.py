@@ -15,7 +15,7 @@ from equipage.kinds.toolpack.codes import CODES
 from equipage.kinds.toolpack.model import CLOSED, ToolpackFile, make
 from equipage.kinds.toolpack.rules import RULES, ids_are_unique, set_key
 from equipage.kinds.toolpack.spelling import camel_case, network_list
-from equipage.loading.kind import Item, Kind, Sensitive
+from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive, Together
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
 from equipage.loading.tree import Tree
@@ -158,8 +158,7 @@ KIND = Kind(
     name="toolpack",
     title="toolpack",
     model=ToolpackFile,
-    options=ToolpackOptions,
-    merge_keys=True,
+    reading=Reading(options=ToolpackOptions, merge_keys=True),
     strictness={
         core_codes.EXTRA_DOCUMENT: "error",
         core_codes.UNKNOWN_TAG: "error",
@@ -173,15 +172,16 @@ KIND = Kind(
     ),
     stages=(camel_case, network_list, resolve_schemas),
     rules=RULES,
-    set_rules=(ids_are_unique,),
-    set_key=set_key,
+    together=Together(set_rules=(ids_are_unique,), set_key=set_key),
     codes=(*SCHEMA_CODES, *REF_CODES, *CODES),
-    make=make,
-    schema=author_schema,
-    example=EXAMPLE,
-    example_path="NAME.tool.yaml",
-    listing=listing,
-    sensitive=SENSITIVE,
+    build_result=make,
+    presentation=Presentation(
+        schema=author_schema,
+        example=EXAMPLE,
+        example_path="NAME.tool.yaml",
+        listing=listing,
+        sensitive=SENSITIVE,
+    ),
 )
 
 

@@ -17,7 +17,7 @@ import yaml
 from cli.consoles import environment, in_process, settle
 from equipage.cli.arguments import parser
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 HOOKS: list[dict[str, Any]] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text())
 BROKEN = (

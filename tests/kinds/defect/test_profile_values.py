@@ -108,7 +108,7 @@ def test_the_collector_accepts_what_the_model_does(value: Any, model: type) -> N
 
 
 def test_the_layer_of_a_hook_is_not_in_the_schema() -> None:
-    assert KIND.schema is not None
-    schema = KIND.schema(msgspec.json.schema(AgentProfile))
+    assert KIND.presentation.schema is not None
+    schema = KIND.presentation.schema(msgspec.json.schema(AgentProfile))
     assert "source" not in schema["$defs"]["Hook"]["properties"]
     assert "handler" in schema["$defs"]["Hook"]["properties"]

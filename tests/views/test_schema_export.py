@@ -25,7 +25,7 @@ from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value
 from equipage.views.schema import VARIABLE, schema_for
 
-CASES = Path(__file__).parent / "cases"
+CASES = Path(__file__).parents[1] / "cases"
 #: Cases that load only because an option asks for it; the schema speaks of what everybody accepts.
 BY_OPTION = {"toolpack/legacy-keys-option-reads-old-names.md"}
 

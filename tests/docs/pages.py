@@ -23,11 +23,11 @@ from typing import Any
 
 from cli.consoles import Runner, in_process
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*/README.md"))
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *EXAMPLES]
 #: Made from the code, whose examples are run when they are made; or parts of such pages.
-GENERATED = ("reference/kinds/", "reference/codes/", "reference/commands.md", "mends/")
+GENERATED = ("reference/kinds/", "reference/codes/", "reference/commands.md", "fixes/")
 
 _BLOCK = re.compile(
     r"^(?:`(?P<name>[^`\n]+)`\n+)?(?P<fence>`{3,})(?P<tag>[a-z0-9_-]*)(?P<more>[^\n]*)\n(?P<body>.*?)(?<=\n)(?P=fence)[ \t]*$",

@@ -344,7 +344,8 @@ def test_changed_prompts_and_headers_are_seen_first() -> None:
         "providers": {"x": {"headers": {"a": "2"}, "auth_header": "y"}},
     }
     found = [
-        (format_path(each.path), each.meaning) for each in compare(before, after, KIND.sensitive)
+        (format_path(each.path), each.meaning)
+        for each in compare(before, after, KIND.presentation.sensitive)
     ]
     assert found == [
         ("providers.x.auth_header", "permission widened"),

@@ -14,7 +14,7 @@ from equipage import plugin
 from equipage.cli import main
 from equipage.loading import recognise as registry
 from equipage.views.schema import schema_for
-from test_schema_export import authored, validator
+from views.test_schema_export import authored, validator
 
 CASES = list(cases_in(PLUGIN / "cases"))
 

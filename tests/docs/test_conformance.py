@@ -13,7 +13,7 @@ pytestmark = pytest.mark.long
 
 @pytest.fixture(scope="module")
 def report() -> ModuleType:
-    path = Path(__file__).resolve().parents[1] / "requirements" / "report.py"
+    path = Path(__file__).resolve().parents[2] / "requirements" / "report.py"
     spec = importlib.util.spec_from_file_location("requirements_report", path)
     assert spec is not None
     assert spec.loader is not None

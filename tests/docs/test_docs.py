@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cli.consoles import UPDATE, environment, settle
-from docpages import ROOT, Page, pages
+from docs.pages import ROOT, Page, pages
 from equipage.loading.recognise import all_codes, names
 
 pytestmark = pytest.mark.long
@@ -98,7 +98,7 @@ def test_the_meanings_belong_to_fields() -> None:
     fields: dict[tuple[str, str], set[str]] = {}
     for name in names():
         kind = kind_named(name)
-        options: Any = type_info(kind.options)
+        options: Any = type_info(kind.reading.options)
         for struct in (*structs_of(kind), options):
             of_kind = {field.name for field in struct.fields}
             fields[name, struct.cls.__name__] = of_kind
