@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import blake3
@@ -19,20 +20,14 @@ import msgspec
 
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Code, Fact, Part, Severity, Shown
+from equipage.core.frozen import plain_data
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
 from equipage.core.text import nearest
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
 from equipage.kinds.blueprint import codes
-from equipage.kinds.blueprint.agent_model import (
-    DEFAULT_KIND,
-    LINT_LEVELS,
-    Agent,
-    AgentKind,
-    written,
-)
-from equipage.kinds.blueprint.codes import AGENT_MD_CODES as CODES
+from equipage.kinds.blueprint.agent_model import DEFAULT_KIND, LINT_LEVELS, Agent, AgentKind
 from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
@@ -40,13 +35,6 @@ from equipage.loading.tree import HOLE, Origin, Origins, Tree
 from equipage.syntax.document import Document, parse
 from equipage.syntax.frontmatter import AGENT_MD, SPACE, Header, NoHeader, body_after, split
 
-#: How severe a finding about the text of a header is, where its code says otherwise.
-STRICTNESS: dict[str, Severity | None] = {
-    core_codes.EXTRA_DOCUMENT: "error",
-    core_codes.UNKNOWN_TAG: "error",
-    core_codes.MERGE_KEY: "error",
-    core_codes.NON_STRING_KEY: "warning",
-}
 _TEXTS = ("model", "effort", "description", "worker_binding")
 _KNOWN = ("name", *_TEXTS, "tools", "lints")
 #: Fields of an agent that count beside `$agent_md`, but not in a header.
@@ -85,7 +73,8 @@ def read_header(source: Source) -> tuple[Document | None, list[Fact]]:
         hint, span = _hint(header, source.text), Span(source, *header.range)
         return None, [codes.FRONTMATTER_MISSING.at(span=span, file=source.name, hint=hint)]
     document, found = parse(source, "yaml", window=(header.start, header.end))
-    facts = [*map(_judged, found), *_text_after_fence(source, header)]
+    judged = (KIND.severity(each) for each in found)
+    facts = [each for each in judged if each is not None] + _text_after_fence(source, header)
     if document is not None and document.value is None:
         document.value = {}
     if document is None or isinstance(document.value, dict):
@@ -96,18 +85,6 @@ def read_header(source: Source) -> tuple[Document | None, list[Fact]]:
         found=Shown(document.value, as_found=True),
     )
     return None, [*facts, wrong]
-
-
-def _judged(each: Fact) -> Fact:
-    severity = STRICTNESS.get(each.code, each.severity)
-    if each.code == core_codes.NON_STRING_KEY and not can_be_written(each):
-        severity = "error"
-    return msgspec.structs.replace(each, severity=severity)
-
-
-def can_be_written(each: Fact) -> bool:
-    """Whether a key that is not text can be written as text, unlike a collection or infinity."""
-    return each.values.get("sort") in ("scalar", "null")
 
 
 def _hint(found: NoHeader, text: str) -> str:
@@ -123,15 +100,16 @@ def _hint(found: NoHeader, text: str) -> str:
     return "start the file with a line `---`, then `name: …`, then another line `---`"
 
 
-def _text_after_fence(source: Source, header: Header) -> Iterator[Fact]:
+def _text_after_fence(source: Source, header: Header) -> list[Fact]:
     """A closing fence that shares its line with the start of the prompt."""
     body = body_after(source.text, header.end, AGENT_MD)[0]
     if body > header.end + 3 or body >= len(source.text):
-        return  # a line break was left out after the fence, or nothing follows it
+        return []  # a line break follows the fence, or nothing does
     # Only a line feed ends a line here; a carriage return alone looks like one and is shown.
     rest = source.text[body:].split("\n", 1)[0].removesuffix("\r")
     end = body + len(source.line(source.position(body)[0])) - 3
-    yield codes.FENCE_NOT_ALONE.at(span=Span(source, body, max(end, body)), rest=Shown(rest))
+    span = Span(source, body, max(end, body))
+    return [codes.FENCE_NOT_ALONE.at(span=span, rest=Shown(rest))]
 
 
 # The agent.
@@ -301,6 +279,11 @@ def _torn(text: str) -> str | None:
 # The kind.
 
 
+def _key_severity(each: Fact) -> Severity:
+    """Null, numbers and truth values can be written as text; collections and infinity cannot."""
+    return "warning" if each.values.get("sort") in ("scalar", "null") else "error"
+
+
 def header_schema(_model: dict[str, Any]) -> dict[str, Any]:
     """The JSON Schema of a header, which is not that of the agent it becomes.
 
@@ -376,13 +359,18 @@ KIND = Kind(
     title="agent file",
     model=Agent,
     reading=Reading(formats={".md": "yaml"}, read=_read, options=AgentOptions),
-    strictness=STRICTNESS,
+    strictness={
+        core_codes.EXTRA_DOCUMENT: "error",
+        core_codes.UNKNOWN_TAG: "error",
+        core_codes.MERGE_KEY: "error",
+        core_codes.NON_STRING_KEY: _key_severity,
+    },
     shape=Shape(unknown=None),  # such keys are kept as extras
     stages=(_agent,),
-    codes=CODES,
+    codes=codes.AGENT_MD_CODES,
     presentation=Presentation(
         schema=header_schema,
-        dump=written,
+        dump=partial(plain_data, spelled_out=True),
         example=EXAMPLE,
         example_path="NAME.md",
         listing=listing,

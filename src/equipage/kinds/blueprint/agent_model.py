@@ -10,8 +10,6 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import msgspec
 
-from equipage.core.frozen import plain_data
-
 AgentKind: TypeAlias = Literal["lua", "rust_fn", "agent_block", "subprocess", "operator"]
 LintLevel: TypeAlias = Literal["allow", "warn", "deny"]
 
@@ -128,12 +126,3 @@ class Agent(Part, frozen=True):
     runner_ref: str | None = None
     verdict: Verdict | None = None
     lints: dict[str, LintLevel] | None = None
-
-
-# --- written -----------------------------------------------------------------------------------
-# A loaded agent as plain data, the way the programs that read blueprints write it.
-
-
-def written(config: Any) -> Any:
-    """Fields of the first version with their defaults, later ones only where they are set."""
-    return plain_data(config, spelled_out=True)

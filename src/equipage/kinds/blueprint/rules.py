@@ -209,3 +209,15 @@ def _unknown_lint(path: Path, key: str, lints: dict[str, Any]) -> Iterator[Fact]
     yield codes.UNKNOWN_LINT.at(
         path, part="key", remedy=remedy, lint=Shown(key), nearest=guess, known=known
     )
+
+
+RULES = (
+    schema_version_is_semver,
+    time_to_live_fits,
+    origin_has_no_further_keys,
+    layers_exist,
+    document_names_no_folders,
+    placement_is_usable,
+    hashes_are_those_of_prompts,
+    lints_have_an_effect,
+)

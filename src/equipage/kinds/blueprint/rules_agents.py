@@ -241,3 +241,12 @@ def _output(path: Path, template: dict[str, Any]) -> Iterator[Fact]:
             yield codes.SUBPROCESS_OUTPUT.at(
                 (*path, "output", field), field=field, found=found, expected=expected
             )
+
+
+RULES = (
+    strict_binding_binds,
+    agents_have_what_their_kind_needs,
+    programs_stream_in_a_known_way,
+    scripts_have_no_mcp_tools,
+    templates_are_usable,
+)

@@ -127,7 +127,7 @@ def forms_are_not_mixed(config: Any, _session: Session) -> Iterator[Fact]:
         also = Also(f"`{rest[0].spelled}` is {other}", path=rest[0].path, part=rest[0].part)
     elif later is not None:
         odd, form = older, "older"
-        reason = f"programs that read it do not know `{later[-1]}`"
+        reason = f"programs of that form do not know `{later[-1]}`"
         also = Also("added later", path=later, part="key")
     else:
         return
@@ -201,3 +201,6 @@ def targets_are_paths(config: Any, _session: Session) -> Iterator[Fact]:
             if isinstance(op, str) and op != "path":
                 path = (*part.path, field)
                 yield codes.TARGET_NOT_PATH.at(path, field=field, node=part.name, op=Shown(op))
+
+
+RULES = (operand_is_given_once, forms_are_not_mixed, paths_are_well_formed, targets_are_paths)

@@ -266,3 +266,16 @@ def _first_key(out: Any) -> tuple[str | None, bool]:
     """The first key of the place a step writes to, and whether that is all of the place."""
     match = _FIRST_KEY.fullmatch(place_of(out) or "")
     return (match[1] or match[2], not match[3]) if match else (None, False)
+
+
+RULES = (
+    names_are_not_empty,
+    names_are_unique,
+    steps_name_agents,
+    operators_exist,
+    other_names_exist,
+    agents_are_used,
+    operators_are_used,
+    audits_name_steps,
+    projection_names_differ,
+)

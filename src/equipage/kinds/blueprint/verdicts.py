@@ -293,3 +293,6 @@ def _unasked(contract: Contract, asked: set[str]) -> Iterator[Fact]:
         if word not in asked:
             path = (*contract.path, "values", number)
             yield codes.VERDICT_UNHANDLED.at(path, name=name, value=Shown(word))
+
+
+RULES = (verdicts_are_read_as_promised,)

@@ -30,7 +30,7 @@ def items(value: Any) -> list[tuple[int, Any]]:
 
 
 def entries(config: Any, key: str) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """The entries of a list such as `agents` with their paths; an entry of a wrong type is empty."""
+    """The entries of a list such as `agents` with their paths; one of a wrong type is empty."""
     for number, each in items(get(config, (key,))):
         yield (key, number), mapping(each)
 
@@ -69,7 +69,8 @@ def correction(path: Path, guess: str | None, part: Part = "value") -> Remedy | 
     """The fix that writes the name that was probably meant. It is a guess, so never a safe one."""
     if guess is None:
         return None
-    return Remedy(f"change to `{guess}`", (Change(path, guess, part),), safe=False)
+    verb = "rename" if part == "key" else "change"
+    return Remedy(f"{verb} to `{guess}`", (Change(path, guess, part),), safe=False)
 
 
 # Nodes and expressions
