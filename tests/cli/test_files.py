@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.consoles import environment, in_process, settle
 from equipage.loading.recognise import kind_named, names
+from lab import environment, in_process, settle
 
 KINDS = [name for name in names() if kind_named(name).presentation.example is not None]
 

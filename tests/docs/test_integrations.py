@@ -14,12 +14,11 @@ from typing import Any
 import pytest
 import yaml
 
-from cli.consoles import environment, in_process, settle
 from equipage.cli.arguments import parser
+from lab import REPOSITORY, environment, in_process, settle
 
-ROOT = Path(__file__).parents[2]
-HOOKS: list[dict[str, Any]] = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
-ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text())
+HOOKS: list[dict[str, Any]] = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text())
+ACTION: dict[str, Any] = yaml.safe_load((REPOSITORY / "action.yml").read_text())
 BROKEN = (
     "server: {name: x, versoin: '1'}\n"
     "tools:\n- {tool: {name: t, description: d, inputSchema: {type: object}}, response: {content: [{type: text, text: hi}]}}\n"
@@ -108,7 +107,7 @@ def test_no_input_of_the_action_is_put_into_a_script() -> None:
 
 
 def test_what_the_pages_say_about_the_action_is_so() -> None:
-    page = (ROOT / "docs/how-to/ci.md").read_text()
+    page = (REPOSITORY / "docs/how-to/ci.md").read_text()
     for name, each in ACTION["inputs"].items():
         default = each["default"]
         assert f"| `{name}` |" in page
@@ -127,7 +126,7 @@ def test_the_flags_the_hooks_and_the_action_use_exist() -> None:
 def test_the_problem_matcher_of_the_editor_page_reads_our_annotations(
     tmp_path: Path, command: dict[str, str]
 ) -> None:
-    page = (ROOT / "docs/how-to/editor.md").read_text()
+    page = (REPOSITORY / "docs/how-to/editor.md").read_text()
     task = json.loads(
         next(
             body

@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 import equipage
-from cli.consoles import environment, in_process
 from equipage.loading.request import Request
 from equipage.workspace.check import Checker
 from equipage.workspace.watch import Look, Turn, folders_around, known_stamps, watch_check
+from lab import environment, in_process
 
 #: How long to wait for something that should happen within half a second: the machine may be busy.
 PATIENCE = 20.0

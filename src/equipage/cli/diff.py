@@ -22,7 +22,7 @@ from equipage.core.path import Path, format_path
 from equipage.core.text import visible, visible_first
 from equipage.files.git import NoRevision, Revision
 from equipage.files.reading import display_name
-from equipage.loading.pipeline import Outcome
+from equipage.loading.outcome import Outcome
 from equipage.loading.request import Request
 from equipage.loading.result import Loaded
 from equipage.render.text import Style, lines_of

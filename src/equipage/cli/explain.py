@@ -11,7 +11,7 @@ from equipage.cli.main import OK
 from equipage.cli.output import Output
 from equipage.cli.request import loaded_of, outcome_of, path_of
 from equipage.core.text import visible, visible_first
-from equipage.loading.pipeline import Outcome
+from equipage.loading.outcome import Outcome
 from equipage.loading.result import Explanation, Setting
 from equipage.loading.wording import shortened, type_name
 from equipage.render.text import Style, excerpt

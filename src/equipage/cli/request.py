@@ -9,7 +9,7 @@ from equipage.cli.output import Output
 from equipage.core.diagnostics import LoadError, UsageError
 from equipage.core.path import Path, PathSyntaxError, parse_path
 from equipage.files import process_variables
-from equipage.loading.pipeline import Outcome
+from equipage.loading.outcome import Outcome
 from equipage.loading.recognise import kind_named
 from equipage.loading.request import Request
 from equipage.loading.result import Loaded

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final, Literal
 
 import msgspec
@@ -212,6 +213,27 @@ def walk(value: Any, path: Path = ROOT) -> Iterator[tuple[Path, Any]]:
             stack.extend(((*here, key), child) for key, child in reversed(node.items()))
         elif isinstance(node, list):
             stack.extend(((*here, number), node[number]) for number in range(len(node) - 1, -1, -1))
+
+
+def levels(value: Any) -> Iterator[list[Any]]:
+    """The mappings and lists of a plain value, level by level; without end if it contains itself.
+
+    A part that occurs several times in a level comes once: aliases must not make the walk grow.
+    """
+    level = [value] if isinstance(value, dict | list | tuple) else []
+    while level:
+        yield level
+        inner: dict[int, Any] = {}
+        for node in level:
+            for child in node.values() if isinstance(node, dict) else node:
+                if isinstance(child, dict | list | tuple):
+                    inner[id(child)] = child
+        level = list(inner.values())
+
+
+def is_deeper(value: Any, limit: int) -> bool:
+    """Whether a mapping or list lies more than `limit` steps below a value."""
+    return next(islice(levels(value), limit + 1, None), None) is not None
 
 
 def find(value: Any, key: str) -> list[Path]:

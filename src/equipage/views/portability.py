@@ -26,7 +26,7 @@ from equipage.syntax.document import Document
 from equipage.workspace.report import load_all, settled
 
 if TYPE_CHECKING:
-    from equipage.loading.pipeline import Outcome
+    from equipage.loading.outcome import Outcome
 
 
 #: The tools whose agents are compared. The first is the seed's own format.

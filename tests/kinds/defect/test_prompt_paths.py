@@ -14,9 +14,10 @@ import pytest
 from equipage.files.roots import find_places
 from equipage.files.sandbox import MAX_BYTES
 from equipage.kinds.defect.profile_discovery import find_profiles
+from lab import TESTS
 
 NUL = "\0"
-DATA = json.loads((Path(__file__).parents[2] / "data" / "resolve_path.json").read_text())
+DATA = json.loads((TESTS / "data" / "resolve_path.json").read_text())
 #: The original reads these; we do not, each for a reason that requirements/profile.toml gives.
 STRICTER = {
     "link.md": "the last component is followed, too",

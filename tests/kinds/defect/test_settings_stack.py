@@ -17,6 +17,7 @@ from equipage.kinds.defect.settings_layers import read_overrides
 from equipage.kinds.defect.settings_stack import LoadedSettings, find_settings
 from equipage.render.json import diagnostic_to_dict
 from equipage.views.comparing import compare
+from lab import write
 
 USER = """\
 [default]
@@ -47,9 +48,7 @@ def folder(tmp_path: Path) -> Path:
 
 def put(folder: Path, layer: str, text: str) -> None:
     places = {"user": "xdg/defect/config.toml", "project": "repo/.defect/config.toml"}
-    target = folder / places.get(layer, "repo/.defect/config.local.toml")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(text)
+    write(folder, {places.get(layer, "repo/.defect/config.local.toml"): text})
 
 
 def load(folder: Path, *overrides: str, **options: Any) -> LoadedSettings:

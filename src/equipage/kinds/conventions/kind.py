@@ -31,7 +31,7 @@ from equipage.syntax.document import Document, Format
 from equipage.syntax.frontmatter import CONVENTION
 
 if TYPE_CHECKING:
-    from equipage.loading.pipeline import Outcome
+    from equipage.loading.outcome import Outcome
 
 
 #: The key of the text below the header in the loaded configuration.

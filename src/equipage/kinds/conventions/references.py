@@ -21,7 +21,7 @@ from equipage.kinds.tables import Convention, Field, Sort
 from equipage.loading.kind import Offer
 
 if TYPE_CHECKING:
-    from equipage.loading.pipeline import Outcome
+    from equipage.loading.outcome import Outcome
 
 #: Which kinds of files hold what, and where names come from.
 _AGENT_KINDS = {

@@ -13,12 +13,13 @@ from typing import Literal
 import msgspec
 
 from equipage.core.diagnostics import Diagnostic, Fact, LoadError
-from equipage.files.reading import Files, display_name
+from equipage.files.reading import display_name
 from equipage.files.roots import Places, StrPath, find_places
 from equipage.kinds import codes as shared_codes
 from equipage.kinds.conventions.skill import SKILLS, STRICT, Skill, look_into
 from equipage.loading.findings import deduplicated
-from equipage.loading.pipeline import Outcome, load_path, place_alone
+from equipage.loading.outcome import Outcome, place_alone
+from equipage.loading.pipeline import load_path
 from equipage.loading.request import Request
 
 SkillLayer = Literal["user", "project"]
@@ -118,7 +119,6 @@ def _in_layer(
     files, facts = look_into(base)
     request = Request(env={}, project=places.root if layer == "project" else folder)
     found = [
-        FoundSkill(name, layer, file, load_path(file, STRICT, request, Files()))
-        for name, file in files
+        FoundSkill(name, layer, file, load_path(file, STRICT, request)) for name, file in files
     ]
     return found, [place_alone(fact, display_name(base)) for fact in facts]

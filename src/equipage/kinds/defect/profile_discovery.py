@@ -29,10 +29,11 @@ from equipage.kinds.defect.profile_model import (
 )
 from equipage.kinds.defect.profile_stages import AGENTS, look_into
 from equipage.loading.findings import deduplicated
-from equipage.loading.pipeline import Outcome, load_path, place_alone
+from equipage.loading.outcome import Outcome, place_alone
+from equipage.loading.pipeline import load_path
 from equipage.loading.request import Request
 from equipage.loading.result import Loaded
-from equipage.loading.session import Shared
+from equipage.loading.session import Run
 from equipage.loading.set_rules import set_findings
 
 ProfileLayer = Literal["user", "project"]
@@ -180,14 +181,14 @@ def _scan(
     folder: str, layer: ProfileLayer, places: Places
 ) -> tuple[list[FoundProfile], list[Diagnostic]]:
     """The profiles of one layer, by name, and what its folder alone tells."""
-    shared = Shared()
+    run = Run()
     request = Request(
         env={}, options={"layer": layer}, project=places.root if layer == "project" else folder
     )
     agents = look_into(folder, places.root if layer == "project" else None)
     found: list[FoundProfile] = []
     for each in agents.entries:
-        outcome = load_path(each.file, KIND, request, shared=shared)
+        outcome = load_path(each.file, KIND, request, run)
         found.append(FoundProfile(each.name, layer, each.variant, each.file, outcome))
     return found, [place_alone(fact, display_name(path)) for path, fact in agents.facts]
 

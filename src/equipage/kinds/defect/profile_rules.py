@@ -26,7 +26,7 @@ from equipage.loading.session import Session
 from equipage.loading.tree import get
 
 if TYPE_CHECKING:
-    from equipage.loading.pipeline import Outcome
+    from equipage.loading.outcome import Outcome
 
 
 #: The tools every agent knows; others come from MCP servers as `mcp__server__tool`.

@@ -20,7 +20,7 @@ from equipage.core.arguments import is_possible, text_given, wrong
 from equipage.core.diagnostics import Change, Diagnostic, Fact, Label, LoadError, Remedy
 from equipage.core.path import Path, parse_path
 from equipage.core.source import Source, Span
-from equipage.files.reading import Files, display_name
+from equipage.files.reading import display_name
 from equipage.files.roots import Places, StrPath, find_places
 from equipage.files.sandbox import FileProblem
 from equipage.kinds import codes as shared_codes
@@ -28,23 +28,18 @@ from equipage.kinds.defect import settings_layers as hook_layers
 from equipage.kinds.defect import settings_layers as trust
 from equipage.kinds.defect.hooks import Layer
 from equipage.kinds.defect.settings import KIND as ALONE
-from equipage.kinds.defect.settings import (
-    LAYER,
-    STACK,
-    SettingsOptions,
-    layer_by_path,
-    without_infinities,
-)
+from equipage.kinds.defect.settings import LAYER, STACK, layer_by_path, without_infinities
 from equipage.kinds.defect.settings_layers import Overrides, read_overrides
 from equipage.kinds.defect.settings_model import Effective, Settings, effective
 from equipage.kinds.mcp import STRICT
 from equipage.kinds.mcp import strict as mcp
 from equipage.loading.kind import Kind
 from equipage.loading.model import build
-from equipage.loading.pipeline import Outcome, check_tree
+from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import check_tree
 from equipage.loading.request import Request
 from equipage.loading.result import Explanation, Loaded
-from equipage.loading.session import Session, format_of
+from equipage.loading.session import Run, Session, format_of
 from equipage.loading.tree import (
     HOLE,
     Origin,
@@ -169,7 +164,8 @@ class _Stack:
     def __init__(self, places: Places, without: Container[Layer]) -> None:
         self.places = places
         self.without = without
-        self.files = Files()
+        self._run = Run()
+        self.files = self._run.files
         self.session = self._session(STACK)
         self.layers: list[SettingsLayer] = []
         self.no_folders: set[str] = set()
@@ -199,7 +195,8 @@ class _Stack:
         )
         self.facts += found
         self.add_mcp_json()
-        outcome = check_tree(self.tree, self.session, self.facts, self.defaults)
+        self.session.add(self.facts)
+        outcome = check_tree(self.tree, self.session, self.defaults)
         return SettingsFound(self.places, tuple(self.layers), self.finished(outcome, given), given)
 
     # ----------------------------------------------------------------------------------------------- layers
@@ -302,12 +299,10 @@ class _Stack:
         )
 
     def _session(self, kind: Kind, layer: Layer | None = None) -> Session:
-        limits, _ = kind.reading.limits_for({})
-        root = self.places.root or self.places.cwd
-        options = SettingsOptions(layer=layer)
-        return Session(
-            kind, options, self.files, env={}, limits=limits, root=root, base=self.places.cwd
-        )
+        cwd = self.places.cwd
+        root = self.places.root or cwd
+        request = Request(env={}, options={"layer": layer}, project=root, shared=True)
+        return Session(kind, request, self._run, cwd, base=cwd, files=self.files)
 
     # ---------------------------------------------------------------------------------------------- results
 

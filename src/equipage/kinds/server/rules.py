@@ -29,8 +29,8 @@ from equipage.kinds.server.model import LARGEST
 from equipage.loading.kind import Rule
 from equipage.loading.session import Session
 from equipage.loading.tree import HOLE, mapping
-from equipage.schemas import check, draft_named
-from equipage.schemas.checking import is_valid
+from equipage.schemas.checking import check, is_valid
+from equipage.schemas.structure import draft_named
 
 # --- behavior ----------------------------------------------------------------------------------
 # Behaviour: what its numbers may be.
