@@ -280,7 +280,7 @@ BUILT_IN: tuple[Recognition, ...] = (
         by_path=_is_profile,
         by_folder=_folder_of_layer("agents"),
     ),
-    Recognition("settings", "equipage.kinds.defect.settings_stack", by_path=_is_settings),
+    Recognition("settings", "equipage.kinds.defect.settings_layers", by_path=_is_settings),
     *_conventions(),
     Recognition(
         "server", "equipage.kinds.server", by_text=_looks_like_server, by_content=_is_server
