@@ -56,8 +56,8 @@ import lab
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.frozen import plain_data
 from equipage.files.roots import find_places
-from equipage.kinds.defect.profile_discovery import Profiles, find_profiles
-from equipage.kinds.defect.settings_stack import find_settings
+from equipage.kinds.defect.profile import Profiles, find_profiles
+from equipage.kinds.defect.settings_layers import find_settings
 from equipage.loading.outcome import Outcome
 from equipage.workspace.report import Report
 from lab import UPDATE, Link, repository

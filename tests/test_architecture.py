@@ -118,17 +118,9 @@ ASKS_THE_SYSTEM = ("equipage.files", "equipage.cli", "equipage.serve")
 #: Modules that still do; the list only gets shorter.
 STILL_ASK = {
     "equipage.directives.include",
-    "equipage.kinds.conventions.skill",
-    "equipage.kinds.defect.profile_stages",
-    "equipage.kinds.defect.settings_stack",
     "equipage.kinds.toolpack.loader",
-    "equipage.loading.recognise",
-    "equipage.loading.session",
     "equipage.views.listing",
     "equipage.views.lock",
-    "equipage.workspace.check",
-    "equipage.workspace.project",
-    "equipage.workspace.report",
     "equipage.workspace.watch",
 }
 SYSTEM_CALLS = re.compile(

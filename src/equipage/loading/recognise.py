@@ -119,7 +119,7 @@ BUILT_IN: tuple[Recognition, ...] = (
     ),
     Recognition(
         "settings",
-        "equipage.kinds.defect.settings_stack",
+        "equipage.kinds.defect.settings_layers",
         expression(r"/(?:\.defect/config(?:\.local)?|(?:\.?config|xdg)/defect/config)\.toml\Z"),
     ),
     *(

@@ -12,7 +12,7 @@ from equipage.files.walking import walk_files
 from equipage.loading.kind import Item, Kind
 from equipage.loading.recognise import kind_named, names
 from equipage.loading.request import Request
-from equipage.workspace.report import Found, load_all, settled
+from equipage.workspace.loads import FileLoad, load_all, settled
 
 
 class Listed(msgspec.Struct, frozen=True):
@@ -44,7 +44,7 @@ def list_all(paths: Sequence[str], request: Request, *, kind: str | None = None)
     return _shadowed(unique, layered)
 
 
-def _elsewhere(paths: Sequence[str], request: Request, kind: str | None) -> Iterator[Found]:
+def _elsewhere(paths: Sequence[str], request: Request, kind: str | None) -> Iterator[FileLoad]:
     """What the layers hold that the paths do not cover: the user's own, and the project's."""
     folders = [os.path.realpath(path) for path in paths if os.path.isdir(path)]
     for name in names() if kind is None else (kind,):
@@ -76,7 +76,7 @@ def _layer(kind: Kind, path: str, request: Request) -> str | None:
     return kind.layering.layer_of(os.path.abspath(path), request.env)
 
 
-def _rows(found: Found, request: Request) -> Iterator[Listed]:
+def _rows(found: FileLoad, request: Request) -> Iterator[Listed]:
     name = display_name(found.path)
     outcome = found.outcome
     if outcome is None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import msgspec
 
 from equipage.core import codes
-from equipage.core.diagnostics import Diagnostic, UsageError, raised
+from equipage.core.diagnostics import Code, Diagnostic, UsageError, raised
 from equipage.files import is_folder, real_path
 from equipage.files.reading import Files, display_name
 from equipage.loading.kind import Kind
@@ -125,9 +125,9 @@ def _candidates(paths: Sequence[str], run: Run, place: Place) -> Iterator[Candid
         from_walk = place.is_folder(path)
         if from_walk:
             walked = place.walk(path, has_kind_by_settings(run), is_known_by_name(run))
-            found = ((each.path, each.outside) for each in walked)
+            found = [(each.path, each.outside) for each in walked]
         else:
-            found = iter([(path, False)])
+            found = [(path, False)]
         for each, outside in found:
             absolute = os.path.abspath(each)
             if absolute not in seen:
@@ -191,7 +191,7 @@ def bug(path: str, error: Exception) -> Diagnostic:
     return _finding(codes.INTERNAL_ERROR, path, problem=raised(error))
 
 
-def _finding(code: codes.Code, path: str, **values: object) -> Diagnostic:
+def _finding(code: Code, path: str, **values: object) -> Diagnostic:
     from equipage.loading.findings import finding
 
     return finding(code, display_name(path), values)

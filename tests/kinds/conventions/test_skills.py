@@ -10,8 +10,7 @@ import pytest
 import equipage
 from equipage.files.reading import Files
 from equipage.files.roots import find_places
-from equipage.kinds.conventions.skill import STRICT, variant_of
-from equipage.kinds.conventions.skill_discovery import discover_skills, find_skills
+from equipage.kinds.conventions.skill import STRICT, discover_skills, find_skills, variant_of
 from equipage.loading.request import Request
 from equipage.views.listing import list_all
 from lab import shared_probes, write

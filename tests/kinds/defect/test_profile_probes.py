@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from equipage.files.roots import find_places
-from equipage.kinds.defect.profile_discovery import find_profiles
-from equipage.kinds.defect.settings_stack import find_settings
+from equipage.kinds.defect.profile import find_profiles
+from equipage.kinds.defect.settings_layers import find_settings
 from lab import shared_probes, write_probe
 
 #: Sentences that we say another way: the place names the file, and each key at fault has a finding of its own.

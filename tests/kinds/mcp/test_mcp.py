@@ -10,7 +10,7 @@ import pytest
 
 import equipage
 from equipage.files.roots import find_places
-from equipage.kinds.defect.settings_stack import find_settings
+from equipage.kinds.defect.settings_layers import find_settings
 from equipage.kinds.mcp.dialects import DIALECTS
 from equipage.kinds.mcp.servers import without_comments
 from equipage.loading.recognise import kind_named
