@@ -112,7 +112,7 @@ def test_show_names_the_layers_whose_check_tells_its_findings(
     settle(monkeypatch, folder / "repo", {"XDG_CONFIG_HOME": str(folder / "xdg")})
     user = str(folder / "xdg" / "defect" / "config.toml")
     _, _, notes = in_process(["show", ".defect/config.toml"])
-    assert f"one finding, see: equipage check {user} .defect/config.toml" in notes
+    assert f"1 finding; run `equipage check {user} .defect/config.toml`" in notes
     assert told(check(folder, user, ".defect/config.toml")) == [
         ("project-changes-server", ".defect/config.toml")
     ]

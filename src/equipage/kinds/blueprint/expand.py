@@ -1,8 +1,8 @@
-"""`$file` and `$agent_md`: texts and agents from other files, put where they are referred to.
+"""`$file` and `$agent_md`: texts and agents from other files, in place of the references to them.
 
-A mapping whose only key is `$file` stands for the text of that file. A mapping with `$agent_md` stands for the agent
-of that file; the keys beside it are expanded first and then replace the agent's own, one level deep. Whatever a
-file brings is not looked at again, so nothing can refer to itself.
+A mapping whose only key is `$file` becomes the text of that file. A mapping with `$agent_md`
+becomes the agent of that file; the keys beside it are expanded first and then replace those of the
+agent, one level deep. What a file brings is not expanded again, so nothing can refer to itself.
 
 A reference that cannot be followed leaves a hole and a finding; the walk goes on.
 """
@@ -30,22 +30,21 @@ from equipage.loading.session import Session
 from equipage.loading.tree import HOLE, Origin, Origins, Strategy, Tree, Via, graft, merge, remove
 from equipage.syntax.document import Document
 
-# --- slots -------------------------------------------------------------------------------------
-# Which places of a blueprint take any value at all.
+# What the model says about the place of a reference.
 
 _STRUCTURES = (types.StructType, types.DictType, types.VarTupleType, types.BoolType, types.IntType)
 
 
 def is_free_form(value: Any, path: Path) -> bool:
-    """Whether what stands at `path` of a blueprint is never looked into: a literal, a spec, a hint.
+    """Whether a blueprint takes any value at `path`, as in a literal, a spec or a hint.
 
-    Elsewhere the model itself says what is wrong.
+    Elsewhere the model itself reports what is wrong.
     """
     return isinstance(_type_at(value, path), types.AnyType)
 
 
 def needs_structure(value: Any, path: Path) -> str | None:
-    """What must stand at `path` of a blueprint, in words, where no text can; else None."""
+    """What a blueprint takes at `path`, in words, if that is never a text; else None."""
     kind = _type_at(value, path)
     choices = kind.types if isinstance(kind, types.UnionType) else (kind,)
     return (
@@ -56,8 +55,10 @@ def needs_structure(value: Any, path: Path) -> str | None:
 
 
 def _type_at(value: Any, path: Path) -> types.Type | None:
-    """The type of what stands at `path` of a blueprint, that of a place above if it takes anything; None if there
-    is no such place."""
+    """The type that the model has for `path`; None if it has no such place.
+
+    Below a place that takes any value, so does every other.
+    """
     kind = _branch(type_info(Blueprint), value)
     for step in path:
         if isinstance(kind, types.AnyType):
@@ -71,7 +72,7 @@ def _type_at(value: Any, path: Path) -> types.Type | None:
 
 
 def _below(kind: types.Type, step: str | int) -> types.Type | None:
-    """The type of what stands at one step below."""
+    """The type of the values one step below a type; None if it has no such values."""
     if isinstance(kind, types.StructType):
         return next((field.type for field in kind.fields if field.encode_name == step), None)
     if isinstance(kind, types.DictType):
@@ -80,7 +81,7 @@ def _below(kind: types.Type, step: str | int) -> types.Type | None:
 
 
 def _branch(kind: types.Type, value: Any) -> types.Type:
-    """The branch of a union that a value is meant for."""
+    """The member of a union that a value is meant for, by its tag."""
     if not isinstance(kind, types.UnionType):
         return kind
     rest = [each for each in kind.types if not isinstance(each, types.NoneType)]
@@ -103,26 +104,26 @@ AGENT_MD = "$agent_md"
 
 
 class Places(msgspec.Struct, frozen=True):
-    """Where references may lead, and what people call it."""
+    """Where references may lead."""
 
-    bases: tuple[str, ...]
-    roots: tuple[str, ...]
-    shown: str
+    bases: tuple[str, ...]  #: folders in which a reference is looked up, one after the other
+    roots: tuple[str, ...]  #: folders that a reference may not leave
+    shown: str  #: the bases, in words
 
 
 def expand(
     tree: Tree, session: Session, places: Places, kind: Tree, *, whole: bool = True
 ) -> tuple[Tree, list[Fact]]:
-    """The tree with every reference replaced by what it stands for. `kind` is that of agents who do not say it.
+    """The tree with every reference replaced. `kind` is that of agents whose reference has none.
 
-    Unless the tree is a `whole` blueprint, nobody knows what its places take.
+    Only for a `whole` blueprint does the model say what the places of the tree take.
     """
     expander = _Expander(session, places, kind, tree.value, whole=whole)
     return expander.expand(tree, ROOT), expander.facts
 
 
 class _Expander:
-    """The references of one load: files read so far, and what was found."""
+    """Expands the references of one load. Each file is read once."""
 
     def __init__(
         self, session: Session, places: Places, kind: Tree, root: Any, *, whole: bool
@@ -138,7 +139,7 @@ class _Expander:
         self.agents: dict[int, Tree] = {}
 
     def expand(self, tree: Tree, where: Path) -> Tree:
-        """The tree, which stands at the path `where` of the blueprint, with its references replaced."""
+        """The tree, which is at the path `where` of the blueprint, with its references replaced."""
         parts: dict[Path, Tree] = {}
         for path, form in _references(tree.value):
             node = tree.at(path)
@@ -163,7 +164,7 @@ class _Expander:
         return graft(tree, parts)
 
     def text(self, node: Tree, where: Path) -> Tree:
-        """What a `$file` mapping stands for."""
+        """The text that replaces a `$file` mapping."""
         if self.whole and (needed := needs_structure(self.root, where)) is not None:
             hint = "`$file` always brings text; write it in place"
             if _is_entry(where):
@@ -188,7 +189,7 @@ class _Expander:
         )
 
     def agent(self, node: Tree, where: Path) -> Tree:
-        """What an `$agent_md` mapping stands for."""
+        """The agent that replaces an `$agent_md` mapping."""
         siblings = self.siblings(remove(node, (AGENT_MD,)), where)
         source = self.source(node, AGENT_MD)
         agent = None if source is None else self.agent_of(source, node)
@@ -200,14 +201,15 @@ class _Expander:
         return merge(brought, siblings, _shallow) if siblings.value else brought
 
     def siblings(self, rest: Tree, where: Path) -> Tree:
-        """What stands beside a reference, each on its own: a `$file` alone beside it is a field, not a reference."""
+        """The keys beside a reference, each expanded on its own: together they might look like a
+        reference, if a single `$file` is beside it."""
         parts: dict[Path, Tree] = {
             (key,): self.expand(rest.at((key,)), (*where, key)) for key in rest.value
         }
         return graft(rest, parts)
 
     def agent_of(self, source: Source, node: Tree) -> Tree:
-        """The agent of a file, read once however often it is referred to."""
+        """The agent of a file. Its findings are reported once, at the first reference to it."""
         known = self.agents.get(id(source))
         if known is not None:
             return known
@@ -223,12 +225,12 @@ class _Expander:
         return agent
 
     def kind_origins(self, node: Tree) -> Origins:
-        """Where the kind was decided: in the blueprint, or by nobody, which the reference could have changed."""
+        """Where the kind was decided; at the reference, which could say it, if nowhere else."""
         decided = self.kind.origins.here
         return Origins(_at(node, AGENT_MD) if decided is None else decided, skip=1)
 
     def source(self, node: Tree, key: str) -> Source | None:
-        """The file a reference names; None, with a finding, if it cannot be had."""
+        """The file that a reference names; None, with a finding, if it cannot be read."""
         reference = node.value[key]
         if self.session.embedded:
             self.say(
@@ -262,8 +264,10 @@ class _Expander:
 
 
 def _references(value: Any) -> Iterator[tuple[Path, str | None]]:
-    """The outermost references below a value, in document order: where, and which. None: a mapping with a key
-    that starts like a directive, but stands for itself."""
+    """The outermost references below a value in document order, each with its directive.
+
+    A mapping with a key that only looks like a directive comes with None.
+    """
     stack: list[tuple[Path, Any]] = [(ROOT, value)]
     while stack:
         path, node = stack.pop()
@@ -287,18 +291,18 @@ def _references(value: Any) -> Iterator[tuple[Path, str | None]]:
 
 
 def _require_file_name(reference: str) -> None:
-    """A slash at the end asks for a folder. Raises `FileProblem`, as opening it would."""
+    """A slash at the end names a folder. Raises `FileProblem`, as opening it would."""
     if reference.endswith(("/", "/.")):
         raise FileProblem(core_codes.FILE_MISSING, file=reference)
 
 
 def _is_entry(path: Path) -> bool:
-    """Whether a path is that of an agent or operator, where `$agent_md` can only be meant as a reference."""
+    """Whether a path is that of an agent or operator, where `$agent_md` is always a reference."""
     return len(path) == 2 and path[0] in ("agents", "operators")
 
 
 def _oddities(node: Tree) -> Iterator[Fact]:
-    """What looks like a reference in a free-form place, and is none."""
+    """Keys that look like a reference in a free-form place, but are kept as they are."""
     for key, value in node.value.items():
         if key in (FILE, AGENT_MD) and not isinstance(value, str):
             found = Shown(value, as_found=True)
@@ -327,7 +331,7 @@ def _odd(node: Tree, key: str, code: Code, values: dict[str, object], part: Part
 
 
 def _meant(key: str) -> str | None:
-    """The directive a key misspells. One letter is a slip; two are another word."""
+    """The directive that a key misspells by one letter; two make another word."""
     folded = key[: len(AGENT_MD) + 2].lower().replace("-", "_")
     return next((each for each in (FILE, AGENT_MD) if distance(folded, each) <= 1), None)
 

@@ -1,4 +1,4 @@
-"""Blueprints for programs that hold them as values: `expand` replaces references, and nothing else."""
+"""`expand` for programs that hold a blueprint as a value: it replaces references, nothing else."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def expand(
     *,
     include_roots: Iterable[str | os.PathLike[str]] = (),
 ) -> Any:
-    """A value with its `$file` and `$agent_md` references replaced by what they stand for.
+    """A value with its `$file` and `$agent_md` references replaced by texts and agents.
 
-    Paths start at the folder `base`, then at `include_roots`, and may not leave them. Agents from files are of
-    the kind `default_kind` unless a `kind` beside the reference says otherwise. The value given is not changed,
-    and need not be a whole blueprint. What nothing refers to is shared with the result, not copied; tuples count as
-    lists.
+    Paths start at the folder `base`, then at `include_roots`, and may not leave them. Agents from
+    files are of the kind `default_kind` unless a `kind` beside the reference says otherwise. The
+    value is not changed, and need not be a whole blueprint. Parts without references are shared
+    with the result, not copied; tuples count as lists.
 
     Raises `LoadError` with every error found, and `UsageError` for an unknown kind.
     """
@@ -59,7 +59,8 @@ def expand(
     places = Places(bases, bases, ", ".join(map(display_name, bases)))
     kind = Tree(default_kind, Origins())
     tree, facts = expand_tree(Tree.of(_document(value, "")), session, places, kind, whole=False)
-    if facts:  # only now somebody needs the value as a text, which costs more than all the rest
+    if facts:
+        # Only findings show the value as text; writing it costs more than all the rest.
         text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
         tree, facts = expand_tree(
             Tree.of(_document(value, text)), session, places, kind, whole=False
@@ -71,12 +72,12 @@ def expand(
 
 
 def _document(value: Any, text: str) -> Document:
-    """A value as a document, so that findings can show where they stand in it."""
+    """A value as a document, so that findings have a place in it."""
     return Document(Source.of_text("<value>", text), "json", value)
 
 
 def _refused(value: Any) -> Fact | None:
-    """What keeps a value from being looked at: it has no end, or parts that nobody could write."""
+    """Why a value cannot be expanded: it contains itself, or has keys that no file can have."""
     if _is_too_deep(value):
         return Fact(core_codes.NESTING_TOO_DEEP, values={"limit": MAX_DEPTH})
     odd = _odd_key(value)
@@ -84,7 +85,7 @@ def _refused(value: Any) -> Fact | None:
 
 
 def _grew_too_large(value: Any) -> Fact | None:
-    """Parts that are shared, as aliases make them, are walked wherever they stand."""
+    """Why a value cannot be expanded: parts that it uses often are walked each time."""
     allowed = MAX_ADDED + sum(1 + len(each) for each in _containers(value))
     return (
         Fact(core_codes.COMPOSED_TOO_LARGE, values={"limit": MAX_ADDED})
@@ -94,7 +95,7 @@ def _grew_too_large(value: Any) -> Fact | None:
 
 
 def _is_too_deep(value: Any) -> bool:
-    """Whether a value nests deeper than any file may; one that contains itself does."""
+    """Whether a value is nested deeper than a file may be, as one that contains itself is."""
     level: dict[int, Any] = {0: value}
     for _ in range(MAX_DEPTH + 1):
         children = (child for node in level.values() for child in _children(node))
@@ -123,13 +124,13 @@ def _containers(value: Any) -> list[Any]:
 
 
 def _odd_key(value: Any) -> Any:
-    """A key that nobody would write as text, such as a tuple; None if there is none."""
+    """A key that cannot be written as text, such as a tuple; None if all can."""
     keys = (key for each in _containers(value) if isinstance(each, dict) for key in each)
     return next((key for key in keys if not isinstance(key, str | int | float | None)), None)
 
 
 def _listed(value: Any, known: dict[int, Any]) -> Any:
-    """The value with lists for tuples; whatever has none below it stays the same object."""
+    """The value with lists for tuples; parts without tuples stay the same objects."""
     if not isinstance(value, dict | list | tuple):
         return value
     if id(value) not in known:
