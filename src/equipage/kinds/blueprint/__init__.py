@@ -26,7 +26,7 @@ from equipage.kinds.blueprint.agent import can_be_written
 from equipage.kinds.blueprint.agent_model import AGENT_KINDS, DEFAULT_KIND, AgentKind
 from equipage.kinds.blueprint.agent_model import written as agent_written
 from equipage.kinds.blueprint.codes import CODES
-from equipage.kinds.blueprint.expand import AGENT_MD, FILE, Places, expand
+from equipage.kinds.blueprint.expand import AGENT_MD, FILE, Context, expand
 from equipage.kinds.blueprint.model import Blueprint
 from equipage.kinds.blueprint.rules_flow import OPERANDS
 from equipage.kinds.blueprint.walks import flow_parts
@@ -189,12 +189,9 @@ def _expand(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     roots = [os.path.join(cwd, root) for root in session.options.include_roots]
     bases = (session.base, *roots)
     shown = ", ".join(["the blueprint's folder", *(display_name(root, cwd) for root in roots)])
-    return expand(
-        tree,
-        session,
-        Places(bases, (*bases, *session.roots), shown),
-        default_kind(tree, session.options),
-    )
+    kind = default_kind(tree, session.options)
+    context = Context(bases, (*bases, *session.roots), shown, kind, tree.value)
+    return expand(tree, session, context)
 
 
 def default_kind(tree: Tree, options: BlueprintOptions) -> Tree:
