@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+import lab
 from equipage.syntax.yaml import fast as plain
 from equipage.syntax.yaml.values import construct
 from syntax.plain_texts import difference, misplaced, text
 
-EXAMPLES = sorted(Path(__file__).parents[2].glob("examples/**/*.yaml"))
+EXAMPLES = sorted(lab.EXAMPLES.rglob("*.yaml"))
 
 
 @pytest.mark.parametrize(

@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 import equipage
-from cli.consoles import environment, in_process
 from equipage.loading.request import Request
 from equipage.workspace.check import Checker
 from equipage.workspace.watch import Look, Turn, folders_around, known_stamps, watch_check
+from lab import environment, in_process
 
 #: How long to wait for something that should happen within half a second: the machine may be busy.
 PATIENCE = 20.0
@@ -207,7 +207,7 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
         return real(name, *rest, **more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(equipage.UsageError, match=r"pip install 'equipage\[watch\]'"):
+    with pytest.raises(equipage.UsageError, match="`pip install watchfiles`"):
         equipage.watch("server.yaml")
 
 
@@ -512,7 +512,7 @@ def _edit(random: Random, project: Path, tools: Path, names: list[str]) -> None:
 def test_watching_goes_with_no_other_output(project: Path, flag: str) -> None:
     code, out, err = in_process(["check", "--watch", flag])
     assert (code, out) == (2, "")
-    assert "--watch writes findings as text" in err
+    assert "--watch prints findings as text" in err
 
 
 def test_a_change_with_many_files_is_told_in_one_line(

@@ -138,7 +138,7 @@ class Include(Directive):
         self.contents[id(source)] = content
         return content
 
-    # --------------------------------------------------------------------- what can be wrong with one
+    # ---------------------------------------------------------------------- what can be wrong
 
     def _source(self, node: Node, expansion: Expansion) -> Source | None:
         """The file of the library that a node names; None, with a finding, if it cannot be read."""

@@ -268,17 +268,29 @@ class Place(msgspec.Struct, frozen=True):
         return get(self.document.value, self.path)
 
 
+class KnownReferences:
+    """What the references of a run came to: its later loads need not work it out again."""
+
+    def __init__(self) -> None:
+        self.parts: dict[Any, Part] = {}
+        #: what is looked up in whole documents, once each: long lists of references must not make
+        #: that expensive
+        self.index: dict[Any, Any] = {}
+        self.unparsed: dict[int, list[Fact]] = {}  #: why a source has no value
+        self.targets: dict[tuple[str, str, str, str], Part] = {}  #: see `Known`
+
+
 class Linker:
-    """The references of one load. Parts are kept for the loads that share with it."""
+    """The references of one load. Parts are kept for the other loads of its run."""
 
     def __init__(self, session: Session, home: Source, policy: PathPolicy, default: str) -> None:
         self.session = session
         self.home = home  #: the root document of the load
         self.policy = policy
         self.default = draft_named(default)
-        self.parts: dict[Any, Part] = session.shared.kept.setdefault("$ref parts", {})
-        #: what is looked up in whole documents, once each: long lists of references must not make that expensive
-        self.index: dict[Any, Any] = session.shared.kept.setdefault("$ref index", {})
+        self.known = session.run.cache(KnownReferences)
+        self.parts = self.known.parts
+        self.index = self.known.index
         self.guesses = _MAX_GUESSES
         self.facts: list[Fact] = []  #: about texts read on the way
 
@@ -521,9 +533,7 @@ class Linker:
 
     def _unparsed(self, source: Source, found: list[Fact]) -> list[Fact]:
         """Why a text has no value: told to each part that needs it, though it is parsed once."""
-        key = ("$ref unparsed", id(source))
-        reasons: list[Fact] = self.session.shared.kept.setdefault(key, found)
-        return reasons
+        return self.known.unparsed.setdefault(id(source), found)
 
     def _folder(self, source: Source) -> str:
         """Where references in a document start: its folder. A pack behind a link is where the link is."""

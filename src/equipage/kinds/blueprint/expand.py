@@ -212,7 +212,7 @@ def is_entry(path: Path) -> bool:
     return len(path) == 2 and path[0] in ("agents", "operators")
 
 
-# ------------------------------------------------------------------------------ places and their types
+# -------------------------------------------------------------------------- places and their types
 
 _STRUCTURES = (types.StructType, types.DictType, types.VarTupleType, types.BoolType, types.IntType)
 

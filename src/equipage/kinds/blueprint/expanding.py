@@ -13,14 +13,14 @@ from equipage.core.diagnostics import Fact, LoadError, Shown, UsageError
 from equipage.core.frozen import MAX_ADDED, outweighs
 from equipage.core.source import Source
 from equipage.files import folder_given, folders_given
-from equipage.files.reading import Files, display_name
+from equipage.files.reading import display_name
 from equipage.kinds.blueprint import KIND
 from equipage.kinds.blueprint.agent_model import DEFAULT_KIND, AgentKind
 from equipage.kinds.blueprint.expand import Context
 from equipage.kinds.blueprint.expand import expand as expand_tree
 from equipage.loading.findings import Placer
-from equipage.loading.kind import Limits
-from equipage.loading.session import Session
+from equipage.loading.request import Request
+from equipage.loading.session import Run, Session
 from equipage.loading.tree import Origins, Tree, is_deeper, levels
 from equipage.syntax import MAX_DEPTH
 from equipage.syntax.document import Document
@@ -49,9 +49,7 @@ def expand(
         raise UsageError(f"there is no agent kind `{default_kind}` (known: {known})")
     folder = folder_given("base", base)
     bases = (folder, *folders_given("include_roots", include_roots))
-    session = Session(
-        KIND, KIND.reading.options(), Files(), env={}, limits=Limits(), root=folder, base=folder
-    )
+    session = Session(KIND, Request(env={}, project=folder), Run(), folder, base=folder)
     if is_deeper(value, MAX_DEPTH):  # also if it contains itself
         _refuse(core_codes.NESTING_TOO_DEEP.at(limit=MAX_DEPTH))
     value = _with_lists(value, {})

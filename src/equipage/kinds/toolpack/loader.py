@@ -19,18 +19,19 @@ import msgspec
 
 from equipage.core import codes as core_codes
 from equipage.core.arguments import path_given
-from equipage.files import folders_given
 from equipage.core.diagnostics import Diagnostic, LoadError
 from equipage.core.source import Source
+from equipage.files import folders_given
 from equipage.files.reading import display_name
 from equipage.kinds.toolpack import KIND
 from equipage.kinds.toolpack.model import Toolpack
 from equipage.kinds.toolpack.phrases import phrase
 from equipage.loading.findings import finding
-from equipage.loading.pipeline import Outcome, load_path
+from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import load_path
 from equipage.loading.request import Request
 from equipage.loading.result import CANONICAL, canonical
-from equipage.loading.session import Shared
+from equipage.loading.session import Run
 from equipage.loading.set_rules import same_once, set_findings
 from equipage.loading.tree import get
 
@@ -107,11 +108,11 @@ class ToolpackLoader:
         if not os.path.isdir(folder):
             raise ToolpackValidationError([_no_folder(folder)])
         request = Request(env={}, options=self._options, roots=self._roots)
-        shared = Shared()
+        run = Run()
         files, problems = pack_files(folder)
-        entries = [_entry(load_path(each, KIND, request, shared=shared)) for each in files]
+        entries = [_entry(load_path(each, KIND, request, run)) for each in files]
         again = [entry.path for entry in _alike(entries)]
-        together = set_findings([load_path(each, KIND, request, shared=shared) for each in again])
+        together = set_findings([load_path(each, KIND, request, run) for each in again])
         found = same_once(
             [*problems, *(each for entry in entries for each in entry.diagnostics), *together]
         )

@@ -14,7 +14,7 @@ from equipage.loading.session import Session
 from equipage.loading.tree import Origin, get
 
 if TYPE_CHECKING:
-    from equipage.loading.pipeline import Outcome
+    from equipage.loading.outcome import Outcome
 
 
 _ID = re.compile(r"[a-z0-9]+(?:\.[a-z0-9]+)+")
