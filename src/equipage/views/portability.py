@@ -38,7 +38,7 @@ _SEED = Convention(
     fields=tuple(
         Field(
             name,
-            Any,
+            type=Any,
             required="error" if name == "description" else None,
             restricts=name == "tools",
         )
@@ -92,7 +92,7 @@ def portability(outcome: Outcome) -> tuple[Portability, ...]:
     document = outcome.documents[0] if outcome.documents else None
     if own is None or document is None or not isinstance(document.value, dict):
         return ()
-    if own.passes_over and not has_header(document):
+    if own.ignores_headerless and not has_header(document):
         return ()  # its own tool does not take it for an agent
     itself = Portability(own.tool, own.example_path, ("it has errors",) if outcome.errors else ())
     others = (each for each in TARGETS if each is not own)
