@@ -81,6 +81,14 @@ def write_file(name: str, content: str | bytes) -> Path:
     return write(".", {name: content}) / name
 
 
+def save(path: Path, text: str) -> None:
+    """Replace a file of the working directory in one step, as editors do: a watch that looks at
+    any moment sees the old content or the new one, never an empty file."""
+    aside = Path.cwd().with_suffix(".aside")
+    aside.write_text(text, encoding="utf-8")
+    aside.replace(path)
+
+
 def repository(folder: Path, files: Mapping[str, Any] | None = None) -> Path:
     """Write `files` into `folder` and make it the root of a repository."""
     (folder / ".git").mkdir(parents=True, exist_ok=True)
