@@ -37,7 +37,12 @@ _SEED = Convention(
     title="profile",
     unknown="error",
     fields=tuple(
-        Field(name, Any, "error" if name == "description" else None, restricts=name == "tools")
+        Field(
+            name,
+            type=Any,
+            required="error" if name == "description" else None,
+            restricts=name == "tools",
+        )
         for name in AgentProfile.__struct_fields__
     ),
     example_path=".defect/agents/NAME.md",
@@ -88,9 +93,10 @@ def portability(outcome: Outcome) -> tuple[Portability, ...]:
     document = outcome.documents[0] if outcome.documents else None
     if own is None or document is None or not isinstance(document.value, dict):
         return ()
-    if own.passes_over and not has_header(document):
+    if own.ignores_headerless and not has_header(document):
         return ()  # its own tool ignores it
-    itself = Portability(own.tool, own.example_path, ("the file has errors",) if outcome.errors else ())
+    errors = ("the file has errors",) if outcome.errors else ()
+    itself = Portability(own.tool, own.example_path, errors)
     others = (each for each in TARGETS if each is not own)
     return (itself, *(_compared(own, each, document, document.value) for each in others))
 
