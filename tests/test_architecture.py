@@ -153,8 +153,6 @@ STILL_ASK = {
     "equipage.kinds.toolpack.loader",
     "equipage.loading.recognise",
     "equipage.loading.session",
-    "equipage.views.listing",
-    "equipage.views.lock",
     "equipage.workspace.check",
     "equipage.workspace.project",
     "equipage.workspace.report",
