@@ -151,8 +151,6 @@ ASKS_THE_SYSTEM = ("equipage.files", "equipage.cli", "equipage.serve")
 #: Modules that still do; the list only gets shorter.
 STILL_ASK = {
     "equipage.kinds.toolpack.loader",
-    "equipage.views.listing",
-    "equipage.views.lock",
     "equipage.workspace.watch",
 }
 SYSTEM_CALLS = re.compile(
