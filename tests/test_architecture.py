@@ -121,7 +121,6 @@ STILL_ASK = {
     "equipage.kinds.conventions.skill",
     "equipage.kinds.defect.profile_stages",
     "equipage.kinds.defect.settings_stack",
-    "equipage.kinds.toolpack.loader",
     "equipage.loading.recognise",
     "equipage.loading.session",
     "equipage.views.listing",
