@@ -44,7 +44,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import re
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -53,20 +52,21 @@ from typing import Any
 
 import pytest
 
+import lab
 from equipage.core.diagnostics import Diagnostic
+from equipage.core.frozen import plain_data
 from equipage.files.roots import find_places
-from equipage.kinds.defect.profile_discovery import Profiles, find_profiles
-from equipage.kinds.defect.settings_stack import find_settings
-from equipage.loading.pipeline import Outcome, load_path
-from equipage.loading.recognise import kind_named
-from equipage.loading.request import Request
-from equipage.loading.result import plain_data
-from equipage.workspace.report import Report, check_paths
+from equipage.kinds.defect.profile import Profiles, find_profiles
+from equipage.kinds.defect.settings_layers import find_settings
+from equipage.loading.outcome import Outcome
+from equipage.workspace.report import Report
+from lab import UPDATE, Link, repository
 
-UPDATE = bool(os.environ.get("EQUIPAGE_UPDATE_CASES"))
-
-_BLOCK = re.compile(
-    r"^(?:`(?P<name>[^`\n]+)`\n+)?(?P<fence>`{3,})(?P<tag>[a-z0-9_-]*)\n(?P<body>.*?)(?<=\n)(?P=fence)[ \t]*$",
+#: A block of Markdown, with the name of the file it stands for if the line before gives one.
+BLOCK = re.compile(
+    r"^(?:`(?P<name>[^`\n]+)`\n+)?"  # `name`
+    r"(?P<fence>`{3,})(?P<tag>[a-z0-9_-]*)(?P<more>[^\n]*)\n"  # ```tag more
+    r"(?P<body>.*?)(?<=\n)(?P=fence)[ \t]*$",  # the lines up to a fence of the same length
     re.MULTILINE | re.DOTALL,
 )
 
@@ -91,15 +91,8 @@ class Case:
         return str(self.settings.get("entry") or next(iter(self.files)))
 
     def write(self, folder: Path) -> None:
-        for name, content in self.files.items():
-            target = folder / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(content if isinstance(content, bytes) else content.encode())
-        for name, link in self.links.items():
-            target = folder / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.symlink_to(link)
-        (folder / ".git").mkdir(exist_ok=True)
+        links = {name: Link(target) for name, target in self.links.items()}
+        repository(folder, {**self.files, **links})
 
     def run(self) -> tuple[Sequence[Diagnostic], Any]:
         """The findings and the result; the working directory must be where the files were written."""
@@ -128,20 +121,16 @@ class Case:
 
     def load(self) -> Outcome:
         """Load the entry; the working directory must be where the files were written."""
-        request = Request(
-            env=self.settings.get("env", {}),
-            options=self.settings.get("options", {}),
-            embedded=bool(self.settings.get("embedded")),
-        )
-        return load_path(self.entry, kind_named(self.kind), request)
+        embedded = bool(self.settings.get("embedded"))
+        return lab.load(self.entry, self.kind, **self._request(), embedded=embedded)
 
     def check(self) -> Report:
         """Check what the settings name, or everything, as `equipage check` does."""
         paths = self.settings["check"]
-        request = Request(
-            env=self.settings.get("env", {}), options=self.settings.get("options", {}), shared=True
-        )
-        return check_paths(["."] if paths is True else paths, request)
+        return lab.check(*([] if paths is True else paths), **self._request())
+
+    def _request(self) -> dict[str, Any]:
+        return {name: self.settings.get(name, {}) for name in ("env", "options")}
 
     def rewrite(self, findings: str, result: Any) -> None:
         """Put the actual outcome into the file."""
@@ -165,7 +154,7 @@ def _replaced(text: str, tag: str, body: str) -> str:
 def read_case(path: Path, kind: str) -> Case:
     text = path.read_text()
     case = Case(path, kind, title=text.splitlines()[0].lstrip("# ").strip())
-    for match in _BLOCK.finditer(text):
+    for match in BLOCK.finditer(text):
         name, tag, body = match["name"], match["tag"], match["body"]
         if tag == "settings":
             case.settings = json.loads(body)
@@ -185,7 +174,7 @@ def read_case(path: Path, kind: str) -> Case:
 
 def reason_in(text: str) -> str:
     """What a case file says between its title and its first block, requirements aside."""
-    block = _BLOCK.search(text)
+    block = BLOCK.search(text)
     lines = text[: block.start() if block else None].splitlines()[1:]
     return "\n".join(line for line in lines if not line.startswith("Shows:")).strip()
 

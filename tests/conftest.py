@@ -1,21 +1,17 @@
-"""Shared fixtures: where the data that stays outside the repository lies, if it is there."""
+"""Fixtures of all tests; helpers that are plain functions are in `lab`."""
 
 from __future__ import annotations
 
-import json
 import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from equipage.loading import recognise as registry
-
-PLUGIN = Path(__file__).parents[1] / "examples" / "plugin"
-SHARED = Path(__file__).resolve().parents[2] / "shared"
+from lab import ABSENT, PLUGIN, SHARED
 
 # The same examples on every machine, and no bound on time: a busy machine is no failure. Random input is the business
 # of `make fuzz`.
@@ -28,23 +24,11 @@ settings.register_profile(
 settings.load_profile("equipage")
 
 
-ABSENT = "the shared data (probes, suites, corpus) is not beside the repository"
-
-
 @pytest.fixture
 def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip(ABSENT)
     return SHARED
-
-
-def shared_probes(*kinds: str) -> list[Any]:
-    """Parameters from the probes whose files belong to another project; without them, one that says why it is skipped."""
-    file = SHARED / "conformance" / "profile.jsonl"
-    if not file.exists():
-        return [pytest.param(None, marks=pytest.mark.skip(reason=ABSENT), id="absent")]
-    probes = [json.loads(line) for line in file.read_text().splitlines()]
-    return [pytest.param(each, id=str(each["id"])) for each in probes if each["kind"] in kinds]
 
 
 @pytest.fixture

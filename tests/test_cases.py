@@ -7,25 +7,25 @@ from pathlib import Path
 
 import pytest
 
+import lab
 from casefiles import Case, cases_in, check_case, names_a_rule, reason_in
 from equipage.loading.recognise import all_codes
+from lab import TESTS
 
-TESTS = Path(__file__).parent
-FOLDER = TESTS / "cases"
-CASES = list(cases_in(FOLDER))
+CASES = list(cases_in(lab.CASES))
 #: Every case file, those of the command included.
-PATHS = sorted([*FOLDER.rglob("*.md"), *(TESTS / "cli" / "cases").rglob("*.md")])
+PATHS = sorted([*lab.CASES.rglob("*.md"), *(TESTS / "cli" / "cases").rglob("*.md")])
 
 
 @pytest.mark.parametrize(
-    "case", CASES, ids=lambda case: f"{case.path.relative_to(FOLDER).with_suffix('')}"
+    "case", CASES, ids=lambda case: f"{case.path.relative_to(lab.CASES).with_suffix('')}"
 )
 def test_case(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     check_case(case, tmp_path, monkeypatch)
 
 
 def test_no_folder_of_cases_is_empty() -> None:
-    folders = [folder for folder in FOLDER.iterdir() if folder.is_dir()]
+    folders = [folder for folder in lab.CASES.iterdir() if folder.is_dir()]
     assert folders
     assert not [folder.name for folder in folders if not any(folder.rglob("*.md"))]
 

@@ -1,7 +1,7 @@
-"""A page per code: what it means, an example that really makes the finding, and the same file mended.
+"""A page per code: what it means, an example that really makes the finding, and the same file fixed.
 
-Examples are run when the pages are made: one that does not make its finding, or is not mended, stops the build.
-They come from `mends/`, which was written for these pages, else from the cases of the tests. In `mends/`, a block
+Examples are run when the pages are made: one that does not make its finding, or is not fixed, stops the build.
+They come from `fixes/`, which was written for these pages, else from the cases of the tests. In `fixes/`, a block
 `wrong` or `right` is a file, or with `@NAME` what replaces the line `HERE` in the block `base NAME`.
 """
 
@@ -29,7 +29,7 @@ from generate.wording import summary
 
 HERE = Path(__file__).parents[1]
 CASES = HERE.parent / "tests" / "cases"
-MENDS = HERE / "mends"
+FIXES = HERE / "fixes"
 
 #: An example longer than this is no example any more: only the finding is shown.
 _LONGEST = 60
@@ -59,13 +59,13 @@ class Example(msgspec.Struct, frozen=True):
     settings: dict[str, object]
     findings: tuple[str, ...]
     others: int  #: how many other findings there are
-    mended: dict[str, str] = {}
+    fixed: dict[str, str] = {}
     how: str = ""
 
 
 def pages() -> Iterator[tuple[str, str]]:
     """The name and the text of each page."""
-    written, codes = _examples_of_mends(), all_codes()
+    written, codes = _written_examples(), all_codes()
     assert written.keys() <= codes.keys(), (
         f"examples for codes that are no more: {written.keys() - codes.keys()}"
     )
@@ -104,7 +104,7 @@ def _index() -> str:
         "",
         "Every finding has a code. `equipage rule CODE` tells the same as its page. Where a finding is meant as it is,",
         "a comment `# equipage: ignore[code]` on its line silences it; one that silences nothing is itself a finding.",
-        "What keeps a configuration from existing cannot be silenced. Behind a severity, * means that some kinds are",
+        "An error that prevents loading cannot be ignored. Behind a severity, * means that some kinds are",
         "stricter or milder.",
         "",
     ]
@@ -157,9 +157,9 @@ def _shown_example(example: Example) -> list[str]:
     ]
     if example.others and _is_short(example.files):
         lines += [f"*({_plural(example.others)} of other codes not shown)*", ""]
-    if example.mended:
-        lines += ["## Mended", "", *([example.how, ""] if example.how else [])]
-        for name, text in example.mended.items():
+    if example.fixed:
+        lines += ["## Fixed", "", *([example.how, ""] if example.how else [])]
+        for name, text in example.fixed.items():
             lines += _block(name, text)
     return lines
 
@@ -201,7 +201,7 @@ def _plural(number: int) -> str:
 
 @cache
 def _examples_of_cases() -> dict[str, Example]:
-    """For each code the smallest case that shows it, one that can be mended by its fix before others."""
+    """For each code the smallest case that shows it, one that can be fixed by its fix before others."""
     best: dict[str, tuple[tuple[int, ...], Case, Sequence[Diagnostic]]] = {}
     for case in cases_in(CASES):
         with _written(case):
@@ -222,18 +222,18 @@ def _example(code: str, case: Case) -> Example:
         texts = [finding(each, _STYLE).replace(str(folder), "…") for each in found[:2]]
         files = {name: text for name, text in case.files.items() if isinstance(text, str)}
         repairs, _ = repair([each for each in found if each.fix is not None], unsafe=True)
-        mended = {each.source.name: each.text for each in repairs}
+        fixed = {each.source.name: each.text for each in repairs}
     others = len(diagnostics) - len(found)
-    if mended and _still_found(code, case, mended) < len(found):
+    if fixed and _still_found(code, case, fixed) < len(found):
         how = "`equipage check --fix`" + (
             "" if all(each.fix and each.fix.safe for each in found) else " with `--unsafe-fixes`"
         )
-        return Example(files, case.settings, tuple(texts), others, mended, f"{how} does it:")
+        return Example(files, case.settings, tuple(texts), others, fixed, f"{how} does it:")
     return Example(files, case.settings, tuple(texts), others)
 
 
-def _still_found(code: str, case: Case, mended: dict[str, str]) -> int:
-    changed = Case(case.path, case.kind, {**case.files, **mended}, case.links, case.settings)
+def _still_found(code: str, case: Case, fixed: dict[str, str]) -> int:
+    changed = Case(case.path, case.kind, {**case.files, **fixed}, case.links, case.settings)
     with _written(changed):
         diagnostics, _ = changed.run()
     return sum(each.code == code for each in diagnostics)
@@ -256,13 +256,13 @@ def _written(case: Case) -> Iterator[Path]:
 # ------------------------------------------------------------------------------- examples written for the pages
 
 
-def _examples_of_mends() -> dict[str, Example]:
-    return {code: _mend(code, kind, text, bases) for kind, code, text, bases in mends()}
+def _written_examples() -> dict[str, Example]:
+    return {code: _fixed_example(code, kind, text, bases) for kind, code, text, bases in fixes()}
 
 
-def mends() -> Iterator[tuple[str, str, str, Bases]]:
+def fixes() -> Iterator[tuple[str, str, str, Bases]]:
     """Kind, code, text and bases of each example written for these pages."""
-    for path in sorted(MENDS.glob("*.md")):
+    for path in sorted(FIXES.glob("*.md")):
         head, *parts = re.split(r"^## ", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
         bases = {match["name"]: (match["file"], match["body"]) for match in _MEND.finditer(head)}
         for part in parts:
@@ -283,7 +283,7 @@ def _filled(name: str, body: str, bases: Bases) -> tuple[str, str]:
     return file, base.replace(indent[0], lines, 1)
 
 
-def _mend(code: str, kind: str, text: str, bases: Bases) -> Example:
+def _fixed_example(code: str, kind: str, text: str, bases: Bases) -> Example:
     wrong: dict[str, str] = {}
     right: dict[str, str] = {}
     settings: dict[str, object] = {}
@@ -300,10 +300,10 @@ def _mend(code: str, kind: str, text: str, bases: Bases) -> Example:
     found = [each for each in before if each[0] == code]
     assert found, f"the example of {code} does not show it, but {[each[0] for each in before]}"
     assert not [each for each in after if each[0] == code], (
-        f"the mended example of {code} is not mended"
+        f"the fixed example of {code} is not fixed"
     )
     assert not [each for each in after if each[1] == "error"], (
-        f"the mended example of {code} has errors: {after}"
+        f"the fixed example of {code} has errors: {after}"
     )
     return Example(
         wrong,
@@ -319,7 +319,7 @@ def _findings(
     kind: str, files: dict[str, str], settings: dict[str, object]
 ) -> list[tuple[str, str, str]]:
     """Code, severity and text of everything found in some files."""
-    case = Case(MENDS, kind, dict(files), {}, dict(settings))
+    case = Case(FIXES, kind, dict(files), {}, dict(settings))
     with _written(case) as folder:
         diagnostics, _ = case.run()
         return [

@@ -232,7 +232,7 @@ def _strictness(kind: Kind) -> list[str]:
     unknown = {"error": "an error", "warning": "a warning", "note": "a note"}.get(
         str(kind.shape.unknown), "let through"
     )
-    facts = [f"A key that is no field is {unknown}."]
+    facts = [f"An unknown key is {unknown}."]
     if kind.reading.uses_environment:
         facts.append("`${NAME}` is replaced by environment variables before the file is parsed.")
     if kind.reading.merge_keys:

@@ -17,7 +17,7 @@ _FILE = Path(__file__).with_name("meanings.toml")
 
 
 def meaning_of(kind: str, cls: type, field: str) -> str:
-    """What a field of a Struct means, in a few words; empty if nobody says."""
+    """What a field of a Struct means, in a few words; empty if it has no meaning written down."""
     return (
         written(kind).get(cls.__name__, {}).get(field)
         or _commented(cls).get(field)
@@ -37,7 +37,7 @@ def _of_convention(kind: str, name: str) -> str:
 
 def _facts(field: Field) -> Iterator[str]:
     if field.required == "error":
-        yield "**needed**: without it the file is passed over"
+        yield "**required**: the client ignores the file without it"
     elif field.required:
         yield "should be there"
     if field.restricts:
@@ -47,7 +47,7 @@ def _facts(field: Field) -> Iterator[str]:
     if field.refers is not None:
         yield f"names {field.refers}s, which must exist"
     if field.instead:
-        yield f"often written {', '.join(f'`{name}`' for name in field.instead)}, which nobody reads"
+        yield f"common misspelling: {', '.join(f'`{name}`' for name in field.instead)}, which has no effect"
 
 
 @cache

@@ -34,7 +34,7 @@ def _words(text: str) -> str:
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """A table without the columns in which nothing stands."""
+    """A table without its empty columns."""
     kept = [number for number in range(len(head)) if any(row[number] for row in rows)]
     lines = [
         [head[number] for number in kept],

@@ -6,13 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from equipage.core.arguments import (
-    kind_given,
-    number_given,
-    path_given,
-    paths_given,
-    text_given,
-)
+from equipage.core.arguments import kind_given, number_given, path_given, paths_given, text_given
 from equipage.files import folder_given
 from equipage.files.reading import Files
 from equipage.loading.pipeline import load_text

@@ -27,44 +27,16 @@ processes. With EQUIPAGE_UPDATE_CASES=1 the expectations are rewritten; the diff
 
 from __future__ import annotations
 
-import io
 import json
-import os
-import re
 import shlex
 import shutil
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-import equipage
-from equipage.cli import main
-
-UPDATE = bool(os.environ.get("EQUIPAGE_UPDATE_CASES"))
-SOURCES = str(Path(equipage.__file__).parents[1])
-
-_BLOCK = re.compile(
-    r"^(?:`(?P<name>[^`\n]+)`\n+)?(?P<fence>`{3,})(?P<tag>[a-z0-9_-]*)\n(?P<body>.*?)(?<=\n)(?P=fence)[ \t]*$",
-    re.MULTILINE | re.DOTALL,
-)
-_GIT = [
-    "git",
-    "-c",
-    "user.name=A",
-    "-c",
-    "user.email=a@example.org",
-    "-c",
-    "init.defaultBranch=main",
-]
-
-#: What a command came to: exit code, standard output, standard error.
-Result = tuple[int, str, str]
-Runner = Callable[[list[str]], Result]
+from casefiles import BLOCK
+from lab import Runner, commit, repository
 
 
 @dataclass
@@ -76,11 +48,7 @@ class Console:
     session: str = ""
 
     def write(self, folder: Path) -> None:
-        for name, text in self.files.items():
-            target = folder / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text, encoding="utf-8")
-        (folder / ".git").mkdir(exist_ok=True)
+        repository(folder, self.files)
 
     def commands(self) -> list[str]:
         return [line[2:] for line in self.session.splitlines() if line.startswith("$ ")]
@@ -101,7 +69,7 @@ class Console:
 def read_console(path: Path) -> Console:
     text = path.read_text(encoding="utf-8")
     case = Console(path, text.splitlines()[0].lstrip("# ").strip())
-    for match in _BLOCK.finditer(text):
+    for match in BLOCK.finditer(text):
         if match["tag"] == "settings":
             case.settings = json.loads(match["body"])
         elif match["tag"] == "console":
@@ -137,69 +105,7 @@ def _builtin(words: list[str], folder: Path) -> str:
     elif name == "cat":
         return (folder / rest[0]).read_text(encoding="utf-8")
     elif name == "commit":
-        shutil.rmtree(folder / ".git", ignore_errors=True) if not (
-            folder / ".git" / "HEAD"
-        ).exists() else None
-        for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "x"]):
-            subprocess.run(
-                [*_GIT, *arguments],
-                cwd=folder,
-                check=True,
-                env={**os.environ, "GIT_CONFIG_GLOBAL": os.devnull},
-            )
+        commit(folder)
     else:
         raise ValueError(f"a case cannot run {name}")
     return ""
-
-
-def environment(**variables: str) -> dict[str, str]:
-    """A small environment that depends on nothing around the tests."""
-    return {
-        "PATH": os.environ["PATH"],
-        "HOME": "/nonexistent",
-        "PYTHONPATH": SOURCES,
-        "COLUMNS": "80",
-        **variables,
-    }
-
-
-def in_process(arguments: list[str]) -> Result:
-    """Run the command right here; the working directory and the environment are those of the test."""
-    out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="\n") for _ in range(2))
-    before = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = out, err
-    try:
-        code = main(arguments)
-    except SystemExit as end:
-        code = end.code if isinstance(end.code, int) else 1
-    finally:
-        sys.stdout, sys.stderr = before
-    for stream in (out, err):
-        stream.flush()
-    texts = [stream.buffer.getvalue().decode() for stream in (out, err)]  # type: ignore[attr-defined]
-    return code, texts[0], texts[1]
-
-
-def as_process(env: dict[str, str], cwd: Path) -> Runner:
-    """Run the command as a process of its own."""
-
-    def run(arguments: list[str]) -> Result:
-        done = subprocess.run(
-            [sys.executable, "-m", "equipage", *arguments],
-            capture_output=True,
-            cwd=cwd,
-            env=env,
-            check=False,
-        )
-        return done.returncode, done.stdout.decode(), done.stderr.decode()
-
-    return run
-
-
-def settle(monkeypatch: pytest.MonkeyPatch, folder: Path, env: dict[str, str]) -> None:
-    """Make the test's own process look like a fresh one in `folder`."""
-    monkeypatch.chdir(folder)
-    for name in list(os.environ):
-        monkeypatch.delenv(name)
-    for name, value in env.items():
-        monkeypatch.setenv(name, value)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.consoles import environment, in_process, settle
+from lab import environment, in_process, settle, write
 
 SECRET = "s3cr3t-c4n4ry"
 NUMBER = "31337"
@@ -56,14 +56,13 @@ COMMANDS = [
 @pytest.fixture(autouse=True)
 def _project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settle(monkeypatch, tmp_path, environment(S=SECRET, N=NUMBER))
-    for name, text in {
+    files = {
         "server.yaml": SERVER,
         "other.yaml": SERVER.replace("a ${S} b", "c ${S} d").replace('"${N}"', '"${S}${N}"'),
         "broken.yaml": 'server: {name: ["${S}"], "${S}": "${S}"}\ntools: ${S}\n',
         "library/t.yaml": TOOL,
-    }.items():
-        Path(name).parent.mkdir(exist_ok=True)
-        Path(name).write_text(text)
+    }
+    write(tmp_path, files)
 
 
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from cli.consoles import UPDATE, Console, as_process, consoles_in, environment, in_process, settle
+from cli.consoles import Console, consoles_in
+from lab import UPDATE, as_process, environment, in_process, settle
 
 FOLDER = Path(__file__).parent / "cases"
 CASES = list(consoles_in(FOLDER))

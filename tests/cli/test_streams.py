@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import select
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.consoles import environment, in_process, settle
+from lab import EXAMPLES, command, environment, in_process, python, repository, settle
 
 SERVER = """\
 server: {name: "shop ${STAGE:-tést}", version: "1.0"}
@@ -54,17 +55,14 @@ COMMANDS = [
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    for name, text in {
+    files = {
         "server.yaml": SERVER,
         "other.yaml": SERVER.replace("name: b", "name: c"),
         "broken.yaml": BROKEN,
         "library/echo.yaml": ECHO,
         ".defect/agents/reviewer.md": "---\ndescription: Reviews\n---\nYou review.\n",
-    }.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    (tmp_path / ".git").mkdir()
-    return tmp_path
+    }
+    return repository(tmp_path, files)
 
 
 # --------------------------------------------------------------------------------------------- determinism
@@ -88,20 +86,19 @@ for arguments in json.loads(sys.argv[2]):
 """
 
 
-def _everything(project: Path, order: str = "as it is", **variables: str) -> bytes:
-    import json
-
+def _everything(project: Path, order: str = "as it is", **variables: str) -> str:
     env = environment(GREETING="hé", XDG_CONFIG_HOME=str(project / "none"), **variables)
-    command = [sys.executable, "-c", _DRIVER, order, json.dumps(COMMANDS)]
-    return subprocess.run(command, cwd=project, env=env, check=True, capture_output=True).stdout
+    done = python("-c", _DRIVER, order, json.dumps(COMMANDS), cwd=project, env=env)
+    assert done.code == 0, done.err
+    return done.out
 
 
 def test_the_same_bytes_whatever_the_seed_the_locale_and_the_order_of_folders(
     project: Path,
 ) -> None:
     first = _everything(project, PYTHONHASHSEED="0")
-    assert b"Says it back" in first
-    assert "→ «ja»".encode() in first
+    assert "Says it back" in first
+    assert "→ «ja»" in first
     assert _everything(project, PYTHONHASHSEED="1", LC_ALL="C.UTF-8") == first
     assert (
         _everything(
@@ -127,17 +124,10 @@ def test_the_same_bytes_whatever_the_seed_the_locale_and_the_order_of_folders(
 def test_a_closed_pipe_ends_the_run_quietly(project: Path, arguments: list[str]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    done = subprocess.run(
-        [sys.executable, "-m", "equipage", *arguments],
-        stdout=writer,
-        stderr=subprocess.PIPE,
-        cwd=project,
-        env=environment(),
-        check=False,
-    )
+    done = command(*arguments, cwd=project, stdout=writer)
     os.close(writer)
-    assert not done.stderr.replace(b"equipage: 3 findings, see: equipage check server.yaml\n", b"")
-    assert done.returncode == (1 if arguments == ["check"] else 0), (
+    assert not done.err.replace("equipage: 3 findings; run `equipage check server.yaml`\n", "")
+    assert done.code == (1 if arguments == ["check"] else 0), (
         "what was found counts, whoever reads it"
     )
 
@@ -148,21 +138,10 @@ def test_a_closed_pipe_ends_the_run_quietly(project: Path, arguments: list[str])
 def test_a_closed_pipe_hides_no_findings(project: Path, arguments: list[str]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
-    command = [sys.executable, "-m", "equipage", *arguments]
-    env = environment(GREETING="x", PYTHONUNBUFFERED="1")
-    done = subprocess.run(
-        command, stdout=writer, stderr=subprocess.DEVNULL, cwd=project, env=env, check=False
-    )
-    buffered = subprocess.run(
-        command,
-        stdout=writer,
-        stderr=subprocess.DEVNULL,
-        cwd=project,
-        env=environment(GREETING="x"),
-        check=False,
-    )
+    for unbuffered in ("", "1"):
+        env = environment(GREETING="x", PYTHONUNBUFFERED=unbuffered)
+        assert command(*arguments, cwd=project, env=env, stdout=writer).code == 1
     os.close(writer)
-    assert (done.returncode, buffered.returncode) == (1, 1)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
@@ -174,17 +153,11 @@ def test_a_closed_pipe_hides_no_findings(project: Path, arguments: list[str]) ->
 )
 def test_a_full_disk_is_no_bug(project: Path, unbuffered: str, arguments: list[str]) -> None:
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(
-            [sys.executable, "-m", "equipage", *arguments],
-            stdout=full,
-            stderr=subprocess.PIPE,
-            cwd=project,
-            env=environment(PYTHONUNBUFFERED=unbuffered, GREETING="x"),
-            check=False,
-        )
-    assert done.returncode == 2
-    assert done.stderr.endswith(b"equipage: cannot write the output: No space left on device\n")
-    assert b"Traceback" not in done.stderr
+        env = environment(PYTHONUNBUFFERED=unbuffered, GREETING="x")
+        done = command(*arguments, cwd=project, env=env, stdout=full)
+    assert done.code == 2
+    assert done.err.endswith("equipage: cannot write the output: No space left on device\n")
+    assert "Traceback" not in done.err
 
 
 def test_tables_are_cut_for_terminals_only(project: Path) -> None:
@@ -193,11 +166,8 @@ def test_tables_are_cut_for_terminals_only(project: Path) -> None:
     (folder / "server.yaml").write_text("server: {name: a}\ntools: []\n", encoding="utf-8")
     env = environment()
     del env["COLUMNS"]
-    command = [sys.executable, "-m", "equipage", "list", str(folder)]
-    done = subprocess.run(
-        command, cwd=project, env=env, capture_output=True, check=False, text=True
-    )
-    assert f"{'name-' * 12}/server.yaml" in done.stdout
+    done = command("list", str(folder), cwd=project, env=env)
+    assert f"{'name-' * 12}/server.yaml" in done.out
     assert "…" in _terminal(
         f"from equipage.cli import main; main(['list', {str(folder)!r}])", project
     )
@@ -205,14 +175,8 @@ def test_tables_are_cut_for_terminals_only(project: Path) -> None:
 
 def test_output_that_cannot_be_encoded_is_escaped(project: Path) -> None:
     env = environment(PYTHONIOENCODING="ascii")
-    done = subprocess.run(
-        [sys.executable, "-m", "equipage", "show", "server.yaml", "tools[0].tool.description"],
-        cwd=project,
-        env=env,
-        capture_output=True,
-        check=True,
-    )
-    assert done.stdout == b"Says it back \\u2192 \\xabja\\xbb\n"
+    done = command("show", "server.yaml", "tools[0].tool.description", cwd=project, env=env)
+    assert (done.code, done.out) == (0, "Says it back \\u2192 \\xabja\\xbb\n")
 
 
 def test_closed_standard_output_is_no_bug(project: Path) -> None:
@@ -335,7 +299,7 @@ def test_every_command_on_a_broken_file(
 ) -> None:
     settle(monkeypatch, tmp_path, environment())
     Path("x.yaml").write_text(text)
-    for command in (
+    for words in (
         ["show"],
         ["explain"],
         ["lock"],
@@ -344,14 +308,11 @@ def test_every_command_on_a_broken_file(
         ["list"],
         ["diff", "x.yaml"],
     ):
-        path = ["a"] if command == ["explain"] else []
-        code, out, err = in_process([*command, "x.yaml", *path, "--kind", "server"])
-        assert code == (2 if command[0] == "diff" else 1), command
+        path = ["a"] if words == ["explain"] else []
+        code, out, err = in_process([*words, "x.yaml", *path, "--kind", "server"])
+        assert code == (2 if words[0] == "diff" else 1), words
         assert "error" in out + err
         assert "bug" not in err
-
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.mark.parametrize(

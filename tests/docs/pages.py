@@ -21,18 +21,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from cli.consoles import Runner, in_process
+import lab
+from casefiles import BLOCK
+from lab import REPOSITORY, Runner, in_process, write
 
-ROOT = Path(__file__).parents[2]
-EXAMPLES = sorted((ROOT / "examples").glob("*/README.md"))
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")), *EXAMPLES]
+EXAMPLES = sorted(lab.EXAMPLES.glob("*/README.md"))
+PAGES = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md")), *EXAMPLES]
 #: Made from the code, whose examples are run when they are made; or parts of such pages.
-GENERATED = ("reference/kinds/", "reference/codes/", "reference/commands.md", "mends/")
-
-_BLOCK = re.compile(
-    r"^(?:`(?P<name>[^`\n]+)`\n+)?(?P<fence>`{3,})(?P<tag>[a-z0-9_-]*)(?P<more>[^\n]*)\n(?P<body>.*?)(?<=\n)(?P=fence)[ \t]*$",
-    re.MULTILINE | re.DOTALL,
-)
+GENERATED = ("reference/kinds/", "reference/codes/", "reference/commands.md", "fixes/")
 
 
 def pages() -> Iterator[Path]:
@@ -56,11 +52,11 @@ class Page:
             shutil.copytree(path.parent, folder, dirs_exist_ok=True)
         (folder / ".git").mkdir()
         for name in re.findall(r"<!-- with: (\S+) -->", self.text):
-            shutil.copytree(ROOT / name, folder / name)
+            shutil.copytree(REPOSITORY / name, folder / name)
 
     def play(self) -> str:
         """The page with its sessions as they really go."""
-        return _BLOCK.sub(self._block, self.text)
+        return BLOCK.sub(self._block, self.text)
 
     def _block(self, match: re.Match[str]) -> str:
         title = re.search(r'title="([^"]+)"', match["more"])
@@ -72,9 +68,7 @@ class Page:
         elif match["tag"] == "python" and self.runs_python:
             exec(compile(match["body"], "page", "exec"), self.namespace)
         elif name is not None:
-            target = self.folder / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(match["body"], encoding="utf-8")
+            write(self.folder, {name: match["body"]})
         return match[0]
 
     def _session(self, wanted: list[str]) -> str:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
-from pathlib import Path
 from types import ModuleType
 
 import pytest
+
+from lab import REPOSITORY
 
 pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")
 def report() -> ModuleType:
-    path = Path(__file__).resolve().parents[2] / "requirements" / "report.py"
+    path = REPOSITORY / "requirements" / "report.py"
     spec = importlib.util.spec_from_file_location("requirements_report", path)
     assert spec is not None
     assert spec.loader is not None

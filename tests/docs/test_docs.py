@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cli.consoles import UPDATE, environment, settle
-from docs.pages import ROOT, Page, pages
+from docs.pages import Page, pages
 from equipage.loading.recognise import all_codes, names
+from lab import REPOSITORY, UPDATE, environment, python, settle
 
 pytestmark = pytest.mark.long
 
-sys.path.insert(0, str(ROOT / "docs"))
+sys.path.insert(0, str(REPOSITORY / "docs"))
 
 
-@pytest.mark.parametrize("path", list(pages()), ids=lambda path: path.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize(
+    "path", list(pages()), ids=lambda path: path.relative_to(REPOSITORY).as_posix()
+)
 def test_page(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
@@ -34,7 +35,9 @@ def test_page(
     assert played == page.text
 
 
-@pytest.mark.parametrize("path", list(pages()), ids=lambda path: path.relative_to(ROOT).as_posix())
+@pytest.mark.parametrize(
+    "path", list(pages()), ids=lambda path: path.relative_to(REPOSITORY).as_posix()
+)
 def test_links_lead_somewhere(path: Path) -> None:
     text = re.sub(
         r"^(`{3,}).*?^\1", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
@@ -67,12 +70,13 @@ def test_every_kind_and_every_code_has_a_page(made: Path) -> None:
 
 
 def test_pages_are_made_the_same_every_time(made: Path, tmp_path: Path) -> None:
-    script = f"import sys; sys.path.insert(0, {str(ROOT / 'docs')!r}); import build; from pathlib import Path; "
-    subprocess.run(
-        [sys.executable, "-c", script + f"build.make_pages(Path({str(tmp_path)!r}))"],
-        check=True,
-        env=environment(PYTHONHASHSEED="7"),
+    script = (
+        "import sys; from pathlib import Path; sys.path.insert(0, sys.argv[1]); import build\n"
+        "build.make_pages(Path(sys.argv[2]))"
     )
+    env = environment(PYTHONHASHSEED="7")
+    done = python("-c", script, str(REPOSITORY / "docs"), str(tmp_path), env=env)
+    assert done.code == 0, done.err
     for path in made.rglob("*.md"):
         assert path.read_text() == (tmp_path / path.relative_to(made)).read_text()
 
@@ -103,7 +107,7 @@ def test_the_meanings_belong_to_fields() -> None:
             of_kind = {field.name for field in struct.fields}
             fields[name, struct.cls.__name__] = of_kind
             fields.setdefault(("shared", struct.cls.__name__), set()).update(of_kind)
-    tables = tomllib.loads((ROOT / "docs/generate/meanings.toml").read_text())
+    tables = tomllib.loads((REPOSITORY / "docs/generate/meanings.toml").read_text())
     for kind_name, classes in tables.items():
         for cls, meanings in classes.items():
             assert set(meanings) <= fields.get((kind_name, cls), set()), (kind_name, cls)

@@ -10,27 +10,23 @@ import pytest
 
 from equipage.files.git import NoRevision, Revision
 from equipage.files.sandbox import FileProblem
-
-GIT = ["git", "-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
+from lab import Link, commit, write
 
 
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
     monkeypatch.chdir(tmp_path)
-    for name, text in {
+    files = {
         "a.yaml": "a: 1\n",
         "sub/é b.yaml": "b: 1\n",
         ".hidden/c.yaml": "c: 1\n",
         ".claude/d.md": "d",
         "e.txt": "e",
-    }.items():
-        Path(name).parent.mkdir(exist_ok=True)
-        Path(name).write_text(text)
-    Path("link.yaml").symlink_to("sub/é b.yaml")
-    Path("lost.yaml").symlink_to("nowhere")
-    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "x"]):
-        subprocess.run([*GIT, *arguments], check=True)
+        "link.yaml": Link("sub/é b.yaml"),
+        "lost.yaml": Link("nowhere"),
+    }
+    commit(write(tmp_path, files))
     return Path(os.path.realpath(tmp_path))
 
 

@@ -14,14 +14,13 @@ from hypothesis import strategies as st
 from clock import promised
 from equipage.files.gitignore import parse_ignores
 from equipage.files.walking import walk, walk_files
+from lab import write
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
 
 
 def make(folder: Path, *names: str) -> None:
-    for name in names:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text("")
+    write(folder, dict.fromkeys(names, ""))
 
 
 def found(folder: Path) -> list[str]:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from casefiles import cases_in
+from lab import TESTS
 
-TESTS = Path(__file__).resolve().parents[1]
 FORMATS = {".yaml": "yaml", ".yml": "yaml", ".json": "json", ".toml": "toml", ".md": "header"}
 #: The kinds that are fuzzed through the front door, and the name their text is given.
 KINDS = {

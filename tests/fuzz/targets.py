@@ -18,7 +18,8 @@ from equipage.core.diagnostics import Diagnostic, LoadError
 from equipage.core.frozen import FrozenDict, FrozenList
 from equipage.core.source import Span
 from equipage.files.reading import MemoryFiles
-from equipage.loading.pipeline import Outcome, load_text
+from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import load_text
 from equipage.loading.recognise import kind_named
 from equipage.loading.request import Request
 from equipage.loading.tree import walk

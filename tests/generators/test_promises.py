@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import pickle
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 
@@ -26,6 +24,7 @@ from equipage.generators import (
     registered,
     schema,
 )
+from lab import environment, python
 
 from .making import HERE, LIMITS, make
 
@@ -239,16 +238,9 @@ def test_G43_another_process_gets_identical_bytes() -> None:
         "for each in pickle.load(sys.stdin.buffer): print(hashlib.sha256(each.read()).hexdigest())"
     )
     generators = [make(**params) for params in LARGE]
-    run = subprocess.run(
-        [sys.executable, "-c", program],
-        input=pickle.dumps(generators),
-        env={"PYTHONHASHSEED": "12345", "PYTHONPATH": ":".join(sys.path)},
-        capture_output=True,
-        check=True,
-    )
-    assert run.stdout.decode().split() == [
-        hashlib.sha256(each.read()).hexdigest() for each in generators
-    ]
+    env = environment(PYTHONHASHSEED="12345")
+    done = python("-c", program, env=env, input=pickle.dumps(generators))
+    assert done.out.split() == [hashlib.sha256(each.read()).hexdigest() for each in generators]
 
 
 @pytest.mark.parametrize("params", LARGE, ids=lambda each: each["type"])

@@ -11,7 +11,7 @@ import pytest
 
 from equipage import generators as registry
 from equipage.generators import Generator, build, register, registered
-from equipage.generators.base import Parameter, Whole
+from equipage.generators.parameters import Parameter, Whole
 
 from .making import HERE, LIMITS, findings
 

@@ -9,11 +9,11 @@ import pytest
 
 import equipage
 from casefiles import Case, cases_in, check_case
-from conftest import PLUGIN
 from equipage import plugin
 from equipage.cli import main
 from equipage.loading import recognise as registry
 from equipage.views.schema import schema_for
+from lab import PLUGIN
 from views.test_schema_export import authored, validator
 
 CASES = list(cases_in(PLUGIN / "cases"))

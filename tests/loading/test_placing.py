@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import equipage
+from lab import write_file
 
 TOOL = "tool:\n  name: {name}\n  description: d\n  inputSchema: {{type: object}}\nresponse: {{content: [{{type: text, text: hi}}]}}\n"
 ENV = {"LONG": "a much longer value than its name", "ONE": "1"}
@@ -16,12 +17,6 @@ ENV = {"LONG": "a much longer value than its name", "ONE": "1"}
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "library").mkdir()
-
-
-def write(name: str, text: str) -> None:
-    path = Path(name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(text.encode())
 
 
 def errors(env: dict[str, str] | None = None) -> list[str]:
@@ -97,14 +92,14 @@ MAIN = "server: {name: demo}\ntools:\n  - $include: a.yaml\n"
     ],
 )
 def test_the_exact_place(text: str, place: str) -> None:
-    write("library/a.yaml", text)
-    write("main.yaml", MAIN)
+    write_file("library/a.yaml", text)
+    write_file("main.yaml", MAIN)
     assert errors() == [place]
 
 
 def test_the_same_file_included_twice_with_different_overrides() -> None:
-    write("library/a.yaml", TOOL.format(name="fine"))
-    write(
+    write_file("library/a.yaml", TOOL.format(name="fine"))
+    write_file(
         "main.yaml",
         "server: {name: demo}\ntools:\n"
         "  - {$include: a.yaml, override: {tool: {name: 1}}}\n"
@@ -115,8 +110,8 @@ def test_the_same_file_included_twice_with_different_overrides() -> None:
 
 
 def test_a_slip_in_a_file_included_often_is_told_once() -> None:
-    write("library/a.yaml", TOOL.format(name="5"))
-    write("main.yaml", "server: {name: demo}\ntools:\n" + "  - $include: a.yaml\n" * 1000)
+    write_file("library/a.yaml", TOOL.format(name="5"))
+    write_file("main.yaml", "server: {name: demo}\ntools:\n" + "  - $include: a.yaml\n" * 1000)
     (found,) = [
         each for each in equipage.check(["main.yaml"], env={}).errors if each.code == "wrong-type"
     ]
@@ -125,16 +120,16 @@ def test_a_slip_in_a_file_included_often_is_told_once() -> None:
 
 
 def test_a_missing_field_is_placed_at_the_mapping_it_belongs_to() -> None:
-    write(
+    write_file(
         "library/a.yaml",
         "tool:\n  name: x\n  inputSchema: {type: object}\nresponse: {content: [{type: text, text: hi}]}\n",
     )
-    write("main.yaml", MAIN)
+    write_file("main.yaml", MAIN)
     assert errors() == ["library/a.yaml:1:1 tool"]
 
 
 def test_findings_come_in_the_order_of_files_and_lines() -> None:
-    write("main.yaml", "server: {name: 1, version: 2}\ntools: [{tool: 5}]\n")
+    write_file("main.yaml", "server: {name: 1, version: 2}\ntools: [{tool: 5}]\n")
     found = equipage.check(["main.yaml"], env={}).diagnostics
     assert list(found) == sorted(found, key=equipage.Diagnostic.sort_key)
     assert len(found) >= 3
@@ -168,7 +163,7 @@ def test_findings_come_in_the_order_of_files_and_lines() -> None:
     ],
 )
 def test_ignore_comments(line: str, codes: set[str]) -> None:
-    write("main.yaml", f"server:\n  name: demo\n{line}\ntools: []\n")
+    write_file("main.yaml", f"server:\n  name: demo\n{line}\ntools: []\n")
     assert {each.code for each in equipage.check(["main.yaml"], env={}).diagnostics} == codes
 
 
@@ -176,8 +171,8 @@ def test_ignore_comments(line: str, codes: set[str]) -> None:
 
 
 def test_explain_tells_the_story_of_a_value() -> None:
-    write("library/a.yaml", TOOL.format(name="plain"))
-    write("main.yaml", MAIN + "    override: {tool: {name: '${NAME}'}}\n")
+    write_file("library/a.yaml", TOOL.format(name="plain"))
+    write_file("main.yaml", MAIN + "    override: {tool: {name: '${NAME}'}}\n")
     loaded = equipage.load("main.yaml", env={"NAME": "topsecret"})
     story = loaded.explain("tools[0].tool.name")
     assert [
@@ -192,8 +187,8 @@ def test_explain_tells_the_story_of_a_value() -> None:
 
 
 def test_locate() -> None:
-    write("library/a.yaml", TOOL.format(name="plain"))
-    write("main.yaml", MAIN)
+    write_file("library/a.yaml", TOOL.format(name="plain"))
+    write_file("main.yaml", MAIN)
     loaded = equipage.load("main.yaml", env={})
     span = loaded.locate("tools[0].tool.name")
     assert span is not None
@@ -201,14 +196,16 @@ def test_locate() -> None:
 
 
 def test_the_key_of_an_included_value_stands_where_it_was_included() -> None:
-    write("library/a.yaml", "anything: 1\n")
-    write("main.yaml", "server: {name: demo}\nnonsense:\n  $include: a.yaml\n")
+    write_file("library/a.yaml", "anything: 1\n")
+    write_file("main.yaml", "server: {name: demo}\nnonsense:\n  $include: a.yaml\n")
     (finding,) = equipage.check(["main.yaml"], kind="server", env={}).warnings
     assert (str(finding).partition(" ")[0], finding.path) == ("main.yaml:2:1:", "nonsense")
 
 
 def test_explain_takes_the_authors_path_and_the_programs() -> None:
-    write("main.yaml", "server: {name: demo}\nbehavior: {delivery: slow_loris, byte_delay_ms: 7}\n")
+    write_file(
+        "main.yaml", "server: {name: demo}\nbehavior: {delivery: slow_loris, byte_delay_ms: 7}\n"
+    )
     loaded = equipage.load("main.yaml", kind="server", env={})
     for path in ("behavior.byte_delay_ms", "baseline.behavior.delivery.byte_delay_ms"):
         story = loaded.explain(path)
@@ -216,8 +213,8 @@ def test_explain_takes_the_authors_path_and_the_programs() -> None:
 
 
 def test_a_path_made_absolute_counts_as_it_was_written() -> None:
-    write("a/main.yaml", "server: {name: demo}\nlogging: {output: log.txt}\n")
-    write("b/main.yaml", "server: {name: demo}\nlogging: {output: log.txt}\n")
+    write_file("a/main.yaml", "server: {name: demo}\nlogging: {output: log.txt}\n")
+    write_file("b/main.yaml", "server: {name: demo}\nlogging: {output: log.txt}\n")
     first, second = (equipage.load(f"{folder}/main.yaml", kind="server", env={}) for folder in "ab")
     assert first.config.logging.output == str(Path("a/log.txt").absolute())
     assert first.config != second.config
@@ -225,7 +222,7 @@ def test_a_path_made_absolute_counts_as_it_was_written() -> None:
 
 
 def test_a_limit_set_outside_has_no_place() -> None:
-    write("main.yaml", "server: {name: demo}\n")
+    write_file("main.yaml", "server: {name: demo}\n")
     (finding,) = equipage.check(
         ["main.yaml"], kind="server", env={"THOUGHTJACK_MAX_TOOLS": "many"}
     ).warnings

@@ -18,8 +18,8 @@ from equipage.core.source import Source, Span
 from equipage.loading.recognise import all_codes
 from equipage.render import sarif
 from equipage.workspace.report import FileReport, Report
+from lab import TESTS
 
-TESTS = Path(__file__).parents[1]
 SCHEMA = json.loads((TESTS / "data" / "sarif-2.1.0-minimal.schema.json").read_text())
 VALIDATOR = Draft202012Validator(SCHEMA, format_checker=Draft202012Validator.FORMAT_CHECKER)
 CODES = {code.name: code for code in CORE_CODES}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -12,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import equipage
+from lab import environment, repository
 
 from . import world
 
@@ -28,12 +28,9 @@ print(loaded[0].digest, loaded[1].digest, len(loaded[0].sources))
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / ".git").mkdir()
     monkeypatch.chdir(tmp_path)
     tool = "tool: {name: t%d, description: '${A} d', inputSchema: {type: object}}\nresponse: {content: [{type: text, text: t}]}\n"
-    (tmp_path / "library").mkdir()
-    for number in range(30):
-        (tmp_path / "library" / f"{number}.yaml").write_text(tool % number)
+    repository(tmp_path, {f"library/{number}.yaml": tool % number for number in range(30)})
     includes = "".join(f"  - $include: {number}.yaml\n" for number in range(30))
     (tmp_path / "main.yaml").write_text(f"server: {{name: '${{A}}'}}\ntools:\n{includes}")
     world.TOOLPACK.write(tmp_path)
@@ -42,12 +39,11 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_processes(project: Path) -> None:
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
     running = [
         subprocess.Popen(
             [sys.executable, "-c", SCRIPT, "main.yaml"],
             cwd=project,
-            env={**env, "PYTHONHASHSEED": str(number)},
+            env=environment(PYTHONHASHSEED=str(number)),
             stdout=subprocess.PIPE,
             text=True,
         )

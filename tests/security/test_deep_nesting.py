@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 
 from clock import SLACK, Clock
-from equipage.loading.pipeline import Outcome
+from equipage.loading.outcome import Outcome
+from lab import in_small_thread
 
 from . import world
-from .world import Sample, in_small_thread, load
+from .world import Sample, load
 
 DEPTHS = [10, 100, 1_000, 10_000, 100_000, 1_000_000]
 #: What a load may take, in time of its own.

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from lab import write
+
 from . import world
 from .world import load
 
@@ -93,10 +95,9 @@ def test_other_tools(
     import equipage
 
     monkeypatch.chdir(tmp_path)
-    path = tmp_path / folder / ("a.agent.md" if "github" in folder else "a.md")
-    path.parent.mkdir(parents=True)
-    path.write_bytes(TABLE[name][0].encode())
-    report = equipage.check([str(path)], env={})
+    path = f"{folder}/" + ("a.agent.md" if "github" in folder else "a.md")
+    write(tmp_path, {path: TABLE[name][0]})
+    report = equipage.check([path], env={})
     world.no_bug(report.diagnostics)
     if name not in ("plain", *FINE):
         assert report.diagnostics or name in ("plus signs", "a byte order mark"), "silent"

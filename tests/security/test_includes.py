@@ -6,29 +6,21 @@ from pathlib import Path
 
 import pytest
 
+import lab
 from clock import SLACK, Clock
-from equipage.loading.pipeline import Outcome, load_path
-from equipage.loading.recognise import kind_named
-from equipage.loading.request import Request
+from equipage.loading.outcome import Outcome
+from lab import repository
 
 from . import world
 
 TOOL = "tool: {name: %s, description: d, inputSchema: {type: object, default: %s}}\nresponse: {content: [{type: text, text: t}]}\n"
 
 
-def build(folder: Path, files: dict[str, str]) -> None:
-    (folder / ".git").mkdir(exist_ok=True)
-    for name, text in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-
-
 def load(folder: Path, main: str, env: dict[str, str] | None = None) -> tuple[Outcome, float]:
-    build(folder, {"main.yaml": main})
-    request = Request(env=env or {}, options={"library": str(folder / "library")})
+    repository(folder, {"main.yaml": main})
+    options = {"library": str(folder / "library")}
     with Clock() as clock:
-        outcome = load_path(str(folder / "main.yaml"), kind_named("server"), request)
+        outcome = lab.load(folder / "main.yaml", env=env or {}, options=options)
         loaded = outcome.loaded()
         if loaded is not None:
             assert loaded.digest
@@ -39,7 +31,7 @@ def load(folder: Path, main: str, env: dict[str, str] | None = None) -> tuple[Ou
 @pytest.mark.parametrize("length", [1, 2, 3, 9])
 def test_a_cycle_is_told_once_and_ends(length: int, tmp_path: Path) -> None:
     ring = {f"library/{n}.yaml": f"{{$include: {(n + 1) % length}.yaml}}" for n in range(length)}
-    build(tmp_path, ring)
+    repository(tmp_path, ring)
     outcome, seconds = load(tmp_path, "server: {name: a}\ntools: [{$include: 0.yaml}]\n")
     assert [each.code for each in outcome.errors] == ["include-cycle"]
     assert seconds < SLACK
@@ -48,7 +40,7 @@ def test_a_cycle_is_told_once_and_ends(length: int, tmp_path: Path) -> None:
 def test_many_ways_into_one_cycle(tmp_path: Path) -> None:
     """Twenty files that all include each other have more cycles than anybody could list."""
     every = "[" + ", ".join(f"{{$include: {n}.yaml}}" for n in range(20)) + "]"
-    build(tmp_path, {f"library/{n}.yaml": every for n in range(20)})
+    repository(tmp_path, {f"library/{n}.yaml": every for n in range(20)})
     outcome, seconds = load(tmp_path, f"server: {{name: a}}\ntools: {every}\n")
     assert world.codes(outcome) & {"include-cycle", "include-depth"}
     assert len(outcome.diagnostics) < 1_000
@@ -70,7 +62,7 @@ def test_a_diamond_is_not_walked_by_every_path(
         + "}\n"
         for n in range(depth)
     }
-    build(tmp_path, {**files, f"library/{depth}.yaml": "{end: 1}\n"})
+    repository(tmp_path, {**files, f"library/{depth}.yaml": "{end: 1}\n"})
     outcome, seconds = load(tmp_path, world.server_with("{$include: 0.yaml}"), env)
     if width**depth > 1_000_000:
         assert world.codes(outcome) & {"composed-too-large", "nesting-too-deep"}, (
@@ -81,7 +73,7 @@ def test_a_diamond_is_not_walked_by_every_path(
 
 def test_a_large_file_included_often(tmp_path: Path) -> None:
     """Two files of some megabytes, multiplied: a thousand million nodes, if they were written out."""
-    build(tmp_path, {"library/big.yaml": "[" + "1, " * 300_000 + "1]\n"})
+    repository(tmp_path, {"library/big.yaml": "[" + "1, " * 300_000 + "1]\n"})
     many = "[" + "{$include: big.yaml}, " * 3_000 + "1]"
     outcome, seconds = load(tmp_path, world.server_with(many))
     assert "composed-too-large" in world.codes(outcome)
@@ -89,7 +81,7 @@ def test_a_large_file_included_often(tmp_path: Path) -> None:
 
 
 def test_a_long_text_read_often(tmp_path: Path) -> None:
-    build(tmp_path, {"library/big.txt": "x" * 9_000_000})
+    repository(tmp_path, {"library/big.txt": "x" * 9_000_000})
     many = "[" + "{$file: big.txt}, " * 3_000 + "1]"
     outcome, seconds = load(tmp_path, world.server_with(many))
     assert "composed-too-large" in world.codes(outcome)
@@ -97,7 +89,7 @@ def test_a_long_text_read_often(tmp_path: Path) -> None:
 
 
 def test_a_long_text_in_a_blueprint_read_often(tmp_path: Path) -> None:
-    build(tmp_path, {"big.txt": "x" * 9_000_000})
+    repository(tmp_path, {"big.txt": "x" * 9_000_000})
     many = "".join(f"  k{n}: {{$file: big.txt}}\n" for n in range(1_000))
     with Clock() as clock:
         outcome = world.load(world.BLUEPRINT, tmp_path, f"{world.BLUEPRINT.text}metadata:\n{many}")
@@ -107,7 +99,7 @@ def test_a_long_text_in_a_blueprint_read_often(tmp_path: Path) -> None:
 
 def test_fan_out_is_linear(tmp_path: Path) -> None:
     """A thousand small files, each included ten times, load: nothing is read or parsed twice."""
-    build(tmp_path, {f"library/{n}.yaml": TOOL % (f"t{n}", "1") for n in range(900)})
+    repository(tmp_path, {f"library/{n}.yaml": TOOL % (f"t{n}", "1") for n in range(900)})
     many = "\n".join(f"  - $include: {n}.yaml" for n in range(900))
     outcome, seconds = load(tmp_path, f"server: {{name: a}}\ntools:\n{many}\n")
     assert outcome.ok, outcome.diagnostics[:3]
@@ -120,7 +112,7 @@ def test_fan_out_is_linear(tmp_path: Path) -> None:
 )
 def test_depth_has_a_cap_and_a_name(depth: int, code: str | None, tmp_path: Path) -> None:
     files = {f"library/{n}.yaml": f"{{$include: {n + 1}.yaml}}" for n in range(depth - 1)}
-    build(tmp_path, {**files, f"library/{depth - 1}.yaml": TOOL % ("t", "1")})
+    repository(tmp_path, {**files, f"library/{depth - 1}.yaml": TOOL % ("t", "1")})
     outcome, seconds = load(tmp_path, "server: {name: a}\ntools: [{$include: 0.yaml}]\n")
     assert [each.code for each in outcome.errors] == ([code] if code else [])
     assert seconds < SLACK
@@ -128,7 +120,7 @@ def test_depth_has_a_cap_and_a_name(depth: int, code: str | None, tmp_path: Path
 
 def test_no_variable_lifts_the_cap(tmp_path: Path) -> None:
     files = {f"library/{n}.yaml": f"{{$include: {n + 1}.yaml}}" for n in range(2_000)}
-    build(tmp_path, {**files, "library/2000.yaml": TOOL % ("t", "1")})
+    repository(tmp_path, {**files, "library/2000.yaml": TOOL % ("t", "1")})
     env = {"THOUGHTJACK_MAX_INCLUDE_DEPTH": "100000"}
     outcome, seconds = load(tmp_path, "server: {name: a}\ntools: [{$include: 0.yaml}]\n", env)
     assert [each.code for each in outcome.errors] == ["include-depth"]
@@ -142,7 +134,7 @@ def test_an_override_over_an_override(tmp_path: Path) -> None:
         f"library/{n}.yaml": f"{{$include: {n + 1}.yaml, override: {{response: {{content: [{{type: text, text: t{n}}}]}}}}}}\n"
         for n in range(8)
     }
-    build(tmp_path, {**files, "library/8.yaml": TOOL % ("t", "1")})
+    repository(tmp_path, {**files, "library/8.yaml": TOOL % ("t", "1")})
     outcome, seconds = load(tmp_path, "server: {name: a}\ntools: [{$include: 0.yaml}]\n")
     assert outcome.ok, outcome.diagnostics
     assert outcome.config.baseline.tools[0].response.content[0].text == "t0"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from . import world
-from .world import Sample, load, run_python
+from .world import Sample, load, run_script
 
 TAGS = [
     "!!python/object/apply:os.system ['touch pwned']",
@@ -101,9 +101,9 @@ def test_a_template_in_a_prompt(template: str, tmp_path: Path) -> None:
 
 def test_no_load_executes_imports_or_starts_anything(tmp_path: Path) -> None:
     """Python itself tells of every execution: nothing is started, compiled or imported because of a file."""
-    done = run_python("watched.py", "execution", str(tmp_path), cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert json.loads(done.stdout) == []
+    done = run_script("watched.py", "execution", str(tmp_path), cwd=tmp_path)
+    assert done.code == 0, done.out + done.err
+    assert json.loads(done.out) == []
 
 
 def _only_plain(value: object) -> None:

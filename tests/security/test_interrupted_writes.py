@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import resource
 import signal
 import subprocess
@@ -13,40 +12,27 @@ from pathlib import Path
 
 import pytest
 
+import lab
+from lab import Result, environment, python, repository
+
 OLD = "server: {name: a, versoin: 1.0.0}\ntools: []\n"
 
 
-def command(
-    folder: Path, *arguments: str, limit: int | None = None
-) -> subprocess.CompletedProcess[str]:
+def command(folder: Path, *arguments: str, limit: int | None = None) -> Result:
     """Run `equipage` in a folder; with a limit, no file may grow beyond it."""
-    env = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(each for each in sys.path if each),
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
 
     def confine() -> None:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (limit or 0, limit or 0))
 
-    return subprocess.run(
-        [sys.executable, "-m", "equipage", *arguments],
-        cwd=folder,
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        preexec_fn=None if limit is None else confine,  # noqa: PLW1509, RUF100 - one thread only
-    )
+    env = environment(PYTHONDONTWRITEBYTECODE="1")
+    confined = None if limit is None else confine
+    return lab.command(*arguments, cwd=folder, env=env, preexec_fn=confined)
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    (tmp_path / ".git").mkdir()
-    (tmp_path / "main.yaml").write_text(OLD)
-    return tmp_path
+    return repository(tmp_path, {"main.yaml": OLD})
 
 
 def nothing_left(folder: Path, *names: str) -> None:
@@ -55,14 +41,14 @@ def nothing_left(folder: Path, *names: str) -> None:
 
 def test_fix_works_at_all(project: Path) -> None:
     done = command(project, "check", "--fix", "main.yaml")
-    assert "version: 1.0.0" in (project / "main.yaml").read_text(), done.stdout + done.stderr
+    assert "version: 1.0.0" in (project / "main.yaml").read_text(), done.out + done.err
 
 
 def test_fix_without_room(project: Path) -> None:
     done = command(project, "check", "--fix", "main.yaml", limit=10)
     assert (project / "main.yaml").read_text() == OLD
     nothing_left(project)
-    assert done.returncode in (0, 1, 2), done.stderr
+    assert done.code in (0, 1, 2), done.err
 
 
 def test_lock_without_room(project: Path) -> None:
@@ -70,12 +56,12 @@ def test_lock_without_room(project: Path) -> None:
     done = command(project, "lock", "main.yaml", "--output", "main.lock", limit=10)
     assert (project / "main.lock").read_text() == "the old one"
     nothing_left(project, "main.lock")
-    assert done.returncode == 2, done.stderr
+    assert done.code == 2, done.err
 
 
 def test_new_without_room(project: Path) -> None:
     done = command(project, "new", "server", "other", limit=10)
-    assert done.returncode == 2, done.stderr
+    assert done.code == 2, done.err
     nothing_left(project)
 
 
@@ -83,7 +69,7 @@ def test_new_never_replaces(project: Path) -> None:
     (project / "other.yaml").write_text("mine")
     done = command(project, "new", "server", "other")
     assert (project / "other.yaml").read_text() == "mine"
-    assert done.returncode == 2
+    assert done.code == 2
 
 
 @pytest.fixture
@@ -143,15 +129,7 @@ writing.write_whole(sys.argv[1], b"new " * 100_000)
 @pytest.mark.parametrize("point", ["open", "fsync", "replace", "chmod"])
 def test_a_kill_at_every_step(point: str, project: Path) -> None:
     """Killed before a step, the old file is there as it was."""
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, "main.yaml", point],
-        cwd=project,
-        env=env,
-        check=False,
-        timeout=60,
-    )
-    assert done.returncode == -9
+    assert python("-c", KILLED, "main.yaml", point, cwd=project).code == -9
     assert (project / "main.yaml").read_text() == OLD
 
 
@@ -162,9 +140,8 @@ def test_readers_never_see_half_a_file(project: Path) -> None:
         "import sys, itertools\nfrom equipage.files.writing import write_whole\n"
         "for letter in itertools.cycle('ab'): write_whole('main.yaml', ('# ' + letter * 200_000 + '\\n').encode())\n"
     )
-    env = {**os.environ, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
     (project / "main.yaml").write_bytes(texts[0])
-    writer = subprocess.Popen([sys.executable, "-c", script], cwd=project, env=env)
+    writer = subprocess.Popen([sys.executable, "-c", script], cwd=project, env=environment())
     try:
         deadline = time.monotonic() + 2
         while time.monotonic() < deadline:

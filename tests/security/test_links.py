@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -21,6 +20,7 @@ from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import kind_named
 from equipage.loading.request import Request
 from equipage.render import text as text_render
+from lab import Link, command, environment, write
 
 from . import world
 from .world import CANARY
@@ -290,10 +290,9 @@ def test_a_walk_shows_nothing_of_what_a_link_leads_to(
             if len(each) >= 20
         ),
     }
-    Path(name).parent.mkdir(parents=True, exist_ok=True)
-    Path(name).symlink_to(os.path.abspath(target))
-    for command in COMMANDS:
-        main(command.split())
+    write(".", {name: Link(os.path.abspath(target))})
+    for line in COMMANDS:
+        main(line.split())
         said = "".join(capsys.readouterr())
         assert not [each for each in secrets if each in said], said
         assert "a bug in equipage" not in said
@@ -313,8 +312,7 @@ def test_a_link_out_of_the_project_is_told(
 ) -> None:
     monkeypatch.chdir(project)
     (project.parent / "outside/a.txt").write_text("server: {name: 1}\ntools: []\n")
-    (project / name).parent.mkdir(parents=True, exist_ok=True)
-    (project / name).symlink_to(project.parent / "outside/a.txt")
+    write(project, {name: Link(f"{project.parent}/outside/a.txt")})
     report = equipage.check(["."], env={})
     assert [f"{each.name}: {each.code}" for each in report.diagnostics] == told
     assert report.ok
@@ -371,13 +369,8 @@ def test_a_profile_from_outside_is_read_and_not_shown(
 )
 def test_the_environment_of_the_process_is_no_file(project: Path, name: str) -> None:
     """A system shows it as one, and a link in a project may lead there. It is refused to whoever names the link, too."""
-    (project / name).parent.mkdir(parents=True, exist_ok=True)
-    (project / name).symlink_to("/proc/self/environ")
-    env = {"CANARY": CANARY, "PYTHONPATH": os.pathsep.join(each for each in sys.path if each)}
+    write(project, {name: Link("/proc/self/environ")})
     for path in (".", name):
-        command = [sys.executable, "-m", "equipage", "check", path]
-        done = subprocess.run(
-            command, cwd=project, env=env, capture_output=True, text=True, timeout=60, check=False
-        )
-        assert CANARY not in done.stdout + done.stderr
-        assert path == "." or "is not a regular file" in done.stdout + done.stderr
+        done = command("check", path, cwd=project, env=environment(CANARY=CANARY))
+        assert CANARY not in done.out + done.err
+        assert path == "." or "is not a regular file" in done.out + done.err

@@ -16,6 +16,7 @@ from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import kind_named
 from equipage.loading.request import Request
 from equipage.views.lock import lock_of, read, verify, write
+from lab import load, repository
 
 FILES = {
     "main.yaml": "# a comment\nserver: {name: a, version: 1.0.0}\ntools:\n  - $include: one.yaml\n  - $include: two.yaml\n",
@@ -27,10 +28,7 @@ FILES = {
 
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name, text in FILES.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text)
-    (tmp_path / ".git").mkdir()
+    repository(tmp_path, FILES)
     monkeypatch.chdir(tmp_path)
     assert main(["lock", "main.yaml", "--output", "main.lock"]) == 0
     return tmp_path
@@ -75,7 +73,7 @@ def _meaning(project: Path) -> object:
     kept = {name: (project / name).read_bytes() for name in FILES}
     for name, text in FILES.items():
         (project / name).write_text(text)
-    loaded = load_path("main.yaml", kind_named("server"), Request(env={})).loaded()
+    loaded = load("main.yaml").loaded()
     for name, data in kept.items():
         (project / name).write_bytes(data)
     assert loaded is not None

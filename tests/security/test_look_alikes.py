@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import equipage
+from lab import repository
 
 from . import world
 from .world import Sample, load
@@ -141,11 +142,8 @@ def test_hidden_text_in_what_an_agent_reads(
     file: str, text: str, sign: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / ".git").mkdir()
-    path = tmp_path / file
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text.replace("%s", ""), encoding="utf-8")
+    repository(tmp_path, {file: text.replace("%s", "")})
     quiet = {each.code for each in equipage.check([file], env={}).diagnostics}
-    path.write_text(text.replace("%s", sign), encoding="utf-8")
+    repository(tmp_path, {file: text.replace("%s", sign)})
     found = {each.code for each in equipage.check([file], env={}).diagnostics} - quiet
     assert found, "nobody was told"

@@ -16,6 +16,7 @@ import pytest
 import equipage
 from clock import promised
 from equipage.kinds.blueprint import expanding as blueprints
+from lab import repository
 
 pytestmark = pytest.mark.long
 
@@ -239,10 +240,7 @@ def test_time_grows_with_the_text(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     files, code, told = make(count)
-    (tmp_path / ".git").mkdir()
-    for name, text in files.items():
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / name).write_text(text)
+    repository(tmp_path, files)
     kind = {
         "team.json": "blueprint",
         "team.yaml": "blueprint",

@@ -7,7 +7,6 @@ import random
 import string
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,8 +18,7 @@ from equipage.loading.model import type_info
 from equipage.loading.pipeline import load_text
 from equipage.loading.recognise import kind_named
 from equipage.loading.request import Request
-
-CASES = Path(__file__).resolve().parents[1] / "cases"
+from lab import CASES
 
 #: One document for each kind in which as many fields as possible are set, as plain data.
 Doc = dict[str, Any]

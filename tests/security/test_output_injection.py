@@ -6,7 +6,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ import equipage
 from clock import SLACK, Clock
 from equipage.cli.main import main
 from equipage.render import text as text_render
+from lab import command, environment
 
 from . import world
 
@@ -67,21 +67,9 @@ def write(folder: Path, evil: str) -> None:
 
 
 def run(folder: Path, *arguments: str) -> str:
-    env = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(each for each in sys.path if each),
-        "COLUMNS": "200",
-    }
-    done = subprocess.run(
-        [sys.executable, "-m", "equipage", *arguments],
-        cwd=folder,
-        env=env,
-        capture_output=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode in (0, 1), done.stderr.decode()
-    return done.stdout.decode("utf-8") + done.stderr.decode("utf-8")
+    done = command(*arguments, cwd=folder, env=environment(COLUMNS="200"))
+    assert done.code in (0, 1), done.err
+    return done.out + done.err
 
 
 @pytest.fixture(scope="module")

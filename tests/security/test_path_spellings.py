@@ -18,7 +18,7 @@ from equipage.kinds.blueprint.expanding import expand
 from equipage.kinds.toolpack.loader import ToolpackLoader
 
 from . import world
-from .world import CANARY, run_python
+from .world import CANARY, run_script
 
 #: Spellings of a way out of `project/sub` to a file beside the project. `{out}` is that file, absolute.
 SPELLINGS = [
@@ -223,9 +223,9 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Answers:
         jobs[len(jobs) // len(DIRECTIVES) * number - 1] for number in range(1, len(DIRECTIVES) + 1)
     ]
     (top / "jobs.json").write_text(json.dumps([*last, *jobs]))
-    done = run_python("watched.py", "opens", str(top / "jobs.json"), cwd=top)
-    assert done.returncode == 0, done.stderr
-    given = iter(json.loads(done.stdout)[len(last) :])
+    done = run_script("watched.py", "opens", str(top / "jobs.json"), cwd=top)
+    assert done.code == 0, done.err
+    given = iter(json.loads(done.out)[len(last) :])
     return {
         directive.name: [(each, next(given)) for each in spellings(top / str(number), directive)]
         for number, directive in enumerate(DIRECTIVES)

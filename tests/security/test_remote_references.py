@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import pytest
 
 from . import world
-from .world import CANARY, run_python
+from .world import CANARY, run_script
 
 
 class _Door(socketserver.BaseRequestHandler):
@@ -77,9 +77,9 @@ def test_nobody_knocks(scheme: str, door: tuple[int, list[str]], tmp_path: Path)
         names.append(name)
     (tmp_path / "project" / ".git").mkdir()
     (tmp_path / "jobs.json").write_text(json.dumps(jobs))
-    done = run_python("watched.py", "sockets", str(tmp_path / "jobs.json"), cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    for name, answer in zip(names, json.loads(done.stdout), strict=True):
+    done = run_script("watched.py", "sockets", str(tmp_path / "jobs.json"), cwd=tmp_path)
+    assert done.code == 0, done.err
+    for name, answer in zip(names, json.loads(done.out), strict=True):
         *said, text = answer["said"]
         assert answer["seen"] == [], name
         assert CANARY not in text, name

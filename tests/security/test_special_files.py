@@ -18,7 +18,7 @@ from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem
 
 from . import world
-from .world import run_python
+from .world import run_script
 
 SECONDS = 10  # of a clock on the wall: a hang would be for ever
 
@@ -242,8 +242,8 @@ def test_a_pipe_in_the_place_of_settings(name: str) -> None:
     Path(".git/info").mkdir()
     os.mkfifo(name)
     Path("main.yaml").write_text("server: {name: a}\ntools: []\n")
-    done = run_python("checking.py", ".", cwd=Path.cwd(), timeout=SECONDS)
-    assert done.returncode == 0, done.stderr
+    done = run_script("checking.py", ".", cwd=Path.cwd(), timeout=SECONDS)
+    assert done.code == 0, done.err
 
 
 @pytest.mark.parametrize("name", ["pyproject.toml", "equipage.toml", ".gitignore"])
@@ -254,8 +254,8 @@ def test_settings_without_end(name: str) -> None:
         except OSError:
             pytest.skip("the file system does not take it")
     Path("main.yaml").write_text("server: {name: a}\ntools: []\n")
-    done = run_python("checking.py", ".", cwd=Path.cwd(), timeout=SECONDS)
-    assert done.returncode == 0, done.stderr
+    done = run_script("checking.py", ".", cwd=Path.cwd(), timeout=SECONDS)
+    assert done.code == 0, done.err
 
 
 @pytest.mark.parametrize(

@@ -10,23 +10,19 @@ from pathlib import Path
 
 import pytest
 
+from lab import environment, repository
+
 COMMAND = ("lock", "main.yaml", "-o")
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    (tmp_path / ".git").mkdir()
-    (tmp_path / "main.yaml").write_text("server: {name: a}\ntools: []\n")
-    return tmp_path
+    return repository(tmp_path, {"main.yaml": "server: {name: a}\ntools: []\n"})
 
 
 def start(folder: Path, *arguments: str) -> subprocess.Popen[str]:
     """`equipage` in a shell of its own, so that redirections can be part of it."""
-    env = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(each for each in sys.path if each),
-        "PYTHON": sys.executable,
-    }
+    env = environment(PYTHON=sys.executable)
     line = f'"$PYTHON" -m equipage {" ".join(arguments)}'
     pipe = subprocess.PIPE
     return subprocess.Popen(

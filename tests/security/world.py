@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
-import threading
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import equipage
+import lab
 from equipage.core.diagnostics import Diagnostic
-from equipage.loading.pipeline import Outcome, load_path
-from equipage.loading.recognise import kind_named
-from equipage.loading.request import Request
+from equipage.loading.outcome import Outcome
+from lab import SOURCES, TESTS, Result, environment, python, repository, write
 
-T = TypeVar("T")
-
-SMALL_STACK = 512 * 1024
 CANARY = "c4n4ry-outside-the-walls"
-HERE = Path(__file__).parent
 
 
 @dataclass(frozen=True)
@@ -35,13 +27,7 @@ class Sample:
     options: tuple[tuple[str, Any], ...] = ()
 
     def write(self, folder: Path, text: str | bytes | None = None) -> Path:
-        path = folder / self.file
-        path.parent.mkdir(parents=True, exist_ok=True)
-        content = self.text if text is None else text
-        path.write_bytes(
-            content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass")
-        )
-        return path
+        return write(folder, {self.file: self.text if text is None else text}) / self.file
 
 
 SERVER = Sample("server", "main.yaml", "server: {name: a, version: 1.0.0}\ntools: []\n")
@@ -130,11 +116,10 @@ SAMPLES = (
 
 def load(sample: Sample, folder: Path, text: str | bytes | None = None, **options: Any) -> Outcome:
     """Write a file of the sample's kind and load it. The folder is a project of its own."""
-    (folder / ".git").mkdir(exist_ok=True)
-    path = sample.write(folder, text)
+    path = sample.write(repository(folder), text)
     env = options.pop("env", {})
-    request = Request(env=env, options={**dict(sample.options), **options}, project=str(folder))
-    return load_path(str(path), kind_named(sample.kind), request)
+    options = {**dict(sample.options), **options}
+    return lab.load(path, sample.kind, env=env, options=options, project=str(folder))
 
 
 def codes(outcome: Outcome | equipage.Report) -> set[str]:
@@ -145,45 +130,8 @@ def no_bug(diagnostics: tuple[Diagnostic, ...]) -> None:
     assert [each for each in diagnostics if each.code == "internal-error"] == []
 
 
-def in_small_thread(run: Callable[[], T]) -> T:
-    """The result of `run` in a thread whose stack is as small as systems make them."""
-    result: list[T] = []
-    failure: list[BaseException] = []
-
-    def target() -> None:
-        try:
-            result.append(run())
-        except BaseException as error:  # noqa: BLE001, RUF100 - handed to the caller
-            failure.append(error)
-
-    before = threading.stack_size(SMALL_STACK)
-    try:
-        thread = threading.Thread(target=target)
-        thread.start()
-    finally:
-        threading.stack_size(before)
-    thread.join()
-    if failure:
-        raise failure[0]
-    return result[0]
-
-
-def run_python(
-    script: str, *arguments: str, cwd: Path | None = None, **more: Any
-) -> subprocess.CompletedProcess[str]:
+def run_script(name: str, *arguments: str, cwd: Path, timeout: float = 120) -> Result:
     """Run a script of this folder in a Python of its own."""
-    env = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(each for each in sys.path if each),
-        **more.pop("env", {}),
-    }
-    return subprocess.run(
-        [sys.executable, str(HERE / script), *arguments],
-        cwd=cwd,
-        env=env,
-        capture_output=True,
-        text=True,
-        timeout=more.pop("timeout", 120),
-        check=False,
-        **more,
-    )
+    env = environment(PYTHONPATH=f"{SOURCES}{os.pathsep}{TESTS}")
+    script = str(TESTS / "security" / name)
+    return python(script, *arguments, cwd=cwd, env=env, timeout=timeout)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -18,10 +17,9 @@ from equipage.syntax.frontmatter import (
     body_after,
     split,
 )
+from lab import TESTS
 
-ROWS = json.loads(
-    (Path(__file__).parents[1] / "data" / "frontmatter_split.json").read_text(encoding="utf-8")
-)
+ROWS = json.loads((TESTS / "data" / "frontmatter_split.json").read_text(encoding="utf-8"))
 
 
 def parts(text: str, grammar: Grammar) -> dict[str, str] | None:

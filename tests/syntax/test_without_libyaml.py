@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 from casefiles import cases_in
+from lab import CASES, SOURCES, TESTS, environment, python
 
-TESTS = Path(__file__).parents[1]
 CODE = re.compile(r"^\S.*?: (?:error|warning|note)\[([a-z0-9-]+)\]", re.MULTILINE)
 
 #: Loads each case in a folder of its own and prints its codes and its result.
@@ -20,7 +19,7 @@ sys.modules["yaml.cyaml"] = None
 import json, os
 from pathlib import Path
 from casefiles import cases_in
-from equipage.syntax.yaml import ENGINE
+from equipage.syntax.yaml.parser import ENGINE
 assert ENGINE == "PyYAML", ENGINE
 home = Path.cwd()
 outcomes = {}
@@ -37,18 +36,11 @@ print(json.dumps(outcomes))
 
 
 def test_the_same_codes_and_the_same_results(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(TESTS / "cases")],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(TESTS)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    outcomes = json.loads(done.stdout)
-    for case in cases_in(TESTS / "cases"):
+    env = environment(PYTHONPATH=f"{SOURCES}{os.pathsep}{TESTS}")
+    done = python("-c", SCRIPT, str(CASES), cwd=tmp_path, env=env, timeout=300)
+    assert done.code == 0, done.err
+    outcomes = json.loads(done.out)
+    for case in cases_in(CASES):
         codes, result = outcomes.pop(str(case.path))
         assert codes == CODE.findall(case.findings), case.path
         if case.has_result:

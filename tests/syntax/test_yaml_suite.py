@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
 from equipage.syntax import SyntaxProblem
-from equipage.syntax.yaml import ENGINE, load
+from equipage.syntax.yaml import load
+from equipage.syntax.yaml.parser import ENGINE
+from lab import REPOSITORY, SHARED
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-SUITE = REPOSITORY.parent / "shared" / "suites" / "yaml-test-suite.jsonl"
+SUITE = SHARED / "suites" / "yaml-test-suite.jsonl"
 LISTED = re.compile(r"^\| `([^`]+)` \| (refused|accepted|other value) \| (\S.*) \|$", re.MULTILINE)
 
 pytestmark = [

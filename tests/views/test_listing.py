@@ -10,25 +10,30 @@ from equipage.cli.main import main
 from equipage.loading.request import Request
 from equipage.views.listing import list_all
 from equipage.workspace.report import check_paths
+from lab import repository, write
 
 AGENT = "---\ndescription: {}\n---\nYou work.\n"
 
 
 @pytest.fixture
 def request_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Request:
-    project, user = tmp_path / "project", tmp_path / "xdg"
-    for path, text in {
-        project / ".defect/agents/both.md": AGENT.format("the project's"),
-        project
-        / ".defect/agents/mine/config.toml": 'description = "a folder"\n[prompt]\ntext = "x"\n',
-        project / ".defect/agents/bad.md": "---\ndescription: 5\n",
-        user / "defect/agents/both.md": AGENT.format("the user's"),
-        user / "defect/agents/yours.md": AGENT.format("the user's, too"),
-        user / "defect/agents/mine/system.md": "no profile\n",
-    }.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    (project / ".git").mkdir()
+    user = tmp_path / "xdg"
+    project = repository(
+        tmp_path / "project",
+        {
+            ".defect/agents/both.md": AGENT.format("the project's"),
+            ".defect/agents/mine/config.toml": 'description = "a folder"\n[prompt]\ntext = "x"\n',
+            ".defect/agents/bad.md": "---\ndescription: 5\n",
+        },
+    )
+    write(
+        user / "defect" / "agents",
+        {
+            "both.md": AGENT.format("the user's"),
+            "yours.md": AGENT.format("the user's, too"),
+            "mine/system.md": "no profile\n",
+        },
+    )
     monkeypatch.chdir(project)
     return Request(env={"XDG_CONFIG_HOME": str(user)}, shared=True)
 
@@ -92,7 +97,7 @@ def test_errors_of_the_user_can_be_checked(
     Path(".defect/agents/bad.md").unlink()
     assert main(["list", "."]) == 1
     note = capsys.readouterr().err
-    assert note == f"equipage: 1 file has errors, see: equipage check {user}/defect/agents/z.md\n"
+    assert note == f"equipage: 1 file has errors; run `equipage check {user}/defect/agents/z.md`\n"
     assert main(note.partition("equipage check ")[2].join(["check ", ""]).split()) == 1
 
 

@@ -18,14 +18,14 @@ import tiny
 from casefiles import Case, cases_in
 from equipage.loading.kind import Kind
 from equipage.loading.model import Shape, build
-from equipage.loading.pipeline import Outcome
+from equipage.loading.outcome import Outcome
 from equipage.loading.recognise import kind_named, names
 from equipage.loading.schema import accept
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value
 from equipage.views.schema import VARIABLE, schema_for
+from lab import CASES
 
-CASES = Path(__file__).parents[1] / "cases"
 #: Cases that load only because an option asks for it; the schema speaks of what everybody accepts.
 BY_OPTION = {"toolpack/legacy-keys-option-reads-old-names.md"}
 

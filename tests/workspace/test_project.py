@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ import equipage
 from equipage.loading.request import Request
 from equipage.workspace.project import Projects, Selection
 from equipage.workspace.report import Report, check_paths
+from lab import check, command, write
 
 SERVER = "server: {name: x}\ntools: []\nextra: 1\n"
 
@@ -20,17 +19,6 @@ SERVER = "server: {name: x}\ntools: []\nextra: 1\n"
 @pytest.fixture(autouse=True)
 def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-
-
-def write(**files: str) -> None:
-    for name, text in files.items():
-        path = Path(name.replace("__", "/").replace("_", "."))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-
-
-def check(*paths: str) -> Report:
-    return equipage.check(paths or ["."], env={})
 
 
 def told(report: Report) -> list[str]:
@@ -55,30 +43,33 @@ def told(report: Report) -> list[str]:
     ],
 )
 def test_settings_are_told_by_what_the_file_means(text: str, counts: bool) -> None:
-    write(sub__a_yaml=SERVER, sub__pyproject_toml=text)
+    write(".", {"sub/a.yaml": SERVER, "sub/pyproject.toml": text})
     assert [each.code for each in check("sub").diagnostics] == ([] if counts else ["unknown-field"])
     assert Path(Projects().of("sub/a.yaml").root) == (Path("sub") if counts else Path()).resolve()
 
 
-@pytest.mark.parametrize("file", ["equipage_toml", "pyproject_toml"])
+@pytest.mark.parametrize("file", ["equipage.toml", "pyproject.toml"])
 def test_every_setting_is_used(file: str) -> None:
-    head = "" if file == "equipage_toml" else "[tool.equipage]\n"
+    head = "" if file == "equipage.toml" else "[tool.equipage]\n"
     write(
-        a_yaml=SERVER,
-        odd_conf="server: {name: 5}\ntools: []\n",
-        **{file: head + 'severity = {unknown-field = "error"}\n'},
+        ".",
+        {
+            "a.yaml": SERVER,
+            "odd.conf": "server: {name: 5}\ntools: []\n",
+            file: head + 'severity = {unknown-field = "error"}\n',
+        },
     )
     assert [each.severity for each in check().diagnostics] == ["error"]
     assert not check().files[0].ok
-    write(**{file: head + 'ignore = ["unknown-field"]\n'})
+    write(".", {file: head + 'ignore = ["unknown-field"]\n'})
     assert check().diagnostics == ()
-    write(**{file: head + 'select = ["wrong-type"]\n'})
+    write(".", {file: head + 'select = ["wrong-type"]\n'})
     assert check().diagnostics == ()
-    write(**{file: head + 'per-file-ignores = {"a.*" = ["unknown-field"]}\n'})
+    write(".", {file: head + 'per-file-ignores = {"a.*" = ["unknown-field"]}\n'})
     assert check().diagnostics == ()
-    write(**{file: head + 'per-file-ignores = {"sub/**" = ["unknown-field"]}\n'})
+    write(".", {file: head + 'per-file-ignores = {"sub/**" = ["unknown-field"]}\n'})
     assert len(check().diagnostics) == 1
-    write(**{file: head + 'kinds = {"*.conf" = "server"}\nignore = ["unknown-field"]\n'})
+    write(".", {file: head + 'kinds = {"*.conf" = "server"}\nignore = ["unknown-field"]\n'})
     assert [each.code for each in check().diagnostics] == ["wrong-type"], (
         "a glob finds files of any extension"
     )
@@ -87,9 +78,12 @@ def test_every_setting_is_used(file: str) -> None:
 
 def test_slips_in_settings_have_a_place() -> None:
     write(
-        a_yaml="server: {name: x}\ntools: []\n",
-        pyproject_toml="[project]\nname = 'x'\n\n[tool.equipage]\nselct = []\nignore = ['unknwon-field']\nconventions = 'no'\n"
-        "roots = ['..', 'lost']\n[tool.equipage.kinds]\n'*.conf' = 'sever'\n[tool.equipage.severity]\nwrong-typ = 'error'\nenv-missing = 'fatal'\n",
+        ".",
+        {
+            "a.yaml": "server: {name: x}\ntools: []\n",
+            "pyproject.toml": "[project]\nname = 'x'\n\n[tool.equipage]\nselct = []\nignore = ['unknwon-field']\nconventions = 'no'\n"
+            "roots = ['..', 'lost']\n[tool.equipage.kinds]\n'*.conf' = 'sever'\n[tool.equipage.severity]\nwrong-typ = 'error'\nenv-missing = 'fatal'\n",
+        },
     )
     assert told(check()) == [
         "pyproject.toml:5:1: warning[unknown-field] `selct` is not a field of the project settings (tool.equipage.selct) | did you mean `select`?",
@@ -114,15 +108,18 @@ def _known() -> str:
 
 
 def test_settings_that_do_not_parse_are_told_and_the_rest_is_checked() -> None:
-    write(a_yaml=SERVER, equipage_toml="ignore = [\n")
+    write(".", {"a.yaml": SERVER, "equipage.toml": "ignore = [\n"})
     assert [each.code for each in check().diagnostics] == ["unknown-field", "toml-syntax"]
 
 
 def test_two_places_for_settings_are_one_too_many() -> None:
     write(
-        a_yaml=SERVER,
-        equipage_toml='ignore = ["unknown-field"]\n',
-        pyproject_toml="[tool.equipage]\n",
+        ".",
+        {
+            "a.yaml": SERVER,
+            "equipage.toml": 'ignore = ["unknown-field"]\n',
+            "pyproject.toml": "[tool.equipage]\n",
+        },
     )
     assert told(check()) == [
         (
@@ -134,19 +131,29 @@ def test_two_places_for_settings_are_one_too_many() -> None:
 
 def test_a_pyproject_that_does_not_speak_of_equipage_is_left_alone() -> None:
     write(
-        a_yaml="server: {name: x}\ntools: []\n",
-        pyproject_toml="[project]\ndependencies = ['equipage']\nbroken =\n",
+        ".",
+        {
+            "a.yaml": "server: {name: x}\ntools: []\n",
+            "pyproject.toml": "[project]\ndependencies = ['equipage']\nbroken =\n",
+        },
     )
     assert check().diagnostics == ()
 
 
 def test_each_file_answers_to_its_own_project() -> None:
-    write(a_yaml=SERVER, sub__b_yaml=SERVER, sub__equipage_toml='ignore = ["unknown-field"]\n')
+    write(
+        ".",
+        {
+            "a.yaml": SERVER,
+            "sub/b.yaml": SERVER,
+            "sub/equipage.toml": 'ignore = ["unknown-field"]\n',
+        },
+    )
     assert [each.name for each in check().diagnostics] == ["a.yaml"]
 
 
 def test_the_command_line_beats_the_settings() -> None:
-    write(a_yaml=SERVER, equipage_toml='select = ["wrong-type"]\n')
+    write(".", {"a.yaml": SERVER, "equipage.toml": 'select = ["wrong-type"]\n'})
     request = Request(env={})
     assert check_paths(
         ["."], request, selection=Selection(frozenset({"unknown-field"}))
@@ -157,7 +164,7 @@ def test_the_command_line_beats_the_settings() -> None:
 
 
 def test_roots_of_the_settings_reach_the_load() -> None:
-    write(equipage_toml="roots = ['shared']\n", shared__x_txt="x")
+    write(".", {"equipage.toml": "roots = ['shared']\n", "shared/x.txt": "x"})
     request = Projects().of("a.yaml").applied(Request(env={}))
     assert request.roots == (os.path.join(os.path.realpath("."), "shared"),)
 
@@ -165,18 +172,16 @@ def test_roots_of_the_settings_reach_the_load() -> None:
 def test_a_project_cannot_name_code_to_import() -> None:
     """Whatever the settings name as a kind, nothing of the project is imported."""
     write(
-        evil_py="open('pwned', 'w')\n",
-        equipage_toml="kinds = {'*.a' = 'evil', '*.b' = 'evil:KIND', '*.c' = './evil.py'}\n",
-        x_a="a: 1\n",
+        ".",
+        {
+            "evil.py": "open('pwned', 'w')\n",
+            "equipage.toml": "kinds = {'*.a' = 'evil', '*.b' = 'evil:KIND', '*.c' = './evil.py'}\n",
+            "x.a": "a: 1\n",
+        },
     )
-    run = subprocess.run(
-        [sys.executable, "-m", "equipage", "check", "."],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 1
-    assert run.stdout.count("unknown-kind") == 3
+    done = command("check", ".")
+    assert done.code == 1
+    assert done.out.count("unknown-kind") == 3
     assert not Path("pwned").exists()
 
 
@@ -201,9 +206,12 @@ def test_a_kind_that_somebody_installed_can_be_named(monkeypatch: pytest.MonkeyP
         lambda group: [Entry()] if group == "equipage.kinds" else [],
     )
     write(
-        equipage_toml="kinds = {'*.note' = 'note'}\n",
-        good_note="text: hello\n",
-        bad_note="txt: hello\n",
+        ".",
+        {
+            "equipage.toml": "kinds = {'*.note' = 'note'}\n",
+            "good.note": "text: hello\n",
+            "bad.note": "txt: hello\n",
+        },
     )
     assert [str(each) for each in check().errors] == [
         "bad.note:1:1: error[missing-field] missing required field `text` in `note`",

@@ -10,11 +10,12 @@ import pytest
 
 import equipage
 from equipage.files.roots import find_places
-from equipage.kinds.defect.profile_discovery import find_profiles
+from equipage.kinds.defect.profile import find_profiles
 from equipage.loading.request import Request
 from equipage.render.text import Style, summary
 from equipage.workspace import check as checking
 from equipage.workspace.report import check_paths
+from lab import write
 
 SERVER = "server: {name: x}\ntools: []\n"
 TOOL = "tool: {name: t, description: d, inputSchema: {type: object}}\nresponse: {content: [{type: text, text: hi}]}\n"
@@ -25,19 +26,14 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def write(files: dict[str, str]) -> None:
-    for name, text in files.items():
-        Path(name).parent.mkdir(parents=True, exist_ok=True)
-        Path(name).write_text(text)
-
-
 def test_files_read_by_others_are_listed_with_who_uses_them() -> None:
     write(
+        ".",
         {
             "a.yaml": "server: {name: x}\ntools:\n  - $include: t.yaml\n",
             "library/t.yaml": TOOL,
             "notes.yaml": "x: 1\n",
-        }
+        },
     )
     report = equipage.check(["."], env={})
     assert [(each.path, each.kind, each.ok, each.used_by) for each in report.files] == [
@@ -51,7 +47,10 @@ def test_files_read_by_others_are_listed_with_who_uses_them() -> None:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_digests_are_made_where_somebody_wants_them(jobs: int) -> None:
-    write({f"{number}.yaml": SERVER.replace("name: x", f"name: x{number}") for number in range(3)})
+    write(
+        ".",
+        {f"{number}.yaml": SERVER.replace("name: x", f"name: x{number}") for number in range(3)},
+    )
     alone = [equipage.load(f"{number}.yaml", env={}).digest for number in range(3)]
     for wanted in (True, False):
         report = check_paths(["."], Request(env={}), jobs=jobs, digests=wanted)
@@ -60,7 +59,9 @@ def test_digests_are_made_where_somebody_wants_them(jobs: int) -> None:
 
 def test_a_finding_in_a_shared_file_is_told_once() -> None:
     main = "server: {name: x}\ntools:\n  - $include: t.yaml\n"
-    write({"a.yaml": main, "b.yaml": main, "library/t.yaml": TOOL.replace("name: t", "name: 5")})
+    write(
+        ".", {"a.yaml": main, "b.yaml": main, "library/t.yaml": TOOL.replace("name: t", "name: 5")}
+    )
     report = equipage.check(["."], env={})
     assert [str(each)[:22] for each in report.errors] == ["library/t.yaml:1:14: e"]
     assert {each.path: each.ok for each in report.files} == {
@@ -71,7 +72,7 @@ def test_a_finding_in_a_shared_file_is_told_once() -> None:
 
 
 def test_a_file_named_twice_is_checked_once() -> None:
-    write({"a.yaml": SERVER})
+    write(".", {"a.yaml": SERVER})
     Path("link.yaml").symlink_to("a.yaml")
     assert len(equipage.check(["a.yaml", "./a.yaml", ".", "link.yaml"], env={}).files) == 1
 
@@ -88,12 +89,12 @@ def test_a_file_named_twice_is_checked_once() -> None:
     ],
 )
 def test_recognition_by_content(text: str, kind: str | None) -> None:
-    write({"a.yaml": text})
+    write(".", {"a.yaml": text})
     assert [each.kind for each in equipage.check(["."], env={}).files] == ([kind] if kind else [])
 
 
 def test_a_bug_in_equipage_does_not_hide_the_other_files(monkeypatch: pytest.MonkeyPatch) -> None:
-    write({"a.yaml": SERVER, "b.yaml": "server: {name: 5}\ntools: []\n"})
+    write(".", {"a.yaml": SERVER, "b.yaml": "server: {name: 5}\ntools: []\n"})
     original = checking.load_path
 
     def broken(path: str, *rest: object, **more: object) -> object:
@@ -185,12 +186,12 @@ def test_a_link_in_the_place_of_the_agents_folder(agents: Path, tmp_path: Path) 
 
 @pytest.mark.parametrize("path", [".", Path(), ["."], [Path()]], ids=repr)
 def test_one_path_or_several(path: str | Path | list[str] | list[Path]) -> None:
-    write({"a.yaml": SERVER})
+    write(".", {"a.yaml": SERVER})
     assert [each.path for each in equipage.check(path, env={}).files] == ["a.yaml"]
 
 
 def test_a_result_never_changes() -> None:
-    write({"a.yaml": SERVER})
+    write(".", {"a.yaml": SERVER})
     loaded = equipage.load("a.yaml", env={})
     with pytest.raises(AttributeError, match="never changes: cannot set 'config'"):
         loaded.config = 5

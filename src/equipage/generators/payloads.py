@@ -1,103 +1,47 @@
-"""Random draws that are the same on every machine, in every process and every version of Python.
-
-The source is SHAKE-128 in counter mode: block n of a stream is the first 4096 bytes of
-SHAKE-128(`equipage` NUL purpose NUL seed n), seed and n as 8 little-endian bytes. It is a published standard, it
-runs at the speed of C through `hashlib`, and any part of a stream depends on nothing but its seed, purpose and
-number. Draws below a bound are made by rejection, so every outcome is equally likely, and a longer output starts
-with every shorter one.
-
-Each purpose has its own stream: how often a generator draws for one thing does not shift what it draws for another.
-"""
+"""The six payloads of the format, in alphabetical order. Each class is one type of `$generate`."""
 
 from __future__ import annotations
 
-import codecs
-import struct
+import json
 from collections.abc import Iterator, Mapping
-from itertools import count, cycle, islice, repeat
+from itertools import cycle, islice, repeat
 from typing import ClassVar
 
 import msgspec
 
 from equipage.generators.base import (
     BLOCK,
+    Generator,
+    Pieces,
+    characters,
+    code_points,
+    first_bytes,
+    joined,
+    numbers,
+    picks,
+    repeated,
+    whole_characters,
+)
+from equipage.generators.parameters import (
     SEED,
     AnyJson,
     ByteSize,
     CompactJson,
-    Generator,
     OneOf,
     Parameter,
-    Pieces,
     SomeOf,
     Text,
     Whole,
-    first_bytes,
-    joined,
-    json_string,
-    repeated,
-    whole_characters,
 )
 
-_BLOCK = 4_096
 
-#: The one character that a charmap uses to say “none”.
-_UNMAPPED = "\ufffe"
-
-
-def blocks(seed: int, purpose: str) -> Iterator[bytes]:
-    """Endless random bytes, in blocks of equal size."""
-    from hashlib import shake_128  # slow to import, and checking a configuration draws nothing
-
-    key = b"equipage\0" + purpose.encode() + b"\0" + seed.to_bytes(8, "little")
-    for number in count():
-        yield shake_128(key + number.to_bytes(8, "little"), usedforsecurity=False).digest(_BLOCK)
+def _quoted(text: str) -> bytes:
+    """The text as a JSON string, characters unescaped."""
+    return json.dumps(text, ensure_ascii=False).encode()
 
 
-def picks(seed: int, purpose: str, alphabet: bytes) -> Iterator[bytes]:
-    """Endless members of `alphabet`, at most 256, in blocks; a member that occurs twice is twice as likely."""
-    rounds, left_over = divmod(256, len(alphabet))
-    table = alphabet * rounds + bytes(left_over)
-    unfair = bytes(range(256 - left_over, 256))
-    for block in blocks(seed, purpose):
-        yield block.translate(table, unfair)
-
-
-def characters(seed: int, purpose: str, alphabet: str) -> Iterator[str]:
-    """Endless characters of `alphabet`, in blocks of text; one that occurs twice is twice as likely."""
-    if len(alphabet) <= 256 and _UNMAPPED not in alphabet:
-        for indexes in picks(seed, purpose, bytes(range(len(alphabet)))):
-            yield codecs.charmap_decode(indexes, "strict", alphabet)[0]
-    else:
-        drawn = map(alphabet.__getitem__, numbers(seed, purpose, len(alphabet)))
-        while True:
-            yield "".join(islice(drawn, _BLOCK))
-
-
-def code_points(seed: int, purpose: str) -> Iterator[bytes]:
-    """Endless characters from U+0020 to U+10FFFF without surrogates, as UTF-8, in blocks of whole characters."""
-    planes = picks(seed, f"{purpose}/plane", bytes(range(17)))
-    highs, lows = blocks(seed, f"{purpose}/high"), blocks(seed, f"{purpose}/low")
-    for plane, high, low in zip(planes, highs, lows, strict=True):
-        words = bytearray(4 * len(plane))
-        words[0::4], words[1::4], words[2::4] = low[: len(plane)], high[: len(plane)], plane
-        # Surrogates are all that UTF-32 refuses here: ignoring them is the redraw. The characters below U+0020
-        # are single bytes in UTF-8 and part of no other character.
-        yield words.decode("utf-32-le", "ignore").encode().translate(None, bytes(range(0x20)))
-
-
-def numbers(seed: int, purpose: str, below: int) -> Iterator[int]:
-    """Endless integers from 0 up to, not including, `below`."""
-    width, form = (1, "B") if below <= 2**8 else (2, "H") if below <= 2**16 else (8, "Q")
-    words = struct.Struct(f"<{_BLOCK // width}{form}")
-    outcomes = 2 ** (8 * width)
-    fair = outcomes - outcomes % below
-    for block in blocks(seed, purpose):
-        yield from (word % below for word in words.unpack(block) if word < fair)
-
-
-# --- ansi_escape -------------------------------------------------------------------------------
-# `ansi_escape`: terminal control sequences, for logs and consoles that print what they receive.
+# -------------------------------------------------------------------------------------- ansi_escape
+# Terminal control sequences, for logs and consoles that print what they receive.
 
 SEQUENCES = ("cursor_move", "color", "title", "hyperlink", "clear")
 
@@ -106,7 +50,7 @@ _DRAWN = frozenset({"cursor_move", "color"})
 
 
 class AnsiEscape(Generator, msgspec.Struct, frozen=True):
-    """`count` control sequences, taken from `sequences` in turn; titles and links carry `payload`."""
+    """`count` control sequences from `sequences` in turn; titles and links carry `payload`."""
 
     type: ClassVar[str] = "ansi_escape"
     accepts: ClassVar[Mapping[str, Parameter]] = {
@@ -157,7 +101,7 @@ class AnsiEscape(Generator, msgspec.Struct, frozen=True):
         }
 
     def _longest(self) -> dict[str, int]:
-        """The format's own estimate for each sequence: exact, or a little above the longest draw."""
+        """The format's own estimate of each sequence: exact, or a bit above the longest draw."""
         payload = len(self.payload.encode())
         return {
             "cursor_move": 12,
@@ -168,8 +112,8 @@ class AnsiEscape(Generator, msgspec.Struct, frozen=True):
         }
 
 
-# --- batch_notifications -----------------------------------------------------------------------
-# `batch_notifications`: one JSON-RPC batch of many equal notifications.
+# ------------------------------------------------------------------------------ batch_notifications
+# One JSON-RPC batch of many equal notifications.
 
 
 class BatchNotifications(Generator, msgspec.Struct, frozen=True):
@@ -203,15 +147,16 @@ class BatchNotifications(Generator, msgspec.Struct, frozen=True):
     @property
     def _item(self) -> bytes:
         params = b"" if self.params is None else b',"params":' + self.params.encoded
-        return b'{"jsonrpc":"2.0","method":' + json_string(self.method) + params + b"}"
+        return b'{"jsonrpc":"2.0","method":' + _quoted(self.method) + params + b"}"
 
 
-# --- garbage -----------------------------------------------------------------------------------
-# `garbage`: random bytes of a chosen sort.
+# ------------------------------------------------------------------------------------------ garbage
+# Random bytes of a chosen sort.
 
 _LETTERS = b"abcdefghijklmnopqrstuvwxyz"
 
-#: The charsets of one byte per draw, each with the bytes it draws from. The fifth, utf8, draws code points.
+#: The charsets of one byte per draw, each with the bytes it draws from. A fifth, utf8, draws code
+#: points.
 ALPHABETS: Mapping[str, bytes] = {
     "ascii": bytes(range(0x20, 0x7F)),
     "binary": bytes(range(256)),
@@ -225,7 +170,8 @@ CHARSETS = ("ascii", "utf8", "binary", "numeric", "alphanumeric")
 class Garbage(Generator, msgspec.Struct, frozen=True):
     """`bytes` random bytes, one draw each; a larger size with the same seed only adds to the end.
 
-    With charset utf8 the draws are code points, and the output ends before the first one that does not fit.
+    With charset utf8 the draws are code points, and the output ends before the first one that does
+    not fit.
     """
 
     type: ClassVar[str] = "garbage"
@@ -259,16 +205,17 @@ class Garbage(Generator, msgspec.Struct, frozen=True):
         return first_bytes(draws, self.bytes)
 
 
-# --- nested_json -------------------------------------------------------------------------------
-# `nested_json`: objects and arrays inside each other, for parsers that recurse.
+# -------------------------------------------------------------------------------------- nested_json
+# Objects and arrays inside each other, for parsers that recurse.
 
 STRUCTURES = ("object", "array", "mixed")
 
 
 class NestedJson(Generator, msgspec.Struct, frozen=True):
-    """`depth` levels around `inner`: objects with one `key`, arrays, or both in turn with an object outermost.
+    """`depth` levels around `inner`: objects with one `key`, arrays, or both in turn.
 
-    Depth 3 of key `a` around "x" is `{"a":{"a":{"a":"x"}}}`. Written level by level, so depth costs no stack.
+    Depth 3 of key `a` around "x" is `{"a":{"a":{"a":"x"}}}`. Of both in turn, an object is
+    outermost. Written level by level, so depth costs no stack.
     """
 
     type: ClassVar[str] = "nested_json"
@@ -311,15 +258,15 @@ class NestedJson(Generator, msgspec.Struct, frozen=True):
 
     @property
     def _object_opener(self) -> bytes:
-        return b"{" + json_string(self.key) + b":"
+        return b"{" + _quoted(self.key) + b":"
 
 
-# --- repeated_keys -----------------------------------------------------------------------------
-# `repeated_keys`: an object that gives the same key again and again, for parsers that disagree on which wins.
+# ------------------------------------------------------------------------------------ repeated_keys
+# An object that gives the same key again and again, for parsers that disagree on which wins.
 
 
 class RepeatedKeys(Generator, msgspec.Struct, frozen=True):
-    """`count` members with one and the same key, `k` written `key_length` times, and the same `value`."""
+    """`count` members with one key, `k` written `key_length` times, and the same `value`."""
 
     type: ClassVar[str] = "repeated_keys"
     accepts: ClassVar[Mapping[str, Parameter]] = {
@@ -349,15 +296,15 @@ class RepeatedKeys(Generator, msgspec.Struct, frozen=True):
         yield b"}"
 
     def _long_members(self) -> Pieces:
-        """Members whose key alone fills more than a block: even one of them is never held whole."""
+        """Members whose key alone is larger than a block: not even one of them is held whole."""
         for number in range(self.count):
             yield b',"' if number else b'"'
             yield from repeated(b"k", self.key_length)
             yield b'":' + self.value.encoded
 
 
-# --- unicode_spam ------------------------------------------------------------------------------
-# `unicode_spam`: characters that cannot be seen, look like others or turn text around.
+# ------------------------------------------------------------------------------------- unicode_spam
+# Characters that cannot be seen, look like others or turn text around.
 
 _TABLES = {
     "zero_width": "\u200b\u200c\u200d\ufeff\u2060",
@@ -417,9 +364,10 @@ class UnicodeSpam(Generator, msgspec.Struct, frozen=True):
 
 
 def _woven(spam: str, carried: str, taken: bytes) -> str:
-    """Of each pair the first character where `taken` is 0x00, the second where it is 0xFF; as many as all have.
+    """Of each pair the first character where `taken` is 0x00, the second where it is 0xFF.
 
-    All pairs at once: in UTF-32 the choice is a few operations on long integers, several times faster than a loop.
+    The result is as long as the shortest of the three. All pairs are chosen at once: in UTF-32 that
+    is a few operations on long integers, several times faster than a loop.
     """
     count = min(len(spam), len(carried), len(taken))
     mask = bytearray(4 * count)

@@ -1,26 +1,29 @@
-"""Markdown files with a header: the configuration above, the prompt below. Shared by all kinds of such files.
+"""Markdown files with a header: the configuration above, the prompt below.
 
-Every kind says what its header looks like with one `HeaderStyle`. A header that is not quite YAML is recovered by
-the rule of `syntax.recovery` where the tools of that kind accept such files: with one warning for each entry, at
-the character that breaks it, and a fix. Everywhere else it stays an error, with the same fix.
+Every kind of such files describes its header with one `HeaderStyle`. Where the tools of a kind
+accept a header that is not quite YAML, `syntax.recovery` reads it line by line: each entry that is
+not YAML is a warning at the character that breaks it, with a fix. Everywhere else it is an error,
+with the same fix.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Collection
+import re
+from collections.abc import Collection, Iterable
 
 import msgspec
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Change, Effect, Fact, Remedy
-from equipage.core.path import ROOT
+from equipage.core.diagnostics import Change, Code, Effect, Fact, Remedy, Shown
+from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
 from equipage.kinds import codes
 from equipage.loading.session import Session
+from equipage.loading.tree import Tree, get, put_all
 from equipage.syntax import Range, yaml
 from equipage.syntax.document import Document, oddities, parse
 from equipage.syntax.frontmatter import PROFILE, Grammar, Header, NoHeader, body_after, split
@@ -94,14 +97,31 @@ def body_of(header: Document, grammar: Grammar = PROFILE) -> Document:
     return Document(header.source, "text", text[slice(*window)], window=window)
 
 
-def is_unquoted(value: object) -> bool:
-    """Whether a value in the place of text only lacks quotes."""
-    return isinstance(value, bool | int | float)
+def keep_as_written(
+    tree: Tree, paths: Iterable[Path], code: Code, *, how: str = ""
+) -> tuple[Tree, list[Fact]]:
+    """Replace each number or bool at one of `paths`, where text belongs, by its text in the file.
 
-
-def is_finite(value: object) -> bool:
-    """Whether nothing is wrong with an unquoted value but its quotes: `.inf` is an error already."""
-    return not isinstance(value, float) or math.isfinite(value)
+    Each is a finding `code`, except numbers that are not finite: parsing has reported those.
+    """
+    document = tree.story(ROOT).origin.document
+    unquoted = [path for path in paths if isinstance(get(tree.value, path), bool | int | float)]
+    if document.format != "yaml" or not unquoted:
+        return tree, []
+    origins = {path: tree.story(path).origin for path in unquoted}
+    places = document.locate(origin.path for origin in origins.values())
+    facts: list[Fact] = []
+    kept: dict[Path, str] = {}
+    for path, origin in origins.items():
+        value = get(tree.value, path)
+        written = places[origin.path].value.text() if origin.path in places else ""
+        # An alias or a tag is written otherwise than as a plain word; then its value has to do.
+        kept[path] = written if re.fullmatch(r"[\w.+:-]+", written) else str(value)
+        if not isinstance(value, float) or math.isfinite(value):
+            remedy = Remedy("put quotes around it", (Change(path, kept[path], origin=origin),))
+            found, text = Shown(value, as_found=True), Shown(kept[path])
+            facts.append(code.at(origin=origin, remedy=remedy, found=found, text=text))
+    return put_all(tree, kept, how=how), facts
 
 
 #: The window of a header that is not there.
@@ -135,7 +155,7 @@ def _without(
 
 
 def has_header(document: Document) -> bool:
-    """Whether a document that `read_header` gave was made of a header, or stands for one that is not there."""
+    """Whether a document of `read_header` comes from a header, or replaces one that is missing."""
     return document.window != _NOWHERE
 
 
@@ -218,6 +238,3 @@ def _pieces(found: Recovered) -> list[Piece]:
         )
         shift += len(each.text) - (each.range[1] - each.range[0])
     return pieces
-
-
-__all__ = ["HeaderStyle", "body_of", "has_header", "is_finite", "is_unquoted", "read_header"]

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from equipage.loading.pipeline import Outcome
+    from equipage.loading.outcome import Outcome
 
 #: Where the folder of a project or plugin ends, and that of its agents, skills or settings begins.
 _HOLDS = re.compile(

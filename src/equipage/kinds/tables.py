@@ -1,11 +1,12 @@
-"""What a convention is: data. One table for each sort of file of each tool; the kinds consult nothing else.
+"""What a convention is: data. Each sort of file of each tool has one table.
 
-Facts about other people's tools change often. Whoever finds one that does changes a row of a table, and nothing
-else: the model, the checks, the schema for editors and the comparison between tools all follow from it.
+Facts about other people's tools change often. A change is a change of a row in a table: the model,
+the checks, the schema for editors and the comparison between tools all follow from it.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any, Literal
 
 import msgspec
@@ -49,6 +50,10 @@ class NameRule(msgspec.Struct, frozen=True):
     #: what the name must be equal to
     equals: Literal["file", "folder"] | None = None
     severity: Severity = "warning"
+
+    def allows(self, name: str) -> bool:
+        is_short = self.longest is None or len(name) <= self.longest
+        return is_short and re.fullmatch(self.pattern, name) is not None
 
 
 class Convention(msgspec.Struct, frozen=True):

@@ -21,7 +21,7 @@ from equipage.syntax.document import Document, Format
 
 if TYPE_CHECKING:
     from equipage.files.reading import Files
-    from equipage.loading.pipeline import Outcome
+    from equipage.loading.outcome import Outcome
     from equipage.loading.request import Request
     from equipage.loading.session import Session
 

@@ -109,17 +109,17 @@ class Shape(msgspec.Struct, frozen=True):
 
 
 def build(
-    value: Any, model: type[Any], shape: Shape, *, told: Collection[str] = ()
+    value: Any, model: type[Any], shape: Shape, *, reported: Collection[str] = ()
 ) -> tuple[Any, Any, list[Fact]]:
     """The typed configuration (None if there are errors), the plain value it was made of, and the findings.
 
-    Keys that have been `told` about are left out without another word, wherever nobody knows them.
+    Unknown keys that were `reported` already are left out without another finding.
     """
     try:
         return msgspec.convert(value, model), value, []
     except (msgspec.ValidationError, RecursionError, TypeError):
         pass
-    collector = Collector(shape, told)
+    collector = Collector(shape, reported)
     pruned = collector.check(value, type_info(model), ROOT)
     if shape.mismatch != "error":
         collector.facts = [_forgiven(each, shape) for each in collector.facts]
@@ -147,9 +147,9 @@ def _forgiven(each: Fact, shape: Shape) -> Fact:
 class Collector:
     """Walks a value beside its type; `facts` holds what does not fit, `holes` whether anything is missing."""
 
-    def __init__(self, shape: Shape, told: Collection[str] = ()) -> None:
+    def __init__(self, shape: Shape, reported: Collection[str] = ()) -> None:
         self.shape = shape
-        self.told = told
+        self.reported = reported
         self.facts: list[Fact] = []
         self.holes = False
 
@@ -235,7 +235,7 @@ class Collector:
         if (severity is None and not self.shape.guarded) or not kind.forbid_unknown_fields:
             return
         for name in value:
-            if name in known or name == kind.tag_field or name in self.told:
+            if name in known or name == kind.tag_field or name in self.reported:
                 continue
             if name.startswith(self.shape.exempt or ("\0",)):
                 continue

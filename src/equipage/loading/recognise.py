@@ -22,7 +22,7 @@ from equipage.core.text import expression, nearest
 from equipage.files.reading import Files, require_text
 from equipage.files.sandbox import FileProblem
 from equipage.loading.kind import Kind
-from equipage.loading.session import Shared
+from equipage.loading.session import Run
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value
 
@@ -280,7 +280,7 @@ BUILT_IN: tuple[Recognition, ...] = (
         by_path=_is_profile,
         by_folder=_folder_of_layer("agents"),
     ),
-    Recognition("settings", "equipage.kinds.defect.settings_stack", by_path=_is_settings),
+    Recognition("settings", "equipage.kinds.defect.settings_layers", by_path=_is_settings),
     *_conventions(),
     Recognition(
         "server", "equipage.kinds.server", by_text=_looks_like_server, by_content=_is_server
@@ -442,9 +442,13 @@ _MARKETPLACE = "/.claude-plugin/marketplace.json"
 class Surroundings:
     """The plugins of the folders above the files of one run."""
 
-    def __init__(self, files: Files) -> None:
-        self._files = files
+    def __init__(self) -> None:
+        self._files = Files()
         self._plugins: dict[str, tuple[Plugin, ...]] = {}
+
+    def over(self, files: Files) -> Surroundings:
+        self._files = files
+        return self
 
     def component(self, path: str) -> str | None:
         """The kind of a Markdown file that is a part of a plugin, by its absolute path with `/`."""
@@ -499,9 +503,6 @@ def _listed(folder: str, entry: Any) -> Plugin:
     return plugin_of("/".join([folder, *steps]), entry)
 
 
-def surroundings_of(shared: Shared) -> Surroundings:
+def surroundings_of(run: Run) -> Surroundings:
     """The surroundings of a run, remembered with what its loads share."""
-    known = shared.kept.get("surroundings")
-    if not isinstance(known, Surroundings):
-        known = shared.kept["surroundings"] = Surroundings(shared.files)
-    return known
+    return run.cache(Surroundings).over(run.files)

@@ -14,7 +14,6 @@ from equipage.core.text import nearest
 from equipage.files import folders_given, process_variables
 from equipage.loading.kind import Kind
 from equipage.loading.model import Shape, build
-from equipage.loading.wording import Redactor, message_of, path_of
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -50,7 +49,9 @@ def options_of(kind: Kind, request: Request) -> Any:
 
 
 def _in_words(given: Mapping[str, object], kind: Kind) -> str:
-    """What is wrong with options, as it would be said of a file."""
+    """What is wrong with options, in the words of a finding about a file."""
+    from equipage.loading.wording import Redactor, message_of, path_of
+
     plain = {
         name: list(value) if isinstance(value, tuple) else value for name, value in given.items()
     }

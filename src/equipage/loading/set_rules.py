@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import itertools
-import os
 from collections.abc import Iterable, Iterator, Sequence
 
 from equipage.core.diagnostics import Diagnostic, Fact
 from equipage.loading.findings import deduplicated
 from equipage.loading.kind import Offer
-from equipage.loading.pipeline import Outcome, place_more
-
-
-def offer_of(outcome: Outcome) -> Offer | None:
-    """A load as others may refer to it, if they may."""
-    offers = outcome.kind.together.offers
-    names = tuple(offers(outcome)) if offers is not None else ()
-    if not names or not outcome.sources:
-        return None
-    source = outcome.sources[0]
-    return Offer(outcome.kind.name, (source.path or source.name).replace(os.sep, "/"), names)
+from equipage.loading.outcome import Outcome, place_more
 
 
 def set_findings(outcomes: Sequence[Outcome]) -> list[Diagnostic]:
     """What the rules about sets of files find in loads that belong together."""
-    offers = [offer for each in outcomes if (offer := offer_of(each)) is not None]
+    offers = [offer for each in outcomes if (offer := each.offer()) is not None]
     return [each for _, each in findings_by_load(outcomes, offers)]
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, Final, Literal
 
 import msgspec
@@ -214,8 +215,30 @@ def walk(value: Any, path: Path = ROOT) -> Iterator[tuple[Path, Any]]:
             stack.extend(((*here, number), node[number]) for number in range(len(node) - 1, -1, -1))
 
 
-def find(value: Any, key: str) -> list[Path]:
-    """The paths of the outermost mappings that hold `key`, in document order.
+def levels(value: Any) -> Iterator[list[Any]]:
+    """The mappings and lists of a plain value, level by level; without end if it contains itself.
+
+    A part that occurs several times in a level comes once: aliases must not make the walk grow.
+    """
+    containers = (dict, list, tuple)
+    level = [value] if isinstance(value, containers) else []
+    while level:
+        yield level
+        inner: dict[int, Any] = {}
+        for node in level:
+            for child in node.values() if isinstance(node, dict) else node:
+                if isinstance(child, containers):
+                    inner[id(child)] = child
+        level = list(inner.values())
+
+
+def is_deeper(value: Any, limit: int) -> bool:
+    """Whether a mapping or list lies more than `limit` steps below a value."""
+    return next(islice(levels(value), limit + 1, None), None) is not None
+
+
+def find(value: Any, test: Callable[[dict[str, Any]], bool]) -> list[Path]:
+    """The paths of the outermost mappings that pass a test, in document order.
 
     Paths are built only for what is found: the walk itself carries links to the step before.
     """
@@ -223,21 +246,15 @@ def find(value: Any, key: str) -> list[Path]:
     stack: list[tuple[Any, Any]] = [(value, None)]
     while stack:
         node, link = stack.pop()
-        if node.__class__ is dict:
-            if key in node:
+        pairs: Iterable[tuple[str | int, Any]] = ()
+        if isinstance(node, dict):
+            if test(node):
                 found.append(_steps(link))
                 continue
-            stack.extend(
-                (child, (link, step))
-                for step, child in reversed(node.items())
-                if child.__class__ in (dict, list)
-            )
-        elif node.__class__ is list:
-            stack.extend(
-                (node[step], (link, step))
-                for step in range(len(node) - 1, -1, -1)
-                if node[step].__class__ in (dict, list)
-            )
+            pairs = reversed(node.items())
+        elif isinstance(node, list):
+            pairs = zip(range(len(node) - 1, -1, -1), reversed(node), strict=True)
+        stack += [(child, (link, step)) for step, child in pairs if isinstance(child, dict | list)]
     return found
 
 

@@ -1,33 +1,6 @@
-"""JSON Schemas: which draft one is written in, where its subschemas stand, and what is wrong with it.
+"""JSON Schemas inside configurations.
 
-`check` compares a schema with the meta-schema of its draft and reports every mismatch in our words, at its path
-inside the schema. It never reads a file and never opens a socket, whatever the schema says.
+`structure` knows the drafts, where subschemas are, and what a reference's fragment points to;
+`patterns` judges regular expressions; `checking` compares a schema with the meta-schema of its
+draft. Nothing here reads a file or opens a socket, whatever a schema says.
 """
-
-from __future__ import annotations
-
-from equipage.schemas.checking import check, check_part, check_patterns, check_shape, is_valid
-from equipage.schemas.structure import (
-    DRAFTS,
-    Draft,
-    Subschema,
-    children,
-    draft_named,
-    subschemas,
-    written_draft,
-)
-
-__all__ = [
-    "DRAFTS",
-    "Draft",
-    "Subschema",
-    "check",
-    "check_part",
-    "check_patterns",
-    "check_shape",
-    "children",
-    "draft_named",
-    "is_valid",
-    "subschemas",
-    "written_draft",
-]

@@ -1,8 +1,9 @@
 """Schemas against the meta-schema of their draft.
 
-A good schema is judged in one native call. Only when that refuses, each subschema is judged on its own with its
-children taken out, so that every mismatch is found at its own place, once, and in time that grows with the size
-of the schema alone.
+`check` reports every mismatch in our own words, at its path inside the schema. A valid schema costs
+one native call, or none if it `is_plain`. Only when the meta-schema refuses a schema is each
+subschema judged on its own, with its children emptied: every mismatch is then found once, at its
+own place, in time that grows with the size of the schema alone.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 from equipage.core.diagnostics import Change, Fact, Remedy, Shown
 from equipage.core.path import ROOT, Path, format_path
 from equipage.core.text import nearest
-from equipage.loading.tree import HOLE
+from equipage.loading.tree import HOLE, get, is_deeper
 from equipage.schemas import codes
 from equipage.schemas.patterns import judge, patterns_of
 from equipage.schemas.structure import (
@@ -25,14 +26,82 @@ from equipage.schemas.structure import (
     written_draft,
 )
 
-# --- plain -------------------------------------------------------------------------------------
-# Schemas that are good at sight: the plainest keywords with the plainest values.
-#
-# Most schemas of tools are made of nothing else, and the meta-schema of every draft from 4 on accepts them. Anything
-# else is left to the meta-schema, which also says what is wrong; a test holds the two together.
+#: Native validators recurse without a limit of their own; this is far below what they survive.
+MAX_DEPTH = 512
 
 TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
-_SCALARS = (str, int, bool, type(None))
+
+
+def check(schema: Any, *, default_draft: str) -> list[Fact]:
+    """What is wrong with a schema, with paths from its root.
+
+    `$schema` decides the draft, else `default_draft`.
+    """
+    draft, facts = written_draft(schema, draft_named(default_draft))
+    if schema is HOLE:
+        return facts
+    if is_deeper(schema, MAX_DEPTH):
+        return [*facts, codes.SCHEMA_TOO_DEEP.at(limit=MAX_DEPTH)]
+    facts += check_shape(schema, draft)
+    for each in subschemas(schema):
+        facts += check_patterns(each.value, each.path)
+    return facts
+
+
+def check_shape(schema: Any, draft: Draft, *, references: bool = True) -> list[Fact]:
+    """Mismatches of a schema that is known not to nest too deep, without its patterns.
+
+    Without `references`, a `$ref` that is not text is left to the code that resolves references.
+    """
+    if is_valid(schema, draft):
+        return []
+    # The meta-schemas of later drafts repeat a mismatch in every vocabulary: keep one per place.
+    mismatches = _mismatches(schema, draft, references)
+    return list({(each.code, each.path): each for each in mismatches}.values())
+
+
+_RISKS = {
+    "backtracks": "a repeated group holds nothing but repetitions, or the same branch twice",
+    "repeats": "its counted repetitions multiply",
+}
+
+
+def check_patterns(schema: dict[str, Any], path: Path) -> Iterator[Fact]:
+    """What is wrong with the patterns that a schema holds directly."""
+    for where, pattern in patterns_of(schema):
+        verdict = judge(pattern)
+        # Under `patternProperties` the pattern is the key.
+        part: Any = "key" if len(where) > 1 else "value"
+        place, found = path + where, Shown(pattern)
+        if verdict == "broken":
+            yield codes.SCHEMA_PATTERN.at(place, part=part, found=found)
+        elif verdict == "python-only":
+            yield codes.SCHEMA_PATTERN_DIALECT.at(place, part=part, found=found)
+        elif verdict != "fine":
+            problem = _RISKS[verdict]
+            yield codes.SCHEMA_PATTERN_SLOW.at(place, part=part, found=found, problem=problem)
+
+
+def is_valid(schema: Any, draft: Draft) -> bool:
+    """Whether the meta-schema accepts a schema; draft 3 accepts every mapping."""
+    if draft.validator is None:
+        return isinstance(schema, dict)
+    if is_plain(schema):
+        return True
+    try:
+        accepted = bool(meta_validator(draft).is_valid(schema))
+    except ValueError:  # a value JSON does not have, such as a key that is not text
+        return False
+    return accepted and (
+        draft.name != "draft-04"
+        or all(_enum_problem(each.value) is None for each in subschemas(schema))
+    )
+
+
+# ------------------------------------------------------------------------------------ plain schemas
+# Most schemas of tools use only the plainest keywords with the plainest values, which the
+# meta-schema of every draft from 4 on accepts. `is_plain` recognises these without a validator;
+# a test compares its verdict with the meta-schemas.
 
 
 def is_plain(schema: Any) -> bool:
@@ -49,7 +118,7 @@ def is_plain(schema: Any) -> bool:
                 keyword == "additionalProperties" and value.__class__ is not bool
             ):
                 stack.append(value)
-            elif keyword not in _KEYWORDS or not _KEYWORDS[keyword](value):
+            elif keyword not in _PLAIN or not _PLAIN[keyword](value):
                 return False
     return True
 
@@ -58,168 +127,34 @@ def _is_text(value: Any) -> bool:
     return value.__class__ is str
 
 
-def _is_type(value: Any) -> bool:
-    return value.__class__ is str and value in TYPES
-
-
-def _is_count(value: Any) -> bool:
-    return value.__class__ is int and 0 <= value < 2**31
-
-
 def _is_number(value: Any) -> bool:
+    """Whether it is an integer that every JSON parser reads exactly."""
     return value.__class__ is int and abs(value) < 2**53
 
 
-def _is_scalar(value: Any) -> bool:
-    return isinstance(value, _SCALARS) and (value.__class__ is not int or abs(value) < 2**53)
-
-
 def _are_names(value: Any) -> bool:
-    """A list of different texts, at least one: as old drafts want it."""
-    return (
-        value.__class__ is list
-        and bool(value)
-        and all(map(_is_text, value))
-        and len(set(value)) == len(value)
-    )
-
-
-_KEYWORDS: dict[str, Callable[[Any], bool]] = {
-    "additionalProperties": lambda value: value.__class__ is bool,
-    "default": _is_scalar,
-    "description": _is_text,
-    "enum": _are_names,
-    "maxItems": _is_count,
-    "maxLength": _is_count,
-    "maximum": _is_number,
-    "minItems": _is_count,
-    "minLength": _is_count,
-    "minimum": _is_number,
-    "required": _are_names,
-    "title": _is_text,
-    "type": _is_type,
-}
-
-
-#: Native validators recurse without looking; this is far below what they bear.
-MAX_DEPTH = 512
-
-_WORDS = {
-    "array": "a list",
-    "boolean": "`true` or `false`",
-    "integer": "a whole number",
-    "null": "null",
-    "number": "a number",
-    "object": "a mapping",
-    "string": "text",
-}
-_RISKS = {
-    "backtracks": "a repeated group holds nothing but repetitions, or the same branch twice",
-    "repeats": "its counted repetitions multiply",
-}
-
-
-def check(schema: Any, *, default_draft: str) -> list[Fact]:
-    """What is wrong with a schema, with paths from its root. `$schema` decides the draft, else `default_draft`."""
-    draft, facts = written_draft(schema, draft_named(default_draft))
-    return [*facts, *check_part(schema, draft)]
-
-
-def check_part(schema: Any, draft: Draft) -> list[Fact]:
-    """What is wrong with a schema of a known draft, or with a part of one."""
-    if schema is HOLE:
-        return []
-    if is_deeper(schema, MAX_DEPTH):
-        return [codes.SCHEMA_TOO_DEEP.at(limit=MAX_DEPTH)]
-    facts = check_shape(schema, draft)
-    for each in subschemas(schema):
-        if "pattern" in each.value or "patternProperties" in each.value:
-            facts += check_patterns(each.value, each.path)
-    return facts
-
-
-def check_shape(schema: Any, draft: Draft, *, references: bool = True) -> list[Fact]:
-    """The same for a schema that is known not to nest too deep, without its patterns.
-
-    Without `references`, a `$ref` that is no text is left to whoever resolves references.
-    """
-    return [] if is_valid(schema, draft) else _unique(_mismatches(schema, draft, references))
-
-
-def is_valid(schema: Any, draft: Draft) -> bool:
-    """Whether the meta-schema accepts a schema; draft 3 accepts everything."""
-    if draft.validator is None:
-        return isinstance(schema, dict)
-    if is_plain(schema):
-        return True
-    try:
-        accepted = bool(meta_validator(draft).is_valid(schema))
-    except ValueError:  # a value JSON does not have, such as a key that is no text
+    """Whether it is a list of different texts, at least one: old drafts ask for that."""
+    if value.__class__ is not list or not value or not all(map(_is_text, value)):
         return False
-    return accepted and (
-        draft.name != "draft-04"
-        or all(_enum_problem(each.value) is None for each in subschemas(schema))
-    )
+    return len(set(value)) == len(value)
 
 
-def _enum_problem(schema: dict[str, Any]) -> str | None:
-    """What is wrong with an `enum` of draft 4, whose meta-schema is published in a milder edition, too."""
-    values = schema.get("enum")
-    if not isinstance(values, list):
-        return None
-    if not values:
-        return _problem("minItems", {"limit": 1})
-    return _problem("uniqueItems", {}) if len(set(map(_identity, values))) < len(values) else None
+#: Keyword → whether a value is plain for it. `properties`, `items` and schemas for
+#: `additionalProperties` are walked instead.
+_PLAIN: dict[str, Callable[[Any], bool]] = {
+    "additionalProperties": lambda value: True,
+    "default": lambda value: isinstance(value, str | bool | None) or _is_number(value),
+    "type": lambda value: _is_text(value) and value in TYPES,
+    **dict.fromkeys(("description", "title"), _is_text),
+    **dict.fromkeys(("enum", "required"), _are_names),
+    **dict.fromkeys(("maximum", "minimum"), _is_number),
+    **dict.fromkeys(
+        ("maxItems", "maxLength", "minItems", "minLength"),
+        lambda value: value.__class__ is int and 0 <= value < 2**31,
+    ),
+}
 
-
-def _identity(value: Any) -> str:
-    """Equal for what JSON Schema takes as equal: `1` and `1.0` are, `1` and `true` are not."""
-    if isinstance(value, dict):
-        return f"{{{sorted((key, _identity(each)) for key, each in value.items())}}}"
-    if isinstance(value, list):
-        return f"[{[_identity(each) for each in value]}]"
-    return repr(int(value)) if isinstance(value, float) and value.is_integer() else repr(value)
-
-
-def is_deeper(value: Any, limit: int) -> bool:
-    """Whether plain data nests deeper than `limit`, without recursion."""
-    level = [value]
-    for _ in range(limit + 1):
-        inner: list[Any] = []
-        for node in level:
-            if isinstance(node, dict):
-                inner += [each for each in node.values() if isinstance(each, dict | list)]
-            elif isinstance(node, list):
-                inner += [each for each in node if isinstance(each, dict | list)]
-        if not inner:
-            return False
-        # Shared parts are looked at once per level; aliases must not make the walk grow.
-        level = list({id(each): each for each in inner}.values())
-    return True
-
-
-def check_patterns(schema: dict[str, Any], path: Path) -> Iterator[Fact]:
-    """What is wrong with the patterns that stand directly in a schema."""
-    for where, pattern in patterns_of(schema):
-        verdict = judge(pattern)
-        part: Any = "key" if len(where) > 1 else "value"
-        place, shown = path + where, Shown(pattern)
-        if verdict == "broken":
-            yield codes.SCHEMA_PATTERN.at(place, part=part, found=shown)
-        elif verdict == "python-only":
-            yield codes.SCHEMA_PATTERN_DIALECT.at(place, part=part, found=shown)
-        elif verdict != "fine":
-            yield codes.SCHEMA_PATTERN_SLOW.at(
-                place, part=part, found=shown, problem=_RISKS[verdict]
-            )
-
-
-# ---------------------------------------------------------------------------------------------- mismatches
-
-
-def _unique(facts: Iterator[Fact]) -> list[Fact]:
-    """Each place is told once: the meta-schemas of later drafts repeat themselves in every vocabulary."""
-    return list({(each.code, each.path): each for each in facts}.values())
+# --------------------------------------------------------------------------------------- mismatches
 
 
 def _mismatches(schema: Any, draft: Draft, references: bool) -> Iterator[Fact]:
@@ -230,16 +165,15 @@ def _mismatches(schema: Any, draft: Draft, references: bool) -> Iterator[Fact]:
         return
     silent = () if references else ("$ref",)
     for each in subschemas(schema):
-        # Whoever chose the draft has told about the `$schema` of the root.
-        yield from _own_mismatches(
-            each.value, each.path, draft, silent if each.path else ("$schema", *silent)
-        )
+        # `written_draft` reports the `$schema` of the root.
+        ignored = silent if each.path else ("$schema", *silent)
+        yield from _own_mismatches(each.value, each.path, draft, ignored)
 
 
 def _own_mismatches(
     schema: dict[str, Any], path: Path, draft: Draft, silent: tuple[str, ...]
 ) -> Iterator[Fact]:
-    """What is wrong with one schema, apart from the schemas inside it and the `silent` keywords."""
+    """What is wrong with one schema, without the schemas inside it and the `silent` keywords."""
     alone = _alone(schema)
     if draft.validator is None or is_valid(alone, draft):
         return
@@ -248,70 +182,79 @@ def _own_mismatches(
     try:
         errors = list(meta_validator(draft).iter_errors(alone))
     except ValueError:
-        return  # reported where the text was read
+        return  # parsing has reported it
     positions: set[Path] = {where for where, _ in children(schema)}
     for error in errors:
         where: Path = tuple(error.instance_path)
         if where and where[0] in silent:
-            continue  # told by whoever resolves references and chooses the draft
-        value = _at(schema, where)
+            continue
+        value = get(schema, where)
         if where[:1] == ("type",):
-            yield from _type_facts(schema["type"], (*path, "type"))
+            yield from _type_mismatches(schema["type"], (*path, "type"))
         elif where == ("items",) and isinstance(value, list) and draft.name != "2020-12":
-            yield from _list_of_schemas(value, path + where, draft)
+            yield from _list_mismatches(value, path + where, draft)
         elif error.kind.name in ("type", "anyOf") and (
             where in positions or where[:1] == ("items",)
         ):
             yield _not_schema(value, path + where)
         else:
-            yield _mismatch(error, where, value, path)
-
-
-def _list_of_schemas(value: list[Any], path: Path, draft: Draft) -> Iterator[Fact]:
-    """What is wrong with `items` where it may be a list."""
-    if not value:
-        yield codes.SCHEMA_KEYWORD_VALUE.at(
-            path, keyword="items", problem=_problem("minItems", {"limit": 1})
-        )
-    for number, each in enumerate(value):
-        if not isinstance(each, dict | bool) or (
-            isinstance(each, bool) and draft.name == "draft-04"
-        ):
-            yield _not_schema(each, (*path, number))
+            yield _mismatch(error.kind, where, value, path)
 
 
 def _alone(schema: dict[str, Any]) -> dict[str, Any]:
-    """A schema with its subschemas emptied; what is no schema stays, to be told at its place."""
+    """A schema with its subschemas emptied. What is not a schema stays, to be reported here."""
     alone = {name: value for name, value in schema.items() if value is not HOLE}
-    for path, child in children(schema):
-        if len(path) == 1:
-            if isinstance(child, dict) or child is HOLE:
-                alone[path[0]] = {}
+    for (keyword, *steps), child in children(schema):
+        if not isinstance(child, dict) and child is not HOLE:
             continue
-        keyword, step = path[0], path[1]
+        if not steps:
+            alone[keyword] = {}
+            continue
         if alone[keyword] is schema[keyword]:
             alone[keyword] = schema[keyword].copy()
-        if isinstance(child, dict) or child is HOLE:
-            alone[keyword][step] = {}
+        alone[keyword][steps[0]] = {}
     return alone
 
 
-def _at(schema: Any, path: Path) -> Any:
-    for step in path:
-        schema = schema[step]
-    return schema
+def _enum_problem(schema: dict[str, Any]) -> str | None:
+    """What is wrong with an `enum` of draft 4, of whose meta-schema a milder edition exists."""
+    values = schema.get("enum")
+    if not isinstance(values, list):
+        return None
+    if not values:
+        return _problem("minItems", {"limit": 1})
+    return _problem("uniqueItems", {}) if len(set(map(_identity, values))) < len(values) else None
 
 
-def _type_facts(value: Any, path: Path) -> Iterator[Fact]:
+def _identity(value: Any) -> str:
+    """A text, equal for values JSON Schema calls equal: `1` and `1.0`, but not `1` and `true`."""
+    if isinstance(value, dict):
+        return f"{{{sorted((key, _identity(each)) for key, each in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{[_identity(each) for each in value]}]"
+    return repr(int(value)) if isinstance(value, float) and value.is_integer() else repr(value)
+
+
+def _list_mismatches(value: list[Any], path: Path, draft: Draft) -> Iterator[Fact]:
+    """What is wrong with `items` in a draft where it may be a list."""
+    if not value:
+        problem = _problem("minItems", {"limit": 1})
+        yield codes.SCHEMA_KEYWORD_VALUE.at(path, keyword="items", problem=problem)
+    schemas = (dict,) if draft.name == "draft-04" else (dict, bool)
+    for number, each in enumerate(value):
+        if not isinstance(each, schemas):
+            yield _not_schema(each, (*path, number))
+
+
+def _type_mismatches(value: Any, path: Path) -> Iterator[Fact]:
     """What is wrong with the value of `type`."""
     if isinstance(value, str):
         yield _unknown_type(value, path)
     elif not isinstance(value, list):
         yield _keyword_type("type", path, "a type or a list of types", value)
     elif not value:
-        yield codes.SCHEMA_KEYWORD_VALUE.at(
-            path, keyword="type", problem="must name at least one type"
-        )
+        problem = "must name at least one type"
+        yield codes.SCHEMA_KEYWORD_VALUE.at(path, keyword="type", problem=problem)
     else:
         for number, each in enumerate(value):
             if not isinstance(each, str):
@@ -320,12 +263,6 @@ def _type_facts(value: Any, path: Path) -> Iterator[Fact]:
                 yield _unknown_type(each, (*path, number))
         if len({repr(each) for each in value}) < len(value):
             yield codes.SCHEMA_KEYWORD_VALUE.at(path, keyword="type", problem="names a type twice")
-
-
-def _unknown_type(value: str, path: Path) -> Fact:
-    guess = _FAMILIAR.get(value.lower()) or nearest(value, TYPES)
-    remedy = None if guess is None else Remedy(f"change to `{guess}`", (Change(path, guess),))
-    return codes.SCHEMA_TYPE_UNKNOWN.at(path, remedy=remedy, found=Shown(value), nearest=guess)
 
 
 #: What other languages call the types.
@@ -344,6 +281,12 @@ _FAMILIAR = {
 }
 
 
+def _unknown_type(value: str, path: Path) -> Fact:
+    guess = _FAMILIAR.get(value.lower()) or nearest(value, TYPES)
+    remedy = None if guess is None else Remedy(f"change to `{guess}`", (Change(path, guess),))
+    return codes.SCHEMA_TYPE_UNKNOWN.at(path, remedy=remedy, found=Shown(value), nearest=guess)
+
+
 def _not_schema(value: Any, path: Path) -> Fact:
     hint = None
     if isinstance(value, str) and value in TYPES:
@@ -353,31 +296,39 @@ def _not_schema(value: Any, path: Path) -> Fact:
     return codes.SCHEMA_NOT_SCHEMA.at(path, found=Shown(value, as_found=True), hint=hint)
 
 
-def _keyword_type(
-    keyword: str, path: Path, expected: str, value: Any, shown: object = None
-) -> Fact:
-    return codes.SCHEMA_KEYWORD_TYPE.at(
-        path,
-        keyword=shown or keyword,
-        expected=expected,
-        found=Shown(value, as_found=True),
-        hint=_hint(keyword, expected, value),
-    )
+# ----------------------------------------------------------- complaints of the meta-schema in words
 
-
-def _hint(keyword: str, expected: str, value: Any) -> str | None:
-    if keyword == "required" and isinstance(value, bool):
-        return "list the names of required properties in the mapping above: `required: [name]`"
-    if keyword in ("exclusiveMinimum", "exclusiveMaximum") and isinstance(value, bool):
-        return f"write the bound itself: `{keyword}: 5`"
-    if expected == "text" and isinstance(value, bool | int | float):
-        return "put quotes around it"
-    return None
+_WORDS = {
+    "array": "a list",
+    "boolean": "`true` or `false`",
+    "integer": "a whole number",
+    "null": "null",
+    "number": "a number",
+    "object": "a mapping",
+    "string": "text",
+}
+#: What a keyword takes whose meta-schema gives a choice.
+_EITHER = {
+    "dependencies": "a schema or a list of names without repetition",
+    "items": "a schema or a list of at least one schema",
+    "additionalItems": "a schema or `true` or `false`",
+    "additionalProperties": "a schema or `true` or `false`",
+}
+#: What the patterns inside the meta-schemas demand.
+_PATTERNS = {
+    "^[^#]*#?$": "must not have anything behind `#`; a name goes into `$anchor`",
+    "^[A-Za-z_][-A-Za-z0-9._]*$": (
+        "must begin with a letter or `_` and hold only letters, digits, `-`, `_` and `.`"
+    ),
+    "^[A-Za-z][-A-Za-z0-9.:_]*$": (
+        "must begin with a letter and hold only letters, digits, `-`, `_`, `:` and `.`"
+    ),
+}
 
 
 def _mismatch(error: Any, where: Path, value: Any, path: Path) -> Fact:
-    """One complaint of the meta-schema in our words."""
-    kind, details = error.kind.name, error.kind.as_dict()
+    """One complaint of the meta-schema; `error` is the kind of an error of jsonschema-rs."""
+    kind, details = error.name, error.as_dict()
     place, keyword = path + where, str(where[0]) if where else "the schema"
     shown = Shown(format_path(where)) if len(where) > 1 else keyword
     if kind == "type":
@@ -387,46 +338,37 @@ def _mismatch(error: Any, where: Path, value: Any, path: Path) -> Fact:
         return _keyword_type(keyword, place, _EITHER.get(keyword, "another value"), value, shown)
     if kind == "required":  # draft 4: an exclusive bound is a boolean beside the bound
         bound = str(details.get("property", "")).strip('"')
-        keyword = f"exclusive{bound.capitalize()}"
-        return codes.SCHEMA_KEYWORD_VALUE.at(
-            (*place, keyword), keyword=keyword, problem=f"needs `{bound}` beside it"
-        )
+        keyword, problem = f"exclusive{bound.capitalize()}", f"needs `{bound}` beside it"
+        return codes.SCHEMA_KEYWORD_VALUE.at((*place, keyword), keyword=keyword, problem=problem)
     return codes.SCHEMA_KEYWORD_VALUE.at(place, keyword=shown, problem=_problem(kind, details))
 
 
-#: What keywords take whose meta-schema gives a choice.
-_EITHER = {
-    "dependencies": "a schema or a list of names without repetition",
-    "items": "a schema or a list of at least one schema",
-    "additionalItems": "a schema or `true` or `false`",
-    "additionalProperties": "a schema or `true` or `false`",
-}
-
-
-#: What the patterns of the meta-schemas ask for.
-_PATTERNS = {
-    "^[^#]*#?$": "must not have anything behind `#`; a name goes into `$anchor`",
-    "^[A-Za-z_][-A-Za-z0-9._]*$": "must begin with a letter or `_` and hold only letters, digits, `-`, `_` and `.`",
-    "^[A-Za-z][-A-Za-z0-9.:_]*$": "must begin with a letter and hold only letters, digits, `-`, `_`, `:` and `.`",
-}
+def _keyword_type(
+    keyword: str, path: Path, expected: str, value: Any, shown: object = None
+) -> Fact:
+    """A value of the wrong type, with a hint for the usual slips."""
+    hint = None
+    if keyword == "required" and isinstance(value, bool):
+        hint = "list the names of required properties in the mapping above: `required: [name]`"
+    elif keyword in ("exclusiveMinimum", "exclusiveMaximum") and isinstance(value, bool):
+        hint = f"write the bound itself: `{keyword}: 5`"
+    elif expected == "text" and isinstance(value, bool | int | float):
+        hint = "put quotes around it"
+    found = Shown(value, as_found=True)
+    return codes.SCHEMA_KEYWORD_TYPE.at(
+        path, keyword=shown or keyword, expected=expected, found=found, hint=hint
+    )
 
 
 def _problem(kind: str, details: dict[str, Any]) -> str:
     limit = details.get("limit")
-    if kind == "minItems":
-        return f"must have at least {limit} {'entry' if limit == 1 else 'entries'}"
-    if kind == "uniqueItems":
-        return "must not name anything twice"
-    if kind == "minimum":
-        return f"must be at least {limit}"
-    if kind == "exclusiveMinimum":
-        return f"must be above {limit}"
     if kind == "pattern":
-        return _PATTERNS.get(
-            str(details.get("pattern")), "does not have the form the meta-schema asks for"
-        )
-    return "is not allowed here"
-
-
-# --- schemas.codes -----------------------------------------------------------------------------
-# What can be wrong with a JSON Schema.
+        otherwise = "does not have the form the meta-schema demands"
+        return _PATTERNS.get(str(details.get("pattern")), otherwise)
+    problems = {
+        "minItems": f"must have at least {limit} {'entry' if limit == 1 else 'entries'}",
+        "uniqueItems": "must not name anything twice",
+        "minimum": f"must be at least {limit}",
+        "exclusiveMinimum": f"must be above {limit}",
+    }
+    return problems.get(kind, "is not allowed here")

@@ -1,7 +1,7 @@
-"""Regular expressions in schemas: which are broken, which no other validator reads, which can hang one.
+"""Regular expressions in schemas: broken ones, ones only Python reads, ones that can hang.
 
-JSON Schema means ECMA-262 expressions. What only Python reads is accepted with a warning, since schemas in the wild
-are written against Python validators, too.
+JSON Schema means ECMA-262 expressions. What only Python reads is accepted with a warning, because
+many published schemas are written against Python validators.
 """
 
 from __future__ import annotations
@@ -24,11 +24,14 @@ _MAX_TRIED = 2_000
 MAX_REPEATS = 10_000
 
 
-@cache
-def _ecma() -> Any:
-    import jsonschema_rs
-
-    return jsonschema_rs.Draft7Validator({"format": "regex"}, validate_formats=True, offline=True)
+def patterns_of(schema: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The patterns that a schema holds directly: `pattern`, and the keys of `patternProperties`."""
+    pattern = schema.get("pattern")
+    if isinstance(pattern, str):
+        yield ("pattern",), pattern
+    named = schema.get("patternProperties")
+    for name in named if isinstance(named, dict) else ():
+        yield ("patternProperties", name), name
 
 
 @lru_cache(maxsize=4096)
@@ -36,9 +39,14 @@ def judge(pattern: str) -> Verdict:
     """What is wrong with a pattern, if anything."""
     if not _ecma().is_valid(pattern):
         return "python-only" if _python_reads(pattern) else "broken"
-    if "(" in pattern or "{" in pattern:
-        return _risk(pattern)
-    return "fine"
+    return _risk(pattern) if "(" in pattern or "{" in pattern else "fine"
+
+
+@cache
+def _ecma() -> Any:
+    import jsonschema_rs
+
+    return jsonschema_rs.Draft7Validator({"format": "regex"}, validate_formats=True, offline=True)
 
 
 def _python_reads(pattern: str) -> bool:
@@ -53,28 +61,22 @@ def _python_reads(pattern: str) -> bool:
     return True
 
 
-# ---------------------------------------------------------------------------------------------------- risk
+# --------------------------------------------------------------------------------------------- risk
 
+#: The tokens of an expression. Order matters: `{2,}` is tried before a brace as an ordinary
+#: character, which the last alternative takes, as it takes escapes and character classes whole.
 _TOKEN = expression(
     r"""
-      (?P<open>\((?:\?(?:[:=!]|<[=!]|<[^>=!]*>))?)
+      (?P<open>\((?:\?(?:[:=!]|<[=!]|<[^>=!]*>))?)         # a group: (  (?:  (?=  (?<!  (?<name>
     | (?P<close>\))
     | (?P<either>\|)
-    | (?P<many>[*+]\??|\{\d+,\}\??)
-    | (?P<counted>\{(?P<low>\d+)(?:,(?P<high>\d+))?\}\??)
+    | (?P<many>[*+]\??|\{\d+,\}\??)                        # without an upper bound
+    | (?P<counted>\{(?P<low>\d+)(?:,(?P<high>\d+))?\}\??)  # {2}  {2,5}
     | (?P<maybe>\?\??)
     | (?P<atom>\\.|\[(?:\\.|[^\]\\])*\]|.)
     """,
     re.VERBOSE | re.DOTALL,
 )
-
-
-class _Group:
-    """An open group: its branches so far, and the atoms of the branch being read."""
-
-    def __init__(self) -> None:
-        self.branches: list[list[_Atom]] = [[]]
-        self.copies = 1
 
 
 class _Atom(msgspec.Struct):
@@ -87,29 +89,31 @@ class _Atom(msgspec.Struct):
     ambiguous: bool = False  #: a group whose repetition can split the same text in many ways
 
 
-def _risk(pattern: str) -> Verdict:
-    """Whether an expression can take time that grows without bound with the text it is tried on.
+#: The atoms of one alternative of a group.
+_Branch = list[_Atom]
 
-    Two ways are recognised: a repeated group in which one branch is nothing but repetitions, as in `(a+)+`, and
-    one in which two branches are the same, but for what may be missing or repeated. `a{2}` and `a{3}` are not the
-    same. That misses some and accuses none that are safe.
+
+def _risk(pattern: str) -> Verdict:
+    """Whether matching can take time that grows without bound with the length of the text.
+
+    It recognises two ways: a repeated group in which one branch is nothing but repetitions, as in
+    `(a+)+`, and one in which two branches are the same, but for what may be missing or repeated.
+    `a{2}` and `a{3}` differ. This misses some dangerous patterns and accuses no safe one.
     """
-    groups = [_Group()]
+    groups: list[list[_Branch]] = [[[]]]  # the open groups, innermost last
     for match in _TOKEN.finditer(pattern):
-        branch = groups[-1].branches[-1]
+        branch = groups[-1][-1]
         if match["open"]:
-            groups.append(_Group())
+            groups.append([[]])
         elif match["close"] and len(groups) > 1:
             atom = _closed(groups.pop())
-            groups[-1].branches[-1].append(atom)
+            groups[-1][-1].append(atom)
         elif match["either"]:
-            groups[-1].branches.append([])
+            groups[-1].append([])
         elif match["atom"]:
             branch.append(_Atom(match["atom"]))
-        elif branch:
-            verdict = _repeat(branch[-1], match)
-            if verdict != "fine":
-                return verdict
+        elif branch and (verdict := _repeat(branch[-1], match)) != "fine":
+            return verdict
     return "repeats" if _closed(groups[0]).copies > MAX_REPEATS else "fine"
 
 
@@ -132,30 +136,20 @@ def _repeat(atom: _Atom, match: re.Match[str]) -> Verdict:
 
 
 def _number(digits: str) -> int:
-    """A written number; of one that is beyond every limit, only as much as tells so: Python refuses to read it all."""
+    """A written number, cut to nine digits: Python refuses to read very long ones."""
     return int(digits.lstrip("0")[:9] or "0")
 
 
-def _closed(group: _Group) -> _Atom:
-    """The group as one atom of the branch it stands in."""
-    texts = ["".join(atom.text for atom in branch) for branch in group.branches]
-    ambiguous = any(map(_only_repeats, group.branches)) or len(set(texts)) < len(texts)
-    copies = sum(atom.copies for branch in group.branches for atom in branch)
+def _closed(branches: list[_Branch]) -> _Atom:
+    """A group as one atom of the branch around it."""
+    texts = ["".join(atom.text for atom in branch) for branch in branches]
+    ambiguous = any(map(_only_repeats, branches)) or len(set(texts)) < len(texts)
+    copies = sum(atom.copies for branch in branches for atom in branch)
     return _Atom(f"({'|'.join(texts)})", copies=max(copies, 1), ambiguous=ambiguous)
 
 
-def _only_repeats(branch: list[_Atom]) -> bool:
-    needed = [atom for atom in branch if not atom.optional]
-    repeating = [atom for atom in branch if atom.endless or atom.ambiguous]
-    return bool(repeating) and all(atom.endless or atom.ambiguous for atom in needed)
-
-
-def patterns_of(schema: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The patterns that stand directly in a schema: of `pattern`, and the names under `patternProperties`."""
-    pattern = schema.get("pattern")
-    if isinstance(pattern, str):
-        yield ("pattern",), pattern
-    named = schema.get("patternProperties")
-    if isinstance(named, dict):
-        for name in named:
-            yield ("patternProperties", name), name
+def _only_repeats(branch: _Branch) -> bool:
+    """Whether a branch repeats something and needs nothing else."""
+    repeating = [atom.endless or atom.ambiguous for atom in branch]
+    needed = [each for each, atom in zip(repeating, branch, strict=True) if not atom.optional]
+    return any(repeating) and all(needed)

@@ -1,8 +1,4 @@
-"""What the fragment of a reference points to.
-
-A fragment is a JSON Pointer (RFC 6901, percent-decoded) or the name of an anchor. Two spellings of older loaders
-are understood too: `#/` for the whole document, and a pointer without its first slash.
-"""
+"""What a JSON Schema is made of: its draft, its subschemas, and what a fragment points to."""
 
 from __future__ import annotations
 
@@ -20,8 +16,7 @@ from equipage.core.text import nearest
 from equipage.loading.tree import get
 from equipage.schemas import codes
 
-# --- drafts ------------------------------------------------------------------------------------
-# The drafts of JSON Schema and how a schema says which one it is written in.
+# ------------------------------------------------------------------------------------------- drafts
 
 
 class Draft(msgspec.Struct, frozen=True):
@@ -29,15 +24,10 @@ class Draft(msgspec.Struct, frozen=True):
 
     name: str
     uri: str  #: of its meta-schema, without a final `#`
-    validator: (
-        str | None
-    )  #: the class of jsonschema-rs; None: the draft is known but cannot be checked
-    #: whether `$ref` hides the keywords beside it
-    ref_stands_alone: bool = False
-    #: the keyword for named subschemas
-    definitions: str = "$defs"
-    #: the keyword that gives a schema an address
-    address: str = "$id"
+    validator: str | None  #: the class of jsonschema-rs; None: equipage cannot check this draft
+    ref_stands_alone: bool = False  #: whether `$ref` hides the keywords beside it
+    definitions: str = "$defs"  #: the keyword for named subschemas
+    address: str = "$id"  #: the keyword that gives a schema an address
 
     @property
     def named(self) -> str:
@@ -45,22 +35,18 @@ class Draft(msgspec.Struct, frozen=True):
         return f"{self.uri}#" if self.ref_stands_alone else self.uri
 
 
+def _old(number: int, validator: str | None, address: str = "$id") -> Draft:
+    """A draft up to 7: its name, its address, and what these drafts have in common."""
+    name = f"draft-0{number}"
+    uri = f"http://json-schema.org/{name}/schema"
+    return Draft(name, uri, validator, True, "definitions", address)
+
+
 DRAFTS: tuple[Draft, ...] = (
-    Draft("draft-03", "http://json-schema.org/draft-03/schema", None, True, "definitions", "id"),
-    Draft(
-        "draft-04",
-        "http://json-schema.org/draft-04/schema",
-        "Draft4Validator",
-        True,
-        "definitions",
-        "id",
-    ),
-    Draft(
-        "draft-06", "http://json-schema.org/draft-06/schema", "Draft6Validator", True, "definitions"
-    ),
-    Draft(
-        "draft-07", "http://json-schema.org/draft-07/schema", "Draft7Validator", True, "definitions"
-    ),
+    _old(3, None, "id"),
+    _old(4, "Draft4Validator", "id"),
+    _old(6, "Draft6Validator"),
+    _old(7, "Draft7Validator"),
     Draft("2019-09", "https://json-schema.org/draft/2019-09/schema", "Draft201909Validator"),
     Draft("2020-12", "https://json-schema.org/draft/2020-12/schema", "Draft202012Validator"),
 )
@@ -75,27 +61,25 @@ def draft_named(name: str) -> Draft:
 
 
 def written_draft(schema: Any, default: Draft) -> tuple[Draft, list[Fact]]:
-    """The draft a schema says it is written in; the default when it says nothing we know, with a finding."""
+    """The draft that `$schema` names; `default` if it is absent or, with a finding, unknown."""
     if not isinstance(schema, dict) or "$schema" not in schema:
         return default, []
-    uri = schema["$schema"]
+    uri, at = schema["$schema"], ("$schema",)
     if not isinstance(uri, str):
-        return default, [codes.SCHEMA_DIALECT.at(("$schema",), found=Shown(uri, as_found=True))]
+        return default, [codes.SCHEMA_DIALECT.at(at, found=Shown(uri, as_found=True))]
     known = _BY_URI.get(uri.removesuffix("#"))
     if known is None:
-        guess = nearest(uri, _BY_URI)
         unknown = codes.SCHEMA_DIALECT_UNKNOWN.at(
-            ("$schema",), found=Shown(uri), default=default.name, nearest=guess
+            at, found=Shown(uri), default=default.name, nearest=nearest(uri, _BY_URI)
         )
         return default, [unknown]
-    if known.validator is None:
-        return known, [codes.SCHEMA_DIALECT_UNCHECKED.at(("$schema",), draft=known.name)]
-    return known, []
+    unchecked = known.validator is None
+    return known, [codes.SCHEMA_DIALECT_UNCHECKED.at(at, draft=known.name)] if unchecked else []
 
 
 @cache
 def meta_validator(draft: Draft) -> Any:
-    """What judges schemas of a draft. Formats are left to us; nothing is ever retrieved."""
+    """The validator of schemas of a draft. It ignores formats and never retrieves anything."""
     import jsonschema_rs
 
     assert draft.validator is not None
@@ -103,29 +87,14 @@ def meta_validator(draft: Draft) -> Any:
     return validator({"$ref": draft.uri}, offline=True, validate_formats=False)
 
 
-# --- positions ---------------------------------------------------------------------------------
-# Where the subschemas of a schema stand.
-#
-# A `$ref` or `pattern` means something only at the position of a schema: under `properties` the same word is the
-# name of a property, under `const`, `enum`, `default` and `examples` it is data.
+# --------------------------------------------------------------------------------------- subschemas
+# A `$ref` or `pattern` means something only at the position of a schema: under `properties` the
+# same word is the name of a property; under `const`, `enum`, `default` and `examples` it is data.
 
 #: Keywords whose value is a schema.
-SINGLE = frozenset(
-    {
-        "additionalItems",
-        "additionalProperties",
-        "contains",
-        "contentSchema",
-        "else",
-        "if",
-        "items",
-        "not",
-        "propertyNames",
-        "then",
-        "unevaluatedItems",
-        "unevaluatedProperties",
-    }
-)
+SINGLE = frozenset({"contains", "contentSchema", "else", "if", "items", "not", "then"})
+SINGLE |= {"additionalItems", "additionalProperties", "propertyNames"}
+SINGLE |= {"unevaluatedItems", "unevaluatedProperties"}
 #: Keywords whose value is a list of schemas.
 LISTS = frozenset({"allOf", "anyOf", "items", "oneOf", "prefixItems"})
 #: Keywords whose value is a mapping of names to schemas.
@@ -139,17 +108,15 @@ IN_PLACE = frozenset(
 
 _KEYWORDS = SINGLE | LISTS | MAPS
 
-
 #: From a schema to one directly inside it: a keyword, or a keyword and a name or number.
 Steps = tuple[str] | tuple[str, str | int]
 
 
 class Subschema(msgspec.Struct, frozen=True):
-    """A schema inside a schema. `in_place`: it judges the same value as the root does."""
+    """A mapping at the position of a schema, and its path."""
 
     path: Path
-    value: Any
-    in_place: bool = True
+    value: dict[str, Any]
 
 
 def children(schema: dict[str, Any]) -> Iterator[tuple[Steps, Any]]:
@@ -157,56 +124,49 @@ def children(schema: dict[str, Any]) -> Iterator[tuple[Steps, Any]]:
     if _KEYWORDS.isdisjoint(schema):
         return
     for keyword, value in schema.items():
-        if keyword not in _KEYWORDS:
-            continue
-        if isinstance(value, dict):
-            if keyword in MAPS:
-                for name, child in value.items():
-                    if keyword != "dependencies" or not isinstance(child, list):
-                        yield (keyword, name), child
-            elif keyword in SINGLE:
-                yield (keyword,), value
-        elif isinstance(value, list):
-            if keyword in LISTS:
-                for number, child in enumerate(value):
-                    yield (keyword, number), child
-        elif keyword in SINGLE:
+        if keyword in MAPS and isinstance(value, dict):
+            for name, child in value.items():
+                # A list under `dependencies` names properties.
+                if keyword != "dependencies" or not isinstance(child, list):
+                    yield (keyword, name), child
+        elif keyword in LISTS and isinstance(value, list):
+            for number, child in enumerate(value):
+                yield (keyword, number), child
+        elif keyword in SINGLE and not isinstance(value, list):
             yield (keyword,), value
 
 
 def draft_3_children(schema: dict[str, Any]) -> Iterator[tuple[Steps, Any]]:
-    """The direct subschemas that only draft 3 knows: later these words are types, or mean nothing."""
+    """The direct subschemas only draft 3 knows; later these keywords hold types or mean nothing."""
     for keyword in ("extends", "type", "disallow"):
         value = schema.get(keyword)
         if isinstance(value, dict):
             yield (keyword,), value
-        elif isinstance(value, list):
-            yield from (
-                ((keyword, number), each)
-                for number, each in enumerate(value)
-                if isinstance(each, dict)
-            )
+        for number, each in enumerate(value) if isinstance(value, list) else ():
+            if isinstance(each, dict):
+                yield (keyword, number), each
 
 
 def subschemas(schema: Any) -> Iterator[Subschema]:
-    """The schema itself and every mapping at the position of a schema inside it, as they are written."""
+    """The schema itself and every mapping at the position of a schema inside it, in text order."""
     stack = [Subschema(ROOT, schema)]
     while stack:
         here = stack.pop()
-        if not isinstance(here.value, dict):
-            continue
-        yield here
-        stack += reversed(
-            [
-                Subschema(here.path + path, child, here.in_place and path[0] in IN_PLACE)
-                for path, child in children(here.value)
-                if isinstance(child, dict)
-            ]
-        )
+        if isinstance(here.value, dict):
+            yield here
+            inner = [Subschema(here.path + path, child) for path, child in children(here.value)]
+            stack += reversed(inner)
 
 
+# ---------------------------------------------------------------------------------------- fragments
+# A fragment is a JSON Pointer (RFC 6901, percent-decoded) or the name of an anchor. Two spellings
+# of older loaders are understood too: `#/` for the whole document, and a pointer without its first
+# slash.
+
+#: A URI scheme (RFC 3986) at the start of a reference.
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-_INDEX = re.compile(r"0|[1-9][0-9]*")
+#: An array index of a JSON Pointer: no sign, no leading zeros.
+_INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
 _MISSING: Any = object()
 
 
@@ -217,30 +177,27 @@ class Pointed(msgspec.Struct, frozen=True):
     instead: str | None = None
 
 
-def split(reference: str) -> tuple[str, str]:
-    """The file and the fragment of a reference; either may be empty."""
-    file, _, fragment = reference.partition("#")
-    return file, fragment
-
-
 def has_scheme(file: str) -> bool:
-    """Whether a reference is an address, such as `https://…` or `file:…`, and no path."""
+    """Whether a reference is an address, such as `https://…` or `file:…`, and not a path."""
     return _SCHEME.match(file) is not None
 
 
 def point(root: Any, fragment: str, names: Callable[[], Mapping[str, Path]]) -> Pointed | None:
-    """What `fragment` names in a document or embedded schema; None if nothing. `names` gives its anchors."""
+    """What `fragment` names in a document or embedded schema; None if nothing.
+
+    `names` gives its anchors.
+    """
     text = unquote(fragment)
     if not text:
         return Pointed(ROOT)
     if text.startswith("/"):
         path = _walk(root, text[1:])
-        if path is None and text == "/":
-            return Pointed(ROOT, "#")
-        return None if path is None else Pointed(path)
-    path = names().get(text)
-    if path is not None:
+        if path is None:
+            return Pointed(ROOT, "#") if text == "/" else None
         return Pointed(path)
+    anchored = names().get(text)
+    if anchored is not None:
+        return Pointed(anchored)
     path = _walk(root, text)
     return None if path is None else Pointed(path, f"#/{fragment}")
 
@@ -251,7 +208,7 @@ def _walk(root: Any, pointer: str) -> Path | None:
     for written in pointer.split("/"):
         step: str | int = written.replace("~1", "/").replace("~0", "~")
         if isinstance(root, list):
-            if not _INDEX.fullmatch(written) or len(written) > 9:
+            if not _INDEX.fullmatch(written):
                 return None
             step = int(written)
         root = get(root, (step,), _MISSING)
@@ -262,9 +219,10 @@ def _walk(root: Any, pointer: str) -> Path | None:
 
 
 def anchors(root: Any, address: str) -> dict[str, Path]:
-    """Every plain name in a schema: `$anchor`, `$dynamicAnchor`, and `$id: "#name"` of older drafts.
+    """Every plain name in a schema: `$anchor`, `$dynamicAnchor`, `$id: "#name"` of older drafts.
 
-    `address` is the keyword that gives a schema its address. Of two schemas with one name, the first has it.
+    `address` is the keyword that gives a schema its address. Of two schemas with one name, the
+    first has it.
     """
     found: dict[str, Path] = {}
     for each in subschemas(root):
@@ -289,7 +247,7 @@ def resources(root: Any, address: str) -> dict[str, Path]:
 
 
 def enclosing(root: Any, path: Path, address: str) -> Path:
-    """The path of the innermost schema around `path` that has an address of its own, else the root."""
+    """The path of the innermost schema around `path` with an address of its own, or the root."""
     best = ROOT
     for depth, step in enumerate(path, 1):
         root = get(root, (step,))

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from equipage.core.source import Source
-from equipage.loading.pipeline import Outcome
+from equipage.loading.outcome import Outcome
 from equipage.loading.tree import Origin, Origins, Via
 
 #: What an edge says when nothing is known but that the file was read.

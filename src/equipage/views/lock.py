@@ -12,7 +12,7 @@ import msgspec
 
 from equipage._version import __version__
 from equipage.core.text import visible_json
-from equipage.loading.pipeline import Outcome
+from equipage.loading.outcome import Outcome
 from equipage.loading.result import CANONICAL, Loaded
 
 

@@ -14,7 +14,7 @@ import msgspec
 
 from equipage.files.reading import display_name
 from equipage.kinds.conventions.kind import model_of
-from equipage.kinds.conventions.references import names_in
+from equipage.kinds.conventions.rules import names_in
 from equipage.kinds.conventions.stages import divided, is_pattern, references
 from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.kinds.defect.profile_model import AgentProfile
@@ -26,7 +26,7 @@ from equipage.syntax.document import Document
 from equipage.workspace.report import load_all, settled
 
 if TYPE_CHECKING:
-    from equipage.loading.pipeline import Outcome
+    from equipage.loading.outcome import Outcome
 
 
 #: The tools whose agents are compared. The first is the seed's own format.
@@ -147,7 +147,7 @@ def _misread(own: Convention, target: Convention, value: dict[str, Any]) -> Iter
 
 def _unfit(target: Convention, field: Field, value: Any) -> Iterator[str]:
     if isinstance(value, str) and field.split is not None:
-        value = [each.text for each in divided(value, field.split)]
+        value = list(divided(value, field.split))
     if target is _SEED:
         _, _, found = build(
             {"description": "", field.name: value}, AgentProfile, Shape(null_is_absent=True)

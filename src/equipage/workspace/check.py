@@ -18,7 +18,8 @@ from equipage.files.reading import Files, Seen, display_name, require_text
 from equipage.files.sandbox import MAX_BYTES, FileProblem
 from equipage.loading.findings import finding
 from equipage.loading.kind import Kind, Offer
-from equipage.loading.pipeline import Outcome, load_path
+from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import (
     Surroundings,
     kind_named,
@@ -29,8 +30,7 @@ from equipage.loading.recognise import (
     surroundings_of,
 )
 from equipage.loading.request import Request
-from equipage.loading.session import Shared
-from equipage.loading.set_rules import offer_of
+from equipage.loading.session import Run
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import Format, load_value
 from equipage.workspace.project import Project, Projects
@@ -102,18 +102,18 @@ class Checker:
 
         Raises `UsageError` for options that a kind refuses.
         """
-        shared = Shared(Files())
-        return [self._check(each, shared) for each in candidates]
+        run = Run(Files())
+        return [self._check(each, run) for each in candidates]
 
-    def _check(self, candidate: Candidate, shared: Shared) -> Checked | None:
+    def _check(self, candidate: Candidate, run: Run) -> Checked | None:
         path = candidate.path
         try:
             project = self.projects.of(path)
             chosen = self.kind
             if chosen is None:
-                surroundings = surroundings_of(shared)
+                surroundings = surroundings_of(run)
                 found = recognised(
-                    path, shared.files.again(), project, surroundings, named=candidate.named
+                    path, run.files.again(), project, surroundings, named=candidate.named
                 )
                 if found is None or isinstance(found, Diagnostic):
                     return _unloaded(path, found, named=candidate.named)
@@ -122,11 +122,9 @@ class Checker:
                 return Checked(
                     path, display_name(path), None, ok=True, diagnostics=(left_outside(path),)
                 )
-            outcome = load_path(
-                path, kind_named(chosen), project.applied(self.request), shared=shared
-            )
+            outcome = load_path(path, kind_named(chosen), project.applied(self.request), run)
             kept = _kept(
-                path, outcome, shared.files, guessed=isinstance(chosen, Guess), digest=self.digests
+                path, outcome, run.files, guessed=isinstance(chosen, Guess), digest=self.digests
             )
             if self.again and outcome.session is not None:
                 return msgspec.structs.replace(kept, seen=outcome.session.files.seen())
@@ -189,7 +187,7 @@ def _kept(path: str, outcome: Outcome, files: Files, *, guessed: bool, digest: b
         tuple(source.name for source in outcome.sources[1:] if source.name != name),
         identity_of(outcome.kind, path, files),
         together.key_of(outcome) if together.set_rules else None,
-        offer_of(outcome),
+        outcome.offer(),
         bool(together.cross_rules) and together.refers is not None and together.refers(outcome),
         guessed,
         outcome.kind.layering.stacks is not None,

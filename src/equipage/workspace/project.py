@@ -182,7 +182,7 @@ def _project(root: str, files: Files) -> Project:
     if not own and not speaks_of_equipage(root, files):
         return Project(root, ProjectSettings())
     file = os.path.join(root, OWN_FILE if own else SHARED_FILE)
-    outcome = load_path(file, KIND, Request(env={}, project=root), files.again())
+    outcome = load_path(file, KIND, Request(env={}, project=root), files=files.again())
     settings = outcome.config if outcome.config is not None else ProjectSettings()
     return Project(root, settings, outcome.diagnostics, display_name(file, files.cwd))
 

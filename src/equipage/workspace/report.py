@@ -16,10 +16,11 @@ from equipage.files.walking import Claim, is_ignored, walk, walk_files
 from equipage.files.walking import Found as Walked
 from equipage.loading.findings import deduplicated, finding
 from equipage.loading.kind import Kind
-from equipage.loading.pipeline import Outcome, load_path, place_alone
+from equipage.loading.outcome import Outcome, place_alone
+from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import Surroundings, folders_of_kinds, kind_named, surroundings_of
 from equipage.loading.request import Request
-from equipage.loading.session import Shared
+from equipage.loading.session import Run
 from equipage.loading.set_rules import findings_by_load, keep_once
 from equipage.workspace.check import (
     CHUNK,
@@ -83,7 +84,7 @@ class Report(msgspec.Struct, frozen=True):
 def recognise(path: str, projects: Projects | None = None, files: Files | None = None) -> Kind:
     """The kind of a file the caller named. Raises `LoadError` if it cannot be read or nobody knows it."""
     files = files or Files()
-    name = recognised(path, files, (projects or Projects()).of(path), Surroundings(files))
+    name = recognised(path, files, (projects or Projects()).of(path), Surroundings().over(files))
     if isinstance(name, Diagnostic):
         raise LoadError([name])
     if name is None:
@@ -145,7 +146,7 @@ def load_one(
     such kind."""
     projects = Projects(files)
     wanted = kind_named(kind) if kind is not None else recognise(path, projects, files)
-    return load_path(path, wanted, projects.of(path).applied(request), files)
+    return load_path(path, wanted, projects.of(path).applied(request), files=files)
 
 
 def load_all(
@@ -165,13 +166,13 @@ def load_all(
     wanted = kind_named(kind) if kind is not None else None
     place = place or Disk()
     projects = projects or Projects(place.files())
-    shared = Shared(place.files())
+    run = Run(place.files())
     candidates = list(_candidates(paths, projects, place))
     known: set[Hashable] = set()
     for number, candidate in enumerate(candidates):
         if progress is not None:
             progress(number, len(candidates))
-        found = _load(candidate, wanted, request, projects.of(candidate.path), shared, known)
+        found = _load(candidate, wanted, request, projects.of(candidate.path), run, known)
         if found is not None and (
             found.outcome is not None or candidate.named or _is_worth_a_word(found.problem)
         ):
@@ -183,7 +184,7 @@ def _load(
     wanted: Kind | None,
     request: Request,
     project: Project,
-    shared: Shared,
+    run: Run,
     known: set[Hashable],
 ) -> Found | None:
     """A file and its load; None if it is `known` by another path."""
@@ -192,7 +193,7 @@ def _load(
         chosen = (
             wanted.name
             if wanted
-            else recognised(path, shared.files.again(), project, surroundings_of(shared))
+            else recognised(path, run.files.again(), project, surroundings_of(run))
         )
         if chosen is None or isinstance(chosen, Diagnostic):
             return Found(
@@ -201,11 +202,11 @@ def _load(
         kind = wanted or kind_named(chosen)
         if candidate.outside and not kind.layering.discovered:
             return Found(path, project, problem=left_outside(path))
-        same = identity_of(kind, path, shared.files)
+        same = identity_of(kind, path, run.files)
         if same in known:
             return None
         known.add(same)
-        outcome = load_path(path, kind, project.applied(request), shared=shared)
+        outcome = load_path(path, kind, project.applied(request), run)
         return Found(path, project, outcome, guessed=isinstance(chosen, Guess))
     except UsageError:
         raise
@@ -468,10 +469,10 @@ class _Gathered:
                 groups.setdefault((each.kind, each.key), []).append(each)
         together = {each.name for group in groups.values() if len(group) > 1 for each in group}
         together |= {each.name for each in self.checked.values() if each.refers}
-        shared = Shared(Files())
+        run = Run(Files())
         others: list[Outcome] = []
         for key, outcome in self._elsewhere(
-            request, {kind for kind, _ in groups if kind is not None}, shared
+            request, {kind for kind, _ in groups if kind is not None}, run
         ):
             if key in groups:
                 others.append(outcome)
@@ -480,7 +481,7 @@ class _Gathered:
         for each in self.checked.values():
             if each.name in together and each.kind is not None:
                 applied = self.projects.of(each.path).applied(request)
-                outcome = load_path(each.path, kind_named(each.kind), applied, shared=shared)
+                outcome = load_path(each.path, kind_named(each.kind), applied, run)
                 loads[id(outcome)] = each, outcome
         offers = [each.offer for each in self.checked.values() if each.offer is not None]
         for outcome, found in findings_by_load(
@@ -542,7 +543,7 @@ class _Gathered:
             self.tell(about.path, about.name, [each])
 
     def _elsewhere(
-        self, request: Request, kinds: set[str], shared: Shared
+        self, request: Request, kinds: set[str], run: Run
     ) -> Iterator[tuple[tuple[str | None, Hashable], Outcome]]:
         """What the user's own layers hold of these kinds: a project may shadow it."""
         for kind in map(kind_named, sorted(kinds)):
@@ -552,9 +553,9 @@ class _Gathered:
                     layer = kind.layering.layer_of(os.path.abspath(path), request.env)
                     if (
                         layer == place.layer
-                        and identity_of(kind, path, shared.files) not in self.reals
+                        and identity_of(kind, path, run.files) not in self.reals
                     ):
-                        outcome = load_path(path, kind, request, shared=shared)
+                        outcome = load_path(path, kind, request, run)
                         yield (kind.name, kind.together.key_of(outcome)), outcome
 
     def report(self) -> Report:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import pickle
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,13 +11,15 @@ from typing import Any
 import pytest
 
 import equipage
+import lab
 from equipage import LoadError, UsageError
 from equipage.kinds.blueprint import model as flow
 from equipage.kinds.blueprint.model import Blueprint
 from equipage.loading.recognise import kind_named, recognise_content, recognise_path, recognise_text
 from kinds.blueprint.test_probes import PROBES, load
+from lab import in_small_thread
 
-EXAMPLES = Path(__file__).parents[3] / "examples" / "blueprint"
+EXAMPLES = lab.EXAMPLES / "blueprint"
 TEAM = EXAMPLES / "research-team.yaml"
 #: A mapping that only looks like a reference could be one when it is loaded again.
 LOOKALIKES = ("refs/file_two", "refs/file_nested")
@@ -184,7 +185,7 @@ def test_depth_is_bounded_wherever_the_caller_stands(name: str, where: str) -> N
     elif where == "below a deep stack":
         assert at_depth(800, lambda: outcome(text)) == code
     else:
-        assert in_small_thread(lambda: outcome(text)) == code
+        assert in_small_thread(lambda: outcome(text), stack=256 * 1024) == code
 
 
 def dumped(value: Any) -> str:
@@ -195,15 +196,3 @@ def dumped(value: Any) -> str:
             depth, value = depth + 1, value[0]
         return "[" * depth + json.dumps(value) + "]" * depth
     return json.dumps(value)
-
-
-def in_small_thread(run: Callable[[], Any]) -> Any:
-    result: list[Any] = []
-    before = threading.stack_size(256 * 1024)
-    try:
-        thread = threading.Thread(target=lambda: result.append(run()))
-        thread.start()
-    finally:
-        threading.stack_size(before)
-    thread.join()
-    return result[0]

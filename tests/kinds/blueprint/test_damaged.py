@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,13 +16,13 @@ from equipage.loading.recognise import kind_named
 from equipage.loading.request import Request
 from equipage.loading.tree import walk
 from equipage.syntax.document import load_value
+from lab import CASES
 
-FOLDER = Path(__file__).parents[2] / "cases"
 BLUEPRINT, AGENT_MD = kind_named("blueprint"), kind_named("agent_md")
 
 
 def case_value(name: str) -> Any:
-    case = next(case for case in cases_in(FOLDER) if case.path.stem == name)
+    case = next(case for case in cases_in(CASES) if case.path.stem == name)
     text = case.files[case.entry]
     assert isinstance(text, str)
     return load_value("yaml", text)
@@ -101,7 +100,7 @@ def test_damaged_blueprints(value: Any) -> None:
         {"/b/a.json": json.dumps(value), "/b/r.md": agent, "/b/x": "text", "/b/$.a": b"\xff"},
         cwd="/b",
     )
-    outcome = load_path("a.json", BLUEPRINT, Request(env={}, project="/b"), files)
+    outcome = load_path("a.json", BLUEPRINT, Request(env={}, project="/b"), files=files)
     assert (outcome.config is None) == (not outcome.ok)
     loaded = outcome.loaded()
     if loaded is not None:

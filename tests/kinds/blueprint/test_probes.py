@@ -2,42 +2,21 @@
 
 from __future__ import annotations
 
-import base64
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from equipage.loading.pipeline import Outcome, load_path
-from equipage.loading.recognise import kind_named
-from equipage.loading.request import Request
+import lab
+from equipage.loading.outcome import Outcome
 
-PROBES = [
-    json.loads(line)
-    for line in (Path(__file__).parents[2] / "data" / "probes" / "blueprint.jsonl")
-    .read_text()
-    .splitlines()
-]
-
-
-def write(folder: Path, files: dict[str, Any]) -> None:
-    for name, content in files.items():
-        target = folder / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if isinstance(content, str):
-            target.write_bytes(content.encode())
-        elif "base64" in content:
-            target.write_bytes(base64.b64decode(content["base64"]))
-        else:
-            target.symlink_to(content["symlink"])
+PROBES = lab.probes("blueprint")
 
 
 def load(probe: dict[str, Any], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Outcome:
-    write(folder, probe["files"])
+    lab.write_probe(folder, probe)
     monkeypatch.chdir(folder)
-    request = Request(env=probe["env"], options=probe["options"])
-    return load_path(probe["entry"], kind_named(probe["kind"]), request)
+    return lab.load(probe["entry"], probe["kind"], env=probe["env"], options=probe["options"])
 
 
 def agrees(ours: Any, golden: Any) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -16,8 +15,7 @@ from equipage.kinds.blueprint.agent import read_header
 from equipage.loading.recognise import kind_named
 from equipage.syntax.document import load_value
 from kinds.blueprint.test_probes import PROBES
-
-CASES = Path(__file__).parents[2] / "cases"
+from lab import CASES
 
 
 def validator(name: str) -> Draft202012Validator:

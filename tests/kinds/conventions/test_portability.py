@@ -8,17 +8,12 @@ from pathlib import Path
 import pytest
 
 from equipage.cli.main import main
-from equipage.loading.pipeline import load_path
-from equipage.loading.recognise import kind_named
-from equipage.loading.request import Request
 from equipage.views.portability import portability
+from lab import load, write
 
 
 def compared(folder: Path, name: str, text: str, kind: str) -> dict[str, tuple[str, ...]]:
-    path = folder / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    outcome = load_path(str(path), kind_named(kind), Request(env={}))
+    outcome = load(write(folder, {name: text}) / name, kind)
     return {each.tool: each.obstacles for each in portability(outcome)}
 
 

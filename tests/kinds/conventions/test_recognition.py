@@ -8,6 +8,7 @@ import pytest
 
 import equipage
 from equipage.loading.recognise import PLACES, kind_named, kind_of_header, kind_of_path, names
+from lab import write
 
 
 @pytest.mark.requirement("CV-01")
@@ -116,12 +117,6 @@ HEADER = "---\nname: a\ndescription: b\n{}---\ntext\n"
 )
 def test_by_header(path: str, text: str, kind: str | None) -> None:
     assert kind_of_header(path, text) == kind
-
-
-def write(folder: Path, files: dict[str, str]) -> None:
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
 
 
 AGENT = HEADER.format("")

@@ -9,8 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import equipage
+import lab
+from lab import write
 
-EXAMPLES = Path(__file__).parents[3] / "examples" / "conventions"
+EXAMPLES = lab.EXAMPLES / "conventions"
 
 PLACES = [
     ".claude/agents/a.md",
@@ -90,9 +92,7 @@ _WORDS = st.sampled_from(
 @given(place=st.sampled_from(PLACES), words=st.lists(_WORDS, max_size=30), fenced=st.booleans())
 def test_any_file_is_reported(place: str, words: list[str], fenced: bool, tmp_path: Path) -> None:
     folder = tmp_path / str(abs(hash((place, tuple(words), fenced))))
-    path = folder / place
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(("---\n" if fenced else "") + "".join(words), newline="")
+    write(folder, {place: ("---\n" if fenced else "") + "".join(words)})
     report = equipage.check([folder], env={})
     assert len(report.files) == 1
     assert not [each for each in report.diagnostics if each.code == "internal-error"]
@@ -100,9 +100,7 @@ def test_any_file_is_reported(place: str, words: list[str], fenced: bool, tmp_pa
 
 @pytest.mark.parametrize("place", PLACES)
 def test_bytes_that_are_no_text(place: str, tmp_path: Path) -> None:
-    path = tmp_path / place
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(b"---\nname: \xff\n---\n")
+    write(tmp_path, {place: b"---\nname: \xff\n---\n"})
     report = equipage.check([tmp_path], env={})
     assert [each.code for each in report.errors] == ["not-utf8"]
 

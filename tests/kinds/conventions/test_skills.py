@@ -8,19 +8,12 @@ from typing import Any
 import pytest
 
 import equipage
-from conftest import shared_probes
 from equipage.files.reading import Files
 from equipage.files.roots import find_places
-from equipage.kinds.conventions.skill import STRICT, variant_of
-from equipage.kinds.conventions.skill_discovery import discover_skills, find_skills
+from equipage.kinds.conventions.skill import STRICT, discover_skills, find_skills, variant_of
 from equipage.loading.request import Request
 from equipage.views.listing import list_all
-
-
-def write(folder: Path, files: dict[str, str]) -> None:
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
+from lab import shared_probes, write
 
 
 @pytest.mark.requirement("SK-01", "SK-02", "SK-03", "SK-04", "SK-05", "SK-06", "SK-07")

@@ -14,6 +14,7 @@ from equipage.kinds.conventions.stages import divided, references
 from equipage.kinds.conventions.tools.skills import CLAUDE, OPEN, OPENCODE
 from equipage.kinds.tables import Convention
 from equipage.loading.recognise import PLACES
+from lab import write
 
 EVERY = (*CONVENTIONS, OPEN, CLAUDE, OPENCODE)
 
@@ -37,9 +38,8 @@ class TestEveryTable:
     def test_the_first_file_is_a_good_one(self, convention: Convention, tmp_path: Path) -> None:
         """It lies where its tool looks, is recognised there, and has no findings."""
         assert convention.example is not None
-        path = tmp_path / convention.example_path.replace("NAME", "reviewer")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(convention.example.replace("NAME", "reviewer"))
+        name = convention.example_path.replace("NAME", "reviewer")
+        write(tmp_path, {name: convention.example.replace("NAME", "reviewer")})
         report = equipage.check([tmp_path], env={})
         assert [each.kind for each in report.files] == [convention.kind]
         assert report.diagnostics == ()
@@ -79,10 +79,8 @@ class TestEveryTable:
 
 
 def _written(folder: Path, convention: Convention, text: str) -> Path:
-    path = folder / convention.example_path.replace("NAME", "x")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    return path
+    name = convention.example_path.replace("NAME", "x")
+    return write(folder, {name: text}) / name
 
 
 def test_kinds_are_values() -> None:
@@ -103,9 +101,7 @@ def test_kinds_are_values() -> None:
     ],
 )
 def test_names_in_a_text(text: str, separators: str, names: list[str]) -> None:
-    words = list(divided(text, separators))
-    assert [each.text for each in words] == names
-    assert [text[slice(*each.range)] for each in words] == names
+    assert list(divided(text, separators)) == names
 
 
 @pytest.mark.parametrize(

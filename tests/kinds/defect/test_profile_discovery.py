@@ -10,7 +10,7 @@ import pytest
 
 import equipage
 from equipage.files.roots import find_places
-from equipage.kinds.defect.profile_discovery import find_profiles
+from equipage.kinds.defect.profile import find_profiles
 
 SINGLE = "+++\ndescription = '{}'\n+++\nbody\n"
 

@@ -6,8 +6,9 @@ import shutil
 from pathlib import Path
 
 import equipage
+from lab import EXAMPLES
 
-EXAMPLE = Path(__file__).parents[3] / "examples" / "profiles"
+EXAMPLE = EXAMPLES / "profiles"
 
 
 def test_the_example(tmp_path: Path) -> None:

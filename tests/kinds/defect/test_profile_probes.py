@@ -7,20 +7,13 @@ from typing import Any
 
 import pytest
 
-from conftest import shared_probes
 from equipage.files.roots import find_places
-from equipage.kinds.defect.profile_discovery import find_profiles
-from equipage.kinds.defect.settings_stack import find_settings
+from equipage.kinds.defect.profile import find_profiles
+from equipage.kinds.defect.settings_layers import find_settings
+from lab import shared_probes, write_probe
 
 #: Sentences that we say another way: the place names the file, and each key at fault has a finding of its own.
 SAID_OTHERWISE = {"invalid .mcp.json"}
-
-
-def write(files: dict[str, Any], folder: Path) -> None:
-    for name, content in files.items():
-        target = folder / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(content.encode())
 
 
 def test_the_probes_are_there(shared: Path) -> None:
@@ -31,7 +24,7 @@ def test_the_probes_are_there(shared: Path) -> None:
 @pytest.mark.requirement("PR-01", "PR-16", "ST-01")
 @pytest.mark.parametrize("probe", shared_probes("profiles", "loader"))
 def test_probe(probe: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(probe["files"], tmp_path)
+    write_probe(tmp_path, probe)
     repository = tmp_path / ("proj" if probe["kind"] == "profiles" else "repo")
     (repository / ".git").mkdir(parents=True, exist_ok=True)
     monkeypatch.chdir(tmp_path)

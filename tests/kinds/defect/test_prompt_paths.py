@@ -13,10 +13,11 @@ import pytest
 
 from equipage.files.roots import find_places
 from equipage.files.sandbox import MAX_BYTES
-from equipage.kinds.defect.profile_discovery import find_profiles
+from equipage.kinds.defect.profile import find_profiles
+from lab import TESTS
 
 NUL = "\0"
-DATA = json.loads((Path(__file__).parents[2] / "data" / "resolve_path.json").read_text())
+DATA = json.loads((TESTS / "data" / "resolve_path.json").read_text())
 #: The original reads these; we do not, each for a reason that requirements/profile.toml gives.
 STRICTER = {
     "link.md": "the last component is followed, too",
@@ -48,9 +49,9 @@ def test_prompt_file(case: dict[str, Any], tmp_path: Path) -> None:
     (root / "config.toml").write_text(config)
     (found,) = find_profiles(find_places(tmp_path, env={})).found
     reads = case["read"] == 'Ok("SYS")' and case["requested"] not in STRICTER
-    assert (found.profile is not None) == reads
-    if found.profile is not None:
-        assert found.profile.system_prompt_text == "SYS"
+    assert (found.outcome.config is not None) == reads
+    if found.outcome.config is not None:
+        assert found.outcome.config.prompt.text == "SYS"
     else:
         assert "TOP" not in str(found.outcome.diagnostics)
         assert all(each.span is not None and each.span.line == 2 for each in found.outcome.errors)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import equipage
-from cli.consoles import in_process, settle
+import lab
 from equipage.core.diagnostics import UsageError
 from equipage.loading.request import Request
-from equipage.workspace.report import Report, check_paths
+from equipage.workspace.report import Report
 from equipage.workspace.watch import watch_check
+from lab import in_process, repository, save, settle, write
 
 PROJECT = "[default]\nprovider = 'corp'\n"
 USER = (
@@ -21,21 +23,15 @@ USER = (
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name, text in (("repo/.defect/config.toml", PROJECT), ("xdg/defect/config.toml", USER)):
-        (tmp_path / name).parent.mkdir(parents=True)
-        (tmp_path / name).write_text(text)
-    (tmp_path / "repo" / ".git").mkdir()
+    repository(tmp_path / "repo", {".defect/config.toml": PROJECT})
+    write(tmp_path / "xdg", {"defect/config.toml": USER})
     monkeypatch.chdir(tmp_path / "repo")
     return tmp_path
 
 
-def check(
-    folder: Path, *paths: str, config: tuple[str, ...] = (), local: bool = False, jobs: int = 1
-) -> Report:
-    options = {"config": list(config), "local": local}
-    return check_paths(
-        paths, Request({"XDG_CONFIG_HOME": str(folder / "xdg")}, options, shared=True), jobs=jobs
-    )
+def check(folder: Path, *paths: str, jobs: int = 1, **options: Any) -> Report:
+    env = {"XDG_CONFIG_HOME": str(folder / "xdg")}
+    return lab.check(*paths, jobs=jobs, env=env, options={"config": [], "local": False, **options})
 
 
 def told(report: Report) -> list[tuple[str, str | None]]:
@@ -97,9 +93,7 @@ def test_a_watch_sees_layers_together(folder: Path) -> None:
     pytest.importorskip("watchfiles")
     turns = watch_check(["."], Request({}, shared=True))
     assert told(next(turns).report) == [("provider-without-section", ".defect/config.toml")]
-    (folder / "repo" / ".defect" / "config.local.toml").write_text(
-        "[default]\nprovider = 'openai'\n"
-    )
+    save(folder / "repo/.defect/config.local.toml", "[default]\nprovider = 'openai'\n")
     turn = next(turns)
     assert [each.code for each in turn.gone] == ["provider-without-section"]
     assert not turn.report.diagnostics
@@ -116,7 +110,7 @@ def test_show_names_the_layers_whose_check_tells_its_findings(
     settle(monkeypatch, folder / "repo", {"XDG_CONFIG_HOME": str(folder / "xdg")})
     user = str(folder / "xdg" / "defect" / "config.toml")
     _, _, notes = in_process(["show", ".defect/config.toml"])
-    assert f"one finding, see: equipage check {user} .defect/config.toml" in notes
+    assert f"1 finding; run `equipage check {user} .defect/config.toml`" in notes
     assert told(check(folder, user, ".defect/config.toml")) == [
         ("project-changes-server", ".defect/config.toml")
     ]

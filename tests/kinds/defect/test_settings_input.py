@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from equipage.files.roots import find_places
-from equipage.kinds.defect.profile_discovery import find_profiles
-from equipage.kinds.defect.settings_stack import find_settings
+from equipage.kinds.defect.profile import find_profiles
+from equipage.kinds.defect.settings_layers import find_settings
 
 KEYS = st.sampled_from(
     [

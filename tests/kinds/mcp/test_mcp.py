@@ -9,18 +9,12 @@ from typing import Any
 import pytest
 
 import equipage
-from conftest import shared_probes
 from equipage.files.roots import find_places
-from equipage.kinds.defect.settings_stack import find_settings
+from equipage.kinds.defect.settings_layers import find_settings
 from equipage.kinds.mcp.dialects import DIALECTS
 from equipage.kinds.mcp.servers import without_comments
 from equipage.loading.recognise import kind_named
-
-
-def write(folder: Path, files: dict[str, str]) -> None:
-    for name, text in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text(text)
+from lab import shared_probes, write
 
 
 @pytest.mark.requirement("MC-01", "MC-02")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import pickle
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -21,6 +19,7 @@ from equipage.generators import Buffered, Streamed
 from equipage.kinds.server.model import ServerConfig, ServerFile
 from equipage.loading.model import type_info
 from equipage.loading.recognise import kind_named
+from lab import EXAMPLES, command
 
 FULL = """
 server: {name: demo, version: "1.0", state_scope: global, capabilities: {tools: {listChanged: true}, logging: {}}}
@@ -282,25 +281,20 @@ def test_validation_command(
     text: str, arguments: list[str], code: int, words: str, tmp_path: Path
 ) -> None:
     (tmp_path / "config.yaml").write_text(text)
-    done = _check(tmp_path, arguments)
-    assert done.returncode == code, done.stdout + done.stderr
-    assert words in done.stdout
+    done = command("check", "config.yaml", *arguments, cwd=tmp_path)
+    assert done.code == code, done.out + done.err
+    assert words in done.out
 
 
 @pytest.mark.requirement("F-011")
 def test_quiet_suppresses_warnings(tmp_path: Path) -> None:
     (tmp_path / "config.yaml").write_text("server: {name: a}\ntools: []\nx: 1\n")
-    assert "unknown-field" in _check(tmp_path, []).stdout
-    assert "unknown-field" not in _check(tmp_path, ["--quiet"]).stdout
-
-
-def _check(folder: Path, arguments: list[str]) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "equipage", "check", "config.yaml", *arguments]
-    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert "unknown-field" in command("check", "config.yaml", cwd=tmp_path).out
+    assert "unknown-field" not in command("check", "config.yaml", "--quiet", cwd=tmp_path).out
 
 
 def test_the_example_is_clean(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(Path(__file__).parents[3] / "examples" / "server")
+    monkeypatch.chdir(EXAMPLES / "server")
     config = equipage.load("server.yaml", env={}, strict=True).config
     assert [tool.tool.name for tool in config.baseline.tools] == [
         "echo",

@@ -9,9 +9,11 @@ import pytest
 import equipage
 from equipage.core.diagnostics import LoadError
 from equipage.files.reading import MemoryFiles
-from equipage.loading.pipeline import Outcome, load_path
+from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import kind_named
 from equipage.loading.request import Request
+from lab import write_file
 
 TOOL = "tool: {name: %s, description: d, inputSchema: {type: object}}\nresponse: {content: [{type: text, text: hi}]}\n"
 SERVER = kind_named("server")
@@ -24,13 +26,6 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def write(name: str, text: str | bytes) -> Path:
-    path = Path(name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return path
-
-
 def codes(error: pytest.ExceptionInfo[LoadError]) -> list[str]:
     return [each.code for each in error.value.diagnostics]
 
@@ -41,8 +36,8 @@ def codes(error: pytest.ExceptionInfo[LoadError]) -> list[str]:
 @pytest.mark.requirement("F-010")
 def test_the_library_is_an_option_then_a_variable_then_a_folder() -> None:
     for name in ("library", "by-variable", "by-option"):
-        write(f"{name}/t.yaml", TOOL % name)
-    main = write("main.yaml", "server: {name: a}\ntools: [{$include: t.yaml}]\n")
+        write_file(f"{name}/t.yaml", TOOL % name)
+    main = write_file("main.yaml", "server: {name: a}\ntools: [{$include: t.yaml}]\n")
 
     def chosen(**options: str) -> str:
         env = {"THOUGHTJACK_LIBRARY": "by-variable"} if options.pop("variable", None) else {}
@@ -58,13 +53,13 @@ def test_the_library_is_an_option_then_a_variable_then_a_folder() -> None:
 def test_an_absolute_path_is_read_with_a_warning_outside_the_library(here: Path) -> None:
     outside = here / "outside.txt"
     outside.write_text("from elsewhere")
-    write("library/inside.txt", "from the library")
+    write_file("library/inside.txt", "from the library")
     inside = Path("library/inside.txt").absolute()
     text = "server: {name: a}\nresources: [{resource: {uri: u, name: n}, response: {content: {$file: %s}}}]\n"
-    loaded = equipage.load(write("a.yaml", text % outside), env={})
+    loaded = equipage.load(write_file("a.yaml", text % outside), env={})
     assert loaded.config.baseline.resources[0].response.content == "from elsewhere"
     assert [each.code for each in loaded.warnings] == ["absolute-path"]
-    assert equipage.load(write("b.yaml", text % inside), env={}).warnings == ()
+    assert equipage.load(write_file("b.yaml", text % inside), env={}).warnings == ()
     with pytest.raises(LoadError) as error:
         equipage.load("a.yaml", env={}, allow_absolute=False)
     assert codes(error) == ["reference-absolute"]
@@ -74,7 +69,7 @@ def test_an_absolute_path_is_read_with_a_warning_outside_the_library(here: Path)
 @pytest.mark.parametrize("reference", ["../../../etc/passwd", "a/../../b", "..", "a\\..\\b"])
 @pytest.mark.parametrize("directive", ["$include", "$file"])
 def test_no_path_leads_upwards(directive: str, reference: str) -> None:
-    write("main.yaml", f"server: {{name: a}}\ntools: [{{{directive}: '{reference}'}}]\n")
+    write_file("main.yaml", f"server: {{name: a}}\ntools: [{{{directive}: '{reference}'}}]\n")
     with pytest.raises(LoadError) as error:
         equipage.load("main.yaml", kind="server", env={})
     assert codes(error) == ["reference-parent"]
@@ -86,7 +81,7 @@ def test_no_link_leads_out(here: Path, directive: str) -> None:
     (here / "secret.yaml").write_text("a: 1\n")
     Path("library").mkdir()
     Path("library/link.yaml").symlink_to(here / "secret.yaml")
-    write("main.yaml", f"server: {{name: a}}\ntools: [{{{directive}: link.yaml}}]\n")
+    write_file("main.yaml", f"server: {{name: a}}\ntools: [{{{directive}: link.yaml}}]\n")
     with pytest.raises(LoadError) as error:
         equipage.load("main.yaml", kind="server", env={})
     assert codes(error) == ["reference-escapes"]
@@ -156,13 +151,13 @@ def test_one_mistake_in_a_file_included_a_thousand_times_is_one_finding() -> Non
 @pytest.mark.requirement("F-003")
 def test_data_is_limited_to_ten_mebibytes() -> None:
     text = "server: {name: a}\nresources: [{resource: {uri: u, name: n}, response: {content: {$file: big.txt}}}]\n"
-    write("main.yaml", text)
-    write("big.txt", b"x" * (10 * 1024 * 1024))
+    write_file("main.yaml", text)
+    write_file("big.txt", b"x" * (10 * 1024 * 1024))
     assert (
         len(equipage.load("main.yaml", env={}).config.baseline.resources[0].response.content)
         == 10 * 1024 * 1024
     )
-    write("big.txt", b"x" * (10 * 1024 * 1024 + 1))
+    write_file("big.txt", b"x" * (10 * 1024 * 1024 + 1))
     with pytest.raises(LoadError) as error:
         equipage.load("main.yaml", env={"THOUGHTJACK_MAX_CONFIG_SIZE": "100mb"})
     assert codes(error) == ["file-too-large"]
@@ -171,19 +166,19 @@ def test_data_is_limited_to_ten_mebibytes() -> None:
 @pytest.mark.requirement("F-003")
 @pytest.mark.parametrize("extension", ["png", "jpg", "jpeg", "gif", "webp", "ico", "bmp"])
 def test_images_become_base64(extension: str) -> None:
-    write(f"image.{extension}", b"\x89\x00\xff")
+    write_file(f"image.{extension}", b"\x89\x00\xff")
     item = f"{{type: image, mimeType: image/x, data: {{$file: image.{extension}}}}}"
     text = f"server: {{name: a}}\ntools: [{{tool: {{name: t, description: d, inputSchema: {{type: object}}}}, response: {{content: [{item}]}}}}]\n"
-    loaded = equipage.load(write("main.yaml", text), env={})
+    loaded = equipage.load(write_file("main.yaml", text), env={})
     assert loaded.config.baseline.tools[0].response.content[0].data == "iQD/"
     assert loaded.warnings == ()
 
 
 def test_extensions_tell_by_case() -> None:
-    write("X.JSON", "{}")
+    write_file("X.JSON", "{}")
     text = "server: {name: a}\nresources: [{resource: {uri: u, name: n}, response: {content: {$file: X.JSON}}}]\n"
     assert (
-        equipage.load(write("main.yaml", text), env={})
+        equipage.load(write_file("main.yaml", text), env={})
         .config.baseline.resources[0]
         .response.content
         == "{}"
@@ -192,7 +187,7 @@ def test_extensions_tell_by_case() -> None:
 
 @pytest.mark.requirement("F-009")
 def test_strings_find_files_from_their_base() -> None:
-    write("data/words.txt", "found")
+    write_file("data/words.txt", "found")
     text = "server: {name: a}\nresources: [{resource: {uri: u, name: n}, response: {content: {$file: words.txt}}}]\n"
     loaded = equipage.loads(text, kind="server", env={}, base_dir="data")
     assert loaded.config.baseline.resources[0].response.content == "found"

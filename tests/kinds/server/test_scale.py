@@ -6,11 +6,10 @@ import tracemalloc
 
 import pytest
 
+import lab
 from clock import Clock
 from equipage.files.reading import MemoryFiles
-from equipage.loading.pipeline import Outcome, load_path
-from equipage.loading.recognise import kind_named
-from equipage.loading.request import Request
+from equipage.loading.outcome import Outcome
 
 TOOL = """\
 tool: {name: t%d, description: d, inputSchema: {type: object, properties: {a: {type: number}}}}
@@ -25,9 +24,7 @@ def distinct(count: int) -> dict[str, str]:
 
 
 def load(files: dict[str, str]) -> Outcome:
-    return load_path(
-        "main.yaml", kind_named("server"), Request(env={}), MemoryFiles(files, cwd="/work")
-    )
+    return lab.load("main.yaml", files=MemoryFiles(files, cwd="/work"))
 
 
 def seconds(files: dict[str, str]) -> float:

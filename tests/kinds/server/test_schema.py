@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
 import pytest
 
+import lab
 from casefiles import Case, cases_in
 from equipage.loading.recognise import kind_named
 from equipage.syntax.document import load_value
@@ -15,7 +15,7 @@ from equipage.views.schema import schema_for
 
 from .test_config import FULL
 
-CASES = [case for case in cases_in(Path(__file__).parents[2] / "cases") if case.kind == "server"]
+CASES = [case for case in cases_in(lab.CASES) if case.kind == "server"]
 VALIDATOR = jsonschema_rs.validator_for(schema_for(kind_named("server")), offline=True)
 
 

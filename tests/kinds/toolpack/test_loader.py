@@ -14,12 +14,13 @@ import pytest
 import equipage
 from equipage.core.frozen import FrozenDict, FrozenList
 from equipage.kinds.toolpack.loader import Toolpack, ToolpackLoader, ToolpackValidationError
-from kinds.toolpack.making import DROP, MINIMAL, pack, write
+from kinds.toolpack.making import DROP, MINIMAL, pack
+from lab import repository
 
 
 def load(folder: Path, files: dict[str, Any], **options: Any) -> ToolpackLoader:
     loader = ToolpackLoader(**options)
-    loader.load_dir(write(folder, files) / "packs")
+    loader.load_dir(repository(folder, files) / "packs")
     return loader
 
 
@@ -182,7 +183,7 @@ def test_an_unknown_id_is_a_key_error(tmp_path: Path) -> None:
 def test_before_and_after_an_empty_folder_there_is_nothing(tmp_path: Path) -> None:
     loader = ToolpackLoader()
     assert loader.list() == []
-    write(tmp_path, {"packs/readme.txt": ""})
+    repository(tmp_path, {"packs/readme.txt": ""})
     assert loader.load_dir(str(tmp_path / "packs")) is None
     assert loader.list() == []
     assert [each.message for each in loader.warnings] == [
@@ -193,7 +194,7 @@ def test_before_and_after_an_empty_folder_there_is_nothing(tmp_path: Path) -> No
 def test_a_folder_that_cannot_be_read_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(tmp_path, {"packs/a.tool.yaml": pack(), "packs/sub/b.tool.yaml": pack(timeoutMs=0)})
+    repository(tmp_path, {"packs/a.tool.yaml": pack(), "packs/sub/b.tool.yaml": pack(timeoutMs=0)})
     scan = os.scandir
 
     def refuse(path: str) -> Any:
@@ -212,7 +213,7 @@ def test_a_folder_that_cannot_be_read_is_an_error(
 @pytest.mark.requirement("TP-29")
 def test_a_failed_load_keeps_what_was_there_and_a_good_one_replaces_it(tmp_path: Path) -> None:
     loader = load(tmp_path / "one", {"packs/a.tool.yaml": pack()})
-    write(
+    repository(
         tmp_path / "two",
         {"packs/a.tool.yaml": pack(id="tool.new"), "packs/b.tool.yaml": pack(timeoutMs=0)},
     )
@@ -234,7 +235,7 @@ def test_what_is_no_folder_is_an_error(tmp_path: Path) -> None:
 
 
 def test_links_to_packs_are_read_and_start_references_where_they_are(tmp_path: Path) -> None:
-    write(
+    repository(
         tmp_path,
         {
             "store/a.tool.yaml": pack(inputSchema={"$ref": "s.json"}),
@@ -251,7 +252,7 @@ def test_links_to_packs_are_read_and_start_references_where_they_are(tmp_path: P
 
 @pytest.mark.parametrize("what", ["directory", "dangling link", "pipe"])
 def test_odd_things_named_like_packs_are_findings(tmp_path: Path, what: str) -> None:
-    write(tmp_path, {"packs/a.tool.yaml": pack()})
+    repository(tmp_path, {"packs/a.tool.yaml": pack()})
     odd = tmp_path / "packs" / "b.tool.yaml"
     if what == "directory":
         odd.mkdir()
@@ -279,7 +280,7 @@ def test_every_problem_of_every_file_is_in_one_exception(tmp_path: Path) -> None
 
 def test_the_home_folder_is_understood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
-    write(tmp_path, {"packs/a.tool.yaml": pack()})
+    repository(tmp_path, {"packs/a.tool.yaml": pack()})
     loader = ToolpackLoader()
     loader.load_dir("~/packs")
     assert loader.list()
@@ -438,7 +439,7 @@ def test_a_duplicate_id_names_both_files(tmp_path: Path) -> None:
 def test_a_link_to_a_pack_is_the_second_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(tmp_path, {"packs/a.tool.yaml": pack()})
+    repository(tmp_path, {"packs/a.tool.yaml": pack()})
     (tmp_path / "packs" / "b.tool.yaml").symlink_to("a.tool.yaml")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ToolpackValidationError) as caught:
@@ -464,7 +465,7 @@ def test_a_rule_has_the_name_of_today_whatever_was_written(tmp_path: Path) -> No
         "packs/b.tool.yaml": pack(id="t.b", inputSchema=5),
     }
     with pytest.raises(ToolpackValidationError) as caught:
-        ToolpackLoader(legacy_keys="warn").load_dir(write(tmp_path, files) / "packs")
+        ToolpackLoader(legacy_keys="warn").load_dir(repository(tmp_path, files) / "packs")
     text = str(caught.value)
     assert "(timeoutMs must be a positive integer)" in text
     assert "(limits['maxInputBytes'] must be a positive integer)" in text
@@ -472,7 +473,7 @@ def test_a_rule_has_the_name_of_today_whatever_was_written(tmp_path: Path) -> No
 
 
 def test_further_roots_can_be_allowed(tmp_path: Path) -> None:
-    write(tmp_path / "lib", {"s.json": {"title": "elsewhere"}})
+    repository(tmp_path / "lib", {"s.json": {"title": "elsewhere"}})
     files = {"packs/a.tool.yaml": pack(inputSchema={"$ref": "../../lib/s.json"})}
     assert "outside" in failure(tmp_path / "project", files)
     for root in (tmp_path, tmp_path / "lib"):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,31 +9,15 @@ import pytest
 
 import equipage
 from equipage.kinds.toolpack.loader import ToolpackLoader, ToolpackValidationError
+from lab import probes, write_probe
 
-PROBES = [
-    json.loads(line)
-    for line in (Path(__file__).parents[2] / "data" / "probes" / "toolpack.jsonl")
-    .read_text()
-    .splitlines()
-]
-
-
-def write(folder: Path, files: dict[str, Any]) -> None:
-    for name, content in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if isinstance(content, str):
-            path.write_bytes(content.encode())
-        elif "base64" in content:
-            path.write_bytes(base64.b64decode(content["base64"]))
-        else:
-            path.symlink_to(content["symlink"])
+PROBES = probes("toolpack")
 
 
 @pytest.mark.requirement("TP-28", "TP-29")
 @pytest.mark.parametrize("probe", PROBES, ids=lambda probe: probe["id"])
 def test_probe(probe: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(tmp_path, probe["files"])
+    write_probe(tmp_path, probe)
     monkeypatch.chdir(tmp_path)
     report = equipage.check([probe["entry"]], env=probe["env"])
     assert ("valid" if report.ok else "invalid") == probe["expect"], report.diagnostics

@@ -17,15 +17,17 @@ import equipage
 from clock import promised
 from equipage.kinds.toolpack import KIND
 from equipage.kinds.toolpack.loader import ToolpackLoader
-from equipage.loading.pipeline import Outcome, load_path
+from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import load_path
 from equipage.loading.request import Request
-from equipage.loading.session import Shared
-from kinds.toolpack.making import pack, write
+from equipage.loading.session import Run
+from kinds.toolpack.making import pack
+from lab import load, repository
 
 
 def outcome(folder: Path, schema: Any, files: dict[str, Any] | None = None) -> Outcome:
-    write(folder, {"packs/a.tool.yaml": pack(inputSchema=schema), **(files or {})})
-    return load_path(str(folder / "packs" / "a.tool.yaml"), KIND, Request(env={}))
+    repository(folder, {"packs/a.tool.yaml": pack(inputSchema=schema), **(files or {})})
+    return load(folder / "packs" / "a.tool.yaml", "toolpack")
 
 
 def resolved(folder: Path, schema: Any, files: dict[str, Any] | None = None) -> Any:
@@ -101,7 +103,7 @@ def test_packs_share_what_they_refer_to(tmp_path: Path) -> None:
     files = {
         f"packs/{n}.tool.yaml": pack(id=f"t.n{n}", inputSchema={"$ref": "s.json"}) for n in range(3)
     }
-    write(
+    repository(
         tmp_path,
         {
             **files,
@@ -130,7 +132,7 @@ def test_a_shared_file_is_read_and_checked_once(
         )
         for n in range(5)
     }
-    write(tmp_path, {**files, "packs/s.json": {"title": "shared"}})
+    repository(tmp_path, {**files, "packs/s.json": {"title": "shared"}})
     ToolpackLoader().load_dir(tmp_path / "packs")
     assert calls.count({"title": "shared"}) == 1
 
@@ -155,11 +157,11 @@ def test_loads_that_share_find_the_same_as_loads_that_do_not(tmp_path: Path) -> 
         f"packs/{n}.tool.yaml": pack(id=f"t.n{n}", inputSchema=each)
         for n, each in enumerate(inputs * 2)
     }
-    write(tmp_path, {**schemas, **packs})
-    shared = Shared()
+    repository(tmp_path, {**schemas, **packs})
+    run = Run()
     for name in packs:
-        alone = load_path(str(tmp_path / name), KIND, Request(env={}))
-        together = load_path(str(tmp_path / name), KIND, Request(env={}), shared=shared)
+        alone = load(tmp_path / name, "toolpack")
+        together = load(tmp_path / name, "toolpack", run=run)
         assert list(map(str, together.diagnostics)) == list(map(str, alone.diagnostics)), name
         assert together.config == alone.config
         assert [each.name for each in together.sources] == [each.name for each in alone.sources]
@@ -300,14 +302,12 @@ def test_names_for_run_time_that_several_schemas_have_are_disputed(tmp_path: Pat
             id="t.z", inputSchema={"properties": {"p": {"$ref": "s.json"}, "q": {"$ref": "t.json"}}}
         ),
     }
-    write(tmp_path, files)
-    shared = Shared()
+    repository(tmp_path, files)
+    run = Run()
     codes = {
         name: [
             each.code
-            for each in load_path(
-                str(tmp_path / name), KIND, Request(env={}), shared=shared
-            ).diagnostics
+            for each in load_path(str(tmp_path / name), KIND, Request(env={}), run=run).diagnostics
         ]
         for name in files
         if name.endswith(".yaml")
@@ -622,5 +622,5 @@ def test_the_result_is_a_schema_for_other_validators_too(tmp_path: Path) -> None
 
 
 def _written(folder: Path, files: dict[str, Any]) -> Path:
-    write(folder, {"packs/a.tool.yaml": pack(inputSchema={"$ref": "tree.json"}), **files})
+    repository(folder, {"packs/a.tool.yaml": pack(inputSchema={"$ref": "tree.json"}), **files})
     return folder / "packs" / "a.tool.yaml"

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +9,8 @@ import pytest
 
 import equipage
 from equipage.kinds.toolpack.loader import ToolpackLoader
-from kinds.toolpack.making import pack, write
+from kinds.toolpack.making import pack
+from lab import environment, python, repository
 
 FILES: dict[str, Any] = {
     "packs/a.tool.yaml": pack(inputSchema={"$ref": "../schemas/tree.json"}),
@@ -26,7 +24,7 @@ FILES: dict[str, Any] = {
 
 def loaded(folder: Path, files: dict[str, Any] | None = None) -> ToolpackLoader:
     loader = ToolpackLoader()
-    loader.load_dir(write(folder, FILES if files is None else files) / "packs")
+    loader.load_dir(repository(folder, FILES if files is None else files) / "packs")
     return loader
 
 
@@ -80,16 +78,14 @@ def test_what_it_means_does_matter(tmp_path: Path, file: str, content: Any) -> N
 @pytest.mark.requirement("TP-24")
 def test_neither_hash_seed_nor_locale_matter(tmp_path: Path) -> None:
     expected = loaded(tmp_path).digest
-    code = "import sys; from equipage.kinds.toolpack.loader import ToolpackLoader as L; l = L(); l.load_dir(sys.argv[1]); print(l.digest)"
+    code = (
+        "import sys; from equipage.kinds.toolpack.loader import ToolpackLoader\n"
+        "loader = ToolpackLoader(); loader.load_dir(sys.argv[1]); print(loader.digest)"
+    )
     for seed in ("1", "2"):
-        env = {**os.environ, "PYTHONHASHSEED": seed, "LC_ALL": "C"}
-        command = [sys.executable, "-c", code, str(tmp_path / "packs")]
-        assert (
-            subprocess.run(
-                command, env=env, capture_output=True, text=True, check=True
-            ).stdout.strip()
-            == expected
-        )
+        env = environment(PYTHONHASHSEED=seed, LC_ALL="C")
+        done = python("-c", code, str(tmp_path / "packs"), env=env)
+        assert (done.out.strip(), done.err) == (expected, "")
 
 
 def tree(reference: str) -> dict[str, Any]:

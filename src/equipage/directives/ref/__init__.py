@@ -27,12 +27,21 @@ from equipage.directives.ref.inline import (
     rooted,
     via_reference,
 )
-from equipage.directives.ref.links import NO_SCOPES, Linker, Part, Place, components, findings
+from equipage.directives.ref.links import (
+    NO_SCOPES,
+    KnownReferences,
+    Linker,
+    Part,
+    Place,
+    components,
+    findings,
+)
 from equipage.files.sandbox import PathPolicy
 from equipage.loading.session import Session
 from equipage.loading.tree import HOLE, Origin, Origins, Tree, get, graft
-from equipage.schemas import Draft, children, draft_named, is_valid, written_draft
+from equipage.schemas.checking import is_valid
 from equipage.schemas.patterns import judge, patterns_of
+from equipage.schemas.structure import Draft, children, draft_named, written_draft
 
 # --- ref.codes ---------------------------------------------------------------------------------
 # What can be wrong with a reference between schemas.
@@ -61,9 +70,7 @@ class Known:
     def __init__(self, session: Session, default_draft: str) -> None:
         self.session = session
         self.default_draft = default_draft
-        self.targets: dict[tuple[str, str, str, str], Part] = session.shared.kept.setdefault(
-            "$ref known", {}
-        )
+        self.targets = session.run.cache(KnownReferences).targets
 
     def target(self, reference: Any, draft: str) -> Part | None:
         if reference.__class__ is not str:

@@ -16,8 +16,8 @@ from equipage.core.path import ROOT, Path, pointer
 from equipage.directives import codes
 from equipage.directives.ref.links import NO_SCOPES, Link, Part, loop_in
 from equipage.loading.tree import HOLE, Origin, Origins, Tree, Via
-from equipage.schemas import Draft, written_draft
 from equipage.schemas import codes as schema_codes
+from equipage.schemas.structure import Draft, written_draft
 
 #: How many nodes references may add to a schema, and how deep it may become when it is written out.
 MAX_NODES = 100_000

@@ -19,25 +19,21 @@ from equipage.directives import codes
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.session import Session
 from equipage.loading.tree import Origin, Tree, get
-from equipage.schemas import (
-    Draft,
-    check_patterns,
-    check_shape,
-    children,
-    draft_named,
-    subschemas,
-    written_draft,
-)
 from equipage.schemas import codes as schema_codes
+from equipage.schemas.checking import check_patterns, check_shape
 from equipage.schemas.structure import (
     IN_PLACE,
+    Draft,
     anchors,
+    children,
     draft_3_children,
+    draft_named,
     enclosing,
     has_scheme,
     point,
     resources,
-    split,
+    subschemas,
+    written_draft,
 )
 from equipage.syntax.document import Document, Format
 
@@ -272,17 +268,29 @@ class Place(msgspec.Struct, frozen=True):
         return get(self.document.value, self.path)
 
 
+class KnownReferences:
+    """What the references of a run came to: its later loads need not work it out again."""
+
+    def __init__(self) -> None:
+        self.parts: dict[Any, Part] = {}
+        #: what is looked up in whole documents, once each: long lists of references must not make
+        #: that expensive
+        self.index: dict[Any, Any] = {}
+        self.unparsed: dict[int, list[Fact]] = {}  #: why a source has no value
+        self.targets: dict[tuple[str, str, str, str], Part] = {}  #: see `Known`
+
+
 class Linker:
-    """The references of one load. Parts are kept for the loads that share with it."""
+    """The references of one load. Parts are kept for the other loads of its run."""
 
     def __init__(self, session: Session, home: Source, policy: PathPolicy, default: str) -> None:
         self.session = session
         self.home = home  #: the root document of the load
         self.policy = policy
         self.default = draft_named(default)
-        self.parts: dict[Any, Part] = session.shared.kept.setdefault("$ref parts", {})
-        #: what is looked up in whole documents, once each: long lists of references must not make that expensive
-        self.index: dict[Any, Any] = session.shared.kept.setdefault("$ref index", {})
+        self.known = session.run.cache(KnownReferences)
+        self.parts = self.known.parts
+        self.index = self.known.index
         self.guesses = _MAX_GUESSES
         self.facts: list[Fact] = []  #: about texts read on the way
 
@@ -449,7 +457,7 @@ class Linker:
                 _fact(codes.SCHEMA_REF_VALUE, origin, found=Shown(reference, as_found=True))
             )
             return None
-        file, fragment = split(reference)
+        file, _, fragment = reference.partition("#")
         inner = self._inside(holder, file, draft) if file else self._resource(holder, draft)
         if inner is None:
             inner = self._file(holder, file, reference, origin, facts)
@@ -525,9 +533,7 @@ class Linker:
 
     def _unparsed(self, source: Source, found: list[Fact]) -> list[Fact]:
         """Why a text has no value: told to each part that needs it, though it is parsed once."""
-        key = ("$ref unparsed", id(source))
-        reasons: list[Fact] = self.session.shared.kept.setdefault(key, found)
-        return reasons
+        return self.known.unparsed.setdefault(id(source), found)
 
     def _folder(self, source: Source) -> str:
         """Where references in a document start: its folder. A pack behind a link is where the link is."""
@@ -601,7 +607,7 @@ def _fact(code: Code, origin: Origin, **values: object) -> Fact:
 
 
 def _spelling(reference: str, instead: str, origin: Origin) -> Fact:
-    spelled = split(reference)[0] + instead
+    spelled = reference.partition("#")[0] + instead
     remedy = Remedy(f"write `{spelled}`", (Change(ROOT, spelled, origin=origin),))
     values: dict[str, object] = {"reference": Shown(reference), "instead": Shown(spelled)}
     return Fact(codes.SCHEMA_REF_SPELLING, values=values, origin=origin, remedy=remedy)

@@ -1,4 +1,4 @@
-"""Commands that agents run in, and agents that run a program or a script of their own."""
+"""Rules about what runs an agent: its runner, the `spec` of its kind, a command or a script."""
 
 from __future__ import annotations
 
@@ -13,170 +13,20 @@ from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
 from equipage.core.path import Path
 from equipage.core.text import nearest
 from equipage.kinds.blueprint import codes
-from equipage.kinds.blueprint.rules_flow import canonical_path
-from equipage.kinds.blueprint.walks import (
-    flow_parts,
-    has_holes,
-    items,
-    level_of,
-    lints_of_blueprint,
-    names_in,
-)
+from equipage.kinds.blueprint.rules import level_of
+from equipage.kinds.blueprint.walks import correction, entries, has_holes, items, names_in
 from equipage.loading.session import Session
-from equipage.loading.tree import mapping
+from equipage.loading.tree import HOLE, get, mapping
 
-# --- projections -------------------------------------------------------------------------------
-# The names under which the results of steps are known outside the flow.
-
-#: The first step of a path, and what comes after it.
-_FIRST = re.compile(
-    r"""\$(?:\.(?P<plain>[^.\[]+)|\["(?P<quoted>[^"]+)"\])(?P<rest>.*)""", re.DOTALL
-)
-
-
-def projection_names_differ(config: Any, _session: Session) -> Iterator[Fact]:
-    """No other step goes by the name that an agent declares for its results."""
-    declared = dict(_declared(config))
-    if not declared:
-        return
-    claims = _claims(config, declared)
-    told: set[str] = set()
-    for ref, (name, path) in declared.items():
-        others = [other for other in claims.get(name, {}) if other != ref]
-        if ref not in claims.get(name, {}) or not others or name in told:
-            continue
-        told.add(name)
-        first, second = ref, others[0]
-        if second in declared and declared[second][0] == name:  # told at the later of the two
-            first, second, path = second, first, declared[second][1]
-        also = Also("claimed here, too", path=claims[name][second])
-        yield codes.PROJECTION_NAME_CLASH.at(
-            path, also=[also], name=Shown(name), agent=Shown(first), other=Shown(second)
-        )
-
-
-def step_names(config: Any) -> dict[str, None]:
-    """Every name that a step can be meant by, in the order of the flow."""
-    declared = dict(_declared(config))
-    names = dict.fromkeys(name for name, _ in declared.values())
-    for part in flow_parts(config):
-        if part.tag == "kind" and part.name == "step":
-            ref, key = part.value.get("ref"), _first_key(part.value.get("out"))
-            names.update(dict.fromkeys(each for each in (ref, key) if isinstance(each, str)))
-    return names
-
-
-def _declared(config: Any) -> Iterator[tuple[str, tuple[str, Path]]]:
-    """Agents with a name of their own for their results."""
-    first: dict[str, int] | None = None
-    for number, agent in items(mapping(config).get("agents")):
-        name, declared = (
-            mapping(agent).get("name"),
-            mapping(mapping(agent).get("meta")).get("projection_name"),
-        )
-        if not isinstance(name, str) or not isinstance(declared, str):
-            continue
-        first = first or names_in(config, "agents").first
-        if first[name] == number:
-            yield name, (declared, ("agents", number, "meta", "projection_name"))
-
-
-def _claims(config: Any, declared: dict[str, tuple[str, Path]]) -> dict[str, dict[str, Path]]:
-    """Name → who goes by it, each with the first place that says so.
-
-    Steps that run one agent are one. A result below something else claims that only as long as nobody else does, so
-    it never clashes.
-    """
-    claims: dict[str, dict[str, Path]] = {}
-    for part in flow_parts(config):
-        ref = part.value.get("ref")
-        if part.tag != "kind" or part.name != "step" or not isinstance(ref, str):
-            continue
-        own = [declared[ref]] if ref in declared else []
-        for name, path in (
-            *own,
-            (ref, (*part.path, "ref")),
-            *_single(part.path, part.value.get("out")),
-        ):
-            claims.setdefault(name, {}).setdefault(ref, path)
-    return claims
-
-
-def _single(path: Path, out: Any) -> Iterator[tuple[str, Path]]:
-    match = _first(out)
-    if match is not None and not match["rest"]:
-        yield match["plain"] or match["quoted"], (*path, "out", "at")
-
-
-def _first_key(out: Any) -> str | None:
-    match = _first(out)
-    return None if match is None else match["plain"] or match["quoted"]
-
-
-def _first(out: Any) -> re.Match[str] | None:
-    at = mapping(out).get("at") if mapping(out).get("op") == "path" else None
-    return _FIRST.fullmatch(canonical_path(at) or "") if isinstance(at, str) else None
-
-
-# --- runners -----------------------------------------------------------------------------------
-# Who runs an agent: what it says itself, else what the blueprint says for all.
-
-
-class Bound(msgspec.Struct, frozen=True):
-    """The runner of an agent, and where it is written. One that cannot be found is empty."""
-
-    path: Path
-    runner: dict[str, Any]
-    is_binding: bool = False  #: made of the profile: its `worker_binding`, and its tools
-
-
-class Runners:
-    """The runners of a blueprint, found by the number of an agent."""
-
-    def __init__(self, config: Any) -> None:
-        self.config = config
-
-    @cached_property
-    def _names(self) -> dict[str, int]:
-        return names_in(self.config, "runners").first
-
-    def of(self, number: int) -> Bound | None:
-        """The first of: its own runner, the one it names, its worker binding, the blueprint's default; None if none."""
-        agent, here = mapping(self.config["agents"][number]), ("agents", number)
-        profile = mapping(agent.get("profile"))
-        if agent.get("runner") is not None:
-            return Bound((*here, "runner"), mapping(agent["runner"]))
-        if agent.get("runner_ref") is not None:
-            return self._named(agent["runner_ref"])
-        if profile.get("worker_binding") is not None:
-            return Bound((*here, "profile"), profile, is_binding=True)
-        default = mapping(self.config).get("default_runner")
-        return None if default is None else self._named(default)
-
-    def _named(self, name: Any) -> Bound:
-        number = self._names.get(name) if isinstance(name, str) else None
-        if number is None:
-            return Bound(("runners",), {})
-        return Bound(
-            ("runners", number, "runner"), mapping(self.config["runners"][number].get("runner"))
-        )
-
-
-def strict_binding_binds(config: Any, _session: Session) -> Iterator[Fact]:
-    """`strict_binding` is about runners: without any it asks for nothing."""
-    if mapping(mapping(config).get("strategy")).get("strict_binding") is not True:
-        return
-    agents, runners = items(config.get("agents")), Runners(config)
-    if not agents or any(runners.of(number) for number, _ in agents) or has_holes(config["agents"]):
-        return
-    if (
-        level_of("strict-binding-without-runners", "suspicious", lints_of_blueprint(config))
-        != "allow"
-    ):
-        yield codes.STRICT_BINDING_UNUSED.at(("strategy", "strict_binding"))
-
-
-PLACEHOLDERS = (
+#: The keys of `spec` without which an agent of a kind cannot start; one of them is enough.
+_NEEDED = {
+    "operator": ("operator_ref",),
+    "subprocess": ("program",),
+    "rust_fn": ("fn_id",),
+    "lua": ("fn_id", "source"),
+}
+#: What a command may use when it runs.
+_PLACEHOLDERS = (
     "system",
     "system_file",
     "prompt",
@@ -186,134 +36,217 @@ PLACEHOLDERS = (
     "task_id",
     "attempt",
 )
-STREAM_MODES = ("ndjson_lines", "sse_events", "length_prefixed")
 #: Any other braces are text, such as those of JSON.
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
-_MCP = "mcp__"
+_STREAM_MODES = ("ndjson_lines", "sse_events", "length_prefixed")
+#: How the output of a command is read: the field, the start of what it takes, and that in words.
+_OUTPUT = (
+    ("format", re.compile(r"json\Z"), "`json`"),
+    ("result_ptr", re.compile("/"), "a JSON Pointer, which starts with `/`"),
+    (
+        "ok_from",
+        re.compile(r"/|exit_code\Z"),
+        "`exit_code` or a JSON Pointer, which starts with `/`",
+    ),
+)
+
+
+# Runners.
+
+
+class Bound(msgspec.Struct, frozen=True):
+    """The runner of an agent. One that is named but does not exist is empty."""
+
+    path: Path  #: where the runner is written
+    runner: dict[str, Any]
+    is_binding: bool = False  #: whether it is made of the profile: its `worker_binding` and tools
+
+    @property
+    def backend(self) -> Any:
+        """What the agent runs on; a hole if that is unknown."""
+        return "ws_claude_code" if self.is_binding else self.runner.get("backend", HOLE)
+
+
+class Runners:
+    """The runners of a blueprint."""
+
+    def __init__(self, config: Any) -> None:
+        self.config = config
+
+    @cached_property
+    def _paths(self) -> dict[str, Path]:
+        return names_in(self.config, "runners").first
+
+    def of(self, path: Path, agent: dict[str, Any]) -> Bound | None:
+        """The runner of the agent at `path`; None if it has none.
+
+        The first of these counts: its own runner, the one it names, its worker binding, and the
+        default of the blueprint.
+        """
+        profile = mapping(agent.get("profile"))
+        if agent.get("runner") is not None:
+            return Bound((*path, "runner"), mapping(agent["runner"]))
+        if agent.get("runner_ref") is not None:
+            return self._named(agent["runner_ref"])
+        if profile.get("worker_binding") is not None:
+            return Bound((*path, "profile"), profile, is_binding=True)
+        default = get(self.config, ("default_runner",))
+        return None if default is None else self._named(default)
+
+    def _named(self, name: Any) -> Bound:
+        path = self._paths.get(name) if isinstance(name, str) else None
+        if path is None:
+            return Bound(("runners",), {})
+        return Bound((*path, "runner"), mapping(get(self.config, (*path, "runner"))))
+
+
+def strict_binding_binds(config: Any, _session: Session) -> Iterator[Fact]:
+    """`strict_binding` is about runners: if no agent has one, it has no effect."""
+    path = ("strategy", "strict_binding")
+    agents, runners = list(entries(config, "agents")), Runners(config)
+    if get(config, path) is not True or not agents or has_holes(get(config, ("agents",))):
+        return
+    lints = get(config, ("metadata", "lints"))
+    level = level_of("strict-binding-without-runners", "suspicious", lints)
+    if level != "allow" and not any(runners.of(*each) for each in agents):
+        yield codes.STRICT_BINDING_UNUSED.at(path)
+
+
+# The `spec` of each kind.
+
+
+def agents_have_what_their_kind_needs(config: Any, _session: Session) -> Iterator[Fact]:
+    """The `spec` of an agent has the key without which its kind cannot start."""
+    runners = Runners(config)
+    for path, agent in entries(config, "agents"):
+        name, kind, spec = agent.get("name"), agent.get("kind"), agent.get("spec")
+        needed = _NEEDED.get(kind, ()) if isinstance(kind, str) else ()
+        is_there = any(isinstance(get(spec, (key,)), str) for key in needed)
+        if not needed or is_there or not isinstance(name, str) or has_holes(spec):
+            continue
+        if kind == "subprocess" and _may_have_command(agent, runners.of(path, agent)):
+            continue
+        keys = "` or `".join(f"spec.{key}" for key in needed)
+        yield codes.SPEC_INCOMPLETE.at((*path, "kind"), name=Shown(name), kind=kind, needed=keys)
+
+
+def _may_have_command(agent: dict[str, Any], bound: Bound | None) -> bool:
+    """Whether the runner of an agent brings a command, or may do so because it is unknown."""
+    if agent.get("profile") is HOLE:
+        return True
+    return bound is not None and bound.backend in ("subprocess", HOLE)
+
+
+def programs_stream_in_a_known_way(config: Any, _session: Session) -> Iterator[Fact]:
+    """An agent that runs a program has a known `stream_mode`. Programs read the `spec` only if the
+    agent has no runner."""
+    for path, agent in entries(config, "agents"):
+        has_runner = agent.get("runner") or agent.get("runner_ref")
+        if agent.get("kind") == "subprocess" and not has_runner:
+            place = (*path, "spec", "stream_mode")
+            yield from _stream_mode(place, get(config, place))
+
+
+def scripts_have_no_mcp_tools(config: Any, _session: Session) -> Iterator[Fact]:
+    """Scripts get no tools of MCP servers, so an agent block with a script must not list them."""
+    runners = Runners(config)
+    for path, agent in entries(config, "agents"):
+        script = (*path, "spec", "script_path")
+        if agent.get("kind") != "agent_block" or not isinstance(get(config, script), str):
+            continue
+        tools = _tools_of_block(path, runners.of(path, agent))
+        for number, tool in items(get(config, tools)) if tools else ():
+            if isinstance(tool, str) and tool.startswith("mcp__"):
+                also, name = Also("the script", path=script), Shown(agent.get("name"))
+                yield codes.SCRIPT_WITH_MCP_TOOLS.at(
+                    (*tools, number), also=[also], name=name, tool=Shown(tool)
+                )
+
+
+def _tools_of_block(path: Path, bound: Bound | None) -> Path:
+    """Where the tools of an agent block are listed; the root if that is uncertain.
+
+    A runner inside the host has tools of its own, even if it lists none. What the tools of other
+    runners mean for an agent block is not defined.
+    """
+    if bound is None or bound.is_binding:
+        return (*path, "profile", "tools")
+    return (*bound.path, "tools") if bound.backend == "agent_block_in_process" else ()
+
+
+# Commands.
 
 
 def templates_are_usable(config: Any, _session: Session) -> Iterator[Fact]:
-    """The templates in `subprocesses` name a command, known placeholders, and one way to read the output."""
-    for number, template in items(mapping(config).get("subprocesses")):
-        if isinstance(template, dict):
-            path: Path = ("subprocesses", number)
-            if template.get("argv") == []:
-                yield codes.SUBPROCESS_WITHOUT_COMMAND.at(
-                    (*path, "argv"), name=Shown(template.get("name"))
-                )
-            yield from _placeholders(path, template)
-            yield from _stream_mode((*path, "stream_mode"), template.get("stream_mode"))
-            yield from _output(path, template)
+    """Subprocesses have a command, known placeholders, and one way to read the output."""
+    for path, template in entries(config, "subprocesses"):
+        if template.get("argv") == []:
+            name = Shown(template.get("name"))
+            yield codes.SUBPROCESS_WITHOUT_COMMAND.at((*path, "argv"), name=name)
+        for place, text in _texts(path, template):
+            for name in dict.fromkeys(_PLACEHOLDER.findall(text)):
+                if name not in _PLACEHOLDERS:
+                    yield _unknown_placeholder(place, text, name)
+        yield from _stream_mode((*path, "stream_mode"), template.get("stream_mode"))
+        yield from _output(path, template)
 
 
-def _placeholders(path: Path, template: dict[str, Any]) -> Iterator[Fact]:
-    for place, text in _texts(path, template):
-        for name in dict.fromkeys(_PLACEHOLDER.findall(text)) if isinstance(text, str) else ():
-            if name not in PLACEHOLDERS:
-                yield _unknown_placeholder(place, text, name)
+def _texts(path: Path, template: dict[str, Any]) -> Iterator[tuple[Path, str]]:
+    """The texts of a command whose placeholders are filled in before it runs."""
+    env = mapping(template.get("env"))
+    places: list[Path] = [("argv", number) for number, _ in items(template.get("argv"))]
+    places += [*(("env", name) for name in env), ("stdin",), ("cwd",)]
+    for place in places:
+        text = get(template, place)
+        if isinstance(text, str):
+            yield (*path, *place), text
 
 
 def _unknown_placeholder(path: Path, text: str, name: str) -> Fact:
-    written, guess = f"{{{name}}}", nearest(name, PLACEHOLDERS)
+    found, guess = f"{{{name}}}", nearest(name, _PLACEHOLDERS)
     if guess is None:
-        known = tuple(f"{{{each}}}" for each in PLACEHOLDERS)
-        return codes.SUBPROCESS_PLACEHOLDER.at(path, name=Shown(written), known=known)
+        known = tuple(f"{{{each}}}" for each in _PLACEHOLDERS)
+        return codes.SUBPROCESS_PLACEHOLDER.at(path, name=Shown(found), known=known)
     meant = f"{{{guess}}}"
-    remedy = Remedy(
-        f"change to `{meant}`", (Change(path, text.replace(written, meant)),), safe=False
-    )
-    return codes.SUBPROCESS_PLACEHOLDER.at(path, remedy=remedy, name=Shown(written), nearest=meant)
+    change = Change(path, text.replace(found, meant))
+    remedy = Remedy(f"change to `{meant}`", (change,), safe=False)
+    return codes.SUBPROCESS_PLACEHOLDER.at(path, remedy=remedy, name=Shown(found), nearest=meant)
 
 
-def _texts(path: Path, template: dict[str, Any]) -> Iterator[tuple[Path, Any]]:
-    """What is filled in before the command runs."""
-    for number, text in items(template.get("argv")):
-        yield (*path, "argv", number), text
-    for name, text in mapping(template.get("env")).items():
-        yield (*path, "env", name), text
-    for field in ("stdin", "cwd"):
-        yield (*path, field), template.get(field)
+def _stream_mode(path: Path, mode: Any) -> Iterator[Fact]:
+    if isinstance(mode, str) and mode not in _STREAM_MODES:
+        guess = nearest(mode, _STREAM_MODES)
+        yield codes.STREAM_MODE.at(
+            path,
+            remedy=correction(path, guess),
+            found=Shown(mode),
+            known=_STREAM_MODES,
+            nearest=guess,
+        )
 
 
 def _output(path: Path, template: dict[str, Any]) -> Iterator[Fact]:
-    """How the output is read: all of it as JSON, or as a stream."""
+    """The output is read as one JSON text or as a stream, not both."""
     output = template.get("output")
     if not isinstance(output, dict):
         return
     if isinstance(template.get("stream_mode"), str):
         also = Also("the other one", path=(*path, "output"), part="key")
-        place = (*path, "stream_mode")
-        yield codes.OUTPUT_AND_STREAM.at(
-            place, part="key", also=[also], name=Shown(template.get("name"))
-        )
-    for field, text, expected in (
-        ("format", output.get("format"), "`json`"),
-        ("result_ptr", output.get("result_ptr"), "a JSON Pointer, which starts with `/`"),
-        ("ok_from", output.get("ok_from"), "`exit_code` or a JSON Pointer, which starts with `/`"),
-    ):
-        if isinstance(text, str) and not _fits(field, text):
+        place, name = (*path, "stream_mode"), Shown(template.get("name"))
+        yield codes.OUTPUT_AND_STREAM.at(place, part="key", also=[also], name=name)
+    for field, pattern, expected in _OUTPUT:
+        text = output.get(field)
+        if isinstance(text, str) and not pattern.match(text):
             found = Shown(text, as_found=True)
             yield codes.SUBPROCESS_OUTPUT.at(
                 (*path, "output", field), field=field, found=found, expected=expected
             )
 
 
-def _fits(field: str, text: str) -> bool:
-    if field == "format":
-        return text == "json"
-    return text.startswith("/") or (field == "ok_from" and text == "exit_code")
-
-
-def _stream_mode(path: Path, mode: Any) -> Iterator[Fact]:
-    if isinstance(mode, str) and mode not in STREAM_MODES:
-        guess = nearest(mode, STREAM_MODES)
-        remedy = (
-            Remedy(f"change to `{guess}`", (Change(path, guess),), safe=False) if guess else None
-        )
-        yield codes.STREAM_MODE.at(
-            path, remedy=remedy, found=Shown(mode), known=STREAM_MODES, nearest=guess
-        )
-
-
-# -------------------------------------------------------------------------------------------- agents without a template
-
-
-def programs_stream_in_a_known_way(config: Any, _session: Session) -> Iterator[Fact]:
-    """`stream_mode` of an agent that runs a program; with a runner its `spec` need not be read."""
-    for number, agent in items(mapping(config).get("agents")):
-        given = mapping(agent)
-        if given.get("kind") == "subprocess" and not (
-            given.get("runner") or given.get("runner_ref")
-        ):
-            mode = mapping(given.get("spec")).get("stream_mode")
-            yield from _stream_mode(("agents", number, "spec", "stream_mode"), mode)
-
-
-def scripts_have_no_mcp_tools(config: Any, _session: Session) -> Iterator[Fact]:
-    """A script gets no tools of MCP servers: an agent block with a script must not ask for them."""
-    runners = Runners(config)
-    for number, agent in items(mapping(config).get("agents")):
-        given = mapping(agent)
-        if given.get("kind") != "agent_block" or not isinstance(
-            mapping(given.get("spec")).get("script_path"), str
-        ):
-            continue
-        path, tools = _tools(given, number, runners.of(number))
-        for at, tool in items(tools):
-            if isinstance(tool, str) and tool.startswith(_MCP):
-                also = Also("the script", path=("agents", number, "spec", "script_path"))
-                name = Shown(given.get("name"))
-                yield codes.SCRIPT_WITH_MCP_TOOLS.at(
-                    (*path, at), also=[also], name=name, tool=Shown(tool)
-                )
-
-
-def _tools(agent: dict[str, Any], number: int, bound: Bound | None) -> tuple[Path, Any]:
-    """The tools of an agent block, and where they stand: a runner inside the host has its own, even if none.
-
-    Of other runners it is not sure what they mean for an agent of this kind.
-    """
-    if bound is None or bound.is_binding:
-        return ("agents", number, "profile", "tools"), mapping(agent.get("profile")).get("tools")
-    inside = bound.runner.get("backend") == "agent_block_in_process"
-    return (*bound.path, "tools"), bound.runner.get("tools") if inside else None
+RULES = (
+    strict_binding_binds,
+    agents_have_what_their_kind_needs,
+    programs_stream_in_a_known_way,
+    scripts_have_no_mcp_tools,
+    templates_are_usable,
+)

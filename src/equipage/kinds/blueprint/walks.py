@@ -1,37 +1,86 @@
-"""What `lints` say about findings of the programs that run blueprints.
+"""Walks over the plain value of a blueprint, for its rules.
 
-A level is looked for in the `lints` of the agent, then in those of the blueprint; the first of the two that says
-anything about a finding decides. Inside one of them the kind of the finding counts before its category, and that
-before `all`.
+Rules see a value that may be incomplete: parts that do not fit the model were taken out, and a
+reference that could not be followed left a hole. So every walk yields only what it recognises and
+stays silent about the rest.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Container, Iterator
 from functools import cache
 from typing import Any, Literal
 
 import msgspec
 from msgspec import inspect as types
 
-from equipage.core.diagnostics import Change, Fact, Remedy, Shown
+from equipage.core.diagnostics import Change, Part, Remedy
 from equipage.core.path import Path
-from equipage.core.text import nearest
-from equipage.kinds.blueprint import codes
 from equipage.kinds.blueprint.model import Blueprint, Step
 from equipage.loading.model import struct_info
-from equipage.loading.session import Session
-from equipage.loading.tree import HOLE, mapping, walk
+from equipage.loading.tree import HOLE, get, mapping, walk
 
-# --- parts -------------------------------------------------------------------------------------
-# Walks over the plain value of a blueprint. Nothing is sure to be there or to have the right type.
+# Lists and names
 
-#: What a mapping of a flow is told by: nodes have a `kind`, expressions an `op`.
+
+def items(value: Any) -> list[tuple[int, Any]]:
+    """The entries of a list with their numbers; of anything else, none."""
+    return list(enumerate(value)) if isinstance(value, list) else []
+
+
+def entries(config: Any, key: str) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The entries of a list such as `agents` with their paths; one of a wrong type is empty."""
+    for number, each in items(get(config, (key,))):
+        yield (key, number), mapping(each)
+
+
+def has_holes(value: Any) -> bool:
+    """Whether a reference below could not be followed, so that what seems absent may be in it."""
+    return any(node is HOLE for _, node in walk(value))
+
+
+class Names(msgspec.Struct, frozen=True):
+    """The names of the entries of one list."""
+
+    key: str  #: the list, such as `agents`
+    first: dict[str, Path]  #: each name and the first entry that has it
+    complete: bool  #: whether the name of every entry is known
+
+    def lack(self, name: Any) -> bool:
+        """Whether no entry can have this name."""
+        return isinstance(name, str) and self.complete and name not in self.first
+
+
+def names_in(config: Any, key: str) -> Names:
+    """The names in a list of the blueprint such as `agents`."""
+    first: dict[str, Path] = {}
+    complete = get(config, (key,)) is not HOLE
+    for path, entry in entries(config, key):
+        name = entry.get("name")
+        if isinstance(name, str):
+            first.setdefault(name, path)
+        else:
+            complete = False
+    return Names(key, first, complete)
+
+
+def correction(path: Path, guess: str | None, part: Part = "value") -> Remedy | None:
+    """The fix that writes the name that was probably meant. It is a guess, so never a safe one."""
+    if guess is None:
+        return None
+    verb = "rename" if part == "key" else "change"
+    return Remedy(f"{verb} to `{guess}`", (Change(path, guess, part),), safe=False)
+
+
+# Nodes and expressions
+
+#: The field that says what a mapping of a flow is: nodes have a `kind`, expressions an `op`.
 Tag = Literal["kind", "op"]
 
 
 class FlowPart(msgspec.Struct, frozen=True):
-    """A node or an expression, and where it stands."""
+    """A node or an expression of the flow."""
 
     path: Path
     tag: Tag
@@ -39,33 +88,46 @@ class FlowPart(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
+        """The kind of a node, the operator of an expression."""
         return str(self.value[self.tag])
 
 
-def flow_parts(config: Any) -> Iterator[FlowPart]:
-    """Every node and expression of the flow, parents first, in document order. Literals are not looked into."""
-    stack: list[tuple[Path, Any, Tag]] = [(("flow",), mapping(config).get("flow"), "kind")]
+def nodes(config: Any, kinds: Container[str]) -> Iterator[FlowPart]:
+    """The nodes of these kinds, parents first, in document order."""
+    return (part for part in _parts(config) if part.tag == "kind" and part.name in kinds)
+
+
+def expressions(config: Any, operators: Container[str]) -> Iterator[FlowPart]:
+    """The expressions with these operators, parents first, in document order."""
+    return (part for part in _parts(config) if part.tag == "op" and part.name in operators)
+
+
+def _parts(config: Any) -> Iterator[FlowPart]:
+    """Every node and expression of the flow. The value of a literal is data, whatever it holds."""
+    stack: list[tuple[Path, Any, Tag]] = [(("flow",), get(config, ("flow",)), "kind")]
     while stack:
         path, value, tag = stack.pop()
-        below = _below(tag).get(str(value.get(tag))) if isinstance(value, dict) else None
-        if below is None:
+        fields = _fields(tag).get(str(value.get(tag))) if isinstance(value, dict) else None
+        if fields is None:
             continue
         yield FlowPart(path, tag, value)
         children: list[tuple[Path, Any, Tag]] = []
         for key, child in value.items():
-            if key not in below:
-                continue
-            inner, several = below[key]
-            if several:
-                children += [((*path, key, number), each, inner) for number, each in items(child)]
-            else:
-                children.append(((*path, key), child, inner))
+            if key in fields:
+                inner, is_list = fields[key]
+                if is_list:
+                    children += [((*path, key, at), each, inner) for at, each in items(child)]
+                else:
+                    children.append(((*path, key), child, inner))
         stack.extend(reversed(children))
 
 
 @cache
-def _below(tag: Tag) -> dict[str, dict[str, tuple[Tag, bool]]]:
-    """For each node or operator: which of its fields hold nodes or expressions, and whether it is several."""
+def _fields(tag: Tag) -> dict[str, dict[str, tuple[Tag, bool]]]:
+    """Node or operator → its fields that hold nodes or expressions, and whether they are lists.
+
+    The table is read off the model, so a new node or operator needs no change here.
+    """
     owner, name = (Blueprint, "flow") if tag == "kind" else (Step, "out")
     union = next(field.type for field in struct_info(owner).fields if field.name == name)
     assert isinstance(union, types.UnionType)
@@ -78,153 +140,40 @@ def _below(tag: Tag) -> dict[str, dict[str, tuple[Tag, bool]]]:
 
 
 def _holds(kind: types.Type) -> tuple[Tag, bool] | None:
-    if isinstance(kind, types.VarTupleType):
-        inner = _holds(kind.item_type)
-        return None if inner is None else (inner[0], True)
-    members = kind.types if isinstance(kind, types.UnionType) else ()
-    first = next((each for each in members if isinstance(each, types.StructType)), None)
-    if first is None:
-        return None
-    return ("kind" if first.tag_field == "kind" else "op"), False
-
-
-def items(value: Any) -> list[tuple[int, Any]]:
-    """The entries of a list with their numbers; of anything else, none."""
-    return list(enumerate(value)) if isinstance(value, list) else []
-
-
-def has_holes(value: Any) -> bool:
-    """Whether anything below could not be had, so that nothing can be said about what is not there."""
-    return any(node is HOLE for _, node in walk(value))
-
-
-class Names(msgspec.Struct, frozen=True):
-    """The names that entries of a list carry, and whether all of them are known."""
-
-    first: dict[str, int]
-    complete: bool
-
-    def lack(self, name: Any) -> bool:
-        """Whether it is sure that nothing has this name."""
-        return isinstance(name, str) and self.complete and name not in self.first
-
-
-def names_in(config: Any, key: str) -> Names:
-    """The names in a list of the blueprint such as `agents`, each with its first entry."""
-    given = mapping(config).get(key)
-    first: dict[str, int] = {}
-    complete = given is not HOLE
-    for number, each in items(given):
-        name = mapping(each).get("name")
-        if isinstance(name, str):
-            first.setdefault(name, number)
-        else:
-            complete = False
-    return Names(first, complete)
-
-
-_CATEGORY = "category:"
-_CATEGORIES = ("correctness", "suspicious", "style", "contract", "migration")
-#: What is refused whatever `lints` say.
-_REFUSED = (
-    "bound-agent-resolution",
-    "duplicate-agent-name",
-    "invalid-agent-spec",
-    "invalid-projection-placement",
-    "unknown-agent-kind",
-    "unresolved-agent-ref",
-    "unresolved-audit-agent",
-    "unresolved-meta-ref",
-    "unresolved-operator-ref",
-    "verdict-channel-mismatch",
-    "verdict-value-not-in-contract",
-)
-_KINDS = (
-    *_REFUSED,
-    "agent-md-size",
-    "binding-requirements-info",
-    "binding-resolution-error",
-    "context-policy-strips-projection-roots",
-    "halted-at-missing",
-    "legacy-worker-binding",
-    "non-suppressible-lint",
-    "output-contract-missing",
-    "projection-root-seed-missing",
-    "removed-spawner-hint",
-    "skip-on-declared-but-no-matching-verdict-value",
-    "skip-on-missing-for-skip-like-verdict-value",
-    "skip-on-pattern-conflicts-with-halt-on",
-    "step-naming-collision",
-    "strict-binding-without-runners",
-    "tool-unknown-mcp-ref",
-    "unknown-lint-kind",
-    "verdict-contract-never-read",
-    "verdict-value-unhandled",
-    "worker-binding-missing",
-    "wrapper-only-drift",
-)
-
-
-def level_of(kind: str, category: str, *layers: Any) -> str | None:
-    """What the first of `layers` that knows a kind of finding says about it, None if none does."""
-    for layer in layers:
-        lints = mapping(layer)
-        if kind in lints:
-            return _level(lints[kind])
-        for key, level in lints.items():
-            if key.casefold() == _CATEGORY + category:
-                return _level(level)
-        if "all" in lints:
-            return _level(lints["all"])
+    """Whether a field holds nodes or expressions, and whether it is a list; None if neither."""
+    is_list = isinstance(kind, types.VarTupleType)
+    inner = kind.item_type if isinstance(kind, types.VarTupleType) else kind
+    for each in inner.types if isinstance(inner, types.UnionType) else ():
+        if isinstance(each, types.StructType):
+            return ("kind" if each.tag_field == "kind" else "op"), is_list
     return None
 
 
-def _level(value: Any) -> str | None:
-    return value if isinstance(value, str) else None
+# Places in the context
+
+#: One step of a path: `["key"]`, also after a dot, or `.key`.
+_SEGMENT = re.compile(r"""\.?\["(?P<quoted>[^"]+)"\]|\.(?P<plain>[^.\[]+)""")
 
 
-def lints_of_blueprint(config: Any) -> dict[str, Any]:
-    """The levels that count for every agent which does not say otherwise."""
-    return mapping(mapping(mapping(config).get("metadata")).get("lints"))
+def canonical_path(at: str) -> str | None:
+    """The path as current programs print it; None if they cannot read it.
+
+    A key is written in brackets only if it needs them: `$.a["b"]["c.d"]` becomes `$.a.b["c.d"]`.
+    """
+    if not at.startswith("$"):
+        return None
+    offset, steps = 1, ["$"]
+    while offset < len(at):
+        match = _SEGMENT.match(at, offset)
+        if match is None:
+            return None
+        key = match["plain"] or match["quoted"]
+        steps.append(f'["{key}"]' if re.search(r"[.\[\]]", key) else f".{key}")
+        offset = match.end()
+    return "".join(steps)
 
 
-def lints_have_an_effect(config: Any, _session: Session) -> Iterator[Fact]:
-    """Keys of `lints` are spelled as something that can be set."""
-    for path, lints in _all_lints(config):
-        for key, level in lints.items():
-            if key in _REFUSED and level in ("allow", "warn"):
-                yield codes.LINT_WITHOUT_EFFECT.at((*path, key), part="key", lint=key, level=level)
-            elif key != "all" and key not in _KINDS:
-                yield from _misspelt((*path, key), key, lints)
-
-
-def _all_lints(config: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Every mapping of lints, and where it stands."""
-    yield ("metadata", "lints"), lints_of_blueprint(config)
-    for number, agent in items(mapping(config).get("agents")):
-        yield ("agents", number, "lints"), mapping(mapping(agent).get("lints"))
-
-
-def _misspelt(path: Path, key: str, lints: dict[str, Any]) -> Iterator[Fact]:
-    """There are five categories, but programs may have further kinds: of these only a slip is told."""
-    prefix, category = key[: len(_CATEGORY)].casefold(), key[len(_CATEGORY) :].casefold()
-    known = None
-    if prefix == _CATEGORY:
-        if category in _CATEGORIES:
-            return
-        name = nearest(category, _CATEGORIES)
-        guess = name and _CATEGORY + name
-        known = None if guess else _CATEGORIES
-    else:
-        guess = nearest(key, ("all", *_KINDS, *(_CATEGORY + each for each in _CATEGORIES)))
-        if guess is None:
-            return
-    renamed = guess is not None and guess not in lints
-    remedy = (
-        Remedy(f"rename to `{guess}`", (Change(path, guess, "key"),), safe=False)
-        if renamed
-        else None
-    )
-    yield codes.UNKNOWN_LINT.at(
-        path, part="key", remedy=remedy, lint=Shown(key), nearest=guess, known=known
-    )
+def place_of(expression: Any) -> str | None:
+    """The canonical path of an expression of the operator `path`; None for any other value."""
+    at = get(expression, ("at",)) if get(expression, ("op",)) == "path" else None
+    return canonical_path(at) if isinstance(at, str) else None

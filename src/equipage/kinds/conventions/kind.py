@@ -6,24 +6,18 @@ import keyword
 import re
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Fact
 from equipage.core.source import Source
-from equipage.kinds.conventions import checks, stages
+from equipage.kinds.conventions import rules, stages
 from equipage.kinds.conventions.codes import CODES
-from equipage.kinds.conventions.references import (
-    names_are_unique,
-    names_in,
-    own_name,
-    references_exist,
-    refers,
-)
+from equipage.kinds.conventions.stages import BODY
 from equipage.kinds.headers import HeaderStyle, has_header, read_header
-from equipage.kinds.tables import Convention, Field
+from equipage.kinds.tables import Convention
 from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive, Together
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
@@ -31,11 +25,9 @@ from equipage.syntax.document import Document, Format
 from equipage.syntax.frontmatter import CONVENTION
 
 if TYPE_CHECKING:
-    from equipage.loading.pipeline import Outcome
+    from equipage.loading.outcome import Outcome
 
 
-#: The key of the text below the header in the loaded configuration.
-BODY = stages.BODY
 _FORMATS: dict[str, dict[str, Format]] = {
     "header": {".md": "yaml", ".mdc": "yaml"},
     "json": {".json": "json"},
@@ -44,7 +36,7 @@ _FORMATS: dict[str, dict[str, Format]] = {
 
 
 def model_of(convention: Convention) -> type[Any]:
-    """The Struct of a convention. Every field may be missing: the table says which are needed, and how badly."""
+    """The Struct of a convention. All fields may be missing; `rules` reports those that must not."""
     fields: list[tuple[str, Any, Any]] = [
         (_attribute(field.name), field.type | None, msgspec.field(default=None, name=field.name))
         for field in convention.fields
@@ -65,7 +57,7 @@ def model_of(convention: Convention) -> type[Any]:
 
 
 def _attribute(name: str) -> str:
-    """The name of a field as Python can say it."""
+    """The name of a field as an identifier of Python."""
     plain = re.sub(r"\W", "_", name)
     return f"{plain}_" if keyword.iskeyword(plain) or plain == BODY else plain
 
@@ -73,7 +65,7 @@ def _attribute(name: str) -> str:
 def read(
     convention: Convention, source: Source, session: Session
 ) -> tuple[Document | None, list[Fact]]:
-    """The header, or the whole file where the convention has no prompt below it."""
+    """The document of a file: its header, or all of it where the convention has no header."""
     if convention.syntax != "header":
         return session.parse(source, convention.syntax)
     style = HeaderStyle(
@@ -89,14 +81,17 @@ def read(
 
 
 def hide_body(schema: dict[str, Any]) -> dict[str, Any]:
-    """The text below the header is loaded, never written as a field: editors must not offer it."""
+    """Remove the text below the header, which is not a key, from the schema for editors."""
     for definition in schema.get("$defs", {}).values():
         definition.get("properties", {}).pop(BODY, None)
     return schema
 
 
 def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, Any]:
-    """What editors are told: names may stand in one text, and a value of another sort is forgiven, aloud."""
+    """The schema for editors, which also accepts names in one text and values of another type.
+
+    Checking reports a value of another type as a warning, so the schema must not refuse it.
+    """
     schema = hide_body(schema)
     forgiven = {"type": ["string", "number", "boolean", "null"]}
     for definition in schema.get("$defs", {}).values():
@@ -109,12 +104,12 @@ def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, A
         return schema
     root = {key: value for key, value in schema.items() if key not in ("$schema", "title", "$defs")}
     rest = {key: value for key, value in schema.items() if key not in root}
-    # Where the header may be missing, anything else between dashes is text like the rest of the file.
+    # Where the header is optional, anything else between dashes is text like the rest of the file.
     return {**rest, "anyOf": [root, {"not": {"type": "object"}}]}
 
 
 def listed(convention: Convention, plain: Any, file: str) -> Iterator[Item]:
-    """The file as what it is to its tool."""
+    """The file as its tool sees it."""
     fields: dict[str, Any] = plain if isinstance(plain, dict) else {}
     folder, _, name = file.rpartition("/")
     stem = next(
@@ -130,34 +125,31 @@ def listed(convention: Convention, plain: Any, file: str) -> Iterator[Item]:
     )
 
 
-def passed_over(convention: Convention, outcome: Outcome) -> bool:
-    """Whether the tool takes the file for nothing: notes beside its agents have no header."""
-    return (
-        convention.passes_over and bool(outcome.documents) and not has_header(outcome.documents[0])
-    )
+def is_ignored(convention: Convention, outcome: Outcome) -> bool:
+    """Whether the tool ignores the file: notes beside its agents have no header."""
+    documents = outcome.documents
+    return convention.passes_over and bool(documents) and not has_header(documents[0])
 
 
 def sensitive_of(convention: Convention) -> tuple[Sensitive, ...]:
-    """What a difference between two versions shows first: whatever restricts, and what the model is told."""
-    restricting = tuple(
-        Sensitive(field.name, "permission", widens=_widens(field), absent="everything")
+    """What `diff` shows first: fields that restrict the agent, and prompts."""
+    denying = ("disallow", "deny", "exclude")
+    restricting = (
+        Sensitive(
+            field.name,
+            "permission",
+            widens="fewer" if field.name.lower().startswith(denying) else "more",
+            absent="everything",
+        )
         for field in convention.fields
         if field.restricts
     )
-    return (
-        *restricting,
-        Sensitive("description", "prompt"),
-        Sensitive(BODY, "prompt"),
-        Sensitive("prompt", "prompt"),
-    )
-
-
-def _widens(field: Field) -> Literal["more", "fewer"]:
-    return "fewer" if field.name.lower().startswith(("disallow", "deny", "exclude")) else "more"
+    prompts = (Sensitive(name, "prompt") for name in ("description", BODY, "prompt"))
+    return (*restricting, *prompts)
 
 
 def kind_of(convention: Convention) -> Kind:
-    """The kind of a convention."""
+    """The kind of a convention; its model, stages and rules follow from the table."""
     return Kind(
         name=convention.kind,
         title=convention.title,
@@ -176,20 +168,14 @@ def kind_of(convention: Convention) -> Kind:
             needed=convention.needed,
             synonyms=convention.synonyms,
         ),
-        stages=(
-            partial(stages.say_what_is_cut, convention),
-            partial(stages.keep_text, convention),
-            partial(stages.divide_names, convention),
-            partial(stages.bring_body, convention),
-            partial(stages.look_for_suspicious, convention),
-        ),
-        rules=tuple(partial(rule, convention) for rule in checks.RULES),
+        stages=tuple(partial(stage, convention) for stage in stages.STAGES),
+        rules=tuple(partial(rule, convention) for rule in rules.RULES),
         together=Together(
-            set_rules=(partial(names_are_unique, convention),),
-            set_key=partial(own_name, convention),
-            cross_rules=(partial(references_exist, convention),),
-            offers=names_in,
-            refers=partial(refers, convention),
+            set_rules=(partial(rules.names_are_unique, convention),),
+            set_key=partial(rules.own_name, convention),
+            cross_rules=(partial(rules.references_exist, convention),),
+            offers=rules.names_in,
+            refers=partial(rules.refers, convention),
         ),
         codes=CODES,
         presentation=Presentation(
@@ -197,7 +183,7 @@ def kind_of(convention: Convention) -> Kind:
             example=convention.example,
             example_path=convention.example_path,
             listing=partial(listed, convention),
-            ignored=partial(passed_over, convention),
+            ignored=partial(is_ignored, convention),
             sensitive=sensitive_of(convention),
         ),
     )

@@ -1,4 +1,9 @@
-"""Skills: `SKILL.md`, strict in the seed's own folders, tolerant where other tools keep them."""
+"""The kind `skill`, and the skills of all layers.
+
+A `SKILL.md` in a `.defect` folder must follow the seed to the letter; elsewhere it is read as the
+tool in whose folder it lies reads it. `discover_skills` returns a mapping of names to skills, or
+raises every error; `find_skills` returns each skill with its layer and its findings.
+"""
 
 from __future__ import annotations
 
@@ -12,92 +17,36 @@ import msgspec
 
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
-from equipage.core.path import ROOT, Path
+from equipage.core.path import Path
 from equipage.core.source import Source
+from equipage.files import is_file, is_folder
 from equipage.files.reading import Files
-from equipage.files.roots import entry_in_layer, find_places, unreadable
+from equipage.files.roots import Places, StrPath, entry_in_layer, find_places
 from equipage.kinds.conventions import codes
 from equipage.kinds.conventions.codes import SKILL_CODES
 from equipage.kinds.conventions.kind import hide_body, kind_of
-from equipage.kinds.conventions.references import names_in
-from equipage.kinds.conventions.stages import BODY, keep_text, kept_as_written, look_for_suspicious
+from equipage.kinds.conventions.rules import names_in
+from equipage.kinds.conventions.stages import bring_body, keep_text, look_for_suspicious
 from equipage.kinds.conventions.tools import skills as tables
 from equipage.kinds.globs import REASONS as GLOB_REASONS
 from equipage.kinds.globs import problem_of
-from equipage.kinds.headers import HeaderStyle, body_of, is_unquoted, read_header
+from equipage.kinds.headers import HeaderStyle, keep_as_written, read_header
+from equipage.kinds.layering import Discovery, Entry, Found, Layered, LayeredFolder, discover
 from equipage.kinds.shared import Table
 from equipage.kinds.tables import Convention, Field
-from equipage.loading.kind import Elsewhere, Item, Kind, Layering, Presentation, Reading, Together
+from equipage.loading.kind import Item, Kind, Layering, Presentation, Reading, Together
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
-from equipage.loading.tree import Origin, Origins, Tree, get, graft, move, put, remove
+from equipage.loading.tree import Tree, get, move, remove
 from equipage.syntax.document import Document
-
-# --- layers ------------------------------------------------------------------------------------
-# Where the skills of the `.defect` convention lie, and what counts as one there.
-
-SKILLS, FILE = "skills", "SKILL.md"
-_PLACE = re.compile(r"/(?P<layer>\.defect|defect)/skills/[^/]+/SKILL\.md\Z")
-
-
-def layer_by_path(path: str) -> str | None:
-    """The layer of a skill by where it lies; None for those of other tools."""
-    match = _PLACE.search(path.replace(os.sep, "/"))
-    return None if match is None else "project" if match["layer"].startswith(".") else "user"
-
-
-def layer(path: str, _env: Mapping[str, str]) -> str | None:
-    return layer_by_path(path)
-
-
-def identity(path: str) -> str:
-    """A skill is an entry of its `skills` folder: its name is that of the entry, whatever that leads to."""
-    return entry_in_layer(path, depth=2)
-
-
-def above(folder: str) -> Iterator[Elsewhere]:
-    """The skills of the project that a folder belongs to."""
-    project = find_places(folder, env={}).project
-    if project is not None:
-        yield Elsewhere(os.path.join(project, SKILLS), "project")
-
-
-def elsewhere(env: Mapping[str, str]) -> Iterator[Elsewhere]:
-    """The user's own skills."""
-    user = find_places(env=env).user
-    if user is not None:
-        yield Elsewhere(os.path.join(user, SKILLS), "user")
-
-
-def look_into(folder: str) -> tuple[list[tuple[str, str]], list[Fact]]:
-    """The names and files of the skills in a folder, in order, and what the folder alone tells."""
-    try:
-        names = sorted(os.listdir(folder))
-    except FileNotFoundError:
-        return [], []
-    except OSError as error:
-        return [], [unreadable(error)]
-    files = [(name, os.path.join(folder, name, FILE)) for name in names]
-    return [(name, file) for name, file in files if os.path.isfile(file)], []
-
-
-def beside(folder: str) -> Iterator[tuple[str, Fact]]:
-    """What a `skills` folder tells that none of its skills does."""
-    if os.path.isdir(
-        os.path.dirname(folder)
-    ):  # else the layer as a whole is no folder, which its agents tell
-        yield from ((folder, fact) for fact in look_into(folder)[1])
-
-
-# --- model -------------------------------------------------------------------------------------
-# What a skill of the `.defect` convention says.
+from equipage.syntax.frontmatter import PROFILE
 
 
 class SkillTriggers(Table, frozen=True):
-    """When a skill is offered: paths that match, words that occur."""
+    """When a skill is offered."""
 
-    globs: tuple[str, ...] = ()
-    keywords: tuple[str, ...] = ()
+    globs: tuple[str, ...] = ()  #: offered if a path that the user names matches one of these
+    keywords: tuple[str, ...] = ()  #: offered if the user writes one of these words
 
 
 class Skill(Table, frozen=True):
@@ -105,16 +54,39 @@ class Skill(Table, frozen=True):
 
     TITLE: ClassVar[str] = "a skill"
 
-    name: str
-    description: str
-    always: bool = False
+    name: str  #: the name of the skill and of its folder
+    description: str  #: what the skill does and when to use it, in one sentence
+    always: bool = False  #: whether the text is part of the prompt from the start
+    #: when the skill is offered
     triggers: SkillTriggers = msgspec.field(default_factory=SkillTriggers)
-    allowed_tools: tuple[str, ...] = ()
-    body: str = ""
+    allowed_tools: tuple[str, ...] = ()  #: the tools that the skill may use
+    body: str = ""  #: the text below the header: what to do
 
 
-# --- skill.kind --------------------------------------------------------------------------------
-# The kind `skill` as values: strict as the seed has it, and one for each tool that reads skills.
+# Where the skills of the `.defect` convention are.
+
+
+def _entry(entry: os.DirEntry[str]) -> Entry | None:
+    file = os.path.join(entry.path, "SKILL.md")
+    return Entry(entry.name, file) if is_file(file) else None
+
+
+SKILLS = LayeredFolder("skills", r"[^/]+/SKILL\.md", _entry)
+_LAYERS = ("user", "project")
+
+
+def _identity(path: str) -> str:
+    """A skill is an entry of its `skills` folder, which names it even if it is a link."""
+    return entry_in_layer(path, depth=2)
+
+
+def _beside(folder: str) -> Iterator[tuple[str, Fact]]:
+    # If the layer itself is not a folder, the `agents` folder in it reports that.
+    if is_folder(os.path.dirname(folder)):
+        yield from SKILLS.beside(folder)
+
+
+# The strict reading.
 
 _TOOLS, _ALIAS = ("allowed_tools",), ("allowed-tools",)
 _LISTS: tuple[Path, ...] = (("triggers", "globs"), ("triggers", "keywords"), _TOOLS)
@@ -122,11 +94,10 @@ _LONG = 200
 _STYLE = HeaderStyle(
     "skill", known=("name", "description", "always", "triggers", "allowed_tools", "allowed-tools")
 )
-
-_LAYERS = ("user", "project")
-
-#: Just enough of a table for the checks that all headers share.
-_TABLE = Convention("skill", "defect", "skill", (Field("name"), Field("description")))
+#: Just enough of a table for the stages that all headers share.
+_TABLE = Convention(
+    "skill", "defect", "skill", (Field("name"), Field("description")), unknown="error"
+)
 
 
 def _read(source: Source, session: Session) -> tuple[Document | None, list[Fact]]:
@@ -134,83 +105,55 @@ def _read(source: Source, session: Session) -> tuple[Document | None, list[Fact]
 
 
 def _one_spelling(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
-    """`allowed-tools` is `allowed_tools`."""
+    """Rename `allowed-tools` to `allowed_tools`, which means the same."""
     if not isinstance(tree.value, dict) or _ALIAS[0] not in tree.value:
         return tree, []
-    if _TOOLS[0] in tree.value:
-        also = Also("and here", part="key", origin=tree.story(_TOOLS).origin)
-        place = tree.story(_ALIAS).origin
-        return remove(tree, _ALIAS), [
-            Fact(codes.SKILL_TOOLS_GIVEN_TWICE, part="key", origin=place, also=(also,))
-        ]
-    return move(tree, _ALIAS, _TOOLS), []
+    if _TOOLS[0] not in tree.value:
+        return move(tree, _ALIAS, _TOOLS), []
+    also = Also("and here", part="key", origin=tree.story(_TOOLS).origin)
+    origin = tree.story(_ALIAS).origin
+    twice = codes.SKILL_TOOLS_GIVEN_TWICE.at(part="key", origin=origin, also=(also,))
+    return remove(tree, _ALIAS), [twice]
 
 
 def _keep_entries(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
-    """In a YAML header, a number in a list of texts is the text it is written as."""
-    document = tree.story(ROOT).origin.document
-    if document.format != "yaml" or not isinstance(tree.value, dict):
-        return tree, []
-    facts: list[Fact] = []
-    for field in _LISTS:
-        entries = get(tree.value, field)
-        for number, entry in enumerate(entries if isinstance(entries, list) else ()):
-            if is_unquoted(entry):
-                tree, found = kept_as_written(tree, (*field, number), entry)
-                facts += found
-    return tree, facts
-
-
-def _bring_body(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
-    if not isinstance(tree.value, dict):
-        return tree, []
-    facts = [_body_in_header(tree)] if BODY in tree.value else []
-    body = body_of(tree.story(ROOT).origin.document)
-    tree = put(tree, (BODY,), "", how="")
-    return graft(tree, {(BODY,): Tree(body.value, Origins(Origin(body)))}), facts
-
-
-def _body_in_header(tree: Tree) -> Fact:
-    values: dict[str, object] = {"field": BODY, "owner": "a skill", "nearest": None}
-    return Fact(
-        core_codes.UNKNOWN_FIELD,
-        values=values,
-        part="key",
-        severity="error",
-        origin=tree.story((BODY,)).origin,
-    )
+    """In a list of texts, replace a number by the text the author wrote."""
+    paths = [
+        (*field, number)
+        for field in _LISTS
+        if isinstance(entries := get(tree.value, field), list)
+        for number in range(len(entries))
+    ]
+    return keep_as_written(tree, paths, codes.NUMBER_AS_TEXT)
 
 
 def name_is_that_of_the_folder(config: Any, session: Session) -> Iterator[Fact]:
-    """The name equals the name of the directory, to the letter."""
-    name = config.get("name") if isinstance(config, dict) else None
+    """The name equals the name of the folder, to the letter."""
+    name = get(config, ("name",))
     source = session.documents[0].source if session.documents else None
     if not isinstance(name, str) or source is None or source.path is None:
         return
-    directory = os.path.basename(
-        os.path.dirname(session.path)
-    )  # as it was found, whatever a link leads to
-    if name != directory:
-        remedy = Remedy(f"rename to `{directory}`", (Change(("name",), directory),), safe=False)
+    folder = os.path.basename(os.path.dirname(session.path))  # links in it are not followed
+    if name != folder:
+        remedy = Remedy(f"rename to `{folder}`", (Change(("name",), folder),), safe=False)
         yield codes.SKILL_NAME_DIFFERS.at(
-            ("name",), remedy=remedy, name=Shown(name), directory=directory
+            ("name",), remedy=remedy, name=Shown(name), directory=folder
         )
 
 
 def globs_can_match(config: Any, _session: Session) -> Iterator[Fact]:
-    """Every pattern can be read."""
-    triggers = config.get("triggers") if isinstance(config, dict) else None
-    globs = triggers.get("globs") if isinstance(triggers, dict) else None
+    """Every pattern is valid."""
+    globs = get(config, ("triggers", "globs"))
     for number, glob in enumerate(globs if isinstance(globs, list) else ()):
         reason = problem_of(glob) if isinstance(glob, str) else None
         if reason is not None:
-            values = {"glob": Shown(glob), "reason": GLOB_REASONS[reason]}
-            yield Fact(codes.SKILL_INVALID_GLOB, ("triggers", "globs", number), values)
+            path = ("triggers", "globs", number)
+            yield codes.SKILL_INVALID_GLOB.at(path, glob=Shown(glob), reason=GLOB_REASONS[reason])
 
 
 def description_is_short(config: Any, _session: Session) -> Iterator[Fact]:
-    """The description says something, in a line."""
-    text = config.get("description") if isinstance(config, dict) else None
+    """The description is one line, and not an empty one."""
+    text = get(config, ("description",))
     if not isinstance(text, str):
         return
     length = len(text.encode("utf-8", "surrogatepass"))
@@ -225,7 +168,7 @@ def _listed(plain: Any, file: str) -> Iterator[Item]:
     yield Item("skill", str(fields.get("name") or file), fields.get("description"))
 
 
-#: Skills of the `.defect` convention: every key is known, and nothing is forgiven.
+#: Skills of the `.defect` convention: every key is known, and no mistake is forgiven.
 STRICT = Kind(
     name="skill",
     title="skill",
@@ -242,15 +185,18 @@ STRICT = Kind(
         partial(keep_text, _TABLE),
         _one_spelling,
         _keep_entries,
-        _bring_body,
+        partial(bring_body, _TABLE, grammar=PROFILE),
         partial(look_for_suspicious, _TABLE),
     ),
     rules=(name_is_that_of_the_folder, globs_can_match, description_is_short),
     codes=SKILL_CODES,
-    presentation=Presentation(schema=hide_body, listing=_listed),
     together=Together(offers=names_in),
-    layering=Layering(layers=_LAYERS, layer=layer, identity=identity),
+    layering=Layering(layers=_LAYERS, layer=SKILLS.layer, identity=_identity),
+    presentation=Presentation(schema=hide_body, listing=_listed),
 )
+
+
+# The reading of other tools, by the folder that a skill lies in.
 
 
 def _tolerant(convention: Convention) -> Kind:
@@ -258,26 +204,63 @@ def _tolerant(convention: Convention) -> Kind:
     return msgspec.structs.replace(kind_of(convention), codes=SKILL_CODES, layering=layering)
 
 
+_OPEN = _tolerant(tables.OPEN)
 _CLAUDE, _OPENCODE = _tolerant(tables.CLAUDE), _tolerant(tables.OPENCODE)
-_CLAUDE_PLACE = re.compile(r"/\.claude/skills/")
-_OPENCODE_PLACE = re.compile(r"/\.?(?:opencode|config/opencode)/skills?/")
+_OPENCODE_FOLDER = re.compile(r"/\.?(?:opencode|config/opencode)/skills?/")
 
 
 def variant_of(path: str, _files: Files) -> Kind:
-    """Whose skill a file is, by its place."""
-    if layer_by_path(path) is not None:
+    """The kind of a skill by its path, which says whose it is."""
+    if SKILLS.layer(path) is not None:
         return STRICT
-    if _CLAUDE_PLACE.search(path):
+    if "/.claude/skills/" in path:
         return _CLAUDE
-    return _OPENCODE if _OPENCODE_PLACE.search(path) else _OPEN
+    return _OPENCODE if _OPENCODE_FOLDER.search(path) else _OPEN
 
 
-_OPEN = _tolerant(tables.OPEN)
 KIND = msgspec.structs.replace(
     _OPEN,
     reading=msgspec.structs.replace(_OPEN.reading, variant=variant_of),
-    layering=Layering(layers=_LAYERS, layer=layer, beside=beside, above=above, elsewhere=elsewhere),
+    layering=Layering(
+        layers=_LAYERS,
+        layer=SKILLS.layer,
+        beside=_beside,
+        above=SKILLS.above,
+        elsewhere=SKILLS.elsewhere,
+    ),
 )
 
 
-__all__ = ["KIND", "STRICT"]
+# The skills of all layers.
+
+FoundSkill = Found
+
+
+class Skills(Layered[Skill]):
+    """The skills that count, by name, in order of their names."""
+
+    what = "skill"
+
+    def __init__(self, discovery: Discovery) -> None:
+        super().__init__(discovery, lambda found: found.outcome.config)
+
+
+def discover_skills(
+    cwd: StrPath = ".",
+    *,
+    local: bool = False,
+    xdg_config_home: StrPath | None = None,
+    home: StrPath | None = None,
+    env: Mapping[str, str] | None = None,
+) -> Skills:
+    """The skills that count in `cwd`: the user's, and over them the project's.
+
+    Raises `LoadError` with every error of every skill.
+    """
+    places = find_places(cwd, local=local, xdg_config_home=xdg_config_home, home=home, env=env)
+    return Skills(find_skills(places))
+
+
+def find_skills(places: Places) -> Discovery:
+    """Every skill of every layer, checked. Never raises on bad files."""
+    return discover(SKILLS, STRICT, places)

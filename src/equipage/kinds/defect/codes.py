@@ -9,21 +9,11 @@ from equipage.kinds.mcp.codes import STRICT_CODES
 
 _codes = Catalogue(__file__)
 
-TEXT_NOT_QUOTED = _codes.warning("text-not-quoted")
 TEXT_EMPTY = _codes.warning("text-empty")
-MODEL_GIVEN_TWICE = _codes.error("model-given-twice")
-PROMPT_GIVEN_TWICE = _codes.error("prompt-given-twice")
-PROMPT_IN_SINGLE_FILE = _codes.error("prompt-in-single-file")
-PROMPT_MISSING = _codes.error("prompt-missing")
-PROMPT_FILE_MISSING = _codes.error("prompt-file-missing")
-PROMPT_FILE_REFUSED = _codes.error("prompt-file-refused")
-PROMPT_FILE_UNUSABLE = _codes.error("prompt-file-unusable")
 REQUEST_LIMIT_MISSING = _codes.error("request-limit-missing")
 REQUEST_LIMIT_IGNORED = _codes.warning("request-limit-ignored")
 REQUEST_LIMIT_ZERO = _codes.warning("request-limit-zero")
 SAMPLING_RANGE = _codes.warning("sampling-range")
-UNKNOWN_TOOL = _codes.warning("unknown-tool")
-UNKNOWN_SERVER = _codes.warning("unknown-server")
 
 UNKNOWN_HOOK_EVENT = _codes.error("unknown-hook-event")
 HOOK_DISABLE_IN_PROFILE = _codes.error("hook-disable-in-profile")
@@ -34,12 +24,29 @@ HOOK_COMMAND_INCOMPLETE = _codes.error("hook-command-incomplete")
 HOOK_SHELL_WITHOUT_COMMAND = _codes.error("hook-shell-without-command")
 HOOK_COMMAND_MIXED = _codes.error("hook-command-mixed")
 
+#: The codes above are those of profiles and of settings.
+_SHARED = (*_codes.declared(), INVALID_GLOB, VARIABLE_IGNORED)
+
+TEXT_NOT_QUOTED = _codes.warning("text-not-quoted")
+MODEL_GIVEN_TWICE = _codes.error("model-given-twice")
+PROMPT_GIVEN_TWICE = _codes.error("prompt-given-twice")
+PROMPT_IN_SINGLE_FILE = _codes.error("prompt-in-single-file")
+PROMPT_MISSING = _codes.error("prompt-missing")
+PROMPT_FILE_MISSING = _codes.error("prompt-file-missing")
+PROMPT_FILE_REFUSED = _codes.error("prompt-file-refused")
+PROMPT_FILE_UNUSABLE = _codes.error("prompt-file-unusable")
+UNKNOWN_TOOL = _codes.warning("unknown-tool")
+UNKNOWN_SERVER = _codes.warning("unknown-server")
+
 DUPLICATE_PROFILE = _codes.error("duplicate-profile")
 PROFILE_SHADOWS = _codes.note("profile-shadows")
 PROFILE_LOOSENS = _codes.warning("profile-loosens")
 PROFILE_NAMES_ALIKE = _codes.warning("profile-names-alike")
 PROFILE_OVERLOOKED = _codes.warning("profile-overlooked")
 PROFILE_LINK_OUTSIDE = _codes.warning("profile-link-outside")
+
+_OF_PROFILES = _codes.declared()
+PROFILE_CODES = (*HEADER_CODES, *_OF_PROFILES, INVALID_GLOB, LAYER_UNREADABLE, VARIABLE_IGNORED)
 
 PROJECT_LOOSENS_SANDBOX = _codes.warning("project-loosens-sandbox")
 PROJECT_REDIRECTS_PROVIDER = _codes.warning("project-redirects-provider")
@@ -64,75 +71,5 @@ OVERRIDE_NOT_TEXT = _codes.error("override-not-text")
 OVERRIDE_TAKEN_AS_TEXT = _codes.warning("override-taken-as-text")
 OVERRIDE_HOOKS = _codes.warning("override-hooks")
 
-_FIELDS = (
-    TEXT_NOT_QUOTED,
-    TEXT_EMPTY,
-    MODEL_GIVEN_TWICE,
-    PROMPT_GIVEN_TWICE,
-    PROMPT_IN_SINGLE_FILE,
-    PROMPT_MISSING,
-    PROMPT_FILE_MISSING,
-    PROMPT_FILE_REFUSED,
-    PROMPT_FILE_UNUSABLE,
-    REQUEST_LIMIT_MISSING,
-    REQUEST_LIMIT_IGNORED,
-    REQUEST_LIMIT_ZERO,
-    SAMPLING_RANGE,
-    UNKNOWN_TOOL,
-    UNKNOWN_SERVER,
-)
-_HOOKS = (
-    UNKNOWN_HOOK_EVENT,
-    HOOK_DISABLE_IN_PROFILE,
-    HOOK_NEVER_MATCHES,
-    UNKNOWN_BUILTIN_HOOK,
-    HOOK_ARGV_EMPTY,
-    HOOK_COMMAND_INCOMPLETE,
-    HOOK_SHELL_WITHOUT_COMMAND,
-    HOOK_COMMAND_MIXED,
-)
-_SETS = (
-    DUPLICATE_PROFILE,
-    PROFILE_SHADOWS,
-    PROFILE_LOOSENS,
-    PROFILE_NAMES_ALIKE,
-    PROFILE_OVERLOOKED,
-    PROFILE_LINK_OUTSIDE,
-)
-_TRUST = (
-    PROJECT_LOOSENS_SANDBOX,
-    PROJECT_REDIRECTS_PROVIDER,
-    PROJECT_PICKS_CREDENTIAL,
-    PROJECT_SETS_PROXY,
-    PROJECT_SENDS_TRACES,
-    PROJECT_READS_OUTSIDE,
-    PROJECT_DISABLES_HOOK,
-    PROJECT_RUNS_COMMAND,
-    PROJECT_CHANGES_SERVER,
-    PROJECT_RUNS_SERVER,
-)
-_TOGETHER = (PROVIDER_WITHOUT_SECTION, MODEL_REQUIRED, RATIO_RANGE, RATIO_ORDER, HOOK_DISABLE_IDLE)
-_OVERRIDES = (
-    OVERRIDE_MALFORMED,
-    OVERRIDE_KEY_EMPTY,
-    OVERRIDE_NOT_TEXT,
-    OVERRIDE_TAKEN_AS_TEXT,
-    OVERRIDE_HOOKS,
-)
-
-_LAYERS = (LAYER_UNREADABLE, VARIABLE_IGNORED)
-PROFILE_CODES = (*HEADER_CODES, *_FIELDS, INVALID_GLOB, *_HOOKS, *_SETS, *_LAYERS)
-SETTINGS_CODES = (
-    *_HOOKS,
-    INVALID_GLOB,
-    REQUEST_LIMIT_MISSING,
-    REQUEST_LIMIT_IGNORED,
-    REQUEST_LIMIT_ZERO,
-    SAMPLING_RANGE,
-    TEXT_EMPTY,
-    VARIABLE_IGNORED,
-    *_TRUST,
-    *_TOGETHER,
-    *_OVERRIDES,
-    *STRICT_CODES,
-)
+_OF_SETTINGS = _codes.declared()[len(_OF_PROFILES) :]
+SETTINGS_CODES = (*_SHARED, *_OF_SETTINGS, *STRICT_CODES)

@@ -1,64 +1,81 @@
-"""Hooks: what runs when something happens. Profiles and settings write them the same way."""
+"""Hooks: what runs when something happens. Profiles and settings write them in the same way.
+
+`prepare` runs before the model sees the hooks, `check` on the plain value after it, and `settle`
+once the hooks of all layers of settings are in one tree.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Annotated, Any, Literal
 
 import msgspec
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Change, Code, Fact, Remedy, Shown
-from equipage.core.frozen import EMPTY
+from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
+from equipage.core.frozen import EMPTY, plain_data
 from equipage.core.path import Path
 from equipage.core.text import nearest
-from equipage.kinds import codes as shared_codes
+from equipage.kinds.codes import INVALID_GLOB
 from equipage.kinds.defect import codes
 from equipage.kinds.globs import REASONS as GLOB_REASONS
 from equipage.kinds.globs import problem_of
 from equipage.kinds.shared import Table
-from equipage.loading.tree import HOLE, Origins, Tree, graft, remove_all, walk
-
-# Annotations are evaluated, not kept as text: msgspec would have to compile each of them when a model is first used.
-
+from equipage.loading.tree import (
+    HOLE,
+    Origin,
+    Origins,
+    Tree,
+    get,
+    graft,
+    remove,
+    remove_all,
+    select,
+    walk,
+)
+from equipage.syntax.document import Document
 
 Layer = Literal["user", "project", "project-local", "command line"]
+#: The layers that a repository brings or that lie in it.
+PROJECT_LAYERS = frozenset({"project", "project-local"})
 Safety = Literal["read_only", "mutating", "destructive", "network"]
 Shell = Literal["sh", "bash", "pwsh", "cmd"]
 Seconds = Annotated[int, msgspec.Meta(ge=0)]
 
 
 class HookMatch(Table, frozen=True):
-    """When a hook runs; all conditions must hold, and none means always."""
+    """When a hook runs: all conditions must hold, and no condition means always."""
 
-    tool: str | None = None
-    tool_glob: str | None = None
-    safety: tuple[Safety, ...] = ()
+    tool: str | None = None  #: only for the tool of this name
+    tool_glob: str | None = None  #: only for tools whose names match this pattern
+    safety: tuple[Safety, ...] = ()  #: only for tools of one of these classes
 
 
 class BuiltinHandler(Table, frozen=True, tag_field="type", tag="builtin"):
     """A hook that comes with the agent."""
 
-    name: str
+    name: str  #: the name of the built-in hook
 
 
 class ShellProgram(Table, frozen=True):
     """A shell by its program."""
 
-    program: str
-    args: tuple[str, ...] = ()
+    program: str  #: the program to start
+    args: tuple[str, ...] = ()  #: its arguments; the command follows them
 
 
 class CommandHandler(Table, frozen=True, tag_field="type", tag="command"):
     """A program: its arguments, or a line for a shell."""
 
-    argv: tuple[str, ...] | None = None
-    argv_windows: tuple[str, ...] | None = None
-    shell: Shell | ShellProgram | None = None
-    command: str | None = None
-    cwd: str | None = None
-    env: dict[str, str] = EMPTY
-    timeout_sec: Seconds | None = None
+    argv: tuple[str, ...] | None = None  #: the program and its arguments, run without a shell
+    argv_windows: tuple[str, ...] | None = None  #: what to run on Windows instead of `argv`
+    shell: Shell | ShellProgram | None = None  #: the shell that runs `command`
+    command: str | None = None  #: a line for the shell, instead of `argv`
+    cwd: str | None = None  #: the folder to run in
+    env: dict[str, str] = EMPTY  #: environment variables to add
+    timeout_sec: Seconds | None = None  #: how long it may run, in seconds
 
 
 class JsonRender(Table, frozen=True, tag_field="type", tag="json"):
@@ -68,77 +85,64 @@ class JsonRender(Table, frozen=True, tag_field="type", tag="json"):
 class TemplateRender(Table, frozen=True, tag_field="type", tag="template"):
     """The event put into a template."""
 
-    template: str
+    template: str  #: the text; `{{key}}` becomes a field of the event
 
 
 class PromptHandler(Table, frozen=True, tag_field="type", tag="prompt"):
     """A question to a model."""
 
-    system: str
-    render: JsonRender | TemplateRender
-    model: str | None = None
-    timeout_sec: Seconds | None = None
+    system: str  #: the system prompt of the model that judges the event
+    render: JsonRender | TemplateRender  #: how the model sees the event
+    model: str | None = None  #: the model to ask
+    timeout_sec: Seconds | None = None  #: how long to wait for the answer, in seconds
 
 
 Handler = BuiltinHandler | CommandHandler | PromptHandler
 
 
 class Hook(Table, frozen=True):
-    """One hook. `source` is the layer that declared it; it cannot be written."""
+    """One hook."""
 
-    handler: Handler
-    name: str | None = None
-    match: HookMatch = HookMatch()
-    source: Layer | None = None
+    handler: Handler  #: what runs
+    name: str | None = None  #: a name for people
+    match: HookMatch = HookMatch()  #: when it runs; by default always
+    source: Layer | None = None  #: the layer that declared it; authors cannot write this
 
 
 class Hooks(Table, frozen=True):
     """The hooks of each event, in the order they run."""
 
-    after_session_enter: tuple[Hook, ...] = ()
-    after_turn_enter: tuple[Hook, ...] = ()
-    before_ingest: tuple[Hook, ...] = ()
-    after_ingest: tuple[Hook, ...] = ()
-    before_compact: tuple[Hook, ...] = ()
-    after_compact: tuple[Hook, ...] = ()
-    before_generate: tuple[Hook, ...] = ()
-    after_generate: tuple[Hook, ...] = ()
-    before_permission: tuple[Hook, ...] = ()
-    after_permission: tuple[Hook, ...] = ()
-    before_tool_apply: tuple[Hook, ...] = ()
-    after_tool_apply: tuple[Hook, ...] = ()
-    after_tool_batch: tuple[Hook, ...] = ()
-    before_turn_end: tuple[Hook, ...] = ()
+    after_session_enter: tuple[Hook, ...] = ()  #: after a session started
+    after_turn_enter: tuple[Hook, ...] = ()  #: after a turn started
+    before_ingest: tuple[Hook, ...] = ()  #: before input joins the conversation
+    after_ingest: tuple[Hook, ...] = ()  #: after input joined the conversation
+    before_compact: tuple[Hook, ...] = ()  #: before the conversation is shortened
+    after_compact: tuple[Hook, ...] = ()  #: after the conversation was shortened
+    before_generate: tuple[Hook, ...] = ()  #: before a request to the model
+    after_generate: tuple[Hook, ...] = ()  #: after the model's answer
+    before_permission: tuple[Hook, ...] = ()  #: before the user is asked to permit a tool call
+    after_permission: tuple[Hook, ...] = ()  #: after the user decided about a tool call
+    before_tool_apply: tuple[Hook, ...] = ()  #: before a tool runs
+    after_tool_apply: tuple[Hook, ...] = ()  #: after a tool ran
+    after_tool_batch: tuple[Hook, ...] = ()  #: after all tool calls of one answer
+    before_turn_end: tuple[Hook, ...] = ()  #: before a turn ends
 
 
 EVENTS: tuple[str, ...] = Hooks.__struct_fields__
-#: Events at which a tool is known; elsewhere a condition on the tool never holds.
-TOOL_EVENTS = frozenset(
-    {
-        "before_permission",
-        "after_permission",
-        "before_tool_apply",
-        "after_tool_apply",
-        "after_tool_batch",
-    }
-)
+#: Events that concern a tool; at any other event a condition on the tool never holds.
+TOOL_EVENTS = frozenset(event for event in EVENTS if "_permission" in event or "_tool_" in event)
 #: The hooks that come with the agent.
 BUILTINS = ("tracing-audit", "redact-secrets", "skill-manifest", "skill-triggers")
-
-
-# --- hook_checks -------------------------------------------------------------------------------
-# What the model alone cannot say about hooks: known events, forms of a command, conditions that can hold.
-#
-# `prepare` runs before the model sees the hooks, `check` on the plain value after it. Both serve profiles and
-# settings.
-
 HOOKS: Path = ("hooks",)
 DISABLE = "disable"
 
 
+# Before the model.
+
+
 def prepare(tree: Tree, layer: Layer | None, *, may_disable: bool) -> tuple[Tree, list[Fact]]:
-    """The tree without events nobody knows, each hook stamped with its layer."""
-    hooks = tree.value.get("hooks") if isinstance(tree.value, dict) else None
+    """Remove unknown events, and stamp each hook with its layer."""
+    hooks = get(tree.value, HOOKS)
     if not isinstance(hooks, dict):
         return tree, []
     facts: list[Fact] = []
@@ -162,79 +166,71 @@ def _unknown_event(tree: Tree, path: Path) -> Fact:
     event = str(path[-1])
     origin = tree.story(path).origin
     if event == DISABLE:
-        return Fact(codes.HOOK_DISABLE_IN_PROFILE, part="key", origin=origin)
+        return codes.HOOK_DISABLE_IN_PROFILE.at(part="key", origin=origin)
     guess = nearest(event, EVENTS)
     remedy = None
     if guess is not None:
         remedy = Remedy(f"rename to `{guess}`", (Change(path, guess, "key", origin=origin),))
-    return Fact(
-        codes.UNKNOWN_HOOK_EVENT,
-        values={"event": Shown(event), "nearest": guess},
-        part="key",
-        origin=origin,
-        remedy=remedy,
+    return codes.UNKNOWN_HOOK_EVENT.at(
+        part="key", origin=origin, remedy=remedy, event=Shown(event), nearest=guess
     )
 
 
 def _not_a_list(tree: Tree, path: Path, found: Any) -> Fact:
     origin = tree.story(path).origin
-    way = (
-        f"write `[[hooks.{path[-1]}]]`"
-        if origin.document.format == "toml"
-        else "put `- ` before its first key"
+    hint = None
+    if isinstance(found, dict):
+        in_toml = origin.document.format == "toml"
+        hint = f"write `[[hooks.{path[-1]}]]`" if in_toml else "put `- ` before its first key"
+    return _wrong_type(origin, "a list of hooks", found, hint)
+
+
+def _wrong_type(origin: Origin, expected: str, found: Any, hint: str | None = None) -> Fact:
+    shown = Shown(found, as_found=True)
+    return core_codes.WRONG_TYPE.at(
+        part="key", origin=origin, expected=expected, found=shown, hint=hint
     )
-    values = {
-        "expected": "a list of hooks",
-        "found": Shown(found, as_found=True),
-        "hint": way if isinstance(found, dict) else None,
-    }
-    return Fact(core_codes.WRONG_TYPE, values=values, part="key", origin=origin)
 
 
 def _stamped(tree: Tree, path: Path, layer: Layer | None, facts: list[Fact]) -> Tree:
-    entries = tree.value["hooks"][path[-1]]
-    own: list[Path] = []
+    """The tree with `source` in each hook of an event; authors cannot write that key themselves."""
+    entries = get(tree.value, path)
+    written: list[Path] = []
     stamps: dict[Path, Tree] = {}
     for number, entry in enumerate(entries if isinstance(entries, list) else ()):
         if not isinstance(entry, dict):
             continue
         place = (*path, number, "source")
         if "source" in entry:
-            values: dict[str, object] = {"field": "source", "owner": "`hook`", "nearest": None}
-            origin = tree.story(place).origin
             facts.append(
-                Fact(
-                    core_codes.UNKNOWN_FIELD,
-                    values=values,
+                core_codes.UNKNOWN_FIELD.at(
                     part="key",
-                    origin=origin,
+                    origin=tree.story(place).origin,
                     severity="error",
+                    field="source",
+                    owner="`hook`",
+                    nearest=None,
                 )
             )
-            own.append(place)
+            written.append(place)
         if layer is not None:
             stamps[place] = Tree(layer, Origins(tree.story(place[:-1]).origin))
-    return graft(remove_all(tree, own), stamps)
+    return graft(remove_all(tree, written), stamps)
 
 
 def _without_null(tree: Tree, facts: list[Fact]) -> Tree:
-    """A null in a hook is a mistake everywhere: taken for absent, it would drop a condition."""
-    holes: dict[Path, Tree] = {}
-    for path, value in walk(tree.value["hooks"], HOOKS):
-        if value is None:
-            origin = tree.story(path).origin
-            values: dict[str, object] = {"expected": "a value", "found": Shown(None, as_found=True)}
-            facts.append(Fact(core_codes.WRONG_TYPE, values=values, part="key", origin=origin))
-            holes[path] = Tree(HOLE, tree.at(path).origins)
-    return graft(tree, holes)
+    """Every null in a hook is a mistake: if it counted as absent, a condition would be lost."""
+    nulls = [path for path, value in walk(get(tree.value, HOOKS), HOOKS) if value is None]
+    facts += [_wrong_type(tree.story(path).origin, "a value", None) for path in nulls]
+    return graft(tree, {path: Tree(HOLE, tree.at(path).origins) for path in nulls})
 
 
-# -------------------------------------------------------------------------------------------------- rules
+# After the model.
 
 
 def check(config: Any) -> Iterator[Fact]:
     """What is wrong with the hooks of a plain configuration."""
-    hooks = config.get("hooks") if isinstance(config, dict) else None
+    hooks = get(config, HOOKS)
     for event, entries in hooks.items() if isinstance(hooks, dict) else ():
         for number, entry in enumerate(entries if isinstance(entries, list) else ()):
             if isinstance(entry, dict):
@@ -245,51 +241,122 @@ def check(config: Any) -> Iterator[Fact]:
 
 
 def _match(match: Any, event: Any, path: Path) -> Iterator[Fact]:
-    if not isinstance(match, dict):
-        return
-    glob = match.get("tool_glob")
+    glob = get(match, ("tool_glob",))
     if isinstance(glob, str) and (reason := problem_of(glob)) is not None:
-        yield shared_codes.INVALID_GLOB.at(
-            (*path, "tool_glob"), glob=Shown(glob), reason=GLOB_REASONS[reason]
-        )
+        place = (*path, "tool_glob")
+        yield INVALID_GLOB.at(place, glob=Shown(glob), reason=GLOB_REASONS[reason])
     if event in EVENTS and event not in TOOL_EVENTS:
         for condition in ("tool", "tool_glob", "safety"):
-            if match.get(condition):
+            if get(match, (condition,)):
                 yield codes.HOOK_NEVER_MATCHES.at(
                     (*path, condition), part="key", event=event, condition=condition
                 )
 
 
 def _handler(handler: Any, path: Path) -> Iterator[Fact]:
-    kind = handler.get("type") if isinstance(handler, dict) else None
+    kind, name = get(handler, ("type",)), get(handler, ("name",))
     if kind == "command":
         yield from _command(handler, path)
-    if kind == "builtin":
-        name = handler.get("name")
-        if isinstance(name, str) and name not in BUILTINS:
-            place = (*path, "name")
-            yield codes.UNKNOWN_BUILTIN_HOOK.at(
-                place, name=Shown(name), known=BUILTINS, nearest=nearest(name, BUILTINS)
-            )
+    if kind == "builtin" and isinstance(name, str) and name not in BUILTINS:
+        guess = nearest(name, BUILTINS)
+        yield codes.UNKNOWN_BUILTIN_HOOK.at(
+            (*path, "name"), name=Shown(name), known=BUILTINS, nearest=guess
+        )
 
 
 def _command(handler: dict[str, Any], path: Path) -> Iterator[Fact]:
     """A command has exactly one of two forms: `argv`, or `shell` with `command`."""
-    form = _form(handler)
-    if form is not None:
-        code, key = form
-        yield code.at((*path, key) if key else path, part="key")
-    elif handler.get("argv") == []:
-        yield codes.HOOK_ARGV_EMPTY.at((*path, "argv"))
+    if "argv" in handler:
+        mixed = next((key for key in ("shell", "command") if key in handler), None)
+        if mixed is not None:
+            yield codes.HOOK_COMMAND_MIXED.at((*path, mixed), part="key")
+        elif handler["argv"] == []:
+            yield codes.HOOK_ARGV_EMPTY.at((*path, "argv"))
+    elif "shell" not in handler:
+        place = (*path, "command") if "command" in handler else path
+        yield codes.HOOK_COMMAND_INCOMPLETE.at(place, part="key")
+    elif "command" not in handler:
+        yield codes.HOOK_SHELL_WITHOUT_COMMAND.at((*path, "shell"), part="key")
+    elif "argv_windows" in handler:
+        yield codes.HOOK_COMMAND_MIXED.at((*path, "argv_windows"), part="key")
 
 
-def _form(handler: dict[str, Any]) -> tuple[Code, str | None] | None:
-    has: Callable[[str], bool] = handler.__contains__
-    if has("argv"):
-        mixed = next((key for key in ("shell", "command") if has(key)), None)
-        return (codes.HOOK_COMMAND_MIXED, mixed) if mixed else None
-    if not has("shell"):
-        return codes.HOOK_COMMAND_INCOMPLETE, "command" if has("command") else None
-    if not has("command"):
-        return codes.HOOK_SHELL_WITHOUT_COMMAND, "shell"
-    return (codes.HOOK_COMMAND_MIXED, "argv_windows") if has("argv_windows") else None
+def disabled_events_exist(config: Any) -> Iterator[Fact]:
+    """Every `disable` names a known event."""
+    entries = get(config, (*HOOKS, DISABLE))
+    for number, entry in enumerate(entries if isinstance(entries, list) else ()):
+        event = get(entry, ("event",))
+        if isinstance(event, str) and event not in EVENTS:
+            path = (*HOOKS, DISABLE, number, "event")
+            guess = nearest(event, EVENTS)
+            yield codes.UNKNOWN_HOOK_EVENT.at(path, event=Shown(event), nearest=guess)
+
+
+# The hooks of all layers, appended to each other.
+
+
+def settle(tree: Tree, layer_of: Callable[[Document], str | None]) -> tuple[Tree, list[Fact]]:
+    """The merged tree with each hook once, and without the hooks that any layer disables.
+
+    Two hooks are the same if their conditions and handlers are; the first one stays. `disable` is
+    removed.
+    """
+    for event in EVENTS:
+        entries = get(tree.value, (*HOOKS, event))
+        if isinstance(entries, list):
+            first: dict[str, int] = {}
+            for number, entry in enumerate(entries):
+                first.setdefault(_identity(entry), number)
+            if len(first) < len(entries):
+                tree = select(tree, (*HOOKS, event), list(first.values()))
+    facts: list[Fact] = []
+    done: set[str] = set()
+    disabled = get(tree.value, (*HOOKS, DISABLE))
+    for number, entry in enumerate(disabled if isinstance(disabled, list) else ()):
+        before, what = tree, f"{get(entry, ('event',))} {_identity(entry)}"
+        tree, found = _disable(tree, entry, number, layer_of)
+        # A hook that another layer has disabled already is gone, as this layer wants it.
+        if tree is not before or what not in done:
+            facts += found
+        if tree is not before:
+            done.add(what)
+    return (remove(tree, (*HOOKS, DISABLE)) if disabled is not None else tree), facts
+
+
+def _disable(
+    tree: Tree, entry: Any, number: int, layer_of: Callable[[Document], str | None]
+) -> tuple[Tree, list[Fact]]:
+    """The tree without the hooks that one entry of `disable` is about."""
+    event = get(entry, ("event",))
+    if event not in EVENTS:
+        return tree, []  # reported when the layer was checked alone
+    path: Path = (*HOOKS, event)
+    found = get(tree.value, path, [])
+    entries = found if isinstance(found, list) else []
+    wanted = _identity(entry)
+    hit = [each for each, hook in enumerate(entries) if _identity(hook) == wanted]
+    origin = tree.story((*HOOKS, DISABLE, number)).origin
+    if not hit:
+        return tree, [codes.HOOK_DISABLE_IDLE.at(origin=origin, event=event)]
+    layer = layer_of(origin.document)
+    facts = [
+        codes.PROJECT_DISABLES_HOOK.at(
+            origin=origin,
+            also=(Also("the hook", origin=tree.story((*path, each)).origin),),
+            severity="note" if layer == "project-local" else None,
+            event=event,
+        )
+        for each in hit
+        if layer in PROJECT_LAYERS and get(entries[each], ("source",)) == "user"
+    ]
+    return select(tree, path, [each for each in range(len(entries)) if each not in hit]), facts
+
+
+def _identity(entry: Any) -> str:
+    """What makes two hooks the same: conditions and handler as a program gets them."""
+    parts = entry
+    if isinstance(entry, dict):
+        parts = {key: entry[key] for key in ("match", "handler") if key in entry}
+    with suppress(msgspec.ValidationError):  # other checks report what is wrong with it
+        parts = plain_data(msgspec.convert(parts, Hook))
+    return json.dumps(parts, sort_keys=True, default=repr)

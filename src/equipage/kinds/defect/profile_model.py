@@ -1,6 +1,6 @@
-"""What a profile says, both variants alike: the folder's `config.toml` and the header of a single file."""
+"""The fields of a profile, whether in the `config.toml` of a folder or the header of a file."""
 
-# Annotations are evaluated, not kept as text: msgspec would have to compile each of them when a model is first used.
+# Annotations are evaluated, not kept as text: msgspec would compile each one at first use.
 from typing import Annotated, ClassVar, Literal
 
 import msgspec
@@ -12,36 +12,38 @@ U32 = Annotated[int, msgspec.Meta(ge=0, le=2**32 - 1)]
 RequestLimitMode = Literal["fixed", "adaptive", "unbounded"]
 Variant = Literal["folder", "file"]
 
-#: What an agent may use when its profile does not say: enough to read and to search.
+#: The tools of an agent whose profile has no `tools.allow`: it can read and search.
 READ_ONLY = ("read_file", "search")
 
 
 class Default(Table, frozen=True):
-    """The table the settings have, too; a profile may give its model here."""
+    """The table that the settings also have; a profile may name its model here."""
 
-    model: str | None = None
+    model: str | None = None  #: the model, as an alternative to the key `model`
 
 
 class Prompt(Table, frozen=True):
-    """The system prompt. `text` is always there in a loaded profile, wherever it came from."""
+    """The system prompt. A loaded profile always has `text`, wherever it came from."""
 
-    text: str | None = None
+    text: str | None = None  #: the prompt itself
+    #: the file that holds the prompt, in the folder of the profile; `system.md` by default
     file: str | None = None
 
 
 class Tools(Table, frozen=True):
-    """The tools an agent may use: names or patterns. An empty list allows none."""
+    """The tools an agent may use."""
 
+    #: names and patterns; an empty list allows no tool, no list allows reading and searching
     allow: tuple[str, ...] = READ_ONLY
 
 
 class Sampling(Table, frozen=True):
-    """How the model draws. The table replaces that of the caller as a whole."""
+    """Sampling parameters of the model. The table replaces the caller's table as a whole."""
 
-    max_tokens: U32 | None = None
-    temperature: float | None = None
-    top_p: float | None = None
-    top_k: U32 | None = None
+    max_tokens: U32 | None = None  #: the longest answer, in tokens
+    temperature: float | None = None  #: how random the answer is, from 0 to 2
+    top_p: float | None = None  #: sample only from the most likely tokens up to this probability
+    top_k: U32 | None = None  #: sample only from this many of the most likely tokens
 
 
 class AgentProfile(Table, frozen=True):
@@ -49,33 +51,42 @@ class AgentProfile(Table, frozen=True):
 
     TITLE: ClassVar[str] = "a profile"
 
-    description: str
-    model: str | None = None
-    default: Default | None = None
-    prompt: Prompt = Prompt()
-    tools: Tools = Tools()
-    sampling: Sampling | None = None
+    description: str  #: when to use the agent; other agents choose it by this text
+    model: str | None = None  #: the model to use; by default the caller's
+    default: Default | None = None  #: the table of the settings; only its `model` is allowed
+    prompt: Prompt = (
+        Prompt()
+    )  #: the system prompt of a folder; a single file has it below the header
+    tools: Tools = Tools()  #: the tools the agent may use
+    sampling: Sampling | None = None  #: sampling parameters; by default the caller's
+    #: whether the project's own instructions come before the agent's prompt
     inherit_project_prompt: bool = False
-    request_limit: U32 | None = None
+    request_limit: U32 | None = None  #: how many requests to the model one turn may make
+    #: whether the limit is fixed, grows with each tool call, or does not exist
     request_limit_mode: RequestLimitMode | None = None
-    hooks: Hooks = Hooks()
+    hooks: Hooks = Hooks()  #: what runs at certain events; an agent inherits no hooks
 
 
 class ProfileOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`layer` is where the profile was found; by default its path tells."""
+    """Options of a load."""
 
-    layer: Literal["user", "project"] | None = None
+    layer: Literal["user", "project"] | None = (
+        None  #: the layer of the file; by default its path says
+    )
 
 
 class RequestLimit(msgspec.Struct, frozen=True):
-    """How often an agent may ask its model in one turn. An adaptive limit grows with each tool call."""
+    """How many requests to its model an agent may make in one turn.
+
+    An adaptive limit grows with each tool call.
+    """
 
     mode: RequestLimitMode
     number: int | None = None
 
 
 def request_limit(number: int | None, mode: RequestLimitMode | None) -> RequestLimit | None:
-    """The limit that the two keys mean together; None leaves it to the program."""
+    """The limit that the two keys describe together; None leaves it to the program."""
     if mode == "unbounded":
         return RequestLimit("unbounded")
     return None if number is None else RequestLimit(mode or "adaptive", number)

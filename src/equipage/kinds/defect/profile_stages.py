@@ -1,57 +1,154 @@
-"""From what the author wrote to what the model takes: text kept as text, one model, one prompt, known hooks."""
+"""From a profile's file to the fields of its model.
+
+`AGENTS` finds the profiles of an `agents` folder and `read` makes a document of one. The stages
+then keep text as text, fold the two keys for a model into one, bring in the prompt and prepare the
+hooks. After them nothing depends on the variant: a folder with a `config.toml`, or a single file.
+"""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
-
-import msgspec
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
+from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source
+from equipage.files import exists, is_file, is_link
 from equipage.files.reading import require_text
-from equipage.files.roots import (
-    PROJECT_FOLDER,
-    entry_in_layer,
-    find_places,
-    repository_root,
-    unreadable,
-)
+from equipage.files.roots import entry_in_layer
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.files.walking import leads_to_folder
-from equipage.kinds.defect import codes
-from equipage.kinds.defect import hooks as hook_checks
+from equipage.kinds.defect import codes, hooks
 from equipage.kinds.defect.hooks import Layer
-from equipage.kinds.defect.profile_model import READ_ONLY, AgentProfile, Variant
-from equipage.kinds.headers import HeaderStyle, body_of, is_finite, is_unquoted, read_header
-from equipage.loading.kind import Elsewhere, Item, Sensitive
+from equipage.kinds.defect.profile_model import AgentProfile, Variant
+from equipage.kinds.headers import HeaderStyle, body_of, keep_as_written, read_header
+from equipage.kinds.layering import Entry, LayeredFolder
 from equipage.loading.session import Session
-from equipage.loading.tree import (
-    HOLE,
-    Origin,
-    Origins,
-    Tree,
-    Via,
-    attach,
-    get,
-    graft,
-    move,
-    put_all,
-    remove,
-)
+from equipage.loading.tree import HOLE, Origin, Origins, Tree, Via, attach, get, graft, move, remove
 from equipage.syntax.document import Document
 
-#: Why a prompt file is not read although it may exist: a copy inside the folder would be.
-REFUSED_PROMPTS = {
+# The `agents` folder.
+
+#: Extensions that people write instead of `.md`.
+_NEARLY_MARKDOWN = frozenset({".markdown", ".mdown", ".mkd", ".mdx", ".md"})
+
+
+def _entry(entry: os.DirEntry[str]) -> Entry | Fact | None:
+    """The profile in an entry of an `agents` folder; a finding if the entry is nearly one."""
+    stem, extension = os.path.splitext(entry.name)
+    is_folder = leads_to_folder(entry)
+    # Python shows bytes of a name that are not UTF-8 as these surrogates.
+    if re.search("[\udc80-\udcff]", entry.name):
+        return (
+            _overlooked("its name is not valid UTF-8") if is_folder or extension == ".md" else None
+        )
+    if is_folder:
+        config = os.path.join(entry.path, "config.toml")
+        if is_file(config):
+            return Entry(entry.name, config, entry.is_symlink() or is_link(config))
+        if exists(config, follow_links=False):
+            return _overlooked("its `config.toml` is not a regular file")
+        has_prompt = exists(os.path.join(entry.path, DEFAULT_PROMPT_FILE))
+        return _overlooked("the folder has no `config.toml`") if has_prompt else None
+    if extension == ".md":
+        return Entry(stem, entry.path, entry.is_symlink())
+    is_near = extension.lower() in _NEARLY_MARKDOWN
+    return _overlooked("its name does not end in `.md`") if is_near else None
+
+
+def _overlooked(reason: str) -> Fact:
+    return codes.PROFILE_OVERLOOKED.at(reason=reason)
+
+
+DEFAULT_PROMPT_FILE = "system.md"
+AGENTS = LayeredFolder(
+    "agents", r"[^/]+\.md|[^/]+/config\.toml", _entry, outside=codes.PROFILE_LINK_OUTSIDE
+)
+
+
+def identity(path: str) -> str:
+    """A profile is an entry of its `agents` folder: a link there is an agent of its own."""
+    return entry_in_layer(path, depth=2 if path.endswith(".toml") else 1)
+
+
+def variant_of(path: str) -> Variant:
+    """Which of the two variants the file at `path` is."""
+    return "folder" if path.endswith(".toml") else "file"
+
+
+def layer_of(source: Source, session: Session) -> Layer | None:
+    """The layer of a profile: the caller's option, else the one its path says.
+
+    The path is the one that the caller named: a link to a file elsewhere keeps its place.
+    """
+    given: Layer | None = session.options.layer
+    return given if given is not None or source.path is None else AGENTS.layer(session.path)
+
+
+# Reading.
+
+_STYLE = HeaderStyle("single-file profile", known=AgentProfile.__struct_fields__)
+
+
+def read(source: Source, session: Session) -> tuple[Document | None, list[Fact]]:
+    """The document of a profile: a whole TOML file, or the header of a Markdown file."""
+    if variant_of(source.path or source.name) == "folder":
+        return session.parse(source, "toml")
+    return read_header(source, session, _STYLE)
+
+
+_TEXT_FIELDS: tuple[Path, ...] = (("description",), ("model",), ("default", "model"))
+
+
+def keep_text(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+    """In a YAML header, replace a number where text belongs by the text the author wrote."""
+    allow = get(tree.value, ("tools", "allow"))
+    numbers = range(len(allow)) if isinstance(allow, list) else ()
+    paths = (*_TEXT_FIELDS, *(("tools", "allow", number) for number in numbers))
+    return keep_as_written(tree, paths, codes.TEXT_NOT_QUOTED, how="kept as written")
+
+
+def fold_model(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+    """Move `[default] model` to `model`, which means the same; only one of the two may be set."""
+    default = tree.value.get("default") if isinstance(tree.value, dict) else None
+    if not isinstance(default, dict):
+        return tree, []
+    facts: list[Fact] = []
+    if default.get("model") is not None:
+        if tree.value.get("model") is not None:
+            also = Also("and here", part="key", origin=tree.story(("model",)).origin)
+            origin = tree.story(("default", "model")).origin
+            facts.append(codes.MODEL_GIVEN_TWICE.at(part="key", origin=origin, also=(also,)))
+            tree = remove(tree, ("default", "model"))
+        else:
+            tree = remove(tree, ("model",)) if "model" in tree.value else tree
+            tree = move(tree, ("default", "model"), ("model",))
+    if all(value is None for value in tree.value["default"].values()):
+        tree = remove(tree, ("default",))
+    return tree, facts
+
+
+def prepare_hooks(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
+    """Remove unknown events and stamp each hook with the layer of its profile."""
+    source = tree.story(ROOT).origin.document.source
+    return hooks.prepare(tree, layer_of(source, session), may_disable=False)
+
+
+# The prompt.
+
+#: A profile reads files in its own folder only.
+PROMPT_POLICY = PathPolicy(absolute="refuse", parents="inside")
+_PROMPT: Path = ("prompt",)
+_TEXT: Path = ("prompt", "text")
+_FILE: Path = ("prompt", "file")
+#: Why the profile may not read a file that may well exist: a copy in its folder would be fine.
+_REFUSED = {
     core_codes.REFERENCE_ABSOLUTE: "the path is absolute",
     core_codes.REFERENCE_ESCAPES: "it leads outside the folder of the profile",
 }
-#: Why a path cannot be that of a prompt, wherever it leads.
-UNUSABLE_PROMPTS = {
+#: Why a path cannot be the path of a prompt, wherever it leads.
+_UNUSABLE = {
     core_codes.REFERENCE_EMPTY: "the path is empty",
     core_codes.REFERENCE_NUL: "the path contains a NUL character",
     core_codes.FILE_IS_DIRECTORY: "it is a directory, expected a file",
@@ -61,327 +158,62 @@ UNUSABLE_PROMPTS = {
     core_codes.FILE_UNREADABLE: "{reason}",
     core_codes.NOT_UTF8: "it is not valid UTF-8: byte {byte} at offset {offset}",
 }
-#: Why a file in an `agents` folder is ignored.
-OVERLOOKED = {
-    "extension": "its name does not end in `.md`",
-    "no-config": "the folder has no `config.toml`",
-    "not-a-file": "its `config.toml` is not a regular file",
-    "encoding": "its name is not valid UTF-8",
-}
-
-
-if TYPE_CHECKING:
-    pass
-
-
-# --- folder ------------------------------------------------------------------------------------
-# What an `agents` folder holds: its profiles, and what somebody may have meant to be one.
-
-AGENTS = "agents"
-CONFIG = "config.toml"
-#: Endings that people write for `.md`.
-_NEARLY_MARKDOWN = frozenset({".markdown", ".mdown", ".mkd", ".mdx", ".md"})
-
-
-class Entry(msgspec.Struct, frozen=True):
-    """An entry of an `agents` folder that is a profile."""
-
-    name: str
-    variant: Variant
-    file: str
-    is_link: bool
-
-
-class Agents(msgspec.Struct, frozen=True):
-    """The profiles of a folder, in order of their names, and what the folder alone tells, each with its path."""
-
-    entries: tuple[Entry, ...] = ()
-    facts: tuple[tuple[str, Fact], ...] = ()
-
-
-def look_into(folder: str, root: str | None) -> Agents:
-    """What a folder holds. Given the root of a repository, links out of it are told."""
-    try:
-        with os.scandir(folder) as scan:
-            found = sorted(scan, key=lambda entry: entry.name)
-    except FileNotFoundError:
-        return Agents()
-    except OSError as error:
-        return Agents(facts=((folder, unreadable(error)),))
-    outside = root is not None and _leaves(folder, root)
-    entries: list[Entry] = []
-    facts: list[tuple[str, Fact]] = []
-    for each in found:
-        entry = _entry(each)
-        if isinstance(entry, str):
-            facts.append(
-                (each.path, Fact(codes.PROFILE_OVERLOOKED, values={"reason": OVERLOOKED[entry]}))
-            )
-        elif entry is not None:
-            entries.append(entry)
-            if root is not None and (outside or entry.is_link) and _leaves(entry.file, root):
-                facts.append((entry.file, Fact(codes.PROFILE_LINK_OUTSIDE)))
-    return Agents(tuple(sorted(entries, key=lambda each: each.name)), tuple(facts))
-
-
-def beside(folder: str) -> Iterator[tuple[str, Fact]]:
-    """What an `agents` folder tells that none of its profiles does."""
-    above = os.path.dirname(folder)
-    of_project = os.path.basename(above) == PROJECT_FOLDER
-    yield from look_into(
-        folder, repository_root(os.path.dirname(above)) if of_project else None
-    ).facts
-
-
-def _entry(entry: os.DirEntry[str]) -> Entry | str | None:
-    """The profile an entry is; None if it is none; a word if somebody may have meant it to be one."""
-    stem, extension = os.path.splitext(entry.name)
-    is_folder = leads_to_folder(entry)
-    if not entry.name.isascii() and any("\udc80" <= letter <= "\udcff" for letter in entry.name):
-        return "encoding" if is_folder or extension == ".md" else None
-    if is_folder:
-        config = os.path.join(entry.path, CONFIG)
-        if os.path.isfile(config):
-            return Entry(entry.name, "folder", config, entry.is_symlink() or os.path.islink(config))
-        return _almost_a_profile(entry.path, config)
-    if extension == ".md":
-        return Entry(stem, "file", entry.path, entry.is_symlink())
-    return "extension" if extension.lower() in _NEARLY_MARKDOWN else None
-
-
-def _almost_a_profile(folder: str, config: str) -> str | None:
-    if os.path.lexists(config):
-        return "not-a-file"
-    return "no-config" if os.path.exists(os.path.join(folder, "system.md")) else None
-
-
-def _leaves(path: str, root: str) -> bool:
-    return not os.path.realpath(path).startswith(os.path.realpath(root).rstrip(os.sep) + os.sep)
-
-
-# --- presenting --------------------------------------------------------------------------------
-# What the commands show of a profile: its name, its layer, and the changes that matter.
-
-_NAME = re.compile(r"(?:.*/)?(?:(?P<folder>[^/]+)/config\.toml|(?P<file>[^/]+)\.md)\Z")
-_LAYERS: tuple[tuple[re.Pattern[str], Layer], ...] = (
-    (re.compile(r"/\.defect/agents/(?:[^/]+\.md|[^/]+/config\.toml)\Z"), "project"),
-    (re.compile(r"/defect/agents/(?:[^/]+\.md|[^/]+/config\.toml)\Z"), "user"),
-)
-
-
-def listing(plain: Any, file: str) -> Iterator[Item]:
-    """One agent, named by its file or folder."""
-    match = _NAME.match(file)
-    name = (match["folder"] or match["file"]) if match is not None else file
-    yield Item("agent", name, plain.get("description"))
-
-
-def layer_by_path(path: str) -> Layer | None:
-    """The layer of a profile by where it lies."""
-    shown = path.replace(os.sep, "/")
-    return next((name for pattern, name in _LAYERS if pattern.search(shown)), None)
-
-
-def identity(path: str) -> str:
-    """A profile is an entry of its `agents` folder: a link there is an agent of its own, whatever it leads to."""
-    return entry_in_layer(path, depth=2 if path.endswith(".toml") else 1)
-
-
-def layer(path: str, _env: Mapping[str, str]) -> str | None:
-    return layer_by_path(path)
-
-
-def above(folder: str) -> Iterator[Elsewhere]:
-    """The agents of the project that a folder belongs to."""
-    project = find_places(folder, env={}).project
-    if project is not None:
-        yield Elsewhere(os.path.join(project, "agents"), "project")
-
-
-def elsewhere(env: Mapping[str, str]) -> Iterator[Elsewhere]:
-    """The user's own agents."""
-    user = find_places(env=env).user
-    if user is not None:
-        yield Elsewhere(os.path.join(user, "agents"), "user")
-
-
-SENSITIVE = (
-    Sensitive("tools.allow", "permission", default=READ_ONLY),
-    Sensitive("hooks.**", "permission"),
-    Sensitive("prompt.*", "prompt"),
-    Sensitive("description", "prompt"),
-)
-
-
-# --- reading -----------------------------------------------------------------------------------
-# A profile's source to a document: a whole TOML file, or the header of a Markdown file.
-
-STYLE = HeaderStyle("single-file profile", known=AgentProfile.__struct_fields__)
-
-
-def given_path(session: Session) -> str:
-    """The path a profile was asked for by: it names the profile, even where it is a link to another file."""
-    return session.path.replace(os.sep, "/")
-
-
-def variant_of(source: Source) -> Variant:
-    """Which of the two variants a source is."""
-    return "folder" if (source.path or source.name).endswith(".toml") else "file"
-
-
-def read(source: Source, session: Session) -> tuple[Document | None, list[Fact]]:
-    """The document of a profile. Both variants have the same schema, so nothing later asks which it was."""
-    if variant_of(source) == "folder":
-        return session.parse(source, "toml")
-    return read_header(source, session, STYLE)
-
-
-__all__ = ["body_of", "given_path", "read", "variant_of"]
-
-
-DEFAULT_PROMPT_FILE = "system.md"
-#: Everything a profile refers to lies in its own folder.
-PROMPT_POLICY = PathPolicy(absolute="refuse", parents="inside")
-
-_TEXT_FIELDS: tuple[Path, ...] = (("description",), ("model",), ("default", "model"))
-_ALLOW: Path = ("tools", "allow")
-_PROMPT: Path = ("prompt",)
-_TEXT: Path = ("prompt", "text")
-
-
-def layer_of(source: Source, session: Session) -> Layer | None:
-    """The layer a profile belongs to: as the caller says, else as its path tells."""
-    given: Layer | None = session.options.layer
-    if given is not None or source.path is None:
-        return given
-    return layer_by_path(given_path(session))
-
-
-def keep_text(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
-    """In a YAML header, a number where text belongs is the text it is written as."""
-    document = tree.story(ROOT).origin.document
-    if document.format != "yaml" or not isinstance(tree.value, dict):
-        return tree, []
-    unquoted = list(_unquoted(tree.value))
-    if not unquoted:
-        return tree, []
-    facts: list[Fact] = []
-    kept: dict[Path, str] = {}
-    origins = {path: tree.story(path).origin for path in unquoted}
-    places = document.locate(origin.path for origin in origins.values())
-    for path, origin in origins.items():
-        value = get(tree.value, path)
-        written = places[origin.path].value.text() if origin.path in places else ""
-        text = written if re.fullmatch(r"[\w.+:-]+", written) else str(value)
-        values: dict[str, object] = {"found": Shown(value, as_found=True), "text": Shown(text)}
-        remedy = Remedy("put quotes around it", (Change(path, text, origin=origin),))
-        if is_finite(value):
-            facts.append(Fact(codes.TEXT_NOT_QUOTED, values=values, origin=origin, remedy=remedy))
-        kept[path] = text
-    return put_all(tree, kept, how="kept as written"), facts
-
-
-def _unquoted(value: Any) -> Iterator[Path]:
-    """The paths of text fields that hold a number, `true` or `false`."""
-    for path in _TEXT_FIELDS:
-        if path[0] in value and is_unquoted(get(value, path)):
-            yield path
-    allow = get(value, _ALLOW)
-    for number, entry in enumerate(allow if isinstance(allow, list) else ()):
-        if entry.__class__ is not str and is_unquoted(entry):
-            yield *_ALLOW, number
-
-
-def fold_model(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
-    """`[default] model` means the same as `model`; only one of the two may be set."""
-    default = tree.value.get("default") if isinstance(tree.value, dict) else None
-    if not isinstance(default, dict):
-        return tree, []
-    facts: list[Fact] = []
-    if default.get("model") is not None:
-        if tree.value.get("model") is not None:
-            also = Also("and here", part="key", origin=tree.story(("model",)).origin)
-            place = tree.story(("default", "model")).origin
-            facts.append(Fact(codes.MODEL_GIVEN_TWICE, part="key", origin=place, also=(also,)))
-            tree = remove(tree, ("default", "model"))
-        else:
-            tree = remove(tree, ("model",)) if "model" in tree.value else tree
-            tree = move(tree, ("default", "model"), ("model",))
-    if not any(value is not None for value in tree.value["default"].values()):
-        tree = remove(tree, ("default",))
-    return tree, facts
-
-
-# ------------------------------------------------------------------------------------------------- prompt
 
 
 def bring_prompt(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
-    """The prompt as `prompt.text`, wherever it is written."""
+    """Bring the prompt to `prompt.text`, wherever the author wrote it."""
     if not isinstance(tree.value, dict):
         return tree, []
-    document = tree.story(ROOT).origin.document
-    if variant_of(document.source) == "file":
-        return _from_body(tree, document)
-    return _from_folder(tree, session)
-
-
-def _from_body(tree: Tree, header: Document) -> tuple[Tree, list[Fact]]:
-    if tree.value.get("prompt") is not None:
-        misplaced = Fact(codes.PROMPT_IN_SINGLE_FILE, part="key", origin=tree.story(_PROMPT).origin)
-        return graft(tree, {_PROMPT: Tree(HOLE, tree.at(_PROMPT).origins)}), [misplaced]
-    tree = remove(tree, _PROMPT) if "prompt" in tree.value else tree
-    return _with_text(tree, body_of(header), ()), []
-
-
-def _from_folder(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     prompt = tree.value.get("prompt")
-    if prompt is not None and not isinstance(prompt, dict):
-        return tree, []  # the model says what is wrong
+    if prompt is None and "prompt" in tree.value:
+        tree = remove(tree, _PROMPT)  # a null is as good as no key
+    document = tree.story(ROOT).origin.document
+    if variant_of(document.source.path or document.source.name) == "folder":
+        return _from_folder(tree, prompt, session)
+    if prompt is not None:
+        misplaced = codes.PROMPT_IN_SINGLE_FILE.at(part="key", origin=tree.story(_PROMPT).origin)
+        return graft(tree, {_PROMPT: Tree(HOLE, tree.at(_PROMPT).origins)}), [misplaced]
+    return _with_text(tree, body_of(document), ()), []
+
+
+def _from_folder(tree: Tree, prompt: object, session: Session) -> tuple[Tree, list[Fact]]:
+    """`prompt.text`, or the content of `prompt.file`, or that of `system.md`."""
     text, file = get(prompt, ("text",)), get(prompt, ("file",))
-    tree = remove(tree, _PROMPT) if prompt is None and "prompt" in tree.value else tree
     if text is not None and file is not None:
-        also = Also("and here", part="key", origin=tree.story((*_PROMPT, "file")).origin)
-        place = tree.story((*_PROMPT, "text")).origin
-        return tree, [Fact(codes.PROMPT_GIVEN_TWICE, part="key", origin=place, also=(also,))]
-    if text is not None or not isinstance(file, str | None):
-        return tree, []
-    return _from_file(tree, file, session)
-
-
-def _from_file(tree: Tree, file: str | None, session: Session) -> tuple[Tree, list[Fact]]:
-    place = tree.story((*_PROMPT, "file") if file is not None else ROOT).origin
-    reference = DEFAULT_PROMPT_FILE if file is None else file
+        also = Also("and here", part="key", origin=tree.story(_FILE).origin)
+        origin = tree.story(_TEXT).origin
+        return tree, [codes.PROMPT_GIVEN_TWICE.at(part="key", origin=origin, also=(also,))]
+    if text is not None or not isinstance(file, str | None) or not isinstance(prompt, dict | None):
+        return tree, []  # the model reports what does not fit
+    origin = tree.story(ROOT if file is None else _FILE).origin
     try:
-        source = _read(reference, session)
+        source = _read_prompt(DEFAULT_PROMPT_FILE if file is None else file, session)
     except FileProblem as problem:
-        hole = attach(tree, _TEXT, Tree(HOLE, Origins(place)))
-        return hole, [_problem(problem, reference, place, is_default=file is None)]
+        hole = attach(tree, _TEXT, Tree(HOLE, Origins(origin)))
+        return hole, [_unread(problem, file, origin)]
     document = Document(source, "text", source.text, window=(0, len(source.text)))
-    return _with_text(
-        tree, document, (Via("read from here", place),) if file is not None else ()
-    ), []
+    return _with_text(tree, document, () if file is None else (Via("read from here", origin),)), []
 
 
-def _read(reference: str, session: Session) -> Source:
+def _read_prompt(reference: str, session: Session) -> Source:
     if session.embedded:
         raise FileProblem(core_codes.FILE_MISSING)  # there is no disk
     referred = session.refer(reference, PROMPT_POLICY, bases=(session.base,), roots=(session.base,))
     return require_text(referred.source)
 
 
-def _problem(problem: FileProblem, reference: str, place: Origin, *, is_default: bool) -> Fact:
-    values = {"file": Shown(reference), **problem.values, "reference": Shown(reference)}
+def _unread(problem: FileProblem, file: str | None, origin: Origin) -> Fact:
+    """Why the prompt file `file`, or the default one, cannot be read."""
+    reference = Shown(DEFAULT_PROMPT_FILE if file is None else file)
+    values = {"file": reference, **problem.values, "reference": reference}
     if problem.code == core_codes.FILE_MISSING:
-        code = codes.PROMPT_MISSING if is_default else codes.PROMPT_FILE_MISSING
-        return Fact(code, values=values, origin=place)
-    if problem.code in REFUSED_PROMPTS:
-        return Fact(
-            codes.PROMPT_FILE_REFUSED,
-            values={**values, "reason": REFUSED_PROMPTS[problem.code]},
-            origin=place,
-        )
-    reason = UNUSABLE_PROMPTS[problem.code].format_map(problem.values)
-    return Fact(codes.PROMPT_FILE_UNUSABLE, values={**values, "reason": reason}, origin=place)
+        code = codes.PROMPT_MISSING if file is None else codes.PROMPT_FILE_MISSING
+    elif problem.code in _REFUSED:
+        code, values["reason"] = codes.PROMPT_FILE_REFUSED, _REFUSED[problem.code]
+    else:
+        code = codes.PROMPT_FILE_UNUSABLE
+        values["reason"] = _UNUSABLE[problem.code].format_map(problem.values)
+    return Fact(code, values=values, origin=origin)
 
 
 def _with_text(tree: Tree, document: Document, via: tuple[Via, ...]) -> Tree:
@@ -389,14 +221,3 @@ def _with_text(tree: Tree, document: Document, via: tuple[Via, ...]) -> Tree:
     if "prompt" not in tree.value:
         return attach(tree, _PROMPT, Tree({"text": document.value}, Origins(below={"text": text})))
     return attach(tree, _TEXT, Tree(document.value, text))
-
-
-# -------------------------------------------------------------------------------------------------- hooks
-
-
-def prepare_hooks(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
-    """Known events only, each hook with the layer of its profile."""
-    if not isinstance(tree.value, dict) or "hooks" not in tree.value:
-        return tree, []
-    source = tree.story(ROOT).origin.document.source
-    return hook_checks.prepare(tree, layer_of(source, session), may_disable=False)

@@ -1,469 +1,384 @@
-"""What a project decides for the person who works in it.
+"""The settings of an agent, merged from all layers, with the layer of every value known.
 
-A cloned repository may set every key. Nothing here is refused; what sends data elsewhere, opens the sandbox or
-runs programs is said plainly. Of this machine's own layer it is only noted.
+Low to high: the user's `config.toml`, the project's, the project's `config.local.toml`, the command
+line. Each layer is checked alone, so that findings name its own file; then the layers are merged,
+and the rules for all of them together run. Tables merge key by key and lists replace each other,
+except that hooks are appended and the base prompt is taken as a whole.
 """
 
 from __future__ import annotations
 
-import json
+import errno
 import os
-import re
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 import msgspec
 
-from equipage.core.diagnostics import Also, Code, Fact, Severity, Shown
-from equipage.core.frozen import plain_data
-from equipage.core.path import ROOT, Path
+from equipage.core import codes as core_codes
+from equipage.core.arguments import is_possible, text_given, wrong
+from equipage.core.diagnostics import Also, Change, Diagnostic, Fact, Label, LoadError
+from equipage.core.path import Path, parse_path
 from equipage.core.source import Source, Span
-from equipage.core.text import nearest
-from equipage.kinds.defect import codes
-from equipage.kinds.defect.hooks import DISABLE, EVENTS, HOOKS, Hook
-from equipage.kinds.mcp.strict import ENABLED, SERVERS
-from equipage.loading.tree import Tree, get, remove, select
-from equipage.syntax import SyntaxProblem, toml
+from equipage.files import exists, is_folder, real_path, working_directory
+from equipage.files.reading import display_name
+from equipage.files.roots import Places, StrPath, find_places
+from equipage.files.sandbox import FileProblem
+from equipage.kinds.codes import VARIABLE_IGNORED
+from equipage.kinds.defect import hooks, trust
+from equipage.kinds.defect.hooks import PROJECT_LAYERS, Layer
+from equipage.kinds.defect.overrides import Overrides, read_overrides
+from equipage.kinds.defect.settings import ALONE, LAYER, MERGED, layer_by_path, without_infinities
+from equipage.kinds.defect.settings_model import Effective, Settings, effective
+from equipage.kinds.mcp import STRICT
+from equipage.kinds.mcp import strict as mcp
+from equipage.loading.kind import Kind
+from equipage.loading.model import build
+from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import check_tree
+from equipage.loading.request import Request
+from equipage.loading.result import Explanation, Loaded
+from equipage.loading.session import Run, Session, format_of
+from equipage.loading.tree import (
+    HOLE,
+    Origin,
+    Origins,
+    Strategy,
+    Tree,
+    Via,
+    get,
+    graft,
+    merge,
+    remove_all,
+)
 from equipage.syntax.document import Document
 
-# --- hook_layers -------------------------------------------------------------------------------
-# Hooks of several layers: appended, told apart, and disabled.
-
-PROJECT_LAYERS = frozenset({"project", "project-local"})
+T = TypeVar("T", Fact, Also, Change)
+CONFIG, LOCAL_CONFIG, MCP_JSON = "config.toml", "config.local.toml", ".mcp.json"
 
 
-def settle(tree: Tree, layer_of: Callable[[Document], str | None]) -> tuple[Tree, list[Fact]]:
-    """The merged tree with each hook once, and without those that any layer disables.
+class SettingsLayer(msgspec.Struct, frozen=True):
+    """One layer that exists: its name and its file, None for the command line."""
 
-    Two hooks are the same if their conditions and handlers are; the first stays. `disable` is gone afterwards.
-    """
-    facts: list[Fact] = []
-    done: set[str] = set()
-    disabled = get(tree.value, (*HOOKS, DISABLE))
-    for event in EVENTS:
-        entries = get(tree.value, (*HOOKS, event))
-        if isinstance(entries, list):
-            tree = _once(tree, (*HOOKS, event), entries)
-    for number, entry in enumerate(disabled if isinstance(disabled, list) else ()):
-        before, what = tree, f"{get(entry, ('event',))} {_identity(entry)}"
-        tree, found = _disable(tree, entry, number, layer_of)
-        if tree is not before:
-            done.add(what)
-        if (
-            what not in done or tree is not before
-        ):  # what another layer disabled already is as this one wants it
-            facts += found
-    return (remove(tree, (*HOOKS, DISABLE)) if disabled is not None else tree), facts
+    name: Layer
+    file: str | None
 
 
-def _once(tree: Tree, path: Path, entries: list[Any]) -> Tree:
-    seen: set[str] = set()
-    kept: list[int] = []
-    for number, entry in enumerate(entries):
-        identity = _identity(entry)
-        if identity not in seen:
-            kept.append(number)
-        seen.add(identity)
-    return tree if len(kept) == len(entries) else select(tree, path, kept)
+class SettingsFound(msgspec.Struct, frozen=True):
+    """The layers that exist and their merge. `outcome.config` is None if there are errors."""
+
+    layers: tuple[SettingsLayer, ...]
+    outcome: Outcome
 
 
-def _disable(
-    tree: Tree, entry: Any, number: int, layer_of: Callable[[Document], str | None]
-) -> tuple[Tree, list[Fact]]:
-    event = entry.get("event") if isinstance(entry, dict) else None
-    if event not in EVENTS:
-        return tree, []  # said when the layer was checked alone
-    path: Path = (*HOOKS, str(event))
-    entries = get(tree.value, path, [])
-    wanted = _identity(entry)
-    hit = [
-        each
-        for each, hook in enumerate(entries if isinstance(entries, list) else ())
-        if _identity(hook) == wanted
-    ]
-    origin = tree.story((*HOOKS, DISABLE, number)).origin
-    values: dict[str, object] = {"event": event}
-    if not hit:
-        return tree, [Fact(codes.HOOK_DISABLE_IDLE, values=values, origin=origin)]
-    facts: list[Fact] = []
-    for each in hit:
-        of_user = isinstance(entries[each], dict) and entries[each].get("source") == "user"
-        layer = layer_of(origin.document)
-        if of_user and layer in PROJECT_LAYERS:
-            also = (Also("the hook", origin=tree.story((*path, each)).origin),)
-            severity: Any = "note" if layer == "project-local" else None
-            facts.append(
-                Fact(
-                    codes.PROJECT_DISABLES_HOOK,
-                    values=values,
-                    origin=origin,
-                    also=also,
-                    severity=severity,
-                )
-            )
-    return select(tree, path, [each for each in range(len(entries)) if each not in hit]), facts
+class LoadedSettings(Loaded[Settings]):
+    """Merged settings. `layers` are the layers that exist, lowest first."""
 
+    layers: tuple[SettingsLayer, ...]
 
-def _identity(entry: Any) -> str:
-    """What makes two hooks the same: the conditions and the handler a program gets, whatever was left to defaults."""
-    parts = (
-        {key: entry[key] for key in ("match", "handler") if key in entry}
-        if isinstance(entry, dict)
-        else entry
-    )
-    try:
-        same = plain_data(msgspec.convert(parts, Hook))
-    except msgspec.ValidationError:  # something is wrong with it, which is told elsewhere
-        same = parts
-    return json.dumps(same, sort_keys=True, default=repr)
+    def __init__(self, found: SettingsFound) -> None:
+        outcome = found.outcome
+        assert outcome.tree is not None
+        super().__init__(
+            outcome.config,
+            "settings",
+            outcome.diagnostics,
+            outcome.tree,
+            outcome.documents,
+            outcome.sources,
+        )
+        self.__dict__["layers"] = found.layers
 
+    @property
+    def effective(self) -> Effective:
+        """The provider, the model and the choice of models that follow."""
+        return effective(self.config)
 
-def disabled_events_exist(config: Any) -> Iterator[Fact]:
-    """Every `disable` names a known event."""
-    entries = get(config, (*HOOKS, DISABLE))
-    for number, entry in enumerate(entries if isinstance(entries, list) else ()):
-        event = entry.get("event") if isinstance(entry, dict) else None
-        if isinstance(event, str) and event not in EVENTS:
-            path = (*HOOKS, DISABLE, number, "event")
-            yield codes.UNKNOWN_HOOK_EVENT.at(
-                path, event=Shown(event), nearest=nearest(event, EVENTS)
-            )
-
-
-# --- overrides ---------------------------------------------------------------------------------
-# `KEY=VALUE` from the command line as a layer of settings.
-#
-# The value is what TOML makes of it; where TOML makes nothing of it, it is text. Dots in the key lead into tables;
-# a part that holds a dot itself stands in quotes. Later settings win.
-
-NAME = "--config"
-_PART = re.compile(r'"(?P<quoted>(?:[^"\\]|\\.)*)"|\'(?P<literal>[^\']*)\'|(?P<bare>[^.]*)')
-#: Text that looks as if it was meant as something else, and what to write then.
-_SUSPECTS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"\[.*\]", re.DOTALL), 'put quotes around each text: `["a", "b"]`'),
-    (re.compile(r"\{.*\}", re.DOTALL), 'write a table as `{ key = "value" }`'),
-    (re.compile(r"(?i:true|yes|on)"), "write `true`"),
-    (re.compile(r"(?i:false|no|off)"), "write `false`"),
-    (re.compile(r"(?i:null|none|nil)"), "a setting cannot be unset; leave it out"),
-)
-
-
-class Overrides(msgspec.Struct, frozen=True):
-    """The layer of the command line, and how each part of it was written."""
-
-    document: Document
-    written: tuple[tuple[Path, str], ...]
-
-    def text_for(self, path: Path) -> str | None:
-        """The setting a path came from; the last one wins."""
-        found = None
-        for key, text in self.written:
-            if key == path[: len(key)] or path == key[: len(path)]:
-                found = text
-        return found
-
-
-def read_overrides(settings: Iterable[str]) -> tuple[Overrides, list[Fact]]:
-    """All settings of a command line as one document, and what is wrong with them."""
-    given = list(settings)
-    source = Source.of_text(NAME, "\n".join(given))
-    value: dict[str, Any] = {}
-    facts: list[Fact] = []
-    written: list[tuple[Path, str]] = []
-    for setting in given:
-        found = _setting(setting, source, facts) if _is_text(setting, source, facts) else None
-        if found is None:
-            continue
-        path, parsed = found
-        if path[0] == "hooks":
-            facts.append(
-                _fact(codes.OVERRIDE_HOOKS, source, path, key=Shown(".".join(map(str, path))))
-            )
-            continue
-        _set(value, path, parsed)
-        written.append((path, setting))
-    return Overrides(Document(source, "text", value), tuple(written)), facts
-
-
-def _setting(setting: str, source: Source, facts: list[Fact]) -> tuple[tuple[str, ...], Any] | None:
-    key, equals, text = setting.partition("=")
-    path = _key(key.strip())
-    if not equals or not key.strip() or path is None:
-        facts.append(_fact(codes.OVERRIDE_MALFORMED, source, found=Shown(setting)))
-        return None
-    if not all(path):
-        facts.append(_fact(codes.OVERRIDE_KEY_EMPTY, source, key=Shown(key.strip())))
-        return None
-    return path, _value(text.strip(), path, source, facts)
-
-
-def _is_text(setting: str, source: Source, facts: list[Fact]) -> bool:
-    """Whether a setting can be written down at all: an argument may hold bytes that are no characters."""
-    try:
-        setting.encode()
-    except UnicodeEncodeError:
-        readable = setting.encode(errors="backslashreplace").decode()
-        facts.append(_fact(codes.OVERRIDE_NOT_TEXT, source, found=Shown(readable)))
-        return False
-    return True
-
-
-def _key(key: str) -> tuple[str, ...] | None:
-    """The parts of a dotted key, some of which may be empty; None if it is none."""
-    parts: list[str] = []
-    position = 0
-    while True:
-        match = _PART.match(key, position)
-        assert match is not None
-        part = _part(match)
-        if part is None or (match.end() < len(key) and key[match.end()] != "."):
+    def layer(self, path: str | Path) -> Layer | None:
+        """The layer that set the value at `path`, None for a default."""
+        steps = self.steps(path)
+        if get(self._tree.value, steps) is None:
             return None
-        parts.append(part)
-        if match.end() == len(key):
-            return tuple(parts)
-        position = match.end() + 1
+        named = [via.how for via in self._tree.story(steps).via]
+        return next((each.name for each in self.layers if f"{each.name} layer" in named), None)
+
+    def explain(self, path: str | Path, *, show_env: bool = False) -> Explanation:
+        """As for every load; a value from the command line has no place in a file."""
+        explanation = super().explain(path, show_env=show_env)
+        if self.layer(path) != "command line":
+            return explanation
+        *lower, wins = explanation.settings
+        given = msgspec.structs.replace(wins, span=None, how="given on the command line")
+        return msgspec.structs.replace(explanation, settings=(*lower, given), through=())
+
+    @property
+    def base_prompt_file(self) -> str | None:
+        """The absolute path of the base prompt, a file beside the `config.toml` that names it."""
+        file = self.config.base_prompt.file
+        if file is None:
+            return None
+        source = self._tree.story(("base_prompt", "file")).origin.document.source
+        base = working_directory() if source.path is None else os.path.dirname(source.path)
+        return os.path.join(base, file)
 
 
-def _part(match: re.Match[str]) -> str | None:
-    """A part of a key as TOML reads it; None if it has an escape that means nothing."""
-    if match["quoted"] is None:
-        return match["literal"] or match["bare"] or ""
-    try:
-        key: Any = toml.load(f"x = {match.group()}").value
-    except SyntaxProblem:
-        return None
-    return str(key["x"])
+def load_settings(
+    cwd: StrPath = ".",
+    *,
+    local: bool = False,
+    overrides: Iterable[str] = (),
+    xdg_config_home: StrPath | None = None,
+    home: StrPath | None = None,
+    env: Mapping[str, str] | None = None,
+    strict: bool = False,
+) -> LoadedSettings:
+    """The settings that hold in `cwd`: all layers merged, checked, immutable.
+
+    `overrides` are settings of the command line, `"turn.max_llm_retries=5"`. With `local`, the
+    user's layer is left out. `files.roots.find_places` says where the layers are; a missing layer
+    is not an error.
+
+    Raises `LoadError` with every error of every layer (with `strict`, also if there are warnings).
+    """
+    places = find_places(cwd, local=local, xdg_config_home=xdg_config_home, home=home, env=env)
+    if isinstance(overrides, str) or not isinstance(overrides, Iterable):
+        raise wrong("overrides", overrides, 'a list of settings such as "turn.max_llm_retries=5"')
+    found = find_settings(places, [text_given("overrides", each) for each in overrides])
+    failed = not found.outcome.ok or found.outcome.config is None
+    if failed or (strict and any(each.severity == "warning" for each in found.outcome.diagnostics)):
+        raise LoadError(found.outcome.diagnostics)
+    return LoadedSettings(found)
 
 
-def _value(text: str, path: Path, source: Source, facts: list[Fact]) -> Any:
-    try:
-        parsed = toml.load(f"x = {text}")
-    except SyntaxProblem:
-        return _as_text(text, path, source, facts)
-    value = parsed.value
-    # A line break could smuggle in assignments of other keys; then it is no single value.
-    if not isinstance(value, dict) or set(value) != {"x"}:
-        return _as_text(text, path, source, facts)
-    facts += [_fact(each.code, source, path, found=Shown(text)) for each in parsed.irregularities]
-    return value["x"]
+def find_settings(
+    places: Places, overrides: Iterable[str] = (), *, without: Container[Layer] = frozenset()
+) -> SettingsFound:
+    """All layers of settings except those in `without`, checked and merged.
+
+    Never raises on bad files.
+    """
+    return _Merge(places).run(list(overrides), without)
 
 
-def _as_text(text: str, path: Path, source: Source, facts: list[Fact]) -> str:
-    hint = next((hint for pattern, hint in _SUSPECTS if pattern.fullmatch(text)), None)
-    if hint is not None:
-        key = ".".join(map(str, path))
-        facts.append(
-            _fact(
-                codes.OVERRIDE_TAKEN_AS_TEXT,
-                source,
-                path,
-                key=Shown(key),
-                found=Shown(text),
-                hint=hint,
-            )
+class _Merge:
+    """The layers of one load, merged one by one, lowest first."""
+
+    def __init__(self, places: Places) -> None:
+        self.places = places
+        self.loads = Run()
+        self.files = self.loads.files
+        self.session = self.session_for(MERGED)
+        self.layers: list[SettingsLayer] = []
+        self.layer_by_document: dict[int, Layer] = {}
+        self.not_folders: set[str] = set()
+        self.facts: list[Fact] = []
+        # The lowest layer: a document without content, which every default comes from.
+        self.defaults = Source.of_text("<defaults>", "")
+        self.tree = Tree(dict[str, Any](), Origins(Origin(Document(self.defaults, "toml", {}))))
+
+    def run(self, overrides: list[str], without: Container[Layer]) -> SettingsFound:
+        start = Span(self.defaults, 0, 0)
+        self.facts += [VARIABLE_IGNORED.at(span=start, name=name) for name in self.places.ignored]
+        user, project = self.places.user, self.places.project
+        files: list[tuple[Layer, str | None, str]] = [
+            ("user", user, CONFIG),
+            ("project", project, CONFIG),
+            ("project-local", project, LOCAL_CONFIG),
+        ]
+        for layer, folder, name in files:
+            if folder is not None and layer not in without:
+                file = os.path.join(folder, name)
+                document = self.read(file, MERGED)
+                if document is not None:
+                    self.add(SettingsLayer(layer, file), document)
+        given: Overrides | None = None
+        if overrides:
+            given, found = read_overrides(overrides)
+            self.facts += found
+            self.add(SettingsLayer("command line", None), self.session.adopt(given.document))
+        self.tree, found = hooks.settle(
+            self.tree, lambda document: self.layer_by_document.get(id(document))
         )
-    return text
+        self.facts += found
+        self.add_mcp_json()
+        self.session.add(self.facts)
+        outcome = check_tree(self.tree, self.session, self.defaults)
+        return SettingsFound(tuple(self.layers), _without_pretended_sources(outcome, given))
+
+    def add(self, layer: SettingsLayer, document: Document) -> None:
+        """Check a layer alone, report what it decides, and merge it over those below."""
+        self.layers.append(layer)
+        self.layer_by_document[id(document)] = layer.name
+        tree = Tree(document.value, Origins(Origin(document), (Via(f"{layer.name} layer"),)))
+        if any(each.code == core_codes.NOT_FINITE for each in self.facts):
+            tree = without_infinities(tree)
+        session = self.session_for(LAYER, layer.name)
+        for stage in LAYER.stages:
+            tree, found = stage(tree, session)
+            self.facts += found
+        tree = self.fitting(tree, LAYER)
+        for rule in LAYER.rules:
+            self.facts += (_anchored(each, tree) for each in rule(tree.value, session))
+        self.facts += trust.facts(layer.name, tree, self.tree, self.places.root)
+        self.tree = merge(self.tree, tree, _strategy)
+
+    def add_mcp_json(self) -> None:
+        """Add the servers of the `.mcp.json` in the repository's root; those in TOML win."""
+        root = self.places.root
+        document = None if root is None else self.read(os.path.join(root, MCP_JSON), STRICT)
+        if document is None:
+            self.facts += mcp.enabled_servers_exist(self.tree, frozenset())
+            return
+        self.layer_by_document[id(document)] = "project"
+        tree = Tree(document.value, Origins(Origin(document), (Via(MCP_JSON),)))
+        servers, found = mcp.from_json(self.fitting(tree, STRICT))
+        names = frozenset(servers.value["mcp"]["servers"])
+        self.facts += [*found, *mcp.enabled_servers_exist(self.tree, names)]
+        self.tree, new, found = mcp.join(self.tree, servers)
+        self.facts += [*found, *trust.server_facts(self.tree, new)]
+
+    def read(self, path: str, kind: Kind) -> Document | None:
+        """The document of a file; None if it does not exist or has no value."""
+        try:
+            source = self.files.read(path)
+        except FileProblem as problem:
+            self.facts += self.unread(path, problem)
+            return None
+        document, facts = self.session_for(kind).parse(source, format_of(kind, source.name))
+        self.facts += facts
+        return None if document is None else self.session.adopt(document)
+
+    def unread(self, path: str, problem: FileProblem) -> Iterator[Fact]:
+        """A missing file is fine, unless something that is not a folder is in the way."""
+        code, values = problem.code, problem.values
+        if code == core_codes.FILE_MISSING:
+            folder = os.path.dirname(path)
+            while not exists(folder) and folder != os.path.dirname(folder):
+                folder = os.path.dirname(folder)
+            if is_folder(folder) or folder in self.not_folders:
+                return
+            self.not_folders.add(folder)
+            code = core_codes.FILE_UNREADABLE
+            values = {"file": display_name(folder), "reason": os.strerror(errno.ENOTDIR)}
+        empty = Source.of_text(str(values.get("file", path)), "")
+        yield Fact(code, values=values, span=Span(empty, 0, 0))
+
+    def fitting(self, tree: Tree, kind: Kind) -> Tree:
+        """The tree with holes where it does not fit the model, so that no finding comes twice."""
+        _, _, found = build(tree.value, kind.model, kind.shape)
+        self.facts += [_anchored(kind.cautious(each), tree) for each in found]
+        unknown = [each.path for each in found if each.code == core_codes.UNKNOWN_FIELD]
+        rest = [each.path for each in found if each.code != core_codes.UNKNOWN_FIELD]
+        tree = remove_all(tree, unknown)
+        return graft(tree, {path: Tree(HOLE, tree.at(path).origins) for path in rest})
+
+    def session_for(self, kind: Kind, layer: Layer | None = None) -> Session:
+        cwd = self.places.cwd
+        options = {"layer": layer}
+        request = Request(env={}, options=options, project=self.places.root or cwd, shared=True)
+        return Session(kind, request, self.loads, cwd, base=cwd, files=self.files)
 
 
-def _set(value: dict[str, Any], path: Path, new: Any) -> None:
-    """Put a value into nested tables; whatever is in the way gives way."""
-    for step in path[:-1]:
-        inner = value.get(str(step))
-        if not isinstance(inner, dict):
-            inner = value[str(step)] = {}
-        value = inner
-    value[str(path[-1])] = new
+def _strategy(path: Path, _base: Any, over: Any) -> Strategy:
+    """Hooks are appended; the highest layer that has a base prompt supplies all of it."""
+    if len(path) == 2 and path[0] == "hooks":
+        return "append"
+    if path == ("base_prompt",) and isinstance(over, dict) and over:
+        return "replace"
+    return "merge"
 
 
-def _fact(code: Code, source: Source, path: Path = (), **values: object) -> Fact:
-    return Fact(code, path, values, span=Span(source, 0, 0))
+def _anchored(fact: Fact, tree: Tree) -> Fact:
+    """A fact about one layer that stays true in the merge: its places are those of the document."""
+    if fact.span is not None or fact.origin is not None:
+        return fact
+    also = tuple(each if each.span or each.origin else _at_origin(each, tree) for each in fact.also)
+    remedy = fact.remedy
+    if remedy is not None:
+        changes = tuple(_at_origin(change, tree) for change in remedy.changes)
+        remedy = msgspec.structs.replace(remedy, changes=changes)
+    return msgspec.structs.replace(_at_origin(fact, tree), also=also, remedy=remedy)
 
 
-#: From the narrowest to the widest.
-_SANDBOXES = ("deny-all", "read-only", "ask-writes", "open")
-_DEFAULT_SANDBOX = "ask-writes"
-_MODE: Path = ("sandbox", "mode")
-#: Keys of a provider → what it means when a project sets them.
-_PROVIDER = {
-    "base_url": codes.PROJECT_REDIRECTS_PROVIDER,
-    "headers": codes.PROJECT_REDIRECTS_PROVIDER,
-    "auth_header": codes.PROJECT_REDIRECTS_PROVIDER,
-    "api_key_env": codes.PROJECT_PICKS_CREDENTIAL,
-}
-_PLACES: tuple[tuple[Path, Code], ...] = (
-    (("http", "proxy", "http_proxy"), codes.PROJECT_SETS_PROXY),
-    (("http", "proxy", "https_proxy"), codes.PROJECT_SETS_PROXY),
-    (("tracing", "otlp", "endpoint"), codes.PROJECT_SENDS_TRACES),
-    (("tracing", "langfuse", "host"), codes.PROJECT_SENDS_TRACES),
-    (("tracing", "langfuse", "public_key"), codes.PROJECT_SENDS_TRACES),
-    (("tracing", "langfuse", "secret_key"), codes.PROJECT_SENDS_TRACES),
+def _at_origin(part: T, tree: Tree) -> T:
+    return msgspec.structs.replace(part, origin=tree.story(part.path).origin)
+
+
+def _without_pretended_sources(outcome: Outcome, overrides: Overrides | None) -> Outcome:
+    """The outcome without our own sources: neither defaults nor the command line are files."""
+    diagnostics = tuple(_without_place(each, overrides) for each in outcome.diagnostics)
+    sources = tuple(source for source in outcome.sources if source.path is not None)
+    return msgspec.structs.replace(outcome, diagnostics=diagnostics, sources=sources)
+
+
+def _without_place(each: Diagnostic, overrides: Overrides | None) -> Diagnostic:
+    """A finding about the command line names the setting it came from instead of a place."""
+    if each.span is None or each.span.source.path is not None:
+        return each
+    name = each.span.source.name
+    if overrides is None or each.span.source is not overrides.document.source:
+        return msgspec.structs.replace(each, span=None, file=None if name.startswith("<") else name)
+    text = overrides.text_for(parse_path(each.path)) if each.path else None
+    label = () if text is None else (Label(None, f"from the command line: {text}"),)
+    return msgspec.structs.replace(
+        each, span=None, file=None, fix=None, related=(*label, *each.related)
+    )
+
+
+# The kind `settings` as it is registered: a file, and the layers it is merged with.
+
+
+def merged_with_others(path: str, request: Request) -> Outcome | None:
+    """All layers merged, if the file at `path` is one of them."""
+    real = real_path(path)
+    cwd = "." if layer_by_path(real) == "user" else os.path.dirname(real)
+    local = bool(request.options.get("local"))
+    found = find_settings(find_places(cwd, local=local, env=request.env), _overrides(request))
+    is_layer = any(each.file and real_path(each.file) == real for each in found.layers)
+    return found.outcome if is_layer else None
+
+
+def merges_of(paths: Sequence[str], request: Request) -> Iterator[Outcome]:
+    """The settings of each project that one of the files belongs to, merged.
+
+    The user's layer and the machine's own `config.local.toml` take part only if they are among the
+    files: findings in a project must not depend on the machine it is checked on. The user's layer
+    without any project is merged alone.
+    """
+    paths = [path for path in paths if is_possible(path)]
+    asked = {real_path(path) for path in paths}
+    user = find_places(local=bool(request.options.get("local")), env=request.env).user
+    if user is not None and real_path(os.path.join(user, CONFIG)) not in asked:
+        user = None
+    projects = {places.root: places for path in paths if (places := _project_of(path)) is not None}
+    if user is not None and not projects:
+        projects[None] = Places(user, user, None)
+    for places in projects.values():
+        machine = os.path.join(places.project or "", LOCAL_CONFIG)
+        without: frozenset[Layer] = frozenset()
+        if real_path(machine) not in asked:
+            without = frozenset({"project-local"})
+        merged = msgspec.structs.replace(places, user=user)
+        yield find_settings(merged, _overrides(request), without=without).outcome
+
+
+def _overrides(request: Request) -> list[str]:
+    given = request.options.get("config", ())
+    return list(given) if isinstance(given, list | tuple) else []
+
+
+def _project_of(path: str) -> Places | None:
+    """The project whose layer a file is; None unless its `.defect` is in a repository's root."""
+    absolute = os.path.abspath(path)
+    if layer_by_path(absolute) not in PROJECT_LAYERS:
+        return None
+    folder = os.path.dirname(absolute)
+    places = find_places(os.path.dirname(folder), local=True)
+    is_layer = places.project is not None and real_path(places.project) == real_path(folder)
+    return places if is_layer else None
+
+
+KIND = msgspec.structs.replace(
+    ALONE,
+    layering=msgspec.structs.replace(ALONE.layering, stack=merged_with_others, stacks=merges_of),
 )
-#: Never shown, whatever it is.
-_SECRET = frozenset({"secret_key", "public_key", "headers", "auth_header"})
-#: Keys of an MCP server that decide what runs, or who is called with which secrets.
-_SERVER = frozenset({"command", "args", "env", "url", "headers"})
-_FILES: tuple[Path, ...] = (("base_prompt", "file"), ("prompt", "file"))
-
-
-def facts(
-    layer: str | None, tree: Tree, below: Tree | None = None, root: str | None = None
-) -> Iterator[Fact]:
-    """What the layer `tree` decides over the layers `below` it."""
-    if layer not in PROJECT_LAYERS or not isinstance(tree.value, dict):
-        return
-    severity: Severity | None = "note" if layer == "project-local" else None
-    found = (
-        *_sandbox(tree, below),
-        *_keys(tree),
-        *_reaching(tree, root),
-        *_hooks(tree),
-        *_servers(tree, below),
-    )
-    for code, path, values in found:
-        also = tuple(_below(below, path))
-        yield Fact(
-            code, values=values, origin=tree.story(path).origin, also=also, severity=severity
-        )
-
-
-Found = tuple[Code, Path, dict[str, object]]
-
-
-def _below(below: Tree | None, path: Path) -> Iterator[Also]:
-    # The entry of a list has no counterpart below: the whole list is replaced.
-    if below is not None and get(below.value, path) is not None and path[:-1] != ENABLED:
-        yield Also("replaces this", origin=below.story(path).origin)
-
-
-def _sandbox(tree: Tree, below: Tree | None) -> Iterator[Found]:
-    mode = get(tree.value, _MODE)
-    before = get(below.value, _MODE) if below is not None else None
-    before = before if before in _SANDBOXES else _DEFAULT_SANDBOX
-    if mode in _SANDBOXES and _SANDBOXES.index(mode) > _SANDBOXES.index(before):
-        yield codes.PROJECT_LOOSENS_SANDBOX, _MODE, {"mode": mode, "below": before}
-
-
-def _keys(tree: Tree) -> Iterator[Found]:
-    providers = get(tree.value, ("providers",))
-    for name, provider in providers.items() if isinstance(providers, dict) else ():
-        for key, code in _PROVIDER.items():
-            found = get(provider, (key,))
-            if found and isinstance(found, str | dict):
-                yield (
-                    code,
-                    ("providers", name, key),
-                    {"provider": Shown(name), "key": key, "found": _shown(key, found)},
-                )
-    for path, code in _PLACES:
-        found = get(tree.value, path)
-        if isinstance(found, str):
-            key = str(path[-1])
-            yield code, path, {"key": ".".join(map(str, path)), "found": _shown(key, found)}
-
-
-def _shown(key: str, value: Any) -> object:
-    return "set" if key in _SECRET else Shown((value,) if isinstance(value, str) else value)
-
-
-def _reaching(tree: Tree, root: str | None) -> Iterator[Found]:
-    """Prompt files that a project takes from elsewhere."""
-    for path in _FILES:
-        file = get(tree.value, path)
-        if isinstance(file, str) and _leaves(tree, path, file, root):
-            yield (
-                codes.PROJECT_READS_OUTSIDE,
-                path,
-                {"key": ".".join(map(str, path)), "found": Shown(file)},
-            )
-
-
-def _leaves(tree: Tree, path: Path, file: str, root: str | None) -> bool:
-    source = tree.story(ROOT).origin.document.source
-    base = os.path.dirname(source.path) if source.path and path[0] == "base_prompt" else root
-    if base is None or root is None:
-        return os.path.isabs(file) or ".." in file.split("/")
-    target = os.path.normpath(os.path.join(base, file))
-    return not target.startswith(root.rstrip(os.sep) + os.sep)
-
-
-def _hooks(tree: Tree) -> Iterator[Found]:
-    hooks = get(tree.value, ("hooks",))
-    for event, entries in hooks.items() if isinstance(hooks, dict) else ():
-        for number, entry in enumerate(
-            entries if isinstance(entries, list) and event in EVENTS else ()
-        ):
-            handler = get(entry, ("handler",))
-            line = _line(get(handler, ("argv",)) or get(handler, ("command",)))
-            if line is not None and get(handler, ("type",)) == "command":
-                yield (
-                    codes.PROJECT_RUNS_COMMAND,
-                    ("hooks", event, number, "handler"),
-                    {"event": event, "found": line},
-                )
-
-
-def _servers(tree: Tree, below: Tree | None) -> Iterator[Found]:
-    """Servers of other layers that this one changes; and those it starts, whichever layers define and enable them."""
-    lower = below.value if below is not None else {}
-    servers, listed, before = (
-        get(tree.value, SERVERS),
-        get(tree.value, ENABLED),
-        get(lower, ENABLED, []),
-    )
-    for name, own in servers.items() if isinstance(servers, dict) else ():
-        yield from _changes((*SERVERS, name), own, get(lower, (*SERVERS, name)))
-    enabled = before if listed is None else listed
-    for number, name in enumerate(enabled if isinstance(enabled, list) else ()):
-        path: Path = (*SERVERS, name)
-        own, known = get(tree.value, path), get(lower, path)
-        if own is not None and known is None:
-            yield from _program(path, own, (*path, "command"))
-        elif own is None and listed is not None and isinstance(before, list) and name not in before:
-            yield from _program(path, known, (*ENABLED, number))
-
-
-def _changes(path: Path, own: Any, known: Any) -> Iterator[Found]:
-    for key, value in own.items() if isinstance(own, dict) and isinstance(known, dict) else ():
-        shown = _changed(value, known.get(key)) if key in _SERVER else None
-        if shown is not None:
-            yield (
-                codes.PROJECT_CHANGES_SERVER,
-                (*path, key),
-                {"name": Shown(path[-1]), "key": key, "found": shown},
-            )
-
-
-def _changed(value: Any, before: Any) -> object:
-    """What a key of a server is now, in words; None if that is nothing new."""
-    if isinstance(value, dict):  # tables are merged; what is in them may be secret
-        same = isinstance(before, dict) and value.items() <= before.items()
-        return "set" if value and not same else None
-    if value == before:
-        return None
-    return "empty" if value in ("", []) else _line(value)
-
-
-def _program(path: Path, server: Any, at: Path) -> Iterator[Found]:
-    """A server that is a program; `at` is what makes it start."""
-    command, args = get(server, ("command",)), get(server, ("args",), [])
-    line = _line([command, *args] if isinstance(args, list) else None)
-    if line is not None:
-        yield codes.PROJECT_RUNS_SERVER, at, {"name": Shown(path[-1]), "found": line}
-
-
-def server_facts(tree: Tree, enabled: Iterable[str]) -> Iterator[Fact]:
-    """The servers of a `.mcp.json` that are programs; being there enables them."""
-    for name in enabled:
-        path: Path = (*SERVERS, name)
-        for code, at, values in _program(path, get(tree.value, path), (*path, "command")):
-            yield Fact(code, values=values, origin=tree.story(at).origin)
-
-
-def _line(found: Any) -> Shown | None:
-    """A command as one line; None if it is none, or a part of it is missing."""
-    parts = found if isinstance(found, list) else [found]
-    return (
-        Shown((" ".join(parts),))
-        if parts and all(isinstance(part, str) for part in parts)
-        else None
-    )

@@ -24,7 +24,7 @@ from equipage.loading.tree import Tree
 from equipage.syntax.document import Document
 
 if TYPE_CHECKING:
-    from equipage.loading.pipeline import Outcome
+    from equipage.loading.outcome import Outcome
 
 
 # --- mcp.kind ----------------------------------------------------------------------------------

@@ -34,8 +34,8 @@ from equipage.kinds.server.model_responses import LARGEST
 from equipage.loading.kind import Rule
 from equipage.loading.session import Session
 from equipage.loading.tree import HOLE, get, mapping
-from equipage.schemas import check, draft_named
-from equipage.schemas.checking import is_valid
+from equipage.schemas.checking import check, is_valid
+from equipage.schemas.structure import draft_named
 
 # The server, and the two forms of a configuration.
 

@@ -28,10 +28,11 @@ from equipage.kinds.toolpack.model import Toolpack
 from equipage.kinds.toolpack.phrases import phrase
 from equipage.kinds.toolpack.rules import set_key
 from equipage.loading.findings import finding
-from equipage.loading.pipeline import Outcome, load_path
+from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import load_path
 from equipage.loading.request import Request
 from equipage.loading.result import CANONICAL, canonical
-from equipage.loading.session import Shared
+from equipage.loading.session import Run
 from equipage.loading.set_rules import same_once, set_findings
 
 __all__ = ["Toolpack", "ToolpackLoader", "ToolpackValidationError"]
@@ -92,15 +93,15 @@ class ToolpackLoader:
         folder = os.path.abspath(os.path.expanduser(path_given("path", path)))
         if not is_folder(folder):
             raise ToolpackValidationError([_no_folder(folder)])
-        request, shared = Request(env={}, options=self._options, roots=self._roots), Shared()
+        request, run = Request(env={}, options=self._options, roots=self._roots), Run()
         files, problems = pack_files(folder)
-        entries = [_Entry.of(load_path(each, KIND, request, shared=shared)) for each in files]
+        entries = [_Entry.of(load_path(each, KIND, request, run)) for each in files]
         by_key: dict[str | None, list[_Entry]] = {}
         for entry in entries:
             by_key.setdefault(entry.key, []).append(entry)
         # Only packs with nearly the same id must be loaded at once to be compared.
         alike = [each for key, group in by_key.items() if key and len(group) > 1 for each in group]
-        again = [load_path(each.path, KIND, request, shared=shared) for each in alike]
+        again = [load_path(each.path, KIND, request, run) for each in alike]
         own = [each for entry in entries for each in entry.diagnostics]
         found = same_once([*problems, *own, *set_findings(again)])
         if any(each.severity == "error" for each in found):

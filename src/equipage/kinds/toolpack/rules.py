@@ -15,7 +15,7 @@ from equipage.loading.session import Session
 from equipage.loading.tree import Origin, get, mapping
 
 if TYPE_CHECKING:
-    from equipage.loading.pipeline import Outcome
+    from equipage.loading.outcome import Outcome
 
 # Identity.
 

@@ -1,4 +1,4 @@
-"""One module for each agent tool, holding nothing but tables: its files, their fields, its own tools.
+"""One module for each agent tool, with nothing but tables: its files, their fields, its own tools.
 
 A new tool is a module here and a row in `CONVENTIONS`.
 """

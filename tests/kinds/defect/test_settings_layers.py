@@ -12,11 +12,11 @@ import equipage
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.path import format_path
 from equipage.files.roots import find_places
-from equipage.kinds.defect.settings import KIND
-from equipage.kinds.defect.settings_layers import read_overrides
-from equipage.kinds.defect.settings_stack import LoadedSettings, find_settings
+from equipage.kinds.defect.overrides import read_overrides
+from equipage.kinds.defect.settings_layers import KIND, LoadedSettings, find_settings
 from equipage.render.json import diagnostic_to_dict
 from equipage.views.comparing import compare
+from lab import write
 
 USER = """\
 [default]
@@ -47,9 +47,7 @@ def folder(tmp_path: Path) -> Path:
 
 def put(folder: Path, layer: str, text: str) -> None:
     places = {"user": "xdg/defect/config.toml", "project": "repo/.defect/config.toml"}
-    target = folder / places.get(layer, "repo/.defect/config.local.toml")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(text)
+    write(folder, {places.get(layer, "repo/.defect/config.local.toml"): text})
 
 
 def load(folder: Path, *overrides: str, **options: Any) -> LoadedSettings:
@@ -93,7 +91,7 @@ def test_what_follows(folder: Path) -> None:
     assert loaded.effective.provider == "openai"
     assert loaded.effective.model == "gpt-project"
     assert loaded.effective.allowed_models == ("gpt-user", "gpt-b", "gpt-project", "x/y")
-    assert loaded.effective.request_limit == equipage.kinds.defect.profile_discovery.RequestLimit(
+    assert loaded.effective.request_limit == equipage.kinds.defect.profile_model.RequestLimit(
         "adaptive", 40
     )
     assert pickle.loads(pickle.dumps(loaded)).config == loaded.config

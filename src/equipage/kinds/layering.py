@@ -1,0 +1,207 @@
+"""Files with names in layers: the user's and the project's, found, loaded and laid over each other.
+
+A layer is the folder `defect` in the user's configuration or `.defect` in the root of a repository
+(`files.roots` finds both). In each layer, folders such as `agents` and `skills` hold named entries.
+An entry of the project replaces the user's entry of that name as a whole.
+
+`LayeredFolder` describes such a folder, `discover` loads what both layers hold, and `Layered` is
+the mapping of names that a program gets.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Literal, TypeVar
+
+import msgspec
+
+from equipage.core.diagnostics import Code, Diagnostic, Fact, LoadError
+from equipage.core.source import Source
+from equipage.files import entries_of, is_inside
+from equipage.files.reading import display_name
+from equipage.files.roots import PROJECT_FOLDER, Places, find_places, repository_root, unreadable
+from equipage.kinds.codes import VARIABLE_IGNORED
+from equipage.loading.findings import deduplicated
+from equipage.loading.kind import Elsewhere, Kind
+from equipage.loading.outcome import Outcome, place_alone
+from equipage.loading.pipeline import load_path
+from equipage.loading.request import Request
+from equipage.loading.result import Loaded
+from equipage.loading.session import Run
+from equipage.loading.set_rules import set_findings
+
+LayerName = Literal["user", "project"]
+T = TypeVar("T")
+
+
+class Entry(msgspec.Struct, frozen=True):
+    """A named file in a layered folder."""
+
+    name: str
+    file: str
+    is_link: bool = False
+
+
+class LayeredFolder(msgspec.Struct, frozen=True):
+    """A folder of named files that each layer may have."""
+
+    name: str
+    #: a pattern over the rest of a file's path, below the folder
+    files: str
+    #: the file an entry stands for, a finding about an entry that is nearly one, or neither
+    entry: Callable[[os.DirEntry[str]], Entry | Fact | None]
+    #: the code for a file of a project that a link takes from outside its repository
+    outside: Code | None = None
+
+    def layer(self, path: str, _env: Mapping[str, str] | None = None) -> LayerName | None:
+        """The layer of a file by its path; None if it lies in no such folder."""
+        pattern = rf"/(?P<dot>\.?)defect/{self.name}/(?:{self.files})\Z"
+        match = re.search(pattern, path.replace(os.sep, "/"))
+        return None if match is None else "project" if match["dot"] else "user"
+
+    def above(self, folder: str) -> Iterator[Elsewhere]:
+        """This folder in the project that `folder` belongs to."""
+        project = find_places(folder, env={}).project
+        if project is not None:
+            yield Elsewhere(os.path.join(project, self.name), "project")
+
+    def elsewhere(self, env: Mapping[str, str]) -> Iterator[Elsewhere]:
+        """This folder in the user's own configuration."""
+        user = find_places(env=env).user
+        if user is not None:
+            yield Elsewhere(os.path.join(user, self.name), "user")
+
+    def beside(self, folder: str) -> Iterator[tuple[str, Fact]]:
+        """Findings about the folder itself and about entries that are no files of the kind."""
+        layer = os.path.dirname(folder)
+        in_project = os.path.basename(layer) == PROJECT_FOLDER
+        root = repository_root(os.path.dirname(layer)) if in_project else None
+        yield from self.look_into(folder, root)[1]
+
+    def look_into(
+        self, folder: str, root: str | None = None
+    ) -> tuple[list[Entry], list[tuple[str, Fact]]]:
+        """The files of a folder by name, and findings with their paths.
+
+        A folder that does not exist is empty. `root` is the repository that files should lie in.
+        """
+        try:
+            found = entries_of(folder)
+        except FileNotFoundError:
+            return [], []
+        except OSError as error:
+            return [], [(folder, unreadable(error))]
+        entries: list[Entry] = []
+        facts: list[tuple[str, Fact]] = []
+        watched = root if self.outside is not None else None
+        # Below a folder that is outside, every file is; in any other only links can lead there.
+        all_outside = watched is not None and not is_inside(folder, watched)
+        for each in found:
+            entry = self.entry(each)
+            if isinstance(entry, Fact):
+                facts.append((each.path, entry))
+            elif entry is not None:
+                entries.append(entry)
+                suspect = all_outside or entry.is_link
+                if self.outside and watched and suspect and not is_inside(entry.file, watched):
+                    facts.append((entry.file, self.outside.at()))
+        return sorted(entries, key=lambda each: each.name), facts
+
+
+class Found(msgspec.Struct, frozen=True):
+    """A file of a layer, loaded, whatever is wrong with it."""
+
+    name: str
+    layer: LayerName
+    file: str
+    outcome: Outcome
+    shadowed_by: str | None = None  #: the file of the project that replaces it
+
+
+class Discovery(msgspec.Struct, frozen=True):
+    """Every file of every layer, in order of layer and name, and every finding."""
+
+    found: tuple[Found, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        return tuple(each for each in self.diagnostics if each.severity == "error")
+
+
+def discover(folder: LayeredFolder, kind: Kind, places: Places) -> Discovery:
+    """Load every file of the layered folder `folder`. Never raises on bad files."""
+    diagnostics = [place_alone(VARIABLE_IGNORED.at(name=name)) for name in places.ignored]
+    found: list[Found] = []
+    layers: tuple[tuple[LayerName, str | None], ...] = (
+        ("user", places.user),
+        ("project", places.project),
+    )
+    for layer, base in layers:
+        if base is None:
+            continue
+        here = os.path.join(base, folder.name)
+        root = places.root if layer == "project" else None
+        entries, facts = folder.look_into(here, root)
+        diagnostics += [place_alone(fact, display_name(path)) for path, fact in facts]
+        request, run = Request(env={}, project=root or here), Run()
+        for each in entries:
+            outcome = load_path(each.file, kind, request, run)
+            found.append(Found(each.name, layer, each.file, outcome))
+    winners = {each.name: each.file for each in found if each.layer == "project"}
+    found = [
+        each
+        if each.layer == "project"
+        else msgspec.structs.replace(each, shadowed_by=winners.get(each.name))
+        for each in found
+    ]
+    diagnostics += (each for item in found for each in item.outcome.diagnostics)
+    diagnostics += set_findings([each.outcome for each in found])
+    return Discovery(tuple(found), tuple(deduplicated(diagnostics)))
+
+
+class Layered(Mapping[str, T]):
+    """What counts, by name, in order of the names; `found` also holds what is shadowed."""
+
+    what = "entry"
+
+    def __init__(self, discovery: Discovery, value: Callable[[Found], T]) -> None:
+        """Raises `LoadError` if any file has an error, shadowed files included."""
+        if discovery.errors:
+            raise LoadError(discovery.diagnostics)
+        self.found = discovery.found
+        self.warnings = discovery.diagnostics
+        self._winners = {
+            each.name: each
+            for each in sorted(discovery.found, key=lambda each: each.name)
+            if each.shadowed_by is None
+        }
+        self._values = {name: value(each) for name, each in self._winners.items()}
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """Every file that was read."""
+        return tuple(source for each in self.found for source in each.outcome.sources)
+
+    def loaded(self, name: str) -> Loaded[Any]:
+        """The load behind a name, to `explain` and `locate` its values."""
+        loaded = self._winners[name].outcome.loaded()
+        assert loaded is not None
+        return loaded
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self._values:
+            known = ", ".join(self._values) or "none"
+            raise KeyError(f"there is no {self.what} {name!r} (known: {known})")
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(self._values)})"

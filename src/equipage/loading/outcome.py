@@ -1,0 +1,154 @@
+"""What a load comes to: `report` places and words its facts, and freezes what has no errors.
+
+The modules that word findings are imported when there are any: most files have none.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from equipage.core.diagnostics import Diagnostic, Fact, LoadError
+from equipage.core.frozen import freeze
+from equipage.core.source import Source
+from equipage.loading.kind import Kind, Offer
+from equipage.loading.result import Loaded
+from equipage.loading.session import Session
+from equipage.loading.tree import Tree
+from equipage.syntax.document import Document
+
+#: Texts without it ignore nothing, and need not be searched.
+_IGNORE_MARK = "equipage:"
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What one load came to: a configuration if there were no errors, and every finding."""
+
+    kind: Kind
+    config: Any
+    diagnostics: tuple[Diagnostic, ...]
+    tree: Tree | None = None
+    documents: tuple[Document, ...] = ()
+    sources: tuple[Source, ...] = ()
+    session: Session | None = None
+    #: there is no configuration, and no silencing of findings could bring one about
+    blocked: bool = False
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        return tuple(each for each in self.diagnostics if each.severity == "error")
+
+    @property
+    def ok(self) -> bool:
+        return not self.errors
+
+    def result(self, *, strict: bool) -> Loaded[Any]:
+        """What a load hands to its caller. Raises `LoadError`; with `strict`, for warnings too."""
+        loaded = self.loaded()
+        if loaded is None or (
+            strict and any(each.severity == "warning" for each in loaded.warnings)
+        ):
+            raise LoadError(self.diagnostics)
+        return loaded
+
+    def loaded(self) -> Loaded[Any] | None:
+        """The result to hand to a program; None if there were errors."""
+        if not self.ok or self.config is None or self.tree is None:
+            return None
+        return Loaded(
+            self.config,
+            self.kind.name,
+            self.diagnostics,
+            self.tree,
+            self.documents,
+            self.sources,
+            self.kind.presentation.dump,
+            takes_variables=self.kind.reading.uses_environment,
+        )
+
+    def offer(self) -> Offer | None:
+        """The load as others may refer to it, if they may."""
+        offers = self.kind.together.offers
+        names = tuple(offers(self)) if offers is not None else ()
+        if not names or not self.sources:
+            return None
+        path = self.sources[0].path or self.sources[0].name
+        return Offer(self.kind.name, path.replace(os.sep, "/"), names)
+
+
+def report(
+    session: Session,
+    root: Source | str,
+    tree: Tree | None = None,
+    config: Any = None,
+    resolved: Any = None,
+) -> Outcome:
+    """The outcome of a load: facts placed and worded, comments obeyed, the configuration frozen.
+
+    `root` is the source of the load, or the name of a file that could not be read. `config` is
+    None if the value does not fit the model; `resolved` is the value before it was pruned.
+    """
+    sources = session.files.sources()
+    if isinstance(root, Source) and (not sources or sources[0] is not root):
+        sources = tuple(dict.fromkeys((root, *sources)))
+    file = root.name if isinstance(root, Source) else root
+    blocked = config is None or tree is None
+    diagnostics = _diagnostics(session, tree, file, silence_errors=config is not None)
+    if tree is None or any(each.severity == "error" for each in diagnostics):
+        config = None
+    if config is not None and tree is not None:
+        kind = session.kind
+        if kind.fold is not None:
+            tree, config = kind.fold(tree, config)
+        config = kind.build_result(resolved, session) if kind.build_result else freeze(config)
+    return Outcome(
+        session.kind,
+        config,
+        tuple(diagnostics),
+        tree,
+        session.documents,
+        sources,
+        session,
+        blocked=blocked,
+    )
+
+
+def _diagnostics(
+    session: Session, tree: Tree | None, file: str, *, silence_errors: bool
+) -> list[Diagnostic]:
+    """The facts of a session as findings, without those that a comment on their line ignores.
+
+    An error that prevents the load cannot be ignored: `silence_errors` says whether it may be.
+    """
+    documents = session.documents
+    ignoring = [each.source for each in documents if _IGNORE_MARK in each.source.text]
+    if not session.facts and not ignoring:
+        return []
+    from equipage.loading.findings import Placer, apply_ignores
+    from equipage.loading.recognise import codes_of
+
+    placed = Placer(tree, documents, file=file).place(session.facts)
+    if not ignoring:
+        return placed
+    fixed = [each for each in placed if each.severity == "error" and not silence_errors]
+    rest = [each for each in placed if each.severity != "error"] if fixed else placed
+    left = apply_ignores(rest, ignoring, lambda: codes_of([session.kind.name]), fixed)
+    return sorted([*fixed, *left], key=Diagnostic.sort_key)
+
+
+def place_more(outcome: Outcome, facts: Sequence[Fact]) -> list[Diagnostic]:
+    """Findings made after a load, such as those about several files together."""
+    from equipage.loading.findings import Placer
+
+    file = outcome.sources[0].name if outcome.sources else None
+    return Placer(outcome.tree, outcome.documents, file=file).place(facts)
+
+
+def place_alone(fact: Fact, file: str | None = None) -> Diagnostic:
+    """A finding that belongs to no load: one about a folder, or about the environment."""
+    from equipage.loading.findings import Placer
+
+    return Placer(None, (), file=file).place([fact])[0]

@@ -1,0 +1,273 @@
+"""What tests share: files in a folder, loads and checks of them, and the command in all its forms.
+
+Helpers with a subject of their own have a module of their own: `casefiles` (cases in Markdown),
+`cli/consoles` (sessions of the command), `clock` (bounds on time), `tiny` (a kind for tests of the
+machinery), `security/world` (a valid file of every kind), `syntax/documents` (random documents).
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from subprocess import PIPE
+from typing import Any, NamedTuple, TypeVar
+
+import pytest
+
+import equipage
+from equipage.cli import main
+from equipage.core.diagnostics import Diagnostic
+from equipage.files.reading import Files
+from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import load_path
+from equipage.loading.recognise import kind_named
+from equipage.loading.request import Request
+from equipage.loading.session import Run
+from equipage.workspace.report import Report, check_paths
+
+T = TypeVar("T")
+
+TESTS = Path(__file__).resolve().parent
+REPOSITORY = TESTS.parent
+CASES = TESTS / "cases"
+EXAMPLES = REPOSITORY / "examples"
+PLUGIN = EXAMPLES / "plugin"
+
+#: Probes, suites and a corpus that belong to other projects; not every machine has them.
+SHARED = REPOSITORY.parent / "shared"
+ABSENT = "the shared data (probes, suites, corpus) is not beside the repository"
+
+SOURCES = str(Path(equipage.__file__).parents[1])
+
+#: Rewrite the expectations of cases and pages instead of comparing them.
+UPDATE = bool(os.environ.get("EQUIPAGE_UPDATE_CASES"))
+
+
+# Files. A test names them by path and gives their content; what is not text or bytes is JSON.
+
+
+class Link(NamedTuple):
+    """The content of a symbolic link."""
+
+    target: str
+
+
+def write(folder: Path | str, files: Mapping[str, Any]) -> Path:
+    """Write `files` into `folder`, by path: texts, bytes, links, and anything else as JSON."""
+    folder = Path(folder)
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if isinstance(content, Link):
+            path.symlink_to(content.target)
+        elif isinstance(content, bytes):
+            path.write_bytes(content)
+        else:
+            text = content if isinstance(content, str) else json.dumps(content)
+            path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    return folder
+
+
+def write_file(name: str, content: str | bytes) -> Path:
+    """Write one file, named from the working directory."""
+    return write(".", {name: content}) / name
+
+
+def save(path: Path, text: str) -> None:
+    """Replace a file of the working directory in one step, as editors do: a watch that looks at
+    any moment sees the old content or the new one, never an empty file."""
+    aside = Path.cwd().with_suffix(".aside")
+    aside.write_text(text, encoding="utf-8")
+    aside.replace(path)
+
+
+def repository(folder: Path, files: Mapping[str, Any] | None = None) -> Path:
+    """Write `files` into `folder` and make it the root of a repository."""
+    (folder / ".git").mkdir(parents=True, exist_ok=True)
+    return write(folder, files or {})
+
+
+def commit(folder: Path) -> None:
+    """Commit everything in `folder` to a repository of its own."""
+    if not (folder / ".git" / "HEAD").exists():
+        shutil.rmtree(folder / ".git", ignore_errors=True)
+    settings = (
+        "user.name=A",
+        "user.email=a@example.org",
+        "init.defaultBranch=main",
+        "commit.gpgsign=false",
+    )
+    git = ["git", *(word for each in settings for word in ("-c", each))]
+    env = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
+    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "x"]):
+        subprocess.run([*git, *arguments], cwd=folder, env=env, check=True)
+
+
+# Probes: small configurations and what the original makes of them, one in each line of a file.
+
+
+def probes(kind: str) -> list[dict[str, Any]]:
+    """The probes for a kind in `tests/data/probes`."""
+    return _read_lines(TESTS / "data" / "probes" / f"{kind}.jsonl")
+
+
+def shared_probes(*kinds: str) -> list[Any]:
+    """Parameters from the probes of another project; without them, one that is skipped."""
+    file = SHARED / "conformance" / "profile.jsonl"
+    if not file.exists():
+        return [pytest.param(None, marks=pytest.mark.skip(reason=ABSENT), id="absent")]
+    read = [each for each in _read_lines(file) if each["kind"] in kinds]
+    return [pytest.param(each, id=str(each["id"])) for each in read]
+
+
+def _read_lines(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def write_probe(folder: Path, probe: Mapping[str, Any]) -> Path:
+    """Write the files of a probe; its bytes and links are objects of JSON."""
+    return write(folder, {name: _content(each) for name, each in probe["files"].items()})
+
+
+def _content(given: str | dict[str, str]) -> str | bytes | Link:
+    if isinstance(given, str):
+        return given
+    return Link(given["symlink"]) if "symlink" in given else base64.b64decode(given["base64"])
+
+
+# Loads and checks. The environment is empty unless a test gives one.
+
+
+def load(
+    path: Path | str,
+    kind: str = "server",
+    files: Files | None = None,
+    run: Run | None = None,
+    **request: Any,
+) -> Outcome:
+    """Load one file; `request` holds the fields of a `Request`."""
+    wanted = Request(**{"env": {}, **request})
+    return load_path(str(path), kind_named(kind), wanted, run, files)
+
+
+def check(*paths: Path | str, kind: str | None = None, jobs: int = 1, **request: Any) -> Report:
+    """Check files together, or all files of the working directory, as `equipage check` does."""
+    wanted = Request(**{"env": {}, "shared": True, **request})
+    return check_paths([str(path) for path in paths or "."], wanted, kind=kind, jobs=jobs)
+
+
+def codes(found: Iterable[Diagnostic]) -> list[str]:
+    return [each.code for each in found]
+
+
+def lines(found: Iterable[Diagnostic]) -> list[str]:
+    """Findings as one line each: place, severity, code and message."""
+    return [str(each) for each in found]
+
+
+# The command: in this process, where it is fast, or in one of its own, where that is the point.
+
+
+class Result(NamedTuple):
+    """The exit code of a command and its two outputs."""
+
+    code: int
+    out: str
+    err: str
+
+
+Runner = Callable[[list[str]], Result]
+
+
+def environment(**variables: str) -> dict[str, str]:
+    """A small environment that depends on nothing around the tests."""
+    fixed = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "COLUMNS": "80"}
+    return {**fixed, "PYTHONPATH": SOURCES, **variables}
+
+
+def settle(monkeypatch: pytest.MonkeyPatch, folder: Path, env: Mapping[str, str]) -> None:
+    """Make the process of the test look like a fresh one in `folder`."""
+    monkeypatch.chdir(folder)
+    for name in list(os.environ):
+        monkeypatch.delenv(name)
+    for name, value in env.items():
+        monkeypatch.setenv(name, value)
+
+
+def in_process(arguments: list[str]) -> Result:
+    """Run the command here, in the working directory and the environment of the test."""
+    buffers = io.BytesIO(), io.BytesIO()
+    streams = [io.TextIOWrapper(each, encoding="utf-8", newline="\n") for each in buffers]
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = streams
+    try:
+        code = main(arguments)
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 1
+    finally:
+        sys.stdout, sys.stderr = before
+    for stream in streams:
+        stream.flush()
+    out, err = (each.getvalue().decode() for each in buffers)
+    return Result(code, out, err)
+
+
+def as_process(env: dict[str, str], cwd: Path) -> Runner:
+    """A runner of the command as a process of its own."""
+    return lambda arguments: command(*arguments, cwd=cwd, env=env)
+
+
+def command(*arguments: str, **more: Any) -> Result:
+    """Run the command as a process of its own, with what `python` takes."""
+    return python("-m", "equipage", *arguments, **more)
+
+
+def python(
+    *arguments: str, cwd: Path | str = ".", env: dict[str, str] | None = None, **more: Any
+) -> Result:
+    """Run Python with these arguments, in a small environment if no other is given."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=cwd,
+        env=environment() if env is None else env,
+        **{"stdout": PIPE, "stderr": PIPE, "check": False, "timeout": 120, **more},
+    )
+    # An output that went elsewhere is None.
+    out, err = ((each or b"").decode() for each in (done.stdout, done.stderr))
+    return Result(done.returncode, out, err)
+
+
+# Threads.
+
+SMALL_STACK = 512 * 1024
+
+
+def in_small_thread(run: Callable[[], T], stack: int = SMALL_STACK) -> T:
+    """The result of `run` in a thread whose stack is as small as systems make them."""
+    result: list[T] = []
+    failure: list[BaseException] = []
+
+    def target() -> None:
+        try:
+            result.append(run())
+        except BaseException as error:
+            failure.append(error)
+
+    before = threading.stack_size(stack)
+    try:
+        thread = threading.Thread(target=target)
+        thread.start()
+    finally:
+        threading.stack_size(before)
+    thread.join()
+    if failure:
+        raise failure[0]
+    return result[0]
