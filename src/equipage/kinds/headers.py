@@ -40,7 +40,7 @@ class HeaderStyle(msgspec.Struct, frozen=True):
     forgiving: bool = False  #: whether the tools read headers line by line that are not YAML
     optional: bool = False
     #: whether a file that does not even try to have a header is simply another sort of file
-    passes_over: bool = False
+    ignores_headerless: bool = False
 
 
 _NO_HEADER = {
@@ -142,7 +142,7 @@ def _without(
     fences = " or ".join(names[fence] for fence in sorted(style.grammar.fences))
     values: dict[str, object] = {"what": style.what, "fences": fences}
     span = Span(source, *found.range)
-    if not style.optional and (attempted or not style.passes_over):
+    if not style.optional and (attempted or not style.ignores_headerless):
         return None, [Fact(_NO_HEADER[found.reason], values=values, span=span)]
     document = session.adopt(Document(source, "yaml", {}, window=_NOWHERE))
     if attempted:
