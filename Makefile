@@ -1,9 +1,9 @@
-# Everything runs from relative paths, so that a folder with spaces in its name is no trouble.
+# All paths are relative, so that the folder may have spaces in its name.
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-# Tests also run on a second Python, the first of these that works; tests marked `long` need no second run.
+# The tests run on a second Python too, the first of these that works, without those marked `long`.
 SECOND := $(shell for each in python3.13 python3.12 "$$HOME"/.pyenv/versions/3.13*/bin/python "$$HOME"/.pyenv/versions/3.12*/bin/python; do \
 	"$$each" -c 'import sys, venv; sys.exit(sys.version_info < (3, 12))' >/dev/null 2>&1 && { echo "$$each"; break; }; done)
 
@@ -38,7 +38,8 @@ lint: $(VENV)/.ready
 types: $(VENV)/.ready
 	$(PY) -m mypy
 
-# Coverage is measured where it costs next to nothing (3.12 and later), else where it costs as much as the tests.
+# Coverage costs next to nothing on Python 3.12 and later, so the second run measures it if there is
+# one. On 3.11 it costs about as much as the tests.
 COVERED := --cov --cov-report=term --cov-fail-under=95
 
 unit: $(VENV)/.ready
@@ -46,7 +47,7 @@ unit: $(VENV)/.ready
 
 unit-second: $(VENV)/.ready
 ifeq ($(SECOND),)
-	@echo "no second Python (3.12 or 3.13) here: its run is skipped"
+	@echo "no second Python (3.12 or 3.13) found: its run is skipped"
 else
 	@test -e .venv-second/.ready || { "$(SECOND)" -m venv .venv-second && .venv-second/bin/python $(PIP) --editable ".[dev]" && touch .venv-second/.ready; }
 	COVERAGE_CORE=sysmon .venv-second/bin/python -m pytest -q -n 2 -p no:cacheprovider $(COVERED) -m "not long"
@@ -61,7 +62,7 @@ conformance: $(VENV)/.ready
 bench: $(VENV)/.ready
 	$(PY) bench/run.py
 
-# mutmut 3 does not yet run with pytest 9, so it has an environment of its own.
+# mutmut 3 does not support pytest 9 yet, so it has an environment of its own.
 mutants:
 	$(PYTHON) -m venv .venv-mutants
 	.venv-mutants/bin/python -m pip install --quiet --disable-pip-version-check mutmut "pytest<9" hypothesis jsonschema .

@@ -92,7 +92,10 @@ def _equipage(*arguments: object) -> list[str]:
 
 
 def _cold(folder: Path, command: list[str]) -> Callable[[], float]:
-    """The processor time of a process, started anew each time; the least of a few, since starts are short."""
+    """The processor time of a process, started anew each time.
+
+    It is the least of a few, because starts are short.
+    """
     return lambda: min(processor_time(command, folder) for _ in range(5))
 
 

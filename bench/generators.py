@@ -1,7 +1,7 @@
 """Stream 100 MB of every generator: how fast, and how much memory it takes beyond the interpreter.
 
-Each runs in its own process, whose peak resident size (`VmHWM`, Linux) is read before and after. Fails if one of
-them takes 8 MB or more.
+Each runs in its own process, whose peak resident size (`VmHWM`, Linux) is read before and after.
+Fails if one of them takes 8 MB or more.
 
     python bench/generators.py
 """

@@ -1,7 +1,8 @@
 """Measuring two things side by side: interleaved, minimum of several repeats, ratios and not times.
 
-The minimum is what the code costs; everything above it is what the machine did meanwhile. Interleaving gives both
-sides the same weather. Where one process does the work, its processor time counts, so that a busy machine does not.
+The minimum is what the code costs; everything above it is what the machine did meanwhile.
+Interleaving gives both sides the same conditions. Where one process does the work, its processor
+time counts, so that other work on the machine does not.
 """
 
 from __future__ import annotations
@@ -17,18 +18,19 @@ from pathlib import Path
 from typing import Any, Literal
 
 REPEATS = 7
-#: What is short is measured more often, because its minimum takes longer to show: up to so often, for so long.
+#: Short work is measured more often, because its minimum takes longer to show: up to
+#: `MOST_REPEATS` times, or for `ENOUGH_SECONDS`.
 MOST_REPEATS = 30
 ENOUGH_SECONDS = 12.0
 
 
 @dataclass(frozen=True)
 class Row:
-    """One comparison: `ours` should be `bound` times faster than `theirs` ("faster"), or cost at most `bound`
-    times as much ("at most").
+    """One comparison: `ours` should be `bound` times faster than `theirs` ("faster"), or cost at
+    most `bound` times as much ("at most").
 
-    `counts`: the two sides return what is compared, such as bytes, instead of being timed. `elsewhere`: the work is
-    done by other processes, so that the collector of this one does not matter.
+    `counts`: the two sides return what is compared, such as bytes, instead of being timed.
+    `elsewhere`: other processes do the work, so that the collector of this one does not matter.
     """
 
     work: str
@@ -69,7 +71,10 @@ class Result:
 
 
 def measure(row: Row, *, collect: bool = True, repeats: int = REPEATS) -> Result:
-    """Run both sides in turn, at least `repeats` times. With `collect` False the garbage collector is off on both."""
+    """Run both sides in turn, at least `repeats` times.
+
+    If `collect` is False, the garbage collector is off on both sides.
+    """
     ours, theirs = float("inf"), float("inf")
     clock = time.perf_counter if row.elsewhere else time.process_time
     started = time.monotonic()
@@ -88,7 +93,7 @@ def measure(row: Row, *, collect: bool = True, repeats: int = REPEATS) -> Result
 def timed(
     work: Callable[[], object], *, collect: bool, clock: Callable[[], float] = time.process_time
 ) -> float:
-    """What some work takes by a clock, by default the one that stands still while the machine does other things."""
+    """What some work takes by a clock, by default the clock of this process's own work."""
     gc.collect()
     if not collect:
         gc.disable()
@@ -105,10 +110,11 @@ def timed(
 def peak_growth(code: str) -> int:
     """How many bytes the peak memory of a fresh interpreter grows while `code` runs.
 
-    `code` is in two parts, divided by a line `# ---`: what to import and prepare, and what to measure.
+    A line `# ---` divides `code` into what to prepare and what to measure.
     """
     setup, work = code.split("# ---\n")
-    script = f"from harness import peak_memory\n{setup}\nbefore = peak_memory()\n{work}\nprint(peak_memory() - before)"
+    before = f"from harness import peak_memory\n{setup}\nbefore = peak_memory()\n"
+    script = f"{before}{work}\nprint(peak_memory() - before)"
     command = [sys.executable, "-c", script]
     folder = Path(__file__).parent
     return int(

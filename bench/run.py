@@ -2,8 +2,8 @@
 
     python bench/run.py [--quick] [--save FILE]
 
-Makes an environment with the peers, installs equipage there as its users would, and runs `table.py` in it. Fails if a
-bound of the table is missed.
+Makes an environment with the peers, installs equipage there as its users would, and runs `table.py`
+in it. Fails if a bound of the table is missed.
 """
 
 from __future__ import annotations

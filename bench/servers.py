@@ -1,4 +1,4 @@
-"""Server configurations: one of 5 MB against its peers, errors in it against its valid load, many includes."""
+"""Server configurations: 5 MB against peers, the same with errors, many includes."""
 
 from __future__ import annotations
 

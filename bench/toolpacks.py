@@ -1,9 +1,9 @@
-"""Load 2,000 toolpacks that share their schemas: against the way the seed describes it, and against parsing alone.
+"""Load 2,000 toolpacks that share their schemas, against the seed's way and parsing alone.
 
     python bench/toolpacks.py
 
-Peers: `yaml.safe_load` with `jsonschema`'s `check_schema` for both schemas of every pack, each referenced file
-resolved once and copied; and PyYAML's C loader, parsing the packs and doing nothing else.
+Peers: `yaml.safe_load` with `jsonschema`'s `check_schema` for both schemas of every pack, each
+referenced file resolved once and copied; and PyYAML's C loader, which only parses the packs.
 """
 
 from __future__ import annotations
@@ -141,11 +141,11 @@ def write(folder: Path, count: int) -> list[Path]:
     return paths
 
 
-# ---------------------------------------------------------------------------------------------------- peers
+# The peers.
 
 
 class SeedStyle:
-    """What the seed describes, written down plainly: no places, no limits, the first error ends it."""
+    """The seed's description as code: no places, no limits, the first error ends it."""
 
     def __init__(self) -> None:
         self.memo: dict[Path, Any] = {}

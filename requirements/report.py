@@ -2,8 +2,8 @@
 
 Requirements and deviations are rows of `requirements/*.toml`. A test claims ids with
 `@pytest.mark.requirement("F-001")`; a case file with a line `Shows: F-001, EC-LOAD-003`.
-Run it with `make conformance`; a test fails when the page is stale, when a requirement has no test, or when a test
-claims an id nobody knows.
+Run it with `make conformance`; a test fails if the page is stale, if a requirement has no test, or
+if a test claims an unknown id.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ _SHOWS = re.compile(r"^Shows:\s*(.+)$", re.MULTILINE)
 _HEAD = """\
 # Conformance
 
-Made by `make conformance` from `requirements/*.toml` and the tests; do not edit. Every requirement of the seed
-documents stands beside the tests that show it. *Deviations* are places where equipage does something else than a seed's
-original or a fact sheet, and why. The numbers are names, not a count: one that is not there was never given, or its
-requirement became part of another.
+Made by `make conformance` from `requirements/*.toml` and the tests; do not edit. The page lists
+every requirement of the seed documents with the tests that show it. *Deviations* are the places
+where equipage differs from a seed's original or a fact sheet, with the reason. The numbers are
+names, not a count: a missing number was never used, or its requirement became part of another.
 """
 
 
@@ -69,7 +69,7 @@ def _is_marker(call: ast.Call) -> bool:
 
 
 def _inside_parameters(module: ast.Module, call: ast.Call) -> bool:
-    """Whether a marker stands in `pytest.param(…, marks=…)` rather than over a function."""
+    """Whether a marker is in `pytest.param(…, marks=…)` and not above a function."""
     decorators = {
         id(decorator)
         for node in ast.walk(module)
@@ -119,19 +119,19 @@ def _cell(text: str) -> str:
 
 
 def problems() -> list[str]:
-    """Requirements nobody shows, and claims of ids nobody knows."""
+    """Requirements without a test, requirements that are listed twice, and unknown ids."""
     known = [row["id"] for document in documents() for row in document.get("requirement", [])]
     shown = claims()
     return [
-        *(f"requirement {each} is shown by no test" for each in known if each not in shown),
+        *(f"requirement {each} has no test" for each in known if each not in shown),
         *(
-            f"{test} claims {each}, which is no requirement"
+            f"{test} claims {each}, an unknown requirement"
             for each in shown
             if each not in known
             for test in shown[each]
         ),
         *(
-            f"requirement {each} stands twice"
+            f"requirement {each} is listed twice"
             for each in {each for each in known if known.count(each) > 1}
         ),
     ]

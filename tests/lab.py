@@ -8,6 +8,7 @@ machinery), `security/world` (a valid file of every kind), `syntax/documents` (r
 from __future__ import annotations
 
 import base64
+import importlib.util
 import io
 import json
 import os
@@ -18,6 +19,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from subprocess import PIPE
+from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
 import pytest
@@ -79,6 +81,14 @@ def write(folder: Path | str, files: Mapping[str, Any]) -> Path:
 def write_file(name: str, content: str | bytes) -> Path:
     """Write one file, named from the working directory."""
     return write(".", {name: content}) / name
+
+
+def save(path: Path, text: str) -> None:
+    """Replace a file of the working directory in one step, as editors do: a watch that looks at
+    any moment sees the old content or the new one, never an empty file."""
+    aside = Path.cwd().with_suffix(".aside")
+    aside.write_text(text, encoding="utf-8")
+    aside.replace(path)
 
 
 def repository(folder: Path, files: Mapping[str, Any] | None = None) -> Path:
@@ -235,6 +245,18 @@ def python(
     # An output that went elsewhere is None.
     out, err = ((each or b"").decode() for each in (done.stdout, done.stderr))
     return Result(done.returncode, out, err)
+
+
+def module_at(path: Path) -> ModuleType:
+    """The module of a script that is in no package."""
+    name = f"_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    # Dataclasses look up the module that defines them.
+    sys.modules[name] = module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 # Threads.

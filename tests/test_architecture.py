@@ -5,8 +5,6 @@ from __future__ import annotations
 import ast
 import importlib
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +14,7 @@ import equipage
 from equipage.core.codes import CORE_CODES
 from equipage.core.diagnostics import Code
 from equipage.loading.recognise import all_codes, kind_named, names
+from lab import CASES, REPOSITORY, TESTS, python
 
 pytestmark = pytest.mark.long
 
@@ -80,14 +79,48 @@ def test_nobody_else_opens_files(module: str) -> None:
 
 def test_rooms_import_only_rooms_below_them() -> None:
     """The layers and the independence of kinds are contracts in pyproject.toml."""
-    done = subprocess.run(
-        [sys.executable, "-c", "from importlinter.cli import lint_imports_command as run; run()"],
-        cwd=ROOT.parents[1],
-        capture_output=True,
-        text=True,
-        check=False,
+    script = "from importlinter.cli import lint_imports_command as run; run()"
+    done = python("-c", script, cwd=REPOSITORY)
+    assert done.code == 0, done.out + done.err
+
+
+def test_nothing_that_reads_configurations_imports_what_runs_them() -> None:
+    """A check, a load and an editor never import `serve`; the command does when it is asked to."""
+    for name, path in MODULES.items():
+        if not name.startswith(("equipage.serve", "equipage.cli")):
+            assert not [each for each in runtime_imports(path) if _is_in("serve", each)], name
+    imported = python(
+        "-c", "import sys, equipage.cli.main, equipage.cli.check; print(*sys.modules)"
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert imported.code == 0, imported.err
+    lazy = [each for each in imported.out.split() if _is_in("serve", each) or _is_in("lsp", each)]
+    assert lazy == []
+
+
+def _is_in(room: str, module: str) -> bool:
+    return f"{module}.".startswith(f"equipage.{room}.")
+
+
+#: Short modules that may have one importer: codes are found by their file, commands by their name.
+MAY_BE_SHORT = re.compile(r"equipage\.(.*\.)?codes|equipage\.cli\.\w+|equipage\.\w+")
+
+
+def test_a_short_module_has_more_than_one_importer() -> None:
+    """What only one module needs, and fits on a screen, belongs into that module."""
+    importers: dict[str, set[str]] = {name: set() for name in MODULES}
+    for name, path in MODULES.items():
+        for each in runtime_imports(path):
+            importers.get(each, set()).add(name)
+    short = {
+        name: sorted(importers[name] - {name})
+        for name, path in MODULES.items()
+        if path.name != "__init__.py" and len(path.read_text().splitlines()) < 40
+    }
+    assert not {
+        name: users
+        for name, users in short.items()
+        if len(users) < 2 and not MAY_BE_SHORT.fullmatch(name)
+    }
 
 
 #: The public modules; what is not named here is a room, and rooms may be rearranged.
@@ -117,12 +150,9 @@ def test_a_file_at_the_top_is_public() -> None:
 ASKS_THE_SYSTEM = ("equipage.files", "equipage.cli", "equipage.serve")
 #: Modules that still do; the list only gets shorter.
 STILL_ASK = {
-    "equipage.directives.include",
     "equipage.kinds.toolpack.loader",
     "equipage.loading.recognise",
     "equipage.loading.session",
-    "equipage.views.listing",
-    "equipage.views.lock",
     "equipage.workspace.check",
     "equipage.workspace.project",
     "equipage.workspace.report",
@@ -211,13 +241,13 @@ def test_public_exports_are_exact() -> None:
 
 def test_import_is_light() -> None:
     """`import equipage` and `equipage --help` load no parser, no validator, no kind."""
-    code = "import sys, equipage, equipage.cli.main; from equipage.cli.arguments import parser; parser().format_help(); print(*sys.modules)"
-    loaded = set(
-        subprocess.run(
-            [sys.executable, "-c", code], capture_output=True, text=True, check=True
-        ).stdout.split()
+    code = (
+        "import sys, equipage, equipage.cli.main; from equipage.cli.arguments import parser\n"
+        "parser().format_help(); print(*sys.modules)"
     )
-    assert not loaded & {
+    done = python("-c", code)
+    assert done.code == 0, done.err
+    assert not set(done.out.split()) & {
         "yaml",
         "msgspec",
         "jsonschema_rs",
@@ -248,14 +278,13 @@ SHOWN_ELSEWHERE = {
 
 
 def test_every_code_is_documented_and_shown_in_a_case() -> None:
-    here = Path(__file__).parent
-    cases = "\n".join(path.read_text() for path in (here / "cases").rglob("*.md"))
+    cases = "\n".join(path.read_text() for path in CASES.rglob("*.md"))
     missing = [
         name for name in all_codes() if f"[{name}]" not in cases and name not in SHOWN_ELSEWHERE
     ]
     assert not missing
     for name, module in SHOWN_ELSEWHERE.items():
-        assert name in (here / module).read_text(), name
+        assert name in (TESTS / module).read_text(), name
     for name, code in all_codes().items():
         assert len(code.words.about) > 20, name
         assert not code.words.message.endswith("."), name

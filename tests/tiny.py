@@ -12,8 +12,7 @@ import msgspec
 import pytest
 
 from equipage.core.diagnostics import Fact
-from equipage.directives import include as including
-from equipage.directives.codes import INCLUDE_CODES
+from equipage.directives.include import Include
 from equipage.files.sandbox import PathPolicy
 from equipage.loading import recognise as registry
 from equipage.loading.kind import Kind, Presentation, Reading
@@ -39,9 +38,7 @@ class Crew(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 def _include(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     library = os.path.join(session.files.cwd, "library")
-    return including.include(
-        tree, session, including.IncludeSettings(library, PathPolicy(), max_depth=5)
-    )
+    return Include(library, PathPolicy(), max_depth=5).resolve(tree, session)
 
 
 KIND = Kind(
@@ -51,9 +48,9 @@ KIND = Kind(
     reading=Reading(uses_environment=True),
     shape=Shape(unknown="warning"),
     stages=(_include,),
-    codes=INCLUDE_CODES,
+    codes=Include.codes,
     presentation=Presentation(
-        schema=lambda schema: accept(schema, "include", including.SCHEMA, instead_of="objects")
+        schema=lambda schema: accept(schema, "include", Include.schema(), instead_of="objects")
     ),
 )
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
+from equipage.cli.arguments import command_parsers, parser
 from equipage.loading.recognise import kind_named, names
 from lab import environment, in_process, settle
 
@@ -27,7 +30,7 @@ def test_a_first_file_checks_clean(kind: str) -> None:
     assert code == 0, err
     path = out.strip()
     assert Path(path).is_file()
-    advice = err.strip().partition("equipage check ")[2].split()
+    advice = err.strip().removesuffix("`").partition("equipage check ")[2].split()
     assert in_process(["check", "--strict", *advice]) == (0, "1 file checked, nothing found\n", "")
     assert in_process(["new", kind, "first-1"])[0] == 2
     assert in_process(["new", kind, "first-1", "--stdout"])[1] == Path(path).read_text()
@@ -65,29 +68,83 @@ def test_a_lock_is_the_same_from_every_folder(
     assert in_process(["lock", "../shop.yaml"])[1] == first
 
 
+# shtab's bash script completes with these functions; the last one is given the word.
+_BASH = """
+t() {
+  COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); COMPREPLY=()
+  _shtab_equipage "$1" "${@: -1}" "${@: -2:1}"; echo "${COMPREPLY[*]}"
+}
+t equipage sh; t equipage check --ou; t equipage check --output-format ""
+t equipage rule include-c; t equipage show --kind toolp; t equipage show se
+"""
+_FISH = """
+complete --do-complete 'equipage sh' | string match -r '^[^\\t]+'
+complete --do-complete 'equipage check --ou' | string match -r '^[^\\t]+'
+complete --do-complete 'equipage check --output-format ' | string match -r '^[^\\t]+' | sort
+complete --do-complete 'equipage rule include-c' | string match -r '^[^\\t]+'
+complete --do-complete 'equipage show --kind toolp' | string match -r '^[^\\t]+'
+complete --do-complete 'equipage show se' | string match -r '^[^\\t]+'
+"""
+
+
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_completion_scripts_are_accepted_by_their_shell(shell: str) -> None:
-    script = in_process(["completion", shell])[1]
+def test_a_completion_script_is_valid_and_knows_every_option(shell: str) -> None:
+    code, script, _ = in_process(["completion", shell])
+    assert code == 0
+    for command in command_parsers(parser()).values():
+        for action in command._actions:
+            flags = [flag.removeprefix("--") for flag in action.option_strings]
+            assert action.help == "==SUPPRESS==" or all(flag in script for flag in flags)
     assert "unknown-field" in script
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
     subprocess.run([shell, "-n"], input=script, text=True, check=True)
 
 
-def test_bash_completes() -> None:
-    script = in_process(["completion", "bash"])[1]
+@pytest.mark.parametrize(("shell", "probe"), [("bash", _BASH), ("fish", _FISH)])
+def test_a_shell_completes(shell: str, probe: str) -> None:
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed")
     Path("server.yaml").write_text("")
-    probe = """
-    t() { COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); COMPREPLY=(); _equipage; echo "${COMPREPLY[*]}"; }
-    t equipage sh; t equipage check --ou; t equipage check --output-format ""; t equipage rule include-c; t equipage show se
-    """
-    done = subprocess.run(
-        ["bash", "-c", script + probe], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.splitlines() == [
+    script = in_process(["completion", shell])[1]
+    done = subprocess.run([shell, "-c", script + probe], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [
         "show",
         "--output-format",
-        "text json sarif github",
+        *(
+            ["text", "json", "sarif", "github"]
+            if shell == "bash"
+            else ["github", "json", "sarif", "text"]
+        ),
         "include-cycle",
+        "toolpack",
         "server.yaml",
     ]
+
+
+def test_without_shtab_a_sentence_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "shtab", None)
+    code, out, err = in_process(["completion", "bash"])
+    assert (code, out) == (2, "")
+    assert "`pip install 'shtab>=1.9.2'`" in err
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
+def test_graphviz_draws_a_picture() -> None:
+    in_process(["new", "server", "shop"])
+    code, _, err = in_process(["graph", "shop.yaml", "--output-format", "svg", "-o", "shop.svg"])
+    assert (code, err) == (0, "")
+    picture = ElementTree.parse("shop.svg").getroot()
+    assert picture.tag.endswith("}svg")
+    assert [text.text for text in picture.findall(".//{*}text")] == ["shop.yaml", "server"]
+
+
+def test_a_failure_of_graphviz_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program = tmp_path / "bin" / "dot"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\necho it broke >&2\nexit 1\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent))
+    in_process(["new", "server", "shop"])
+    code, out, err = in_process(["graph", "shop.yaml", "--output-format", "svg"])
+    assert (code, out, err) == (2, "", "equipage: `dot` failed: it broke\n")

@@ -126,7 +126,7 @@ def test_a_closed_pipe_ends_the_run_quietly(project: Path, arguments: list[str])
     os.close(reader)
     done = command(*arguments, cwd=project, stdout=writer)
     os.close(writer)
-    assert not done.err.replace("equipage: 3 findings, see: equipage check server.yaml\n", "")
+    assert not done.err.replace("equipage: 3 findings; run `equipage check server.yaml`\n", "")
     assert done.code == (1 if arguments == ["check"] else 0), (
         "what was found counts, whoever reads it"
     )

@@ -8,6 +8,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 import yaml
 
 from equipage.cli.arguments import parser
+from equipage.files.walking import EXTENSIONS
 from lab import REPOSITORY, environment, in_process, settle
 
 HOOKS: list[dict[str, Any]] = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text())
@@ -39,6 +41,51 @@ def test_a_hook_runs(hook: dict[str, Any], tmp_path: Path, monkeypatch: pytest.M
 
 def test_there_are_both_hooks() -> None:
     assert [hook["id"] for hook in HOOKS] == ["equipage-check", "equipage-fix"]
+
+
+@pytest.mark.parametrize("hook", HOOKS, ids=lambda hook: str(hook["id"]))
+def test_a_hook_runs_for_every_file_that_a_check_looks_at(hook: dict[str, Any]) -> None:
+    """pre-commit searches the pattern in the path; a type would be wanted besides."""
+    assert not hook.keys() & {"types", "types_or", "additional_dependencies"}
+    for extension in EXTENSIONS:
+        assert re.search(hook["files"], f"a/b{extension}")
+        assert re.search(hook["files"], f"a/B{extension.upper()}")
+    assert not re.search(hook["files"], "a/b.py")
+
+
+#: The one sentence that may name the package before it is published.
+PUBLISHED = "Once equipage is published, `pip install equipage` will install it."
+#: Commands that fetch the package by its name; a path before the name is a clone.
+BY_NAME = re.compile(
+    r"""\b(?:pip3?|pipx|uv(?:\ pip|\ tool)?)\ install\b[^\n&;#`]*[ '"]equipage\b  # pip install equipage
+    |   \b(?:uvx|pipx\ run)\ ['"]?equipage\b
+    |   \bequipage\[(?:watch|completion|docs|dev|lsp)\]""",
+    re.VERBOSE,
+)
+
+
+def install_lines() -> Iterator[Path]:
+    yield from REPOSITORY.glob("*.md")
+    yield from (
+        REPOSITORY / "action.yml",
+        REPOSITORY / ".pre-commit-hooks.yaml",
+        REPOSITORY / "Makefile",
+    )
+    for folder in ("docs", "examples", "src"):
+        for pattern in ("*.md", "*.py", "*.toml"):
+            yield from (REPOSITORY / folder).rglob(pattern)
+
+
+def test_no_install_line_needs_the_published_package() -> None:
+    assert (REPOSITORY / "README.md").read_text().count(PUBLISHED) == 1
+    assert BY_NAME.search(PUBLISHED)
+    for path in install_lines():
+        found = BY_NAME.findall(path.read_text(encoding="utf-8").replace(PUBLISHED, ""))
+        assert not found, (path, found)
+
+
+def test_the_action_installs_its_own_checkout() -> None:
+    assert step("Install equipage").endswith('"$GITHUB_ACTION_PATH"')
 
 
 @pytest.fixture

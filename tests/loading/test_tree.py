@@ -281,9 +281,9 @@ def test_attach_makes_the_way() -> None:
 
 def test_find_gives_the_outermost_in_document_order() -> None:
     value = {"b": [{"$x": {"$x": 1}}, 2], "a": {"c": {"$x": 2}}}
-    assert find(value, "$x") == [("b", 0), ("a", "c")]
-    assert find({"$x": 1}, "$x") == [()]
-    assert find([{"$x": 1}, [], {"$x": 2}], "$x") == [(0,), (2,)]
+    assert find(value, lambda node: "$x" in node) == [("b", 0), ("a", "c")]
+    assert find({"$x": 1}, lambda node: "$x" in node) == [()]
+    assert find([{"$x": 1}, [], {"$x": 2}], lambda node: "$x" in node) == [(0,), (2,)]
 
 
 def test_get_of_what_is_not_there() -> None:

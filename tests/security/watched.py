@@ -48,7 +48,7 @@ def warm_up() -> None:
     Much of equipage is imported when it is first needed; here all of it is, and every model is looked at once.
     """
     for module in pkgutil.walk_packages(equipage.__path__, "equipage."):
-        if module.name not in ("equipage.__main__", "equipage.syntax.yaml.fallback"):
+        if module.name != "equipage.__main__":
             imported = importlib.import_module(module.name)
             for each in vars(imported).values():
                 if isinstance(each, Catalogue):  # the words of the package are read once, too

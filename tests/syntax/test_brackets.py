@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from equipage.syntax.limits import bracket_depth
+from equipage.syntax import bracket_depth
 
 
 @pytest.mark.parametrize(

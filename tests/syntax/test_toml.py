@@ -133,7 +133,7 @@ SEVERAL = (
 MISSING = ("a value is missing after `=`", None)
 NO_EQUALS = ("a `=` is missing after the key", "write `key = value`")
 LINE_GOES_ON = ("the line should have ended before this", "put each entry on a line of its own")
-NOTHING_BEFORE = ("nothing stands before this `,`", "remove it, or write what is missing")
+NOTHING_BEFORE = ("there is nothing before this `,`", "remove it, or write what is missing")
 NO_COMMA = ("a `,` is missing before this", "separate entries with `,`")
 NO_PART = ("a part of the key is missing", 'an empty key is written `""`')
 CLOSES_NOTHING = ("this bracket closes nothing", "remove it")
@@ -166,9 +166,9 @@ ERRORS = [
     ("a: «1»", ("a key and its value are separated by `=`", "write `=` instead of `:`")),
     ("// «x»", ("this is not a comment in TOML", "start comments with `#`")),
     ("a = «//» x", ("this is not a comment in TOML", "start comments with `#`")),
-    ("a = «“x”»", ("strings stand in straight quotes", "write `\"` or `'` instead")),
-    ("«\ufeffa» = 1", ("a byte order mark stands here", "remove it")),
-    ("a = «\ufeff1»", ("a byte order mark stands here", "remove it")),
+    ("a = «“x”»", ("TOML strings use straight quotes", "write `\"` or `'` instead")),
+    ("«\ufeffa» = 1", ("a byte order mark is not allowed here", "remove it")),
+    ("a = «\ufeff1»", ("a byte order mark is not allowed here", "remove it")),
     ('a = "x" «y»', LINE_GOES_ON),
     ("a = 1 «=» 2", LINE_GOES_ON),
     ("[a]«]»", LINE_GOES_ON),
@@ -204,13 +204,16 @@ ERRORS = [
         'a = "\\u12«"»',
         ("this escape needs more digits", "`\\x` takes two, `\\u` four, `\\U` eight digits"),
     ),
-    ('a = "\\u«d800»"', ("this escape stands for no character", None)),
+    ('a = "\\u«d800»"', ("this escape does not name a character", None)),
     (
         'a = "«\x01»"',
-        ("a control character stands in a string", "write it as an escape, as in `\\u0001`"),
+        ("this string contains a control character", "write it as an escape, as in `\\u0001`"),
     ),
-    ("a = '«\x01»'", ("a control character stands in a string", "use double quotes and an escape")),
-    ("# «\x01»", ("a control character stands in a comment", "remove it")),
+    (
+        "a = '«\x01»'",
+        ("this string contains a control character", "use double quotes and an escape"),
+    ),
+    ("# «\x01»", ("this comment contains a control character", "remove it")),
     ("a = «01»", ("a number cannot start with a zero", "remove the zero, or quote the text")),
     ("a = «.5»", ("a number cannot start with a dot", "write a digit before the dot")),
     ("a = 1.«»", ("a digit is missing after the dot", None)),
@@ -223,7 +226,7 @@ ERRORS = [
     ("a = 1\n«]»", CLOSES_NOTHING),
     ("a = «}»", MISSING),
     ("«}»", ("invalid key-value pair, expected key", None)),
-    ("a = 1«\r»b = 2", ("a lone carriage return is no line break", "end lines with LF or CRLF")),
+    ("a = 1«\r»b = 2", ("a lone carriage return is not a line break", "end lines with LF or CRLF")),
     ("'😀' = 1\r\n'𝒳' = «=» 2", ("there is one `=` too many", "write `key = value`")),
 ]
 

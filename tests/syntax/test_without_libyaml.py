@@ -19,7 +19,7 @@ sys.modules["yaml.cyaml"] = None
 import json, os
 from pathlib import Path
 from casefiles import cases_in
-from equipage.syntax.yaml import ENGINE
+from equipage.syntax.yaml.parser import ENGINE
 assert ENGINE == "PyYAML", ENGINE
 home = Path.cwd()
 outcomes = {}

@@ -12,7 +12,8 @@ import re
 import pytest
 
 from equipage.syntax import SyntaxProblem
-from equipage.syntax.yaml import ENGINE, load
+from equipage.syntax.yaml import load
+from equipage.syntax.yaml.parser import ENGINE
 from lab import REPOSITORY, SHARED
 
 SUITE = SHARED / "suites" / "yaml-test-suite.jsonl"

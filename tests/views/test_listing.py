@@ -97,7 +97,7 @@ def test_errors_of_the_user_can_be_checked(
     Path(".defect/agents/bad.md").unlink()
     assert main(["list", "."]) == 1
     note = capsys.readouterr().err
-    assert note == f"equipage: 1 file has errors, see: equipage check {user}/defect/agents/z.md\n"
+    assert note == f"equipage: 1 file has errors; run `equipage check {user}/defect/agents/z.md`\n"
     assert main(note.partition("equipage check ")[2].join(["check ", ""]).split()) == 1
 
 

@@ -1,4 +1,4 @@
-"""The command. The only part of equipage that prints."""
+"""The command `equipage`: arguments to calls. Only this room prints."""
 
 from __future__ import annotations
 

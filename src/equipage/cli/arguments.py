@@ -1,6 +1,9 @@
-"""The arguments of the command. Kept apart and light: `equipage --help` imports nothing else.
+"""The arguments of the command.
 
-Whoever mistypes a command, a flag or a choice is told what was probably meant.
+This module is light: `equipage --help` imports little else. It uses argparse because a start with
+it costs 34 million instructions; click costs 130 million and rich 176 million.
+
+For a misspelt command, option or choice, the parser suggests the nearest known one.
 """
 
 from __future__ import annotations
@@ -11,12 +14,14 @@ import sys
 from equipage._version import __version__
 from equipage.cli.output import terminal_width, write
 
-TYPE_CHECKING = False  # `typing` itself is not imported: it costs a third of a start
+TYPE_CHECKING = False  # importing `typing` would cost a third of a start
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any, NoReturn
 
-    Commands = Any  # argparse's own name for it is private
+    # argparse keeps the names of these two types private.
+    Commands = Any
+    Container = Any
 
 FORMATS = ("text", "json")
 REPORTS = (*FORMATS, "sarif", "github")
@@ -25,69 +30,67 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 class _Formatter(argparse.HelpFormatter):
-    """The usual one, without the modules it would import to learn the width of a terminal."""
+    """The formatter of argparse, without the imports it needs to measure the terminal."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=terminal_width(80) - 2)
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser that guesses what was meant."""
+    """An argument parser that suggests what was meant."""
 
     def __init__(self, *args: Any, **settings: Any) -> None:
-        # An abbreviation that works today is taken by another flag tomorrow.
-        super().__init__(
-            *args, **{"allow_abbrev": False, "formatter_class": _Formatter, **settings}
-        )
+        # Without abbreviations: one that works today may be ambiguous in the next release.
+        settings = {"allow_abbrev": False, "formatter_class": _Formatter, **settings}
+        super().__init__(*args, **settings)
 
     def error(self, message: str) -> NoReturn:
-        from equipage.core.text import visible  # an argument may hold anything
+        from equipage.core.text import visible  # the message may quote any argument
 
-        self.exit(2, f"{self.prog}: {visible(message)}\nsee: {self.prog} --help\n")
+        self.exit(2, f"{self.prog}: {visible(message)}\nrun `{self.prog} --help` for help\n")
 
     def read(self, arguments: Sequence[str]) -> argparse.Namespace:
-        """Like `parse_args`, with a guess for every flag nobody knows."""
+        """Parse the arguments; the error for an unknown option suggests a known one."""
         options, unknown = self.parse_known_args(arguments)
         if unknown:
             command = command_parsers(self).get(getattr(options, "command", None) or "", self)
             flags = [flag for action in command._actions for flag in action.option_strings]
             names = [word.partition("=")[0] for word in unknown]
             command.error(
-                f"unknown arguments: {' '.join(name + _guess(name, flags) for name in names)}"
+                "unknown arguments: "
+                + ", ".join(f"`{name}`{_suggestion(name, flags)}" for name in names)
             )
         return options
 
     def _print_message(self, message: str, file: Any = None) -> None:
-        """Help goes where all data goes. Left alone, argparse would not tell that nobody could write it."""
-        if file is None or file is not sys.stdout:
+        """Write help like all other data, so that a full disk is reported; argparse ignores it."""
+        if file is not None and file is sys.stdout:
+            write(file, message)
+        else:
             super()._print_message(message, file)
-            return
-        write(file, message)
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
         if action.choices is None or value in action.choices:
             return
         known = [str(choice) for choice in action.choices]
-        is_command = isinstance(action, argparse._SubParsersAction)
-        what = "command" if is_command else "choice"
-        hint = _guess(str(value), known) or f" (there is: {', '.join(known)})"
-        raise argparse.ArgumentError(
-            None if is_command else action, f"there is no {what} {value!r}{hint}"
-        )
+        hint = _suggestion(str(value), known) or f"; choose from: {', '.join(known)}"
+        if isinstance(action, argparse._SubParsersAction):
+            raise argparse.ArgumentError(None, f"unknown command `{value}`{hint}")
+        raise argparse.ArgumentError(action, f"`{value}` is not a valid choice{hint}")
 
 
-def _guess(word: str, known: Iterable[str]) -> str:
+def _suggestion(word: str, known: Iterable[str]) -> str:
     from equipage.core.text import nearest
 
-    guess = nearest(word, known)
-    return f"; did you mean {guess}?" if guess else ""
+    found = nearest(word, known)
+    return f"; did you mean `{found}`?" if found else ""
 
 
 class _Version(argparse.Action):
-    """Says which parser is at work, which needs an import that nothing else here does."""
+    """Print the version and the YAML parser in use, which only this option has to import."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_rest: Any) -> None:
-        from equipage.syntax.yaml import ENGINE
+        from equipage.syntax.yaml.parser import ENGINE
 
         parser._print_message(f"equipage {__version__} (YAML: {ENGINE})\n", sys.stdout)
         parser.exit(0)
@@ -102,105 +105,73 @@ def command_parsers(parser: argparse.ArgumentParser) -> dict[str, argparse.Argum
 
 
 def parser(wanted: str | None = None) -> Parser:
-    """The arguments of every command, or of the `wanted` one alone."""
+    """The parser of every command, or of the `wanted` one alone, which is faster to build."""
     root = Parser(
         prog="equipage",
         description="Load, compose, check and freeze the configuration of AI agents.",
-        epilog="Exit codes: 0 clean, 1 errors found, 2 wrong usage or nothing to do, 3 a bug in equipage.",
+        epilog="Exit codes: 0 no errors, 1 errors found, 2 wrong usage or nothing to do, "
+        "3 a bug in equipage.",
     )
     root.add_argument(
-        "--version", action=_Version, nargs=0, help="show the version and the YAML parser in use"
+        "--version", action=_Version, nargs=0, help="print the version and the YAML parser in use"
     )
     root.add_argument(
-        "--color", choices=COLOURS, default="auto", help="colour the output (default: auto)"
+        "--color", choices=COLOURS, default="auto", help="color the output (default: auto)"
     )
     commands = root.add_subparsers(
         dest="command", metavar="COMMAND", parser_class=Parser, prog="equipage"
     )
-    for name, add in _commands().items():
+    for name, add in _COMMANDS.items():
         if wanted is None or name == wanted:
             add(commands)
     return root
 
 
 def command_in(arguments: Sequence[str]) -> str | None:
-    """The command that arguments are for, None if the first word is none."""
+    """The command in the arguments; None if the first word is not a command."""
     words = iter(arguments)
     for word in words:
         if word == "--color":
-            next(words, None)  # what follows is its value
+            next(words, None)  # skip its value
         elif not word.startswith("-"):
-            return word if word in _commands() else None
+            return word if word in _COMMANDS else None
     return None
-
-
-def _commands() -> dict[str, Callable[[Commands], None]]:
-    """What adds the arguments of each command, in the order of the help."""
-    functions = (
-        _check,
-        _show,
-        _explain,
-        _list,
-        _schema,
-        _graph,
-        _diff,
-        _lock,
-        _verify,
-        _new,
-        _rule,
-        _completion,
-    )
-    return {function.__name__.removeprefix("_"): function for function in functions}
-
-
-# --------------------------------------------------------------------------------------------- the commands
 
 
 def _check(commands: Commands) -> None:
     check = _command(
-        commands, "check", "find and check everything", "Find and check everything below PATH."
+        commands,
+        "check",
+        "check agent configuration",
+        "Find and check every agent configuration under PATH.",
     )
-    check.add_argument(
-        "paths", nargs="*", metavar="PATH", default=["."], help="files and folders (default: .)"
-    )
+    _paths(check)
     _loading(check)
     _format(check, REPORTS)
     fixing = check.add_mutually_exclusive_group()
-    fixing.add_argument(
-        "--fix", action="store_true", help="apply the fixes of findings, then report what is left"
-    )
-    fixing.add_argument(
-        "--diff", action="store_true", help="show what --fix would change; exit 1 if anything"
-    )
-    check.add_argument(
-        "--unsafe-fixes", action="store_true", help="also those fixes that may change the meaning"
-    )
+    _flag(fixing, "--fix", "apply safe fixes, then report what is left")
+    _flag(fixing, "--diff", "print what --fix would change; exit 1 if it would change anything")
+    _flag(check, "--unsafe-fixes", "also apply fixes that may change the meaning")
     check.add_argument(
         "--jobs",
-        type=_count,
+        type=_processes,
         default=0,
         metavar="N",
-        help="check with N processes (default: as many as are worth it)",
+        help="check with N processes (default: depends on the number of files)",
     )
-    check.add_argument("--quiet", action="store_true", help="show errors only")
-    check.add_argument("--strict", action="store_true", help="fail on warnings, too")
-    _codes(check, "--select", "report these codes only")
-    _codes(check, "--ignore", "do not report these codes")
-    check.add_argument(
-        "--watch",
-        action="store_true",
-        help="go on checking whenever a file changes (equipage[watch])",
-    )
-    check.add_argument(
-        "--statistics", action="store_true", help="count findings by code instead of showing them"
-    )
+    _flag(check, "--quiet", "report errors only")
+    _flag(check, "--strict", "exit 1 on warnings, too")
+    _list_of(check, "--select", "CODE", "report only these codes; separate with commas, or repeat")
+    _list_of(check, "--ignore", "CODE", "leave out these codes; separate with commas, or repeat")
+    _flag(check, "--watch", "check again whenever a file changes (needs watchfiles)")
+    _flag(check, "--statistics", "count the findings of each code instead of printing them")
 
 
-def _count(written: str) -> int:
+def _processes(written: str) -> int:
     if written == "auto":
         return 0
     if not written.isdecimal():
-        raise argparse.ArgumentTypeError(f"{written!r} is not a number of processes")
+        raise argparse.ArgumentTypeError(f"`{written}` is not a number of processes")
     return int(written)
 
 
@@ -208,16 +179,17 @@ def _show(commands: Commands) -> None:
     show = _command(
         commands,
         "show",
-        "the resolved configuration",
-        "Show the configuration of FILE: composed, checked, complete.",
+        "print a configuration after loading",
+        "Load, compose and check FILE, then print the resulting configuration.",
+        runs="show:show",
     )
     _file(show)
     show.add_argument(
-        "path", nargs="?", metavar="PATH", help="show this part only, such as tools[0].tool.name"
+        "path", nargs="?", metavar="PATH", help="print only this value, such as tools[0].tool.name"
     )
     _loading(show)
     _format(show, ("yaml", "json"))
-    show.add_argument("--annotate", action="store_true", help="say where each value came from")
+    _flag(show, "--annotate", "add the file and line that each value comes from")
     _show_env(show)
 
 
@@ -225,8 +197,9 @@ def _explain(commands: Commands) -> None:
     explain = _command(
         commands,
         "explain",
-        "the whole story of one value",
-        "Tell who set the value at PATH, what it replaced, and through what it came.",
+        "show where a value comes from",
+        "Show which file sets the value at PATH, what it replaced, and how it got there.",
+        runs="show:explain",
     )
     _file(explain)
     explain.add_argument("path", metavar="PATH", help="a value, such as tools[0].tool.name")
@@ -239,16 +212,14 @@ def _list(commands: Commands) -> None:
     listing = _command(
         commands,
         "list",
-        "what there is: agents, tools, servers",
-        "List what the files below PATH offer, with its layer and what it is shadowed by.",
+        "list agents, tools and servers",
+        "List the agents, tools and servers under PATH, with their layer and what shadows them.",
     )
-    listing.add_argument(
-        "paths", nargs="*", metavar="PATH", default=["."], help="files and folders (default: .)"
-    )
-    listing.add_argument(
+    _paths(listing)
+    _flag(
+        listing,
         "--portable",
-        action="store_true",
-        help="which tools would read each agent as it is, and what stands in the way",
+        "show which programs can read each agent unchanged, and what prevents the others",
     )
     _loading(listing, layers=False)
     _format(listing, FORMATS)
@@ -258,8 +229,9 @@ def _schema(commands: Commands) -> None:
     schema = _command(
         commands,
         "schema",
-        "JSON Schema for editors",
-        "Write the JSON Schema of KIND, for editors and other tools.",
+        "write a JSON Schema for editors",
+        "Write the JSON Schema of KIND, for editors and other programs.",
+        runs="documents:schema",
     )
     schema.add_argument("kind", metavar="KIND", help="a kind of configuration")
     _output(schema)
@@ -269,12 +241,13 @@ def _graph(commands: Commands) -> None:
     graph = _command(
         commands,
         "graph",
-        "what includes what",
-        "Draw which file brings which, from FILE or everything below it.",
+        "draw which file includes which",
+        "Draw which files FILE includes; for a folder, what every file in it includes.",
+        runs="documents:graph",
     )
     graph.add_argument("paths", nargs="+", metavar="FILE", help="files and folders")
     _loading(graph, layers=False)
-    _format(graph, ("mermaid", "dot", "svg"), alias=False)
+    _format(graph, ("mermaid", "dot", "svg"), alias=False, note="; svg needs Graphviz")
     _output(graph)
 
 
@@ -282,9 +255,10 @@ def _diff(commands: Commands) -> None:
     diff = _command(
         commands,
         "diff",
-        "semantic difference of two loads",
-        "Compare what A and B mean: files, folders, or revisions (HEAD~1, main:server.yaml). What widens a "
-        "permission comes first. Exit 0: the same, 1: different, 2: could not be compared.",
+        "compare the meaning of two configurations",
+        "Compare what A and B mean. Each is a file, a folder or a git revision (HEAD~1, "
+        "main:server.yaml). Widened permissions come first. Exit codes: 0 same, 1 different, "
+        "2 cannot be compared.",
     )
     diff.add_argument("a", metavar="A", help="a file, a folder or a revision")
     diff.add_argument("b", metavar="B", help="what to compare it with")
@@ -297,9 +271,10 @@ def _lock(commands: Commands) -> None:
     lock = _command(
         commands,
         "lock",
-        "write down what was loaded, for `verify`",
-        "Write what was loaded: every source with its hash, every variable by name, and the digest "
-        "of the resolved configuration.",
+        "record what a configuration is made of",
+        "Write a lock of FILE: every source with its hash, every environment variable by name, and "
+        "the digest of the result.",
+        runs="lock:lock",
     )
     _file(lock)
     _loading(lock)
@@ -311,8 +286,9 @@ def _verify(commands: Commands) -> None:
         commands,
         "verify",
         "compare a configuration with its lock",
-        "Say which sources changed since a lock was written. Exit 0: the configuration still means "
-        "the same, 1: its digest changed.",
+        "List the sources that changed since the lock was written. Exit codes: 0 the digest is the "
+        "same, 1 it changed.",
+        runs="lock:verify",
     )
     _file(verify)
     verify.add_argument("--lock", metavar="LOCK", required=True, help="the lock to compare with")
@@ -322,21 +298,23 @@ def _verify(commands: Commands) -> None:
 
 def _new(commands: Commands) -> None:
     new = _command(
-        commands, "new", "a good first file", "Write a commented first file that checks clean."
+        commands,
+        "new",
+        "create a first file",
+        "Create a commented example of KIND that passes `equipage check`.",
+        runs="documents:new",
     )
     new.add_argument("kind", metavar="KIND", help="a kind of configuration")
-    new.add_argument("name", metavar="NAME", help="what to call it")
-    new.add_argument(
-        "--stdout", action="store_true", help="write to standard output instead of a file"
-    )
+    new.add_argument("name", metavar="NAME", help="the name of what it configures")
+    _flag(new, "--stdout", "write to standard output instead of a file")
 
 
 def _rule(commands: Commands) -> None:
     rule = _command(
         commands,
         "rule",
-        "what a finding means and how to mend it",
-        "Tell what CODE means and how to mend it; without CODE, list them all.",
+        "explain a finding and how to fix it",
+        "Explain what CODE means and how to fix it. Without CODE, list all codes.",
     )
     rule.add_argument(
         "code", nargs="?", metavar="CODE", help="the code of a finding, such as unknown-field"
@@ -348,77 +326,94 @@ def _completion(commands: Commands) -> None:
     completion = _command(
         commands,
         "completion",
-        "completion for your shell",
-        'Write a completion script; for bash: eval "$(equipage completion bash)".',
+        "print a completion script for your shell",
+        'Print a completion script (needs shtab). For bash: eval "$(equipage completion bash)".',
+        runs="documents:completion",
     )
     completion.add_argument("shell", choices=SHELLS, metavar="SHELL", help="bash, zsh or fish")
 
 
-# ------------------------------------------------------------------------------------------- shared options
+#: What adds the arguments of each command, in the order of the help.
+_COMMANDS: dict[str, Callable[[Commands], None]] = {
+    "check": _check,
+    "show": _show,
+    "explain": _explain,
+    "list": _list,
+    "schema": _schema,
+    "graph": _graph,
+    "diff": _diff,
+    "lock": _lock,
+    "verify": _verify,
+    "new": _new,
+    "rule": _rule,
+    "completion": _completion,
+}
+
+
+# Arguments that several commands share.
 
 
 def _command(
-    commands: Commands, name: str, summary: str, description: str
+    commands: Commands, name: str, summary: str, description: str, *, runs: str | None = None
 ) -> argparse.ArgumentParser:
+    """The parser of a command. `runs` names the module and the function that run it."""
     command: argparse.ArgumentParser = commands.add_parser(
         name, help=summary, description=description
     )
+    command.set_defaults(runs=runs or f"{name}:run")
     command.add_argument(
         "--color", choices=COLOURS, default=argparse.SUPPRESS, help=argparse.SUPPRESS
     )
     return command
 
 
-def _file(command: argparse.ArgumentParser) -> None:
+def _flag(command: Container, name: str, summary: str) -> None:
+    command.add_argument(name, action="store_true", help=summary)
+
+
+def _list_of(command: Container, name: str, value: str, summary: str) -> None:
+    command.add_argument(name, metavar=value, action="append", default=[], help=summary)
+
+
+def _paths(command: Container) -> None:
+    command.add_argument(
+        "paths", nargs="*", metavar="PATH", default=["."], help="files and folders (default: .)"
+    )
+
+
+def _file(command: Container) -> None:
     command.add_argument("file", metavar="FILE", help="the file to load")
 
 
 def _loading(command: argparse.ArgumentParser, *, layers: bool = True) -> None:
-    """Options of every command that loads files; and of those that merge `layers`."""
-    group = command.add_argument_group("how to load")
-    group.add_argument(
-        "--kind", metavar="KIND", help="take files for this kind instead of recognising it"
-    )
-    group.add_argument(
-        "--root", metavar="DIR", action="append", default=[], help="allow references into DIR, too"
-    )
-    group.add_argument("--library", metavar="DIR", help="where $include paths start (server)")
-    group.add_argument(
-        "--embedded", action="store_true", help="no includes, no files, no environment (server)"
-    )
-    group.add_argument(
-        "--include-root",
-        metavar="DIR",
-        action="append",
-        help="a further folder for files (blueprint)",
-    )
+    """Options of commands that load files; `--config` only for those that merge `layers`."""
+    group = command.add_argument_group("loading options")
+    group.add_argument("--kind", metavar="KIND", help="treat files as KIND instead of detecting it")
+    _list_of(group, "--root", "DIR", "also allow references into DIR; repeatable")
+    group.add_argument("--library", metavar="DIR", help="start $include paths at DIR (server)")
+    _flag(group, "--embedded", "allow no includes, files or environment variables (server)")
+    _list_of(group, "--include-root", "DIR", "also read files from DIR (blueprint); repeatable")
     group.add_argument(
         "--default-agent-kind",
         metavar="K",
-        help="the kind of agents that do not say it (blueprint)",
+        help="the kind of agents that do not name one (blueprint)",
     )
-    group.add_argument(
-        "--local", action="store_true", help="leave the user's own layer out (profiles, settings)"
-    )
-    if not layers:
-        command.set_defaults(config=None)
-        return
-    group.add_argument(
-        "--config",
-        metavar="KEY=VALUE",
-        action="append",
-        help="a value over all layers (settings); repeatable",
-    )
+    _flag(group, "--local", "leave out your own user layer (profiles, settings)")
+    if layers:
+        summary = "override a value of all layers (settings); repeatable"
+        _list_of(group, "--config", "KEY=VALUE", summary)
+    else:
+        command.set_defaults(config=[])
 
 
 def _format(
-    command: argparse.ArgumentParser, formats: Sequence[str], *, alias: bool = True
+    command: Container, formats: Sequence[str], *, alias: bool = True, note: str = ""
 ) -> None:
     command.add_argument(
         "--output-format",
         choices=formats,
         default=formats[0],
-        help=f"how to write it (default: {formats[0]})",
+        help=f"the output format (default: {formats[0]}){note}",
     )
     if alias:
         command.add_argument(
@@ -426,29 +421,15 @@ def _format(
             dest="output_format",
             action="store_const",
             const="json",
-            help="the same as --output-format json",
+            help="short for --output-format json",
         )
 
 
-def _output(command: argparse.ArgumentParser) -> None:
+def _output(command: Container) -> None:
     command.add_argument(
         "-o", "--output", metavar="FILE", help="write to FILE instead of standard output"
     )
 
 
-def _show_env(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "--show-env",
-        action="store_true",
-        help="show values from the environment, which are ${NAME} otherwise",
-    )
-
-
-def _codes(command: argparse.ArgumentParser, flag: str, summary: str) -> None:
-    command.add_argument(
-        flag,
-        metavar="CODE",
-        action="append",
-        default=[],
-        help=f"{summary}; repeatable, or with commas",
-    )
+def _show_env(command: Container) -> None:
+    _flag(command, "--show-env", "print the values of environment variables instead of ${NAME}")

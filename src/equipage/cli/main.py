@@ -1,7 +1,8 @@
-"""Arguments to calls, results to output and an exit code.
+"""Run a command: arguments to a call, its result to output and an exit code.
 
-Exit 0 clean · 1 errors found · 2 wrong usage or nothing to do · 3 a bug in equipage · 130 interrupted.
-Findings are data and go to standard output; notes about the run go to standard error.
+Exit 0 no errors · 1 errors found · 2 wrong usage or nothing to do · 3 a bug in equipage ·
+130 interrupted. Findings are data and go to standard output; notes about the run go to standard
+error.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import sys
 from equipage.cli.arguments import command_in, parser
 from equipage.cli.output import Output, Unwritable, flush
 
-TYPE_CHECKING = False  # `typing` itself is not imported: it costs a third of a start
+TYPE_CHECKING = False  # importing `typing` would cost a third of a start
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TextIO
@@ -24,35 +25,32 @@ OK, FOUND, USAGE, BUG, INTERRUPTED = 0, 1, 2, 3, 130
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns its exit code."""
     thresholds = gc.get_threshold()
-    gc.set_threshold(
-        100_000
-    )  # hardly anything here makes cycles; looking for them often costs a tenth of a run
+    # Hardly anything here makes cycles; looking for them often costs a tenth of a run.
+    gc.set_threshold(100_000)
     try:
         code = _run_or_exit(sys.argv[1:] if arguments is None else arguments)
-        return _flushed(code)
+        try:
+            # Flush now: when Python flushes at exit, it can only complain about a closed pipe.
+            flush(sys.stdout)
+        except BrokenPipeError:
+            _leave_quietly()
+        return code
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
         _leave_quietly()
         return OK
     except Unwritable as error:
-        return _unwritable(error)
+        _silence(sys.stdout)  # the disk is full, for example; Python must not try again
+        if sys.stderr is not None:
+            sys.stderr.write(f"equipage: cannot write the output: {error}\n")
+        return USAGE
     finally:
         gc.set_threshold(*thresholds)
 
 
-def _flushed(code: int) -> int:
-    """The exit code once everything is written. Here, and not when Python ends: there, a closed pipe could only be
-    complained about."""
-    try:
-        flush(sys.stdout)
-    except BrokenPipeError:
-        _leave_quietly()
-    return code
-
-
 def _run_or_exit(arguments: Sequence[str]) -> int:
-    """The exit code, also where argparse wants to leave by itself: for help, and for wrong usage."""
+    """The exit code, also where argparse exits by itself: after help, and on wrong usage."""
     try:
         return _run(arguments)
     except SystemExit as leaving:
@@ -60,17 +58,9 @@ def _run_or_exit(arguments: Sequence[str]) -> int:
 
 
 def _leave_quietly() -> None:
-    """Whoever read our output is gone. Python would complain once more when it flushes at exit."""
+    """The reader of our output is gone; keep Python from reporting it when it flushes at exit."""
     _silence(sys.stdout)
     _silence(sys.stderr)
-
-
-def _unwritable(error: Unwritable) -> int:
-    """The disk is full, for one. What was not written stays so: Python need not try again."""
-    _silence(sys.stdout)
-    if sys.stderr is not None:
-        sys.stderr.write(f"equipage: cannot write the output: {error}\n")
-    return USAGE
 
 
 def _silence(stream: TextIO | None) -> None:
@@ -86,12 +76,13 @@ def _run(arguments: Sequence[str]) -> int:
     from importlib import import_module
 
     _import_msgspec()
-    command = import_module(f"equipage.cli.{options.command}")
+    module, _, function = options.runs.partition(":")
+    command = getattr(import_module(f"equipage.cli.{module}"), function)
     output = Output(colour=options.color)
     from equipage.core.diagnostics import LoadError, UsageError
 
     try:
-        code = command.run(options, output)
+        code = command(options, output)
     except UsageError as error:
         output.note(f"equipage: {error}")
         return USAGE
@@ -110,9 +101,11 @@ def _run(arguments: Sequence[str]) -> int:
 
 
 def _failed(error: Exception, output: Output) -> int:
-    """The exit code of a run that ended by an exception. Where the working directory was removed, nearly every call may
-    raise one, and none of them is a bug."""
-    from equipage.core.diagnostics import UsageError
+    """The exit code of a run that an exception ended.
+
+    It is not a bug if the working directory was removed: then nearly every call may raise.
+    """
+    from equipage.core.diagnostics import UsageError, raised
     from equipage.files import working_directory
 
     try:
@@ -120,29 +113,27 @@ def _failed(error: Exception, output: Output) -> int:
     except UsageError as gone:
         output.note(f"equipage: {gone}")
         return USAGE
-    output.note(*_bug(error))
+    if os.environ.get("EQUIPAGE_TRACEBACK"):
+        raise error
+    # The message of the exception may contain a value of the environment, so it is not shown.
+    output.note(
+        f"equipage: a bug in equipage: {raised(error)}",
+        "Please report it with the output of EQUIPAGE_TRACEBACK=1, "
+        "which may contain values of your environment.",
+    )
     return BUG
 
 
 def _import_msgspec() -> None:
-    """Import msgspec without `typing_extensions`: it takes from there, where that is installed, what `typing` has had
-    since Python 3.11, and the import costs as much as two starts of Python."""
+    """Import msgspec without `typing_extensions`.
+
+    msgspec imports it where it is installed, for names that `typing` has since Python 3.11, and
+    that import costs as much as two starts of Python.
+    """
     if "typing_extensions" in sys.modules:
         return
-    sys.modules["typing_extensions"] = None  # type: ignore[assignment]  # the documented way to refuse an import
+    sys.modules["typing_extensions"] = None  # type: ignore[assignment]  # makes the import fail
     try:
         import msgspec  # noqa: F401
     finally:
         del sys.modules["typing_extensions"]
-
-
-def _bug(error: Exception) -> tuple[str, str]:
-    """What to report. The words of the exception stay out: they may hold a value of the environment."""
-    if os.environ.get("EQUIPAGE_TRACEBACK"):
-        raise error
-    from equipage.core.diagnostics import raised
-
-    return (
-        f"equipage: a bug in equipage: {raised(error)}",
-        "Please report it, with what EQUIPAGE_TRACEBACK=1 adds; mind that it may show values of your environment.",
-    )

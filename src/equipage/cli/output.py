@@ -1,7 +1,7 @@
 """Where the command writes: data to standard output, notes to standard error.
 
-A terminal gets what it can show. Anything else, a file or a pipe, gets UTF-8 with plain line feeds, so that the
-same run writes the same bytes under every locale, unless PYTHONIOENCODING asks for something else.
+A terminal gets what it can show. A file or a pipe gets UTF-8 with plain line feeds, so that a run
+writes the same bytes under every locale, unless PYTHONIOENCODING asks for something else.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import os
 import sys
 import time
 
-TYPE_CHECKING = False  # `typing` itself is not imported: it costs a third of a start
+TYPE_CHECKING = False  # importing `typing` would cost a third of a start
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any, TextIO
@@ -19,28 +19,39 @@ if TYPE_CHECKING:
     from equipage.render.text import Style
 
 
+#: Shorter runs show no progress: a bar that flashes by only disturbs.
+DELAY = 1.0
+_EVERY = 0.1
+_WIDTH = 24
+
+
 class Unwritable(Exception):
-    """Standard output takes no more; the text says why."""
+    """Standard output cannot be written; the text says why."""
 
 
 class Output:
     """Standard output and error, with or without colour."""
 
     def __init__(self, *, colour: str = "auto") -> None:
-        self.code = 0  #: how the run ends where nobody reads its output to the end
+        self.code = 0  #: the exit code if the reader closes the pipe early
         self.colour = _wants_colour(colour, sys.stdout)
         self.colour_notes = _wants_colour(colour, sys.stderr)
         self.width = terminal_width(100)
         _settle_encoding(sys.stdout)
 
     def style(self) -> Style:
-        """How to write text for people."""
+        """How to write text for people.
+
+        Lines are cut to fit for a terminal, or where COLUMNS asks for it; programs need them whole.
+        """
         from equipage.render.text import Style
 
-        return Style(colour=self.colour, width=self.width, cuts=_wants_narrow(sys.stdout))
+        is_terminal = sys.stdout is not None and sys.stdout.isatty()
+        cuts = is_terminal or bool(os.environ.get("COLUMNS"))
+        return Style(colour=self.colour, width=self.width, cuts=cuts)
 
     def data(self, text: str) -> None:
-        """Write what was asked for."""
+        """Write the output of the command."""
         if sys.stdout is not None:  # it is None where standard output is closed
             write(sys.stdout, text)
 
@@ -51,7 +62,7 @@ class Output:
         self.data(written(value))
 
     def document(self, text: str, path: str | None) -> None:
-        """Write a whole document: to a file, in one step, if there is a path. Raises `UsageError`."""
+        """Write a document; to a file in one step, if there is a path. Raises `UsageError`."""
         if path is None or path == "-":
             self.data(text)
             return
@@ -65,12 +76,14 @@ class Output:
             raise UsageError(f"cannot write {path}: {error}") from None
 
     def flush(self) -> None:
-        """Let whoever reads along see what was written so far."""
+        """Pass on what was written so far."""
         flush(sys.stdout)
 
     def note(self, *lines: str) -> None:
-        """Write a word about the run itself, a line or several. Names of files and arguments are in it, so that
-        nothing in a line ends it, or acts on a terminal."""
+        """Write lines about the run itself.
+
+        They may quote file names and arguments, so control characters in them are made visible.
+        """
         from equipage.core.text import visible
 
         self._note("".join(f"{visible(line)}\n" for line in lines))
@@ -82,7 +95,7 @@ class Output:
             sys.stderr.flush()
 
     def findings(self, diagnostics: Iterable[Diagnostic]) -> None:
-        """Write findings that stand in the way of what was asked for."""
+        """Write findings that prevent the command from doing its work."""
         from equipage.render.text import Style, finding
 
         style = Style(colour=self.colour_notes, width=self.width)
@@ -93,20 +106,18 @@ class Output:
 def terminal_width(otherwise: int) -> int:
     """The width to write for: what COLUMNS says, else that of the terminal."""
     wanted = os.environ.get("COLUMNS", "")
-    width = (
-        int(wanted) if wanted.isdecimal() and len(wanted) < 10 else 0
-    )  # Python refuses to read very long numbers
-    if width > 0:
-        return width
+    # Python refuses to convert very long numbers.
+    if wanted.isdecimal() and len(wanted) < 10 and int(wanted) > 0:
+        return int(wanted)
     try:
         return os.get_terminal_size(sys.stdout.fileno()).columns or otherwise
-    except (AttributeError, OSError, ValueError):  # standard output is closed, or no terminal
+    except (AttributeError, OSError, ValueError):  # closed, or not a terminal
         return otherwise
 
 
 def flush(stream: TextIO | None) -> None:
-    """Write what is left. Raises `Unwritable`, or `BrokenPipeError` if nobody reads it."""
-    if stream is None:  # where standard output is closed
+    """Write what is buffered. Raises `Unwritable`, or `BrokenPipeError` if the reader is gone."""
+    if stream is None:  # standard output is closed
         return
     try:
         stream.flush()
@@ -130,19 +141,10 @@ def write(stream: TextIO, text: str) -> None:
 
 def _settle_encoding(stream: TextIO | None) -> None:
     reconfigure = getattr(stream, "reconfigure", None)
-    if (
-        reconfigure is None
-        or stream is None
-        or stream.isatty()
-        or os.environ.get("PYTHONIOENCODING")
-    ):
+    if reconfigure is None or stream is None:
         return
-    reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
-
-
-def _wants_narrow(stream: TextIO | None) -> bool:
-    """Whether lines are cut to fit: for a terminal, or where COLUMNS asks for it. Programs need them whole."""
-    return bool(os.environ.get("COLUMNS")) or (stream is not None and stream.isatty())
+    if not stream.isatty() and not os.environ.get("PYTHONIOENCODING"):
+        reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
 def _wants_colour(choice: str, stream: TextIO | None) -> bool:
@@ -156,17 +158,8 @@ def _wants_colour(choice: str, stream: TextIO | None) -> bool:
     )
 
 
-# --- progress ----------------------------------------------------------------------------------
-# A progress bar for runs that take long enough to wonder.
-
-#: Shorter runs show nothing: a bar that flashes by only disturbs.
-DELAY = 1.0
-_EVERY = 0.1
-_WIDTH = 24
-
-
 class Progress:
-    """Draws itself on standard error, if that is a terminal, and leaves no trace."""
+    """A progress bar on standard error, if that is a terminal; `clear` removes it."""
 
     def __init__(self, what: str, width: int) -> None:
         self.what = what
@@ -176,16 +169,14 @@ class Progress:
         self._drawn = False
 
     def __call__(self, done: int, total: int) -> None:
-        if self.wanted and time.monotonic() >= self._next:
-            self._next = time.monotonic() + _EVERY
-            self._drawn = True
-            self._write(f"\r{self.line(done, total)}\x1b[K")
-
-    def line(self, done: int, total: int) -> str:
-        """The bar, cut to what fits."""
+        if not self.wanted or time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + _EVERY
+        self._drawn = True
         filled = _WIDTH * done // max(1, total)
         bar = "#" * filled + "-" * (_WIDTH - filled)
-        return f"{self.what} [{bar}] {done}/{total}"[: self.width - 1]
+        line = f"{self.what} [{bar}] {done}/{total}"[: self.width - 1]
+        self._write(f"\r{line}\x1b[K")
 
     def clear(self) -> None:
         if self._drawn:

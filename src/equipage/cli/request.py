@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Iterable
 
 from equipage.cli.output import Output
 from equipage.core.diagnostics import LoadError, UsageError
 from equipage.core.path import Path, PathSyntaxError, parse_path
+from equipage.core.text import nearest
 from equipage.files import process_variables
 from equipage.loading.outcome import Outcome
 from equipage.loading.recognise import kind_named
@@ -15,25 +17,28 @@ from equipage.loading.request import Request
 from equipage.loading.result import Loaded
 from equipage.workspace.report import NO_LAYERS, load_one
 
+#: The note of a command that finds no file to work on.
+NOTHING_FOUND = "equipage: no configuration found; name a file, or use --kind"
+
 
 def request_of(options: argparse.Namespace) -> Request:
-    """How to load, as the command line says it. Options of other kinds than the file's are left out later.
+    """How to load, as the command line says it. A load ignores the options of other kinds.
 
-    Raises `UsageError` for a root that is no folder: it would allow nothing, and nobody would learn it.
+    Raises `UsageError` for a root that is not a folder: it would allow nothing, silently.
     """
     for root in options.root:
         if not os.path.isdir(root):
-            raise UsageError(f"--root {root}: there is no such folder")
-    given = {
+            raise UsageError(f"--root {root}: no such folder")
+    written = {
         "library": options.library,
         "include_roots": options.include_root,
         "default_agent_kind": options.default_agent_kind,
-        "local": options.local or None,
+        "local": options.local,
         "config": options.config,
     }
     return Request(
         env=process_variables(),
-        options={name: value for name, value in given.items() if value is not None},
+        options={name: value for name, value in written.items() if value not in (None, False, [])},
         embedded=options.embedded,
         shared=True,
         roots=tuple(os.path.abspath(root) for root in options.root),
@@ -41,34 +46,32 @@ def request_of(options: argparse.Namespace) -> Request:
 
 
 def outcome_of(options: argparse.Namespace) -> Outcome:
-    """The load of the file the command line names, with the layers it is merged with.
+    """The load of the file that the command line names, merged with its layers.
 
-    Raises `LoadError` if its kind cannot be told, `UsageError` for values to be laid over no layers.
+    Raises `LoadError` if its kind is unknown, `UsageError` for `--config` without layers.
     """
     request = request_of(options)
     outcome = load_one(options.file, request, kind=options.kind)
     stack = outcome.kind.layering.stack
-    together = stack(options.file, request) if stack is not None else None
-    if options.config and together is None:
+    merged = stack(options.file, request) if stack is not None else None
+    if options.config and merged is None:
         raise UsageError(NO_LAYERS)
-    return outcome if together is None else together
+    return outcome if merged is None else merged
 
 
 def loaded_of(outcome: Outcome, options: argparse.Namespace, output: Output) -> Loaded[object]:
-    """The configuration of a load. Raises `LoadError` with its errors; says that there are warnings."""
+    """The configuration of a load, with a note if there are warnings. Raises `LoadError`."""
     loaded = outcome.loaded()
     if loaded is None:
         raise LoadError(outcome.errors)
     count = len(outcome.diagnostics)
     if count:
-        what = "one finding" if count == 1 else f"{count} findings"
-        # A check merges the layers it is asked about, so that of a merge is asked about all of them.
-        merged = (
-            [each.name for each in outcome.sources]
-            if kind_named(outcome.kind.name).layering.stacks is not None
-            else []
-        )
-        output.note(f"equipage: {what}, see: equipage check {' '.join(merged or [options.file])}")
+        # `check` merges only the layers it is given, so the advice names every one of them.
+        has_layers = kind_named(outcome.kind.name).layering.stacks is not None
+        names = [each.name for each in outcome.sources] if has_layers else []
+        what = "1 finding" if count == 1 else f"{count} findings"
+        command = f"equipage check {' '.join(names or [options.file])}"
+        output.note(f"equipage: {what}; run `{command}`")
     return loaded
 
 
@@ -78,5 +81,12 @@ def path_of(written: str) -> Path:
         return parse_path(written)
     except PathSyntaxError as error:
         raise UsageError(
-            f'{error}; a path looks like tools[0].tool.name or resources["file:///x"]'
+            f'{error}; a path looks like `tools[0].tool.name` or `resources["file:///x"]`'
         ) from None
+
+
+def no_such_code(code: str, known: Iterable[str]) -> UsageError:
+    """The error for a code that does not exist, with the nearest one that does."""
+    guess = nearest(code, known)
+    hint = f"did you mean `{guess}`?" if guess else "run `equipage rule` to list all codes"
+    return UsageError(f"unknown code `{code}`; {hint}")

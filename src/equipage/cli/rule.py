@@ -1,4 +1,4 @@
-"""`equipage rule`: what a finding means and how to mend it."""
+"""`equipage rule`: what a finding means and how to fix it."""
 
 from __future__ import annotations
 
@@ -10,24 +10,26 @@ from typing import Any
 
 from equipage.cli.main import OK
 from equipage.cli.output import Output
+from equipage.cli.request import no_such_code
 from equipage.core import codes as core_codes
 from equipage.core.codes import BLOCKING
-from equipage.core.diagnostics import Code, UsageError
-from equipage.core.text import nearest
+from equipage.core.diagnostics import Code
 from equipage.loading.model import MISMATCHES, Shape, title
 from equipage.loading.recognise import codes_for, kind_named, names
 from equipage.render.text import Style, table
 
+#: A value in a template, or a doubled brace, which stands for a single one.
 _FIELD = re.compile(r"\{\{|\}\}|\{(\w+)\}")
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
     codes = codes_for([options.code] if options.code is not None else ())
-    chosen = (
-        sorted(codes.values(), key=lambda code: code.name)
-        if options.code is None
-        else [_named(options.code, codes)]
-    )
+    if options.code is None:
+        chosen = sorted(codes.values(), key=lambda code: code.name)
+    elif options.code in codes:
+        chosen = [codes[options.code]]
+    else:
+        raise no_such_code(options.code, codes)
     if options.output_format == "json":
         output.json({"version": 1, "rules": [_to_dict(code) for code in chosen]})
     elif options.code is None:
@@ -36,16 +38,6 @@ def run(options: argparse.Namespace, output: Output) -> int:
     else:
         output.data("\n".join(_lines(chosen[0], output.style())) + "\n")
     return OK
-
-
-def _named(name: str, codes: dict[str, Code]) -> Code:
-    code = codes.get(name)
-    if code is None:
-        guess = nearest(name, codes)
-        raise UsageError(
-            f"there is no code `{name}`{f'; did you mean `{guess}`?' if guess else '; `equipage rule` lists all'}"
-        )
-    return code
 
 
 def _lines(code: Code, style: Style) -> Iterator[str]:
@@ -65,7 +57,7 @@ def _lines(code: Code, style: Style) -> Iterator[str]:
             of = f"In kind {kinds[0]}" if len(kinds) == 1 else f"In kinds {', '.join(kinds)}"
             yield from _wrapped(f"{of}: {severity}", style)
     yield ""
-    yield from _wrapped(_silencing(code, differing), style)
+    yield from _wrapped(_ignoring(code, differing), style)
 
 
 def by_severity(found: dict[str, str]) -> dict[str, list[str]]:
@@ -76,19 +68,17 @@ def by_severity(found: dict[str, str]) -> dict[str, list[str]]:
     return groups
 
 
-def _silencing(code: Code, differing: Iterable[str]) -> str:
-    """What to do about a finding that is meant as it is."""
+def _ignoring(code: Code, differing: Iterable[str]) -> str:
+    """How to ignore a finding, if that is possible."""
     comment = f"`# equipage: ignore[{code.name}]`"
-    if code.name not in BLOCKING:
-        return (
-            f"Silence it on one line with {comment}, or in every check with `ignore` in the settings, unless it keeps "
-            "the configuration from existing."
-            if code.severity == "error"
-            else f"Silence it on one line with {comment}, or in every check with `ignore` in the settings."
-        )
-    milder = any(each.startswith("warning") for each in differing)
-    rest = f" Where it is a warning, {comment} on its line silences it." if milder else ""
-    return f"As an error it keeps the configuration from existing, and cannot be silenced.{rest}"
+    if code.name in BLOCKING:
+        is_milder = any(each.startswith("warning") for each in differing)
+        rest = f" Where it is a warning, {comment} on its line ignores it." if is_milder else ""
+        return f"This error prevents loading, so it cannot be ignored.{rest}"
+    how = f"Ignore it on one line with {comment}, or everywhere with `ignore` in the settings."
+    return (
+        f"{how} If it prevents loading, it cannot be ignored." if code.severity == "error" else how
+    )
 
 
 def _wrapped(text: str, style: Style, *, indent: str = "") -> list[str]:
@@ -100,12 +90,12 @@ def _wrapped(text: str, style: Style, *, indent: str = "") -> list[str]:
 
 def _plain(template: str) -> str:
     """A template with the names of its values in angle brackets."""
-    words = {"{{": "{", "}}": "}"}
-    return _FIELD.sub(lambda match: words.get(match.group()) or f"<{match.group(1)}>", template)
+    braces = {"{{": "{", "}}": "}"}
+    return _FIELD.sub(lambda match: braces.get(match.group()) or f"<{match.group(1)}>", template)
 
 
 def severities(code: Code) -> dict[str, str]:
-    """Where a kind is stricter or milder than the code itself."""
+    """The kinds that are stricter or milder than the code itself, and how."""
     found: dict[str, str] = {}
     for name in names():
         kind = kind_named(name)
@@ -113,33 +103,29 @@ def severities(code: Code) -> dict[str, str]:
         if by_shape is not None and by_shape != code.severity:
             found[name] = by_shape
         for key, severity in kind.strictness.items():
-            if key.rpartition(":")[2] == code.name and severity != code.severity:
-                where = f"{name} ({key.partition(':')[0]})" if ":" in key else name
-                found[where] = (
-                    "depends on the place" if callable(severity) else severity or "not reported"
-                )
+            syntax, _, known = key.rpartition(":")  # as in `json:duplicate-key`
+            if known == code.name and severity != code.severity:
+                words = "depends on the place" if callable(severity) else severity or "not reported"
+                found[f"{name} ({syntax})" if syntax else name] = words
     return found
 
 
 def _by_shape(code: Code, shape: Shape) -> str | None:
-    """How severe a mismatch is in a kind that reads its model like this; None for other codes."""
+    """The severity of a mismatch with a model of this shape; None for other codes."""
+    exception = ""
     if code.name == core_codes.UNKNOWN_FIELD:
-        general: str | None = shape.unknown
-        strict = " or ".join(sorted(map(title, shape.closed)))
-        exception = (
-            f"error in {strict}" if strict else "error where a field that restricts may be meant"
-        )
-        is_exception = bool(strict or shape.guarded)
+        severity: str | None = shape.unknown
+        if shape.closed:
+            exception = f"error in {' or '.join(sorted(map(title, shape.closed)))}"
+        elif shape.guarded:
+            exception = "error where a field that restricts may be meant"
     elif code.name in MISMATCHES:
-        general, exception, is_exception = (
-            shape.mismatch,
-            "error in a field that restricts",
-            bool(shape.guarded),
-        )
+        severity = shape.mismatch
+        exception = "error in a field that restricts" if shape.guarded else ""
     else:
         return None
-    words = general or "not reported"
-    return f"{words}, {exception}" if is_exception and general != "error" else words
+    words = severity or "not reported"
+    return f"{words}, {exception}" if exception and severity != "error" else words
 
 
 def _to_dict(code: Code) -> dict[str, Any]:

@@ -1,9 +1,10 @@
-"""`equipage show`: the resolved configuration, and where each value came from."""
+"""`equipage show` and `explain`: a configuration after loading, and where its values come from."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from equipage.cli.main import OK
@@ -11,11 +12,15 @@ from equipage.cli.output import Output
 from equipage.cli.request import loaded_of, outcome_of, path_of
 from equipage.core.path import ROOT, Path, format_path
 from equipage.core.source import Span
-from equipage.loading.result import Loaded, Placed, no_value
+from equipage.core.text import visible, visible_first
+from equipage.loading.outcome import Outcome
+from equipage.loading.result import Explanation, Loaded, Placed, Setting, no_value
 from equipage.loading.tree import get, walk
+from equipage.loading.wording import shortened, type_name
+from equipage.render.text import Style, excerpt
 
 
-def run(options: argparse.Namespace, output: Output) -> int:
+def show(options: argparse.Namespace, output: Output) -> int:
     loaded = loaded_of(outcome_of(options), options, output)
     plain = loaded.to_dict()
     path = _existing(loaded, plain, loaded.steps(path_of(options.path)) if options.path else ROOT)
@@ -33,16 +38,17 @@ def run(options: argparse.Namespace, output: Output) -> int:
         return OK
     from equipage.render.yaml import dump
 
-    output.data(
-        dump(value, {each[len(path) :]: _comment(placed) for each, placed in named.items()})
-    )
+    comments = {each[len(path) :]: _comment(placed) for each, placed in named.items()}
+    output.data(dump(value, comments))
     return OK
 
 
 def _existing(loaded: Loaded[Any], plain: Any, path: Path) -> Path:
-    """The path, if there is a value. Raises `UsageError` with a guess."""
+    """The path, if it leads to a value. Raises `UsageError` with a suggestion."""
     for number, step in enumerate(path):
-        known = _keys(get(plain, path[:number]))
+        inside = get(plain, path[:number])
+        is_list = isinstance(inside, list)
+        known = range(len(inside)) if is_list else inside if isinstance(inside, dict) else ()
         if step not in known:
             raise no_value(
                 loaded.shown(path[: number + 1]),
@@ -51,14 +57,8 @@ def _existing(loaded: Loaded[Any], plain: Any, path: Path) -> Path:
     return path
 
 
-def _keys(value: Any) -> Path:
-    if isinstance(value, dict):
-        return tuple(value)
-    return tuple(range(len(value))) if isinstance(value, list) else ()
-
-
 def _leaves(plain: Any, path: Path) -> list[Path]:
-    """The scalars at and below a path, empty collections included."""
+    """The paths of the scalars at and below a path, empty collections included."""
     part = get(plain, path)
     return [
         each for each, value in walk(part, path) if not (isinstance(value, dict | list) and value)
@@ -84,10 +84,103 @@ def _place(span: Span | None) -> dict[str, Any]:
 
 def _comment(placed: Placed) -> str:
     """`library/echo.yaml:3 ← server.yaml:2, from ${NAME}`."""
-    parts = " ← ".join(
-        f"{span.source.name}:{span.line}"
-        for span in (placed.span, *reversed(placed.through))
-        if span
-    )
+    spans = (placed.span, *reversed(placed.through))
+    parts = " ← ".join(f"{span.source.name}:{span.line}" for span in spans if span)
     names = ", ".join(f"${{{name}}}" for name in placed.variables)
     return ", from ".join(part for part in (parts or "default", names) if part)
+
+
+#: How a place contributes to a value.
+_HOW = {
+    "written": "this counts",
+    "replaced": "replaced by what follows",
+    "merged over it": "merged over it: both count",
+}
+
+
+def explain(options: argparse.Namespace, output: Output) -> int:
+    outcome = outcome_of(options)
+    loaded = loaded_of(outcome, options, output)
+    story = loaded.explain(path_of(options.path), show_env=options.show_env)
+    if options.output_format == "json":
+        output.json(_story_to_dict(story, outcome))
+    else:
+        output.data("".join(f"{line}\n" for line in _story(story, outcome, output.style())))
+    return OK
+
+
+def _layer(each: Setting, outcome: Outcome) -> str | None:
+    """The layer of the file that a setting is written in."""
+    path = each.span.source.path if each.span is not None else None
+    if path is None or outcome.session is None:
+        return None
+    return outcome.kind.layering.layer_of(path, outcome.session.env)
+
+
+def _story(story: Explanation, outcome: Outcome, style: Style) -> Iterator[str]:
+    name = visible(story.path) or "(everything)"
+    yield f"{style.paint('bold', name)} = {_value(story.value, style.width - len(name) - 3)}"
+    if not story.settings:
+        yield "  no file sets it: this is the default"
+        return
+    yield ""
+    gutter = max((len(str(each.span.line)) for each in story.settings if each.span), default=1)
+    for number, each in enumerate(story.settings, 1):
+        head = f"{number}. " if len(story.settings) > 1 else ""
+        yield from _setting(head, each, _layer(each, outcome), gutter, style)
+    if story.through:
+        yield "it came through"
+        for each in reversed(story.through):
+            place = "" if each.span is None else f"{_position(each.span)} "
+            yield f"  {place}{visible(each.how)}"
+            if each.span is not None:
+                yield from excerpt(each.span, "-", gutter, style, "place")
+    for variable in story.variables:
+        yield f"from the environment: {style.paint('bold', visible(variable))}"
+
+
+def _setting(
+    head: str, each: Setting, layer: str | None, gutter: int, style: Style
+) -> Iterator[str]:
+    role = "help" if each.wins else "place"
+    how = _HOW.get(each.how, each.how) + (f" (layer: {layer})" if layer else "")
+    if each.span is None:
+        yield f"{head}{style.paint(role, how)}: {_value(each.value, style.width)}"
+        return
+    yield f"{head}{_position(each.span)} {style.paint(role, how)}"
+    yield from excerpt(each.span, "^" if each.wins else "-", gutter, style, role)
+
+
+def _position(span: Span) -> str:
+    return f"{visible_first(span.source.name)}:{span.line}:{span.column}"
+
+
+def _value(value: Any, width: int) -> str:
+    """A value on the rest of a line; the size of a collection where it does not fit."""
+    width = max(width, 20)
+    text = visible(json.dumps(value, ensure_ascii=False, default=str))
+    if len(text) <= width or not isinstance(value, dict | list):
+        return shortened(text, width)
+    entries = "1 entry" if len(value) == 1 else f"{len(value)} entries"
+    return f"{type_name(value)} with {entries}"
+
+
+def _story_to_dict(story: Explanation, outcome: Outcome) -> dict[str, Any]:
+    def to_dict(each: Setting) -> dict[str, Any]:
+        return {
+            **_place(each.span),
+            "path": each.path,
+            "how": each.how,
+            "layer": _layer(each, outcome),
+            "value": each.value,
+            "wins": each.wins,
+        }
+
+    return {
+        "path": story.path,
+        "value": story.value,
+        "default": not story.settings,
+        "settings": [to_dict(each) for each in story.settings],
+        "through": [to_dict(each) for each in story.through],
+        "variables": list(story.variables),
+    }

@@ -1,28 +1,214 @@
-"""Directives: `$name` mappings replaced by what they stand for.
+"""Directives: `$name` mappings, replaced by what they mean.
 
-Each module is one directive: a stage that takes a tree and gives a tree and findings. A directive that
-cannot be expanded leaves a hole and a finding; the walk goes on, so one run reports every problem.
+Each directive is a small class with a `key`, the `codes` of its findings, the `schema` of what an
+author may write, and `expand`, which replaces one node. `Expansion` is the walk they all share: it
+finds directives depth first, in source order, and collects what they report.
+
+A directive that cannot be expanded leaves a hole and a finding; the walk goes on, so one run
+reports every problem. Expanded parts remember the directive that brought them, so later findings
+point at text a person can edit.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
-from equipage.core.path import Path
-from equipage.loading.tree import find
+import msgspec
+
+from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Code, Fact, Part, Shown
+from equipage.core.path import ROOT, Path
+from equipage.core.source import Source
+from equipage.directives import codes
+from equipage.files.sandbox import PathPolicy
+from equipage.loading.session import Session
+from equipage.loading.tree import HOLE, Origin, Tree, Via, find, get, graft
 from equipage.syntax.document import Document
 
-# --- scanning ----------------------------------------------------------------------------------
-# Where directives stand, without walking what cannot hold any.
+
+class Directive(msgspec.Struct):
+    """One `$name`.
+
+    The class says what it is called, what can be wrong with it and what an author may write. An
+    instance belongs to one load and knows what the kind decides about it: folders, limits, places.
+    """
+
+    key: ClassVar[str]
+    codes: ClassVar[tuple[Code, ...]] = ()
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """The JSON Schema of the directive, for editors."""
+        return {"type": "object", "properties": {cls.key: {}}, "required": [cls.key]}
+
+    def matches(self, mapping: dict[str, Any]) -> bool:
+        """Whether a mapping is this directive."""
+        return self.key in mapping
+
+    def expand(self, node: Node, expansion: Expansion) -> Tree:
+        """What a node means; a hole, with a finding in `expansion`, if that cannot be said."""
+        raise NotImplementedError
+
+
+class Node(msgspec.Struct, frozen=True):
+    """A part of a tree that a directive replaces.
+
+    `path` is its path in the whole tree, `at` the path from it to the reference: `("$include",)`,
+    or empty where a text without a mapping around it is the reference.
+    """
+
+    tree: Tree
+    path: Path
+    at: Path = ROOT
+
+    @property
+    def value(self) -> Any:
+        return self.tree.value
+
+    @property
+    def reference(self) -> Any:
+        return get(self.tree.value, self.at)
+
+    @property
+    def origin(self) -> Origin:
+        """Where the reference is written."""
+        return self.tree.story(self.at).origin
+
+    def hole(self) -> Tree:
+        return Tree(HOLE, self.tree.origins)
+
+    def bring(self, content: Tree, how: str) -> Tree:
+        """Content in place of this node, remembering the directive that brought it."""
+        here, inner = self.tree.origins, content.origins
+        # What an override replaced or laid over this place stays true, whatever is brought to it.
+        origins = inner.changed(
+            via=(Via(how, self.origin), *inner.via),
+            skip=here.skip + inner.skip,
+            replaced=here.replaced + inner.replaced,
+        )
+        return Tree(content.value, origins)
+
+
+class Expansion:
+    """One walk over the directives of a tree: what they may read and what they found."""
+
+    def __init__(
+        self,
+        session: Session,
+        *directives: Directive,
+        documents: Iterable[Document] = (),
+        chain: tuple[Source, ...] = (),
+        facts: list[Fact] | None = None,
+    ) -> None:
+        self.session = session
+        self.directives = directives
+        #: the texts that the tree came from: a directive they do not mention is not searched for
+        self.documents = tuple(documents)
+        self.chain = chain  #: the files being expanded, outermost first
+        self.height = 0  #: how many files deep the content that was brought in reaches
+        self.facts: list[Fact] = [] if facts is None else facts
+
+    def inside(self, chain: tuple[Source, ...], documents: Iterable[Document] = ()) -> Expansion:
+        """An expansion inside this one, for a part that is reached through the files of `chain`."""
+        return Expansion(
+            self.session,
+            *self.directives,
+            documents=documents or self.documents,
+            chain=chain,
+            facts=self.facts,
+        )
+
+    def walk(self, tree: Tree, where: Path = ROOT) -> Tree:
+        """The tree with its directives replaced; `where` is its path in the whole tree."""
+        parts: dict[Path, Tree] = {}
+        for path in self.find(tree):
+            part = tree.at(path)
+            directive = next(each for each in self.directives if each.matches(part.value))
+            node = Node(part, where + path, (directive.key,))
+            parts[path] = directive.expand(node, self)
+        return graft(tree, parts)
+
+    def walk_each(self, tree: Tree, where: Path) -> Tree:
+        """A mapping with the directives in each of its values replaced, though not itself."""
+        parts: dict[Path, Tree] = {}
+        for key, value in tree.value.items():
+            part = self.walk(tree.at((key,)), (*where, key))
+            if part.value is not value:
+                parts[key,] = part
+        return graft(tree, parts)
+
+    def find(self, tree: Tree) -> list[Path]:
+        """The paths of the outermost directives in a tree, in source order."""
+        mentioned = [
+            directive
+            for directive in self.directives
+            if not self.documents
+            or any(mentions(document, directive.key) for document in self.documents)
+        ]
+        if not mentioned:
+            return []
+        return find(tree.value, lambda mapping: any(each.matches(mapping) for each in mentioned))
+
+    def source(
+        self,
+        node: Node,
+        policy: PathPolicy,
+        *,
+        bases: tuple[str, ...],
+        roots: tuple[str, ...],
+        embedded: Code = codes.EMBEDDED_DIRECTIVE,
+    ) -> Source | None:
+        """The file a node names; None, with a finding, if its reference cannot name one.
+
+        Raises `FileProblem` if the file does not exist or may not be read.
+        """
+        reference = node.reference
+        shown = Shown(reference)
+        if self.session.embedded:
+            name = node.at[0] if node.at else "a path"
+            self.report(node, embedded, directive=name, found=shown, reference=shown)
+            return None
+        if not isinstance(reference, str):
+            if reference is not HOLE:
+                found = Shown(reference, as_found=True)
+                self.report(node, core_codes.WRONG_TYPE, expected="a path as text", found=found)
+            return None
+        referred = self.session.refer(reference, policy, bases=bases, roots=roots)
+        if referred.outside:
+            self.report(node, core_codes.ABSOLUTE_PATH, reference=shown)
+        return referred.source
+
+    def report(
+        self,
+        node: Node,
+        code: Code,
+        *,
+        at: Path | None = None,
+        part: Part = "value",
+        **values: object,
+    ) -> None:
+        """Add a finding about a part of a node, by default the reference, in the file it is in."""
+        origin = node.tree.story(node.at if at is None else at).origin
+        self.facts.append(Fact(code, values=values, part=part, origin=origin))
+
+    def report_siblings(self, node: Node, *known: str, advice: str = "remove it") -> None:
+        """Warn about keys beside a directive: they are lost with the mapping that it replaces."""
+        for name in node.value:
+            if name not in (*node.at, *known):
+                values = {"directive": node.at[0], "key": Shown(name), "advice": advice}
+                self.report(node, codes.DIRECTIVE_SIBLINGS, at=(name,), part="key", **values)
+
+
+def expand(
+    tree: Tree, session: Session, *directives: Directive, documents: Iterable[Document] = ()
+) -> tuple[Tree, list[Fact]]:
+    """A stage: the tree with these directives replaced in one walk, and what they found."""
+    expansion = Expansion(session, *directives, documents=documents)
+    return expansion.walk(tree), expansion.facts
 
 
 def mentions(document: Document, key: str) -> bool:
     """Whether the text of a document may hold `key`. An escape could spell it in another way."""
     text = document.parsed_text()
     return key in text or "\\" in text
-
-
-def find_directives(value: Any, key: str, documents: Iterable[Document]) -> list[Path]:
-    """The paths of the outermost mappings that hold `key`; the walk is saved where no text mentions it."""
-    return find(value, key) if any(mentions(document, key) for document in documents) else []

@@ -1,61 +1,39 @@
-"""The codes of directives: `$include`, `$file`, `$generate`, `$ref`. Their words are in codes.toml."""
+"""The codes of directives: `$include`, `$file`, `$generate`, `$ref`. Words are in codes.toml."""
 
 from __future__ import annotations
 
 from equipage.core.diagnostics import Catalogue
 
-_codes = Catalogue(__file__)
+_file, _include, _generate, _ref = (Catalogue(__file__) for _ in range(4))
 
-FILE_NOT_FOUND = _codes.error("file-not-found")
+FILE_NOT_FOUND = _file.error("file-not-found")
 
-INCLUDE_NOT_FOUND = _codes.error("include-not-found")
-INCLUDE_CYCLE = _codes.error("include-cycle")
-INCLUDE_DEPTH = _codes.error("include-depth")
-INCLUDE_DEEP = _codes.warning("include-deep")
-INCLUDE_EMPTY = _codes.warning("include-empty")
-ORPHAN_OVERRIDE = _codes.warning("orphan-override")
-DIRECTIVE_SIBLINGS = _codes.warning("directive-siblings")
-EMBEDDED_DIRECTIVE = _codes.error("embedded-directive")
+INCLUDE_NOT_FOUND = _include.error("include-not-found")
+INCLUDE_CYCLE = _include.error("include-cycle")
+INCLUDE_DEPTH = _include.error("include-depth")
+INCLUDE_DEEP = _include.warning("include-deep")
+INCLUDE_EMPTY = _include.warning("include-empty")
+ORPHAN_OVERRIDE = _include.warning("orphan-override")
+DIRECTIVE_SIBLINGS = _include.warning("directive-siblings")
+EMBEDDED_DIRECTIVE = _include.error("embedded-directive")
 
-GENERATE_IN_DATA = _codes.warning("generate-in-data")
-GENERATE_BINARY_TEXT = _codes.warning("generate-binary-text")
+GENERATE_IN_DATA = _generate.warning("generate-in-data")
+GENERATE_BINARY_TEXT = _generate.warning("generate-binary-text")
 
-SCHEMA_NOT_MAPPING = _codes.error("schema-not-mapping")
-SCHEMA_REF_VALUE = _codes.error("schema-ref-value")
-SCHEMA_REF_MISSING = _codes.error("schema-ref-missing")
-SCHEMA_REF_UNREADABLE = _codes.error("schema-ref-unreadable")
-SCHEMA_REF_REMOTE = _codes.error("schema-ref-remote")
-SCHEMA_REF_EMBEDDED = _codes.error("schema-ref-embedded")
-SCHEMA_REF_NOTHING = _codes.error("schema-ref-nothing")
-SCHEMA_REF_SPELLING = _codes.warning("schema-ref-spelling")
-SCHEMA_REF_LOOP = _codes.error("schema-ref-loop")
-SCHEMA_NAME_TWICE = _codes.warning("schema-name-twice")
-SCHEMA_REF_DISPUTED = _codes.error("schema-ref-disputed")
-SCHEMA_TOO_LARGE = _codes.error("schema-too-large")
+SCHEMA_NOT_MAPPING = _ref.error("schema-not-mapping")
+SCHEMA_REF_VALUE = _ref.error("schema-ref-value")
+SCHEMA_REF_MISSING = _ref.error("schema-ref-missing")
+SCHEMA_REF_UNREADABLE = _ref.error("schema-ref-unreadable")
+SCHEMA_REF_REMOTE = _ref.error("schema-ref-remote")
+SCHEMA_REF_EMBEDDED = _ref.error("schema-ref-embedded")
+SCHEMA_REF_NOTHING = _ref.error("schema-ref-nothing")
+SCHEMA_REF_SPELLING = _ref.warning("schema-ref-spelling")
+SCHEMA_REF_LOOP = _ref.error("schema-ref-loop")
+SCHEMA_NAME_TWICE = _ref.warning("schema-name-twice")
+SCHEMA_REF_DISPUTED = _ref.error("schema-ref-disputed")
+SCHEMA_TOO_LARGE = _ref.error("schema-too-large")
 
-FILE_CODES = (FILE_NOT_FOUND,)
-INCLUDE_CODES = (
-    INCLUDE_NOT_FOUND,
-    INCLUDE_CYCLE,
-    INCLUDE_DEPTH,
-    INCLUDE_DEEP,
-    INCLUDE_EMPTY,
-    ORPHAN_OVERRIDE,
-    DIRECTIVE_SIBLINGS,
-    EMBEDDED_DIRECTIVE,
-)
-GENERATE_CODES = (GENERATE_IN_DATA, GENERATE_BINARY_TEXT)
-REF_CODES = (
-    SCHEMA_NOT_MAPPING,
-    SCHEMA_REF_VALUE,
-    SCHEMA_REF_MISSING,
-    SCHEMA_REF_UNREADABLE,
-    SCHEMA_REF_REMOTE,
-    SCHEMA_REF_EMBEDDED,
-    SCHEMA_REF_NOTHING,
-    SCHEMA_REF_SPELLING,
-    SCHEMA_REF_LOOP,
-    SCHEMA_NAME_TWICE,
-    SCHEMA_REF_DISPUTED,
-    SCHEMA_TOO_LARGE,
-)
+FILE_CODES = _file.declared()
+INCLUDE_CODES = _include.declared()
+GENERATE_CODES = _generate.declared()
+REF_CODES = _ref.declared()

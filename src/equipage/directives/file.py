@@ -1,204 +1,129 @@
 """`$file`: the content of another file.
 
-JSON and YAML are parsed, images become base64 text, everything else is text as it stands. A path starts at the
-folder of the file that contains the directive, and is looked for in the library if it is not there. Variables
-are not replaced, and no `$include` or `$file` in the content is followed: it is data.
+JSON and YAML are parsed, images become base64 text, everything else is text as it is. A path starts
+at the folder of the file that contains the directive, and is looked for in the library if it is not
+there. The content is data: variables in it are not replaced, and no `$include` or `$file` in it is
+followed.
 """
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Code, Fact, Part, Shown
+from equipage.core.diagnostics import Code, Fact, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
-from equipage.directives import codes, find_directives
+from equipage.directives import Directive, Expansion, Node, codes
 from equipage.files.reading import display_name, require_text
 from equipage.files.sandbox import FileProblem, PathPolicy
-from equipage.loading.session import Session
-from equipage.loading.tree import HOLE, Origin, Origins, Tree, Via, graft
+from equipage.loading.tree import HOLE, Origin, Origins, Tree
 from equipage.syntax.document import Document, Format, parse
 
-KEY = "$file"
 #: Content that is parsed, by extension. Case counts.
 PARSED: dict[str, Format] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
 #: Content that becomes base64, by extension.
 BINARY = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".bmp"})
 
 
-class FileSettings(msgspec.Struct, frozen=True):
-    """What a kind decides about files."""
+class File(Directive):
+    """What a kind decides about files, and the files that one load brought so far."""
+
+    key: ClassVar[str] = "$file"
+    codes: ClassVar[tuple[Code, ...]] = codes.FILE_CODES
 
     library: str
     policy: PathPolicy
+    #: by the identity of their sources
+    contents: dict[int, Tree] = msgspec.field(default_factory=dict)
+    #: the names of binary files by the paths that have their base64
+    binaries: dict[Path, str] = msgspec.field(default_factory=dict)
 
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        about = "a path from this file's folder, else from the library"
+        return {
+            "title": "The content of a file",
+            "type": "object",
+            "properties": {cls.key: {"type": "string", "minLength": 1, "description": about}},
+            "required": [cls.key],
+        }
 
-class Files(msgspec.Struct, frozen=True):
-    """What the stage gives beside its tree: where base64 of a binary file stands now, and what it is called."""
-
-    tree: Tree
-    binaries: dict[Path, str]
-    facts: list[Fact]
-
-
-def load_files(tree: Tree, session: Session, settings: FileSettings) -> Files:
-    """The tree with every `$file` replaced by what it stands for."""
-    loader = _Loader(session, settings)
-    parts: dict[Path, Tree] = {}
-    binaries: dict[Path, str] = {}
-    for path in find_directives(tree.value, KEY, session.documents):
-        parts[path], source = loader.expand(tree.at(path))
-        if source is not None and _extension(source) in BINARY:
-            binaries[path] = source.name
-    return Files(graft(tree, parts), binaries, loader.facts)
-
-
-class _Loader:
-    """The files of one load: what they hold, and what was found."""
-
-    def __init__(self, session: Session, settings: FileSettings) -> None:
-        self.session = session
-        self.settings = settings
-        self.facts: list[Fact] = []
-        self.contents: dict[int, Tree] = {}
-
-    def expand(self, node: Tree) -> tuple[Tree, Source | None]:
-        """What one `$file` mapping stands for, and the file it came from."""
-        reference = node.value[KEY]
-        for name in node.value:
-            if name != KEY:
-                values: dict[str, object] = {
-                    "directive": KEY,
-                    "key": Shown(name),
-                    "advice": "remove it",
-                }
-                self.say(node, codes.DIRECTIVE_SIBLINGS, values, at=(name,), part="key")
-        if self.session.embedded:
-            self.say(
-                node,
-                codes.EMBEDDED_DIRECTIVE,
-                {"directive": KEY, "found": Shown(reference)},
-                at=(KEY,),
-            )
-        elif not isinstance(reference, str):
-            if reference is not HOLE:
-                values = {"expected": "a path as text", "found": Shown(reference, as_found=True)}
-                self.say(node, core_codes.WRONG_TYPE, values, at=(KEY,))
-        else:
-            source = self.source(node, reference)
-            if source is not None:
-                return self.brought(self.content(source), node), source
-        return Tree(HOLE, node.origins), None
-
-    def source(self, node: Tree, reference: str) -> Source | None:
-        """The file a directive names; None, with a finding, if it cannot be had."""
-        library = self.settings.library
-        folder = self.folder(node)
-        # Whether an absolute path deserves a warning is a question of the library alone.
-        roots = (
-            (library,)
-            if os.path.isabs(reference)
-            else (self.session.root, library, *self.session.roots, folder)
-        )
+    def expand(self, node: Node, expansion: Expansion) -> Tree:
+        expansion.report_siblings(node)
+        session, path = expansion.session, node.origin.document.source.path
+        folder = os.path.dirname(path) if path is not None else session.base
+        roots: tuple[str, ...] = (session.root, self.library, *session.roots, folder)
+        if isinstance(node.reference, str) and os.path.isabs(node.reference):
+            roots = (self.library,)  # only the library decides whether it deserves a warning
+        bases = (folder, self.library)
         try:
-            referred = self.session.refer(
-                reference, self.settings.policy, bases=(folder, library), roots=roots
-            )
+            source = expansion.source(node, self.policy, bases=bases, roots=roots)
         except FileProblem as problem:
-            self.say_problem(node, reference, folder, problem)
-            return None
-        if referred.outside:
-            self.say(node, core_codes.ABSOLUTE_PATH, {"reference": Shown(reference)}, at=(KEY,))
-        return referred.source
+            self._report_problem(node, folder, problem, expansion)
+            return node.hole()
+        if source is None:
+            return node.hole()
+        if _extension(source) in BINARY:
+            self.binaries[node.path] = source.name
+        content = self.contents.get(id(source))
+        if content is None:
+            content = self.contents[id(source)] = _content(source, expansion)
+        return node.bring(content, "loaded from here")
 
-    def folder(self, node: Tree) -> str:
-        """The folder of the file that contains the directive; that of the load for a string."""
-        path = node.story((KEY,)).origin.document.source.path
-        return os.path.dirname(path) if path is not None else self.session.base
-
-    def content(self, source: Source) -> Tree:
-        known = self.contents.get(id(source))
-        if known is None:
-            known = self.contents[id(source)] = self.read(source)
-        return known
-
-    def read(self, source: Source) -> Tree:
-        """What a file holds, by its extension; a hole, with findings, if it is not what it should be."""
-        extension = _extension(source)
-        if extension in BINARY:
-            import base64  # images are rare
-
-            return _whole(source, base64.b64encode(source.data).decode("ascii"))
-        try:
-            require_text(source)
-        except FileProblem as problem:
-            self.facts.append(Fact(problem.code, values=problem.values, span=Span(source, 0, 0)))
-            return _whole(source, HOLE)
-        if extension not in PARSED:
-            return _whole(source, source.text)
-        document, facts = parse(source, PARSED[extension])
-        facts = [_judged(each) for each in self.session.strict(facts, PARSED[extension])]
-        self.facts += facts
-        if document is None:
-            return _whole(source, HOLE)
-        tree = Tree.of(self.session.adopt(document, facts))
-        dropped = {each.path for each in facts if each.code == core_codes.NON_STRING_KEY}
-        return Tree(_without(tree.value, dropped), tree.origins) if dropped else tree
-
-    # ---------------------------------------------------------------------------------------------- results
-
-    def brought(self, content: Tree, node: Tree) -> Tree:
-        """The content, remembering the directive that brought it."""
-        via = (Via("loaded from here", node.story((KEY,)).origin), *content.origins.via)
-        # What an override laid over or replaced stays true of the place, whatever the directive brings.
-        here = content.origins.changed(
-            via=via, skip=node.origins.skip, replaced=node.origins.replaced
-        )
-        return Tree(content.value, here)
-
-    def say(
-        self,
-        node: Tree,
-        code: Code,
-        values: dict[str, object],
-        *,
-        at: Path = ROOT,
-        part: Part = "value",
+    def _report_problem(
+        self, node: Node, folder: str, problem: FileProblem, expansion: Expansion
     ) -> None:
-        """A fact about a part of a directive, placed in the file that wrote it."""
-        self.facts.append(Fact(code, values=values, part=part, origin=node.story(at).origin))
-
-    def say_problem(self, node: Tree, reference: str, folder: str, problem: FileProblem) -> None:
-        cwd = self.session.files.cwd
+        reference, cwd = node.reference, expansion.session.files.cwd
         missing = problem.code in (core_codes.FILE_MISSING, core_codes.FILE_IS_DIRECTORY)
         # An absolute path was looked for in one place only.
         base = None if missing and os.path.isabs(reference) else display_name(folder, cwd)
-        library = display_name(self.settings.library, cwd)
-        referrer = node.story((KEY,)).origin.document.source.name
-        values: dict[str, Any] = {
-            **problem.values,
-            "reference": Shown(reference),
-            "file": Shown(reference),
-        }
-        values |= {"referrer": referrer, "base": base, "library": library}
-        self.say(node, codes.FILE_NOT_FOUND if missing else problem.code, values, at=(KEY,))
+        values: dict[str, Any] = {**problem.values, "reference": Shown(reference)}
+        values |= {"file": Shown(reference), "referrer": node.origin.document.source.name}
+        values |= {"base": base, "library": display_name(self.library, cwd)}
+        expansion.report(node, codes.FILE_NOT_FOUND if missing else problem.code, **values)
 
 
 def _extension(source: Source) -> str:
     return os.path.splitext(source.path or source.name)[1]
 
 
-def _judged(each: Fact) -> Fact:
-    """The content becomes JSON: a key that is no text is left out of it, as in the original."""
-    return (
-        msgspec.structs.replace(each, severity="warning")
-        if each.code == core_codes.NON_STRING_KEY
-        else each
-    )
+def _content(source: Source, expansion: Expansion) -> Tree:
+    """What a file holds, by its extension; a hole, with findings, if it is not valid."""
+    extension = _extension(source)
+    if extension in BINARY:
+        import base64  # images are rare
+
+        return _whole(source, base64.b64encode(source.data).decode("ascii"))
+    try:
+        require_text(source)
+    except FileProblem as problem:
+        expansion.facts.append(Fact(problem.code, values=problem.values, span=Span(source, 0, 0)))
+        return _whole(source, HOLE)
+    if extension not in PARSED:
+        return _whole(source, source.text)
+    document, facts = parse(source, PARSED[extension])
+    facts = expansion.session.strict(facts, PARSED[extension])
+    # The content becomes JSON: as in the original, a key that is not text is left out of it.
+    odd = [each for each in facts if each.code == core_codes.NON_STRING_KEY]
+    facts = [
+        msgspec.structs.replace(each, severity="warning") if each in odd else each for each in facts
+    ]
+    expansion.facts += facts
+    if document is None:
+        return _whole(source, HOLE)
+    tree = Tree.of(expansion.session.adopt(document, facts))
+    if odd:
+        return Tree(_without(tree.value, {each.path for each in odd}), tree.origins)
+    return tree
+
+
+def _whole(source: Source, value: Any) -> Tree:
+    """A file as one value that has no parts."""
+    return Tree(value, Origins(Origin(Document(source, "text", value))))
 
 
 def _without(value: Any, dropped: set[Path], path: Path = ROOT) -> Any:
@@ -207,14 +132,8 @@ def _without(value: Any, dropped: set[Path], path: Path = ROOT) -> Any:
         return [_without(child, dropped, (*path, number)) for number, child in enumerate(value)]
     if not isinstance(value, dict):
         return value
-    places = {key: (*path, key) for key in value}
     return {
-        key: _without(value[key], dropped, place)
-        for key, place in places.items()
-        if place not in dropped
+        key: _without(child, dropped, (*path, key))
+        for key, child in value.items()
+        if (*path, key) not in dropped
     }
-
-
-def _whole(source: Source, value: Any) -> Tree:
-    """A file as one value that has no parts."""
-    return Tree(value, Origins(Origin(Document(source, "text", value))))

@@ -1,8 +1,8 @@
 """`$generate`: a payload that is made when it is asked for.
 
-Loading checks the parameters and the size, and makes no byte. What stands in the configuration is a `Generated`:
-the parameters as they were written, with everything needed to make the payload. Equal parameters share one
-generator.
+Loading checks the parameters and the size, and makes no byte. The configuration then holds a
+`Generated`: the parameters as they were written, with everything needed to make the payload. Equal
+parameters share one generator.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from equipage.core.diagnostics import Fact, Shown
+from equipage import generators
+from equipage.core.diagnostics import Code, Shown
 from equipage.core.frozen import frozen
 from equipage.core.path import Path
-from equipage.directives import codes, find_directives
+from equipage.directives import Directive, Expansion, Node, codes
 from equipage.generators import Buffered, Generator, GeneratorLimits, Streamed, build
-from equipage.loading.session import Session
-from equipage.loading.tree import HOLE, Tree, graft
+from equipage.generators.codes import CODES as GENERATOR_CODES
+from equipage.loading.tree import HOLE, Tree, walk
 
 KEY = "$generate"
 #: For a configuration that was checked before, in another process.
@@ -29,7 +30,7 @@ _NO_LIMITS = GeneratorLimits(2**64, 2**64, 2**64)
 class Generated(msgspec.Struct, frozen=True, eq=False, dict=True, rename={"params": KEY}):
     """A payload to be made later. Equal to every other that makes the same bytes.
 
-    `params` is what stands under `$generate`, defaults left out and sizes as numbers.
+    `params` is the value of `$generate`, defaults left out and sizes as numbers.
     """
 
     made_by_directive: ClassVar[str] = "a payload from `$generate`"
@@ -74,75 +75,39 @@ class Generated(msgspec.Struct, frozen=True, eq=False, dict=True, rename={"param
         return hash(self.generator)
 
 
-class GenerateSettings(msgspec.Struct, frozen=True):
-    """What a kind decides about payloads."""
+class Generate(Directive):
+    """What a kind decides about payloads, and the payloads of one load: equal ones are one."""
+
+    key: ClassVar[str] = KEY
+    codes: ClassVar[tuple[Code, ...]] = (*codes.GENERATE_CODES, *GENERATOR_CODES)
 
     limits: GeneratorLimits
-    #: what may stand at a path: a payload, free-form data that is left as it is, or neither
+    #: what a path is for: `text`, other payloads, or `free` data, where the mapping stays as it is
     slot: Callable[[Path], str]
+    known: dict[Generator, Generated] = msgspec.field(default_factory=dict)
 
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        return generators.schema()
 
-def plan_payloads(
-    tree: Tree, session: Session, settings: GenerateSettings
-) -> tuple[Tree, list[Fact]]:
-    """The tree with every `$generate` checked, and replaced by a payload where one may stand."""
-    planner = _Planner(settings)
-    parts: dict[Path, Tree] = {}
-    for path in find_directives(tree.value, KEY, session.documents):
-        value = planner.expand(path, _at(tree.value, path))
-        parts[path] = Tree(value, tree.at(path).origins)
-    return graft(tree, parts), planner.facts
-
-
-def _at(value: Any, path: Path) -> dict[str, Any]:
-    for step in path:
-        value = value[step]
-    found: dict[str, Any] = value
-    return found
-
-
-def _has_hole(params: Any) -> bool:
-    stack = [params]
-    while stack:
-        node = stack.pop()
-        if node is HOLE:
-            return True
-        if isinstance(node, dict):
-            stack.extend(node.values())
-        elif isinstance(node, list):
-            stack.extend(node)
-    return False
-
-
-class _Planner:
-    """The payloads of one load: equal ones are one."""
-
-    def __init__(self, settings: GenerateSettings) -> None:
-        self.settings = settings
-        self.facts: list[Fact] = []
-        self.known: dict[Generator, Generated] = {}
-
-    def expand(self, path: Path, node: dict[str, Any]) -> Any:
-        """What one `$generate` mapping becomes: a payload, itself where data may be anything, or a hole."""
-        params = node[KEY]
-        if _has_hole(params):
-            return HOLE  # told where it was made
-        generator, facts = build(params, self.settings.limits, (*path, KEY))
-        self.facts += facts
-        slot = self.settings.slot(path)
+    def expand(self, node: Node, expansion: Expansion) -> Tree:
+        if any(value is HOLE for _, value in walk(node.reference)):
+            return node.hole()
+        at, facts = node.path + node.at, expansion.facts
+        generator, found = build(node.reference, self.limits, at)
+        facts += found
+        slot = self.slot(node.path)
         if slot == "free":
-            self.facts.append(codes.GENERATE_IN_DATA.at((*path, KEY), part="key"))
-            return HOLE if generator is None else node
-        for name in node:
+            facts.append(codes.GENERATE_IN_DATA.at(at, part="key"))
+            return node.hole() if generator is None else node.tree
+        for name in node.value:
             if name != KEY:
                 said: dict[str, Any] = {"directive": KEY, "key": Shown(name), "advice": "remove it"}
-                self.facts.append(codes.DIRECTIVE_SIBLINGS.at((*path, name), part="key", **said))
+                facts.append(codes.DIRECTIVE_SIBLINGS.at((*node.path, name), part="key", **said))
         if generator is None:
-            return HOLE
+            return node.hole()
         if slot == "text" and not generator.produces_text:
-            self.facts.append(
-                codes.GENERATE_BINARY_TEXT.at((*path, KEY), part="key", type=generator.type)
-            )
+            facts.append(codes.GENERATE_BINARY_TEXT.at(at, part="key", type=generator.type))
         if generator not in self.known:
             self.known[generator] = Generated.by(generator)
-        return self.known[generator]
+        return Tree(self.known[generator], node.tree.origins)

@@ -59,7 +59,8 @@ class HeaderStyle(msgspec.Struct, frozen=True):
     known: Collection[str] = ()  #: the names of fields, to tell an entry from a line of text
     forgiving: bool = False  #: whether the tools read a header that is not YAML line by line
     optional: bool = False  #: whether a file without a header is as good as one with it
-    passes_over: bool = False  #: whether the tools ignore a file that does not start with a fence
+    #: whether the tools ignore a file that does not start with a fence
+    ignores_headerless: bool = False
 
 
 # The header and the body of a file.
@@ -100,7 +101,7 @@ def _without(
     span = Span(source, *found.range)
     fences = " or ".join(each for fence, each in _FENCES.items() if fence in style.grammar.fences)
     fact = _NO_HEADER[found.reason].at(span=span, what=style.what, fences=fences)
-    if not style.optional and (attempted or not style.passes_over):
+    if not style.optional and (attempted or not style.ignores_headerless):
         return None, [fact]
     facts: list[Fact] = []
     if attempted:

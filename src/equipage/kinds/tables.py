@@ -27,6 +27,7 @@ class Field(msgspec.Struct, frozen=True):
     """One field that a tool reads."""
 
     name: str
+    meaning: str = ""  #: what it does, for people who write such files
     type: Any = str
     #: `error`: the tool ignores a file without the field; `warning`: it reads the file, to little
     #: use
@@ -36,8 +37,6 @@ class Field(msgspec.Struct, frozen=True):
     split: str | None = None  #: characters at which text is split into a list
     refers: Sort | None = None  #: what its entries name
     instead: Names = ()  #: what people write instead, which the tool does not read
-    #: the tools that read the field, where the table serves several; empty: all of them
-    of: Names = ()
 
 
 class NameRule(msgspec.Struct, frozen=True):
@@ -65,7 +64,7 @@ class Convention(msgspec.Struct, frozen=True):
     sort: str = "agent"  #: what `list` calls it
     header_optional: bool = False  #: whether the tool also reads files without a header
     #: whether the tool ignores Markdown files in its folder that do not start with a header
-    passes_over: bool = False
+    ignores_headerless: bool = False
     forgiving: bool = False  #: whether the tool reads a header that is not YAML line by line
     #: severity of a key that is in no table; None: such keys have a meaning, for example to the
     #: provider of the model

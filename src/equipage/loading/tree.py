@@ -220,13 +220,14 @@ def levels(value: Any) -> Iterator[list[Any]]:
 
     A part that occurs several times in a level comes once: aliases must not make the walk grow.
     """
-    level = [value] if isinstance(value, dict | list | tuple) else []
+    containers = (dict, list, tuple)
+    level = [value] if isinstance(value, containers) else []
     while level:
         yield level
         inner: dict[int, Any] = {}
         for node in level:
             for child in node.values() if isinstance(node, dict) else node:
-                if isinstance(child, dict | list | tuple):
+                if isinstance(child, containers):
                     inner[id(child)] = child
         level = list(inner.values())
 
@@ -236,8 +237,8 @@ def is_deeper(value: Any, limit: int) -> bool:
     return next(islice(levels(value), limit + 1, None), None) is not None
 
 
-def find(value: Any, key: str) -> list[Path]:
-    """The paths of the outermost mappings that hold `key`, in document order.
+def find(value: Any, test: Callable[[dict[str, Any]], bool]) -> list[Path]:
+    """The paths of the outermost mappings that pass a test, in document order.
 
     Paths are built only for what is found: the walk itself carries links to the step before.
     """
@@ -245,21 +246,15 @@ def find(value: Any, key: str) -> list[Path]:
     stack: list[tuple[Any, Any]] = [(value, None)]
     while stack:
         node, link = stack.pop()
-        if node.__class__ is dict:
-            if key in node:
+        pairs: Iterable[tuple[str | int, Any]] = ()
+        if isinstance(node, dict):
+            if test(node):
                 found.append(_steps(link))
                 continue
-            stack.extend(
-                (child, (link, step))
-                for step, child in reversed(node.items())
-                if child.__class__ in (dict, list)
-            )
-        elif node.__class__ is list:
-            stack.extend(
-                (node[step], (link, step))
-                for step in range(len(node) - 1, -1, -1)
-                if node[step].__class__ in (dict, list)
-            )
+            pairs = reversed(node.items())
+        elif isinstance(node, list):
+            pairs = zip(range(len(node) - 1, -1, -1), reversed(node), strict=True)
+        stack += [(child, (link, step)) for step, child in pairs if isinstance(child, dict | list)]
     return found
 
 

@@ -1,1 +1,1 @@
-"""Findings to text: one module per format. Nothing here prints."""
+"""Values to text: one module per format. Nothing here prints."""

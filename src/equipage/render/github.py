@@ -1,7 +1,8 @@
 """Workflow commands of GitHub Actions: each finding becomes an annotation at its line.
 
-A command is one line, `::error file=…,line=…::message`. Whatever could end the line, a property or the properties
-is escaped, so that no text or name of a checked file can start a command of its own, or act on a terminal.
+A command is one line, `::error file=…,line=…::message`. Everything that could end the line, a
+property or the properties is escaped, so that no text or name of a checked file can start a command
+of its own, or act on a terminal.
 """
 
 from __future__ import annotations
@@ -17,32 +18,33 @@ _COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "note"
 
 
 def render(report: Report, *, prefix: str = "") -> Iterator[str]:
-    """One line for each finding. `prefix` is the way from the root of the repository to where the run started."""
+    """One line for each finding.
+
+    `prefix` is the path from the root of the repository to the working directory.
+    """
     return (command(each, prefix) for each in report.diagnostics)
 
 
 def command(each: Diagnostic, prefix: str = "") -> str:
-    properties = {"title": f"equipage: {each.code}"} if each.name is None else _place(each, prefix)
+    properties = {**_place(each, prefix), "title": f"equipage: {each.code}"}
     listed = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
     message = each.message if each.help is None else f"{each.message}\n{each.help}"
     return f"::{_COMMANDS[each.severity]} {listed}::{_data(message)}\n"
 
 
 def _place(each: Diagnostic, prefix: str) -> dict[str, object]:
-    assert each.name is not None
-    properties: dict[str, object] = {"file": posixpath.join(prefix, _name(each.name))}
+    if each.name is None:
+        return {}
+    # Line ends in a name have an escape of their own; other control characters are made visible.
+    name = "".join(letter if letter in "\r\n" else visible(letter) for letter in each.name)
+    properties: dict[str, object] = {"file": posixpath.join(prefix, name)}
     if each.span is not None:
         line, column = each.span.source.position(each.span.start)
         end_line, end_column = each.span.source.position(each.span.end)
         properties |= {"line": line, "endLine": end_line}
-        if line == end_line:  # columns count only within one line
+        if line == end_line:  # GitHub reads columns only within one line
             properties |= {"col": column, "endColumn": end_column}
-    return {**properties, "title": f"equipage: {each.code}"}
-
-
-def _name(name: str) -> str:
-    """A name without what acts on a terminal; line ends have an escape of their own."""
-    return "".join(each if each in "\r\n" else visible(each) for each in name)
+    return properties
 
 
 def _data(text: str) -> str:

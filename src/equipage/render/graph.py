@@ -1,13 +1,18 @@
-"""Graphs as text for other programs: Mermaid and DOT. Pictures are made in `svg`."""
+"""Graphs as text for other programs: Mermaid for Markdown pages, DOT for Graphviz."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 
 from equipage.core.text import visible
-from equipage.render.svg import svg
-from equipage.views.graph import Edge, Graph, Node
+from equipage.views.graph import Edge, Graph
+
+#: How findings word a reference, and a word short enough for the label of an arrow.
+_SHORT = {
+    "included from here": "includes",
+    "read from here": "reads",
+    "referenced from here": "refers to",
+}
 
 
 def mermaid(graph: Graph) -> str:
@@ -16,24 +21,20 @@ def mermaid(graph: Graph) -> str:
     lines = ["flowchart LR"]
     for node in graph.nodes:
         label = _mermaid(node.name) + (f"<br/>{_mermaid(node.kind)}" if node.kind else "")
-        lines.append(f'  {numbers[node.name]}["{label}"]{_class(node)}')
-    lines += [
-        f'  {numbers[edge.source]} -->|"{_mermaid(label_of(edge))}"| {numbers[edge.target]}'
-        for edge in graph.edges
-    ]
+        style = ":::bad" if not node.ok else ":::root" if node.kind else ""
+        lines.append(f'  {numbers[node.name]}["{label}"]{style}')
+    for edge in graph.edges:
+        label = _mermaid(_label(edge))
+        lines.append(f'  {numbers[edge.source]} -->|"{label}"| {numbers[edge.target]}')
     lines += ["  classDef root stroke-width:3px", "  classDef bad stroke:#c0392b,stroke-width:3px"]
     return "\n".join(lines) + "\n"
 
 
-def _class(node: Node) -> str:
-    return ":::bad" if not node.ok else ":::root" if node.kind else ""
-
-
 def _mermaid(text: str) -> str:
-    """Mermaid reads entities between `#` and `;`, and little else is safe inside quotes."""
-    safe = visible(text)
+    """Text inside quotes. Mermaid reads entities between `#` and `;`, and little else is safe."""
     return "".join(
-        each if each.isalnum() or each in " ./-_,:=+()@~" else f"#{ord(each)};" for each in safe
+        each if each.isalnum() or each in " ./-_,:=+()@~" else f"#{ord(each)};"
+        for each in visible(text)
     )
 
 
@@ -46,12 +47,10 @@ def dot(graph: Graph) -> str:
     ]
     for node in graph.nodes:
         label = node.name + (f"\n{node.kind}" if node.kind else "")
-        marks = "".join(
-            [", penwidth=2" if node.kind else "", ', color="#c0392b"' if not node.ok else ""]
-        )
-        lines.append(f"  {_dot(node.name)} [label={_dot(label)}{marks}];")
+        marks = (", penwidth=2" if node.kind else "") + ("" if node.ok else ', color="#c0392b"')
+        lines.append(f"  {_dot(node.name)} [label={_dot_label(label)}{marks}];")
     lines += [
-        f"  {_dot(edge.source)} -> {_dot(edge.target)} [label={_dot(label_of(edge))}];"
+        f"  {_dot(edge.source)} -> {_dot(edge.target)} [label={_dot_label(_label(edge))}];"
         for edge in graph.edges
     ]
     return "\n".join([*lines, "}"]) + "\n"
@@ -61,21 +60,10 @@ def _dot(text: str) -> str:
     return json.dumps("\n".join(map(visible, text.split("\n"))), ensure_ascii=False)
 
 
-#: What our directives call themselves in findings, in as few words as fit an arrow.
-_SHORT = {
-    "included from here": "includes",
-    "read from here": "reads",
-    "referenced from here": "refers to",
-}
+def _dot_label(text: str) -> str:
+    return _dot(text.replace("&", "&amp;"))  # Graphviz reads entities in labels, not in names
 
 
-def label_of(edge: Edge) -> str:
+def _label(edge: Edge) -> str:
     how = _SHORT.get(edge.how, edge.how.removesuffix(" from here"))
     return how if edge.count == 1 else f"{how} ×{edge.count}"
-
-
-RENDERERS: dict[str, Callable[[Graph], str]] = {
-    "mermaid": mermaid,
-    "dot": dot,
-    "svg": lambda graph: svg(graph, label_of),
-}

@@ -1,4 +1,4 @@
-"""`--output-format json`: one object, the same from release to release."""
+"""`--output-format json`: one object, whose shape is stable from release to release."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from equipage._version import __version__
-from equipage.core.diagnostics import Diagnostic, Edit, Label
+from equipage.core.diagnostics import Diagnostic, Fix
 from equipage.core.source import Span
 from equipage.core.text import visible_json
 from equipage.workspace.report import Report
@@ -17,13 +17,12 @@ def render(report: Report, *, fixed: int | None = None) -> str:
 
 
 def written(value: Any) -> str:
-    """Data as JSON that people may read on a terminal: what cannot be seen is escaped, which changes nothing."""
+    """JSON that is safe on a terminal: invisible characters are escaped, which changes no value."""
     return visible_json(json.dumps(value, ensure_ascii=False, indent=1)) + "\n"
 
 
 def to_dict(report: Report, *, fixed: int | None = None) -> dict[str, Any]:
-    """The report as plain data, in the documented shape; with the number of `fixed` findings after a run that
-    fixed some."""
+    """The report as plain data, in the documented shape; after `--fix` with the number `fixed`."""
     return {
         "version": 1,
         "equipage": __version__,
@@ -49,7 +48,6 @@ def to_dict(report: Report, *, fixed: int | None = None) -> dict[str, Any]:
 
 
 def diagnostic_to_dict(each: Diagnostic) -> dict[str, Any]:
-    fix = each.fix
     return {
         "code": each.code,
         "severity": each.severity,
@@ -60,15 +58,17 @@ def diagnostic_to_dict(each: Diagnostic) -> dict[str, Any]:
         "count": each.count,
         "url": each.url,
         "help": each.help,
-        "fix": None
-        if fix is None
-        else {
-            "message": fix.message,
-            "safe": fix.safe,
-            "edits": [_edit(edit) for edit in fix.edits],
-        },
-        "related": [_label(label) for label in each.related],
+        "fix": None if each.fix is None else _fix(each.fix),
+        "related": [
+            {**_place(label.span), "path": label.path, "message": label.message}
+            for label in each.related
+        ],
     }
+
+
+def _fix(fix: Fix) -> dict[str, Any]:
+    edits = [{**_place(edit.span), "text": edit.text} for edit in fix.edits]
+    return {"message": fix.message, "safe": fix.safe, "edits": edits}
 
 
 def _place(span: Span | None, file: str | None = None) -> dict[str, Any]:
@@ -83,11 +83,3 @@ def _place(span: Span | None, file: str | None = None) -> dict[str, Any]:
         "end_line": end_line,
         "end_column": end_column,
     }
-
-
-def _edit(edit: Edit) -> dict[str, Any]:
-    return {**_place(edit.span), "text": edit.text}
-
-
-def _label(label: Label) -> dict[str, Any]:
-    return {**_place(label.span), "path": label.path, "message": label.message}

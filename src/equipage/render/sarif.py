@@ -1,8 +1,8 @@
 """SARIF 2.1.0, for code scanning.
 
-Places are in code points, as everywhere in equipage. Files are named relative to where the run started, so that a log
-is the same on every machine. Text of the checked files cannot become a link in a viewer: a message in which
-`[…](…)` occurs has the bracket escaped, as the standard says.
+Positions count code points, as everywhere in equipage. File names are relative to the working
+directory, so that a log is the same on every machine. Text of a checked file cannot become a link
+in a viewer: in a message with `[…](…)` the bracket is escaped, as the standard says.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from urllib.parse import quote
 from equipage._version import __version__
 from equipage.core import codes as core_codes
 from equipage.core.codes import BLOCKING
-from equipage.core.diagnostics import Code, Diagnostic, Fix, Label
+from equipage.core.diagnostics import Code, Diagnostic, Fix
 from equipage.core.source import Span
 from equipage.render.json import written
 from equipage.workspace.report import Report
@@ -37,26 +37,20 @@ def to_dict(report: Report, codes: Mapping[str, Code]) -> dict[str, Any]:
     """The report as a SARIF log; `codes` explains the findings."""
     used = sorted({each.code for each in report.diagnostics})
     prints = _fingerprints(report.diagnostics)
+    succeeded = all(each.code != core_codes.INTERNAL_ERROR for each in report.diagnostics)
+    driver = {
+        "name": "equipage",
+        "version": __version__,
+        "semanticVersion": __version__,
+        "rules": [_rule(name, codes.get(name)) for name in used],
+    }
     run = {
-        "tool": {
-            "driver": {
-                "name": "equipage",
-                "version": __version__,
-                "semanticVersion": __version__,
-                "rules": [_rule(name, codes.get(name)) for name in used],
-            }
-        },
+        "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "originalUriBaseIds": {
             BASE: {"description": {"text": "The folder that equipage was started in."}}
         },
-        "invocations": [
-            {
-                "executionSuccessful": all(
-                    each.code != core_codes.INTERNAL_ERROR for each in report.diagnostics
-                )
-            }
-        ],
+        "invocations": [{"executionSuccessful": succeeded}],
         "results": [
             _result(each, used.index(each.code), fingerprint)
             for each, fingerprint in zip(report.diagnostics, prints, strict=True)
@@ -65,48 +59,44 @@ def to_dict(report: Report, codes: Mapping[str, Code]) -> dict[str, Any]:
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-# --------------------------------------------------------------------------------------------------- rules
-
-
 def _rule(name: str, code: Code | None) -> dict[str, Any]:
     if code is None:
         return {"id": name}
     about = code.words.about.replace("{{", "{").replace("}}", "}")
-    silence = f"\n\nTo silence it on one line, write `equipage: ignore[{name}]` in a comment there."
-    advice = about if name in BLOCKING else about + silence
+    ignore = f"\n\nTo ignore it on one line, write `equipage: ignore[{name}]` in a comment there."
+    advice = about if name in BLOCKING else about + ignore
+    # The message without its values: an ellipsis takes the place of each.
+    parts = string.Formatter().parse(code.words.message)
+    pieces = (text + ("" if value is None else "…") for text, value, _, _ in parts)
     return {
         "id": name,
         "name": "".join(word.capitalize() for word in name.split("-")),
-        "shortDescription": {"text": _without_values(code.words.message)},
+        "shortDescription": {"text": "".join(pieces)},
         "fullDescription": {"text": about},
         "help": {"text": advice, "markdown": advice},
         "defaultConfiguration": {"level": code.severity},
     }
 
 
-def _without_values(template: str) -> str:
-    """A sentence with an ellipsis for each value it would name."""
-    parts = string.Formatter().parse(template)
-    return "".join(text + ("…" if name is not None else "") for text, name, _, _ in parts)
-
-
-# ------------------------------------------------------------------------------------------------- results
-
-
 def _result(each: Diagnostic, rule: int, fingerprint: str) -> dict[str, Any]:
     text = each.message if each.help is None else f"{each.message}\n{each.help}"
+    location = _location(each)
     result: dict[str, Any] = {
         "ruleId": each.code,
         "ruleIndex": rule,
         "level": each.severity,
         "message": {"text": _plain(text)},
-        "locations": [location] if (location := _location(each)) else [],
+        "locations": [location] if location else [],
         "partialFingerprints": {"equipage/v1": fingerprint},
     }
     if each.count > 1:
         result["occurrenceCount"] = each.count
     related = [
-        _related(label, number)
+        {
+            "id": number,
+            "message": {"text": _plain(label.message)},
+            "physicalLocation": _physical(label.span),
+        }
         for number, label in enumerate(each.related, 1)
         if label.span is not None
     ]
@@ -117,7 +107,7 @@ def _result(each: Diagnostic, rule: int, fingerprint: str) -> dict[str, Any]:
     return result
 
 
-def _location(each: Diagnostic) -> dict[str, Any] | None:
+def _location(each: Diagnostic) -> dict[str, Any]:
     location: dict[str, Any] = {}
     if each.span is not None:
         location["physicalLocation"] = _physical(each.span)
@@ -125,16 +115,7 @@ def _location(each: Diagnostic) -> dict[str, Any] | None:
         location["physicalLocation"] = {"artifactLocation": _artifact(each.file)}
     if each.path:
         location["logicalLocations"] = [{"fullyQualifiedName": each.path}]
-    return location or None
-
-
-def _related(label: Label, number: int) -> dict[str, Any]:
-    assert label.span is not None
-    return {
-        "id": number,
-        "message": {"text": _plain(label.message)},
-        "physicalLocation": _physical(label.span),
-    }
+    return location
 
 
 def _physical(span: Span) -> dict[str, Any]:
@@ -148,11 +129,11 @@ def _region(span: Span) -> dict[str, int]:
 
 
 def _artifact(name: str) -> dict[str, str]:
-    """A file as a URI: relative to the start of the run, or absolute if it lies elsewhere."""
+    """A file as a URI: relative to the working directory, or absolute if it is outside."""
     escaped = quote(os.fsencode(name), safe="/")
     if name.startswith("/"):
         return {"uri": f"file://{escaped}"}
-    if re.match(r"[A-Za-z]:/", name):
+    if re.match(r"[A-Za-z]:/", name):  # a drive of Windows
         return {"uri": f"file:///{name[0]}:{quote(os.fsencode(name[2:]), safe='/')}"}
     return {"uri": escaped, "uriBaseId": BASE}
 
@@ -169,18 +150,19 @@ def _fix(fix: Fix) -> dict[str, Any]:
 
 
 def _plain(text: str) -> str:
-    """Text that no viewer takes for a link."""
+    """Text that no viewer reads as a link."""
     return text.replace("](", "\\](")
 
 
 def _fingerprints(diagnostics: Sequence[Diagnostic]) -> Iterable[str]:
-    """What makes each finding the same in the next run, wherever its line has moved: code, file, path, and the text
-    it is about; equal ones are numbered."""
+    """What identifies each finding in the next run, even if its line has moved.
+
+    That is its code, file and path, and the text it is about; equal ones are numbered.
+    """
     seen: dict[str, int] = {}
     for each in diagnostics:
         about = each.span.text().strip() if each.span is not None else ""
         parts = "\0".join((each.code, each.name or "", each.pointer, about))
         number = seen[parts] = seen.get(parts, 0) + 1
-        yield hashlib.sha256(f"{parts}\0{number}".encode("utf-8", "surrogateescape")).hexdigest()[
-            :32
-        ]
+        data = f"{parts}\0{number}".encode("utf-8", "surrogateescape")
+        yield hashlib.sha256(data).hexdigest()[:32]

@@ -1,4 +1,4 @@
-"""For people: each finding with the line it is about, the places behind it, and what to do.
+"""Text for people: findings with the line they are about, changes of values, and tables.
 
 ```text
 error[wrong-type]: expected text, found the number 5
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from difflib import unified_diff
 from typing import Any
@@ -34,10 +35,14 @@ _COLOURS: dict[str, str] = {
     "bold": "1",
     "help": "32",
 }
-#: A line longer than the terminal is cut around the place it is shown for.
-#: Characters of a line that are looked at: more than any terminal has columns.
+#: A line may be as long as a file; no terminal has this many columns.
 _MOST_SHOWN = 2_000
+#: A line that is too long is cut, but this much stays before the marked part.
 _MARGIN = 12
+#: The lines of a change are indented by this much, and a value is shown to this many lines.
+_INDENT, _MOST_LINES = "      ", 12
+#: The space between the columns of a table, and the width that no column is cut below.
+_GAP, _NARROWEST = 2, 6
 
 
 class Style:
@@ -57,9 +62,8 @@ def render(
 ) -> Iterator[str]:
     """The report, piece by piece: every finding, then the summary."""
     for each in report.diagnostics:
-        if quiet and each.severity != "error":
-            continue
-        yield finding(each, style) + "\n"
+        if not quiet or each.severity == "error":
+            yield finding(each, style) + "\n"
     if fixed is not None:
         yield f"{_plural(fixed, 'finding')} fixed\n"
     yield summary(report, style, quiet=quiet)
@@ -67,55 +71,51 @@ def render(
 
 def finding(each: Diagnostic, style: Style) -> str:
     """One finding as a block of lines."""
+    spans = (each.span, *(label.span for label in each.related))
+    gutter = len(str(max((span.line for span in spans if span is not None), default=1)))
+    code = style.paint(each.severity, f"{each.severity}[{each.code}]")
     times = f" (×{each.count})" if each.count > 1 else ""
-    head = style.paint(each.severity, f"{each.severity}[{each.code}]") + style.paint(
-        "bold", f": {each.message}"
-    )
-    numbers = [
-        span.line
-        for span in (each.span, *(label.span for label in each.related))
-        if span is not None
-    ]
-    gutter = len(str(max(numbers, default=1)))
-    lines = [head + times, *_frame(each, gutter, style)]
+    lines = [code + style.paint("bold", f": {each.message}") + times]
+    lines += _frame(each, gutter, style)
     for label in each.related:
         lines += _related(label, gutter, style)
     margin = " " * (gutter + 2)
+    bullet = f"{margin}{style.paint('place', '=')}"
     if each.help:
         first, *rest = each.help.split("\n")
-        lines.append(f"{margin}{style.paint('place', '=')} {style.paint('help', 'help')}: {first}")
+        lines.append(f"{bullet} {style.paint('help', 'help')}: {first}")
         lines += [f"{margin}        {line}" for line in rest]
     if each.fix is not None:
         kind = "fix" if each.fix.safe else "unsafe fix"
-        lines.append(
-            f"{margin}{style.paint('place', '=')} {style.paint('help', kind)}: {each.fix.message}"
-        )
+        lines.append(f"{bullet} {style.paint('help', kind)}: {each.fix.message}")
     return "\n".join(lines) + "\n"
 
 
 def _frame(each: Diagnostic, gutter: int, style: Style) -> Iterator[str]:
     arrow = style.paint("place", " " * (gutter + 1) + "-->")
-    if each.span is None:
-        if each.name:
-            yield f"{arrow} {visible(each.name)}"
-        return
-    yield f"{arrow} {visible(each.span.source.name)}:{each.span.line}:{each.span.column}"
-    bar = style.paint("place", "|")
-    yield f"{' ' * gutter}  {bar}"
-    yield from excerpt(each.span, "^", gutter, style, each.severity)
+    if each.span is not None:
+        yield f"{arrow} {_position(each.span)}"
+        yield f"{' ' * gutter}  {style.paint('place', '|')}"
+        yield from excerpt(each.span, "^", gutter, style, each.severity)
+    elif each.name:
+        yield f"{arrow} {visible(each.name)}"
 
 
 def _related(label: Label, gutter: int, style: Style) -> Iterator[str]:
     if label.span is None:
         yield f"{' ' * gutter}  {style.paint('place', '=')} {label.message}"
         return
-    place = f"{visible(label.span.source.name)}:{label.span.line}:{label.span.column}"
-    yield f"{style.paint('place', ' ' * (gutter + 1) + ':::')} {place} {label.message}"
+    mark = style.paint("place", " " * (gutter + 1) + ":::")
+    yield f"{mark} {_position(label.span)} {label.message}"
     yield from excerpt(label.span, "-", gutter, style, "place")
 
 
+def _position(span: Span) -> str:
+    return f"{visible(span.source.name)}:{span.line}:{span.column}"
+
+
 def excerpt(span: Span, mark: str, gutter: int, style: Style, role: str) -> Iterator[str]:
-    """The line a span starts on, and marks below what it covers of it."""
+    """The line that a span starts on, and marks below the part it covers."""
     number, column = span.source.position(span.start)
     line = span.source.line(number)
     end = min(column - 1 + max(1, span.end - span.start), max(len(line), column))
@@ -126,22 +126,22 @@ def excerpt(span: Span, mark: str, gutter: int, style: Style, role: str) -> Iter
 
 
 def _window(line: str, start: int, end: int, width: int) -> tuple[str, int, int]:
-    """The part of a line that fits, made safe to print, with the marks' offset and length in columns."""
+    """The part of a line that fits, safe to print; the offset and the length of its marks."""
     width = max(16, width)
-    end = min(end, start + _MOST_SHOWN)  # a line may be as long as a file
+    end = min(end, start + _MOST_SHOWN)
     low = 0
     if end > _MOST_SHOWN or cells(line[:end]) > width:
         low = max(0, min(start - min(_MARGIN, width // 3), len(line) - width))
     before = ("…" if low else "") + _printable(line[low:start])
     marked = _printable(line[start:end])
+    # No character is wider than four columns, a tab, so this is enough to fill the line.
     text = before + marked + _printable(line[end : low + 4 * width])
-    shown = cut(text, width)
     offset = cells(before)
-    return shown, offset, max(1, min(cells(marked), width - offset))
+    return cut(text, width), offset, max(1, min(cells(marked), width - offset))
 
 
 def cut(text: str, width: int) -> str:
-    """A text, or as much of it as fits with a sign that there is more."""
+    """The text, or as much of it as fits with an ellipsis."""
     used = fits = 0
     for number, each in enumerate(text):
         used += cells(each)
@@ -165,18 +165,19 @@ def cells(text: str) -> int:
 
 
 def summary(report: Report, style: Style, *, quiet: bool = False) -> str:
-    """The last line: how much was found in how much."""
-    errors, warnings = len(report.errors), 0 if quiet else len(report.warnings)
-    notes = 0 if quiet else len(report.notes)
-    counts = [(errors, "error"), (warnings, "warning"), (notes, "note")]
-    found = ", ".join(style.paint(word, _plural(number, word)) for number, word in counts if number)
+    """The last line: how many findings in how many files."""
+    shown = [each for each in report.diagnostics if not quiet or each.severity == "error"]
+    counts = Counter(each.severity for each in shown)
+    found = ", ".join(
+        style.paint(word, _plural(counts[word], word))
+        for word in ("error", "warning", "note")
+        if counts[word]
+    )
     if not found:
         nothing = "no errors" if report.diagnostics else "nothing"
         return f"{_plural(len(report.files), 'file')} checked, {nothing} found\n"
-    bad = {each.name for each in report.diagnostics if not quiet or each.severity == "error"} - {
-        None
-    }
-    # What no check can look into, such as a folder that cannot be read, is told but is no file of the report.
+    bad = {each.name for each in shown} - {None}
+    # A finding may be about something that is not a file of the report: an unreadable folder.
     total = bad | {each.path for each in report.files}
     return f"{found} in {len(bad)} of {_plural(len(total), 'file')}\n"
 
@@ -185,32 +186,24 @@ def _plural(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
-# --- changes -----------------------------------------------------------------------------------
-# One change of a value in lines that people read: what it was, what it is.
-
-_INDENT = "      "
-#: A value that came or went as a whole is shown to this many lines.
-_MOST_LINES = 12
+# Changes of values: what they were, and what they are.
 
 
 def lines_of(change: Change, style: Style) -> Iterator[str]:
-    """The lines below the head of a change, with `-` and `+` before them."""
+    """The lines below the head of a change, marked with `-` and `+`."""
+    before, after = change.before, change.after
     if change.how == "reordered":
-        yield from _marked("-", [", ".join(map(str, change.before))], style)
-        yield from _marked("+", [", ".join(map(str, change.after))], style)
-    elif change.how == "added":
-        yield from _marked("+", _shown(change.after), style)
-    elif change.how == "removed":
-        yield from _marked("-", _shown(change.before), style)
-    elif (
-        isinstance(change.before, str)
-        and isinstance(change.after, str)
-        and "\n" in change.before + change.after
-    ):
-        yield from _text(change.before, change.after, style)
-    else:
-        yield from _marked("-", _shown(change.before), style)
-        yield from _marked("+", _shown(change.after), style)
+        yield from _marked("-", [", ".join(map(str, before))], style)
+        yield from _marked("+", [", ".join(map(str, after))], style)
+        return
+    are_texts = isinstance(before, str) and isinstance(after, str)
+    if change.how == "changed" and are_texts and "\n" in before + after:
+        yield from _text(before, after, style)
+        return
+    if change.how != "added":
+        yield from _marked("-", _shown(before), style)
+    if change.how != "removed":
+        yield from _marked("+", _shown(after), style)
 
 
 def _shown(value: Any) -> list[str]:
@@ -225,12 +218,11 @@ def _shown(value: Any) -> list[str]:
 
 
 def _text(before: str, after: str, style: Style) -> Iterator[str]:
-    """Texts of many lines: the lines that differ, with one line around them."""
+    """The lines in which two texts differ, with one line around them."""
     found = unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)
-    for line in list(found)[2:]:
-        if line.startswith("@@"):
-            continue
-        yield from _marked(line[0], [line[1:]], style)
+    for line in list(found)[2:]:  # after the names of the files
+        if not line.startswith("@@"):
+            yield from _marked(line[0], [line[1:]], style)
 
 
 def _marked(mark: str, lines: list[str], style: Style) -> Iterator[str]:
@@ -240,37 +232,31 @@ def _marked(mark: str, lines: list[str], style: Style) -> Iterator[str]:
         yield f"{_INDENT}{style.paint(role, text) if role else text}".rstrip()
 
 
-# --- table -------------------------------------------------------------------------------------
-# Tables for people: columns as wide as they must be and as narrow as the terminal.
-
-_GAP = 2
-#: No column is squeezed below this.
-_NARROWEST = 6
+# Tables: columns as wide as their content, or as the terminal allows.
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], style: Style) -> str:
-    """Rows under a head. Columns that are empty in every row are left out; what is too wide is cut, the widest
-    column first."""
+    """Rows under a head. Empty columns are left out; if they do not fit, the widest is cut."""
     shown = [number for number in range(len(head)) if any(row[number] for row in rows)]
     lines = [[visible(row[number]) for number in shown] for row in (head, *rows)]
-    wanted = [max(cells(line[number]) for line in lines) for number in range(len(shown))]
-    widths = _fitted(wanted, style.width) if style.cuts else wanted
+    widths = [max(cells(line[number]) for line in lines) for number in range(len(shown))]
+    if style.cuts:
+        _fit(widths, style.width)
     first, *rest = (_line(line, widths) for line in lines)
     return "".join(f"{line}\n" for line in (style.paint("bold", first), *rest))
 
 
-def _fitted(widths: list[int], room: int) -> list[int]:
-    widths = list(widths)
+def _fit(widths: list[int], room: int) -> None:
+    """Narrow the widest column until all of them fit."""
     while widths and sum(widths) + _GAP * (len(widths) - 1) > room:
         widest = max(range(len(widths)), key=widths.__getitem__)
         if widths[widest] <= _NARROWEST:
             break
         widths[widest] -= 1
-    return widths
 
 
 def _line(line: Sequence[str], widths: Sequence[int]) -> str:
-    fields = (cut(field, width) for field, width in zip(line, widths, strict=True))
+    fields = [cut(field, width) for field, width in zip(line, widths, strict=True)]
     padded = (
         field + " " * (width - cells(field)) for field, width in zip(fields, widths, strict=True)
     )

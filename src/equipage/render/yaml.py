@@ -1,7 +1,7 @@
 """Plain values as YAML that people like to read, and that reads back as the same values.
 
-Text is written plain where it can be, as a literal block where it has lines, and in double quotes with
-escapes wherever anything else could be misread. Comments can stand behind any scalar.
+Text is written plain where possible, as a literal block if it has several lines, and in double
+quotes with escapes where anything else could be misread. Any scalar can have a comment.
 """
 
 from __future__ import annotations
@@ -17,13 +17,15 @@ from equipage.core.text import visible
 from equipage.syntax.yaml.scalars import resolve_plain
 
 _INDENT = "  "
-#: libyaml gives up on a key without `?` that is longer than this.
+#: libyaml does not read a key without `?` that is longer than this.
 _LONGEST_KEY = 1000
-#: Deliberately narrower than what YAML allows: nobody should have to know the rules to read it.
+#: Text without quotes. It starts with a harmless character; a colon must not be followed by a
+#: space, nor a hash preceded by one. Narrower than YAML allows, so that readers need not know YAML.
 _PLAIN = re.compile(
     r"""[\w$/\\^(](?:[\w .,;'"$&/\\^()\[\]{}+*@=~<>?!|%`\x80-\U0010ffff-]|:(?=\S)|(?<! )\#)*"""
 )
-#: What YAML text may hold unescaped, line feeds aside; characters that hide or reorder text are escaped, too.
+#: What YAML text may contain unescaped, line feeds aside. Left out on purpose: characters that
+#: hide or reorder text.
 _PRINTABLE = re.compile(
     "[\x20-\x7e\u00a0-\u00ac\u00ae-\u061b\u061d-\u200a\u2010-\u2027\u202f-\u205f\u2065\u2070-\ud7ff"
     "\ue000-\ufdcf\ufdf0-\ufefe\uff00-\ufff8\ufffc\ufffd\U00010000-\U0010ffff]*"
@@ -42,7 +44,7 @@ class _Writer:
         self.comments = comments
 
     def node(self, value: Any, path: Path, indent: str) -> Iterator[str]:
-        """The lines of a value. The first is not indented: whoever asks knows what stands before it."""
+        """The lines of a value. The first is not indented: the caller writes what precedes it."""
         if isinstance(value, dict) and value:
             yield from self.mapping(value, path, indent)
         elif isinstance(value, list | tuple) and value:
@@ -60,17 +62,13 @@ class _Writer:
             if len(name) > _LONGEST_KEY:
                 yield f"{before}? {name}"
                 before, name = indent, ""
-            inside = _is_container(child)
             lines = self.node(child, here, indent + _INDENT)
-            if inside:
+            if isinstance(child, dict | list | tuple) and child:
                 yield f"{before}{name}:"
-                yield from (
-                    f"{indent}{_INDENT}{line}" if not number else line
-                    for number, line in enumerate(lines)
-                )
+                yield f"{indent}{_INDENT}{next(lines)}"
             else:
                 yield f"{before}{name}: {next(lines)}"
-                yield from lines
+            yield from lines
             before = indent
 
     def sequence(self, value: Any, path: Path, indent: str) -> Iterator[str]:
@@ -82,11 +80,12 @@ class _Writer:
             before = indent
 
     def block(self, value: str, path: Path, indent: str) -> Iterator[str]:
-        """A literal block; its lines are indented below the key or dash they belong to."""
+        """A literal block; its lines are indented below their key or dash."""
         body = value.rstrip("\n")
         ends = len(value) - len(body)
+        # `-` drops the final line feed, `+` keeps all of them; without either there is exactly one.
         chomping = "-" if not ends else "" if ends == 1 else "+"
-        # An indicator is needed where the first line itself begins with blanks.
+        # The parser guesses the indentation from the first line unless an indicator names it.
         indicator = "2" if body.startswith((" ", "\n")) else ""
         yield f"|{indicator}{chomping}{self.comment(path)}"
         inner = indent or _INDENT
@@ -107,7 +106,9 @@ def scalar(value: Any, *, is_key: bool = False) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return _number(value)
+        if math.isnan(value):
+            return ".nan"
+        return json.dumps(value) if math.isfinite(value) else ".inf" if value > 0 else "-.inf"
     if isinstance(value, dict):
         return "{}"
     return "[]" if isinstance(value, list | tuple) else str(value)
@@ -122,39 +123,23 @@ def quoted(text: str) -> str:
 def _escape(match: re.Match[str]) -> str:
     character = match.group()
     number = ord(character)
-    known = _ESCAPES.get(character)
-    return known or (
-        f"\\x{number:02x}"
-        if number < 0x100
-        else f"\\u{number:04x}"
-        if number < 0x10000
-        else f"\\U{number:08x}"
-    )
-
-
-def _number(value: float) -> str:
-    if math.isnan(value):
-        return ".nan"
-    if math.isinf(value):
-        return ".inf" if value > 0 else "-.inf"
-    return json.dumps(value)
-
-
-def _is_container(value: Any) -> bool:
-    return isinstance(value, dict | list | tuple) and bool(value)
+    if character in _ESCAPES:
+        return _ESCAPES[character]
+    if number < 0x100:
+        return f"\\x{number:02x}"
+    return f"\\u{number:04x}" if number < 0x10000 else f"\\U{number:08x}"
 
 
 def _is_plain(text: str, *, is_key: bool) -> bool:
-    """Whether text can stand without quotes and still be that text."""
+    """Whether text without quotes is read back as that text."""
     if not _PLAIN.fullmatch(text) or not _PRINTABLE.fullmatch(text) or text.endswith(" "):
         return False
     return isinstance(resolve_plain(text), str) and not (is_key and ":" in text)
 
 
 def _is_block(text: str) -> bool:
-    """Whether text reads best as a literal block, and survives it."""
+    """Whether text is best read as a literal block, and is read back as that text."""
     if "\n" not in text.rstrip("\n") or len(text) > 1_000_000:
         return False
     lines = text.split("\n")
-    blank_with_spaces = any(line.isspace() for line in lines)
-    return not blank_with_spaces and all(_PRINTABLE.fullmatch(line) for line in lines)
+    return not any(map(str.isspace, lines)) and all(map(_PRINTABLE.fullmatch, lines))

@@ -1,45 +1,53 @@
-"""Text to plain values, with places on demand.
+"""Text to plain values now, and places when a finding needs them.
 
-Each syntax is a module with the functions of `engine.Engine`; `document` puts one of them over a source.
+Each syntax is a module with the two functions of `Engine`; `document` puts one of them over a
+source. Offsets here count code points of the text that the engine was given; `document` turns them
+into spans of the author's text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate
 from typing import Protocol
 
 import msgspec
 
+from equipage.core import codes
 from equipage.core.diagnostics import Code
 from equipage.core.path import ROOT, Path
+from equipage.core.text import expression
 
-# --- engine ------------------------------------------------------------------------------------
-# What every syntax engine gives: values now, places when somebody asks.
-#
-# Offsets here count code points of the text the engine was given. `document` turns them into spans of the
-# author's text.
-
-#: How deep collections may nest, in every syntax. Deeper input ends in a finding while it is being parsed:
-#: recursion in the libraries around us must never meet it.
+#: How deep collections may nest, in every syntax. Deeper input ends in a finding while it is being
+#: parsed: recursion in the libraries around us must never meet it.
 MAX_DEPTH = 128
 
 Range = tuple[int, int]
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where an entry stands: its value, and its key when it is an entry of a mapping."""
+    """Where the value of an entry is written, and its key if it is an entry of a mapping."""
 
     value: Range
     key: Range | None = None
 
 
+class Touched(msgspec.Struct, frozen=True):
+    """The scalar that a stretch of text belongs to, and whether it is the key of its path."""
+
+    path: Path
+    is_key: bool
+    range: Range
+
+
 class Irregularity(msgspec.Struct, frozen=True):
-    """Something odd in the text: a code, a place, and the values its sentence uses."""
+    """Something odd in the text: a code, a place, and the values that its message uses."""
 
     code: Code
     range: Range
     path: Path = ROOT
-    values: dict[str, object] = {}
+    values: Mapping[str, object] = {}
     also: tuple[tuple[str, Range], ...] = ()
 
 
@@ -62,9 +70,38 @@ class Engine(Protocol):
     """A syntax: a module with these two functions."""
 
     def load(self, text: str) -> Parsed:
-        """The value of `text`; raises `SyntaxProblem` when it has none."""
+        """The value of `text`. Raises `SyntaxProblem` if it has none."""
         ...
 
     def locate(self, text: str, paths: Iterable[Path]) -> dict[Path, Place]:
         """The places of those `paths` that exist, found in one pass."""
         ...
+
+
+# ------------------------------------------------------------------- what several engines use
+
+_SURROGATE = expression(r"[\ud800-\udfff]")
+_NOT_A_BRACKET = bytes(set(range(256)) - set(b"[]{}"))
+_STEP = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+
+
+def bracket_depth(data: bytes) -> int:
+    """The largest number of brackets open at once, found at the speed of bytes.
+
+    Strings and comments must have been removed.
+    """
+    return max(accumulate(map(_STEP.__getitem__, data.translate(None, _NOT_A_BRACKET))), default=0)
+
+
+def lone_surrogates(text: str) -> Iterator[Irregularity]:
+    """Each half of a surrogate pair. No file can hold one, only a string of a program."""
+    if not text.isascii():
+        for match in _SURROGATE.finditer(text):
+            found = f"\\u{ord(match[0]):04x}"
+            yield Irregularity(codes.LONE_SURROGATE, match.span(), values={"found": found})
+
+
+def match_end(pattern: re.Pattern[str], text: str, offset: int) -> int:
+    """Where the match of a pattern at `offset` ends; `offset` itself if there is none."""
+    match = pattern.match(text, offset)
+    return offset if match is None else match.end()

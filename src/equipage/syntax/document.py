@@ -11,7 +11,7 @@ import msgspec
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.path import Path
 from equipage.core.source import Source, Span
-from equipage.syntax import Engine, Irregularity, Parsed, Place, Range, SyntaxProblem, yaml
+from equipage.syntax import Engine, Irregularity, Parsed, Place, Range, SyntaxProblem, Touched, yaml
 from equipage.syntax.variables import (
     Substituted,
     fragments,
@@ -121,7 +121,7 @@ class Document(msgspec.Struct, eq=False, gc=False):
         text = self.parsed_text()
         scalars = yaml.scalars_at(text, [without_blanks(text, *piece.became) for piece in pieces])
         for piece, scalar in zip(pieces, scalars, strict=True):
-            if isinstance(scalar, yaml.Touched) and piece.name is not None:
+            if isinstance(scalar, Touched) and piece.name is not None:
                 names.setdefault((scalar.path, scalar.is_key, scalar.range), []).append(piece.name)
         for (path, is_key, place), used in names.items():
             written = self.span(*place).text().strip().strip("\"'")
@@ -135,7 +135,7 @@ class Document(msgspec.Struct, eq=False, gc=False):
         if not ranges:
             return []
         scalars = yaml.scalars_at(self.parsed_text(), ranges)
-        return [each.path for each in scalars if isinstance(each, yaml.Touched)]
+        return [each.path for each in scalars if isinstance(each, Touched)]
 
     def __repr__(self) -> str:
         return f"Document({self.source.name!r}, {self.format})"

@@ -4,7 +4,7 @@ Events of the system only wake a watch. What changed is told by the disk: a load
 found or not, and the stamp of every file it read, and both are compared with what is there now. So a missing file
 that appears, a folder that is renamed, a link that leads elsewhere and an event that was lost are all noticed.
 
-Needs the extra `equipage[watch]`.
+Needs the package watchfiles.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ def _backend() -> type[RustNotify]:
     try:
         from watchfiles._rust_notify import RustNotify
     except ImportError:
-        raise UsageError("watching needs an extra: pip install 'equipage[watch]'") from None
+        raise UsageError("watching needs watchfiles: run `pip install watchfiles`") from None
     return RustNotify
 
 
@@ -179,7 +179,7 @@ def watch(
     """The configuration of `path`, now and whenever it changes, as long as it is good.
 
     Loads like `load`. Problems are told to `on_problem`, by default to the logger `equipage`; the last good
-    configuration stays `current`. Raises `UsageError` if the extra `equipage[watch]` is missing.
+    configuration stays `current`. Raises `UsageError` if watchfiles is not installed.
     """
     name, kind = place_given("path", path), kind_given(kind)
     request = request_of(env, options, roots=roots)
@@ -317,7 +317,7 @@ def watch_check(
 ) -> Iterator[Turn]:
     """Check what is at and below `paths`, now and after each change, until `stop` is set.
 
-    Raises `UsageError` for an unknown kind, and if the extra `equipage[watch]` is missing.
+    Raises `UsageError` for an unknown kind, and if watchfiles is not installed.
     """
     events = Events(stop or threading.Event())
     going = _Recheck(paths, request, kind, selection)

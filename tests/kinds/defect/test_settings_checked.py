@@ -13,7 +13,7 @@ from equipage.core.diagnostics import UsageError
 from equipage.loading.request import Request
 from equipage.workspace.report import Report
 from equipage.workspace.watch import watch_check
-from lab import in_process, repository, settle, write
+from lab import in_process, repository, save, settle, write
 
 PROJECT = "[default]\nprovider = 'corp'\n"
 USER = (
@@ -93,9 +93,7 @@ def test_a_watch_sees_layers_together(folder: Path) -> None:
     pytest.importorskip("watchfiles")
     turns = watch_check(["."], Request({}, shared=True))
     assert told(next(turns).report) == [("provider-without-section", ".defect/config.toml")]
-    (folder / "repo" / ".defect" / "config.local.toml").write_text(
-        "[default]\nprovider = 'openai'\n"
-    )
+    save(folder / "repo/.defect/config.local.toml", "[default]\nprovider = 'openai'\n")
     turn = next(turns)
     assert [each.code for each in turn.gone] == ["provider-without-section"]
     assert not turn.report.diagnostics
@@ -112,7 +110,7 @@ def test_show_names_the_layers_whose_check_tells_its_findings(
     settle(monkeypatch, folder / "repo", {"XDG_CONFIG_HOME": str(folder / "xdg")})
     user = str(folder / "xdg" / "defect" / "config.toml")
     _, _, notes = in_process(["show", ".defect/config.toml"])
-    assert f"one finding, see: equipage check {user} .defect/config.toml" in notes
+    assert f"1 finding; run `equipage check {user} .defect/config.toml`" in notes
     assert told(check(folder, user, ".defect/config.toml")) == [
         ("project-changes-server", ".defect/config.toml")
     ]

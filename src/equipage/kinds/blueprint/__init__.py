@@ -17,7 +17,7 @@ from equipage.core.source import Source, Span
 from equipage.files.reading import display_name
 from equipage.kinds.blueprint import codes, rules, rules_agents, rules_flow, rules_names, verdicts
 from equipage.kinds.blueprint.agent_model import AGENT_KINDS, DEFAULT_KIND, AgentKind
-from equipage.kinds.blueprint.expand import AGENT_MD, FILE, Places, expand
+from equipage.kinds.blueprint.expand import AGENT_MD, FILE, Context, expand
 from equipage.kinds.blueprint.model import Blueprint
 from equipage.kinds.blueprint.rules import canonical_path, expressions
 from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive
@@ -76,8 +76,8 @@ def _expand(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     roots = [os.path.join(cwd, root) for root in session.options.include_roots]
     bases = (session.base, *roots)
     shown = ", ".join(["the blueprint's folder", *(display_name(root, cwd) for root in roots)])
-    places = Places(bases, (*bases, *session.roots), shown)
-    return expand(tree, session, places, _default_kind(tree, session.options))
+    kind = _default_kind(tree, session.options)
+    return expand(tree, session, Context(bases, (*bases, *session.roots), shown, kind, tree.value))
 
 
 def _default_kind(tree: Tree, options: BlueprintOptions) -> Tree:

@@ -8,10 +8,9 @@ from typing import Any
 from equipage.core import codes as core_codes
 from equipage.core.path import Path
 from equipage.directives import codes as directive_codes
-from equipage.directives import include
-from equipage.directives.codes import FILE_CODES, GENERATE_CODES, INCLUDE_CODES
-from equipage.generators import schema as generator_schema
-from equipage.generators.codes import CODES as GENERATOR_CODES
+from equipage.directives.file import File
+from equipage.directives.generate import Generate
+from equipage.directives.include import OVERRIDE, Include
 from equipage.kinds.server import compose as composing
 from equipage.kinds.server.codes import CODES
 from equipage.kinds.server.compose import fold
@@ -104,14 +103,6 @@ SENSITIVE = (
 Schema = dict[str, Any]
 
 _PATH: Schema = {"type": "string", "minLength": 1}
-_FILE: Schema = {
-    "title": "The content of a file",
-    "type": "object",
-    "properties": {
-        "$file": {**_PATH, "description": "a path from this file's folder, else from the library"}
-    },
-    "required": ["$file"],
-}
 #: Other spellings of a key, by definition.
 _SPELLINGS = {
     "Server": ("state_scope", "stateScope"),
@@ -140,8 +131,8 @@ def author_schema(schema: Schema) -> Schema:
         for place in (f"Phase.add_{sort.plural}[]", f"Phase.replace_{sort.plural}{{}}")
     ]
     schema = accept(schema, "Path", {**_PATH, "title": "A file of the library"}, at=paths)
-    schema = accept(schema, "Include", include.SCHEMA)
-    return accept(schema, "FileReference", _FILE, at_root=False)
+    schema = accept(schema, "Include", Include.schema())
+    return accept(schema, "FileReference", File.schema(), at_root=False)
 
 
 def _add_to_definitions(definitions: dict[str, Schema]) -> None:
@@ -152,11 +143,11 @@ def _add_to_definitions(definitions: dict[str, Schema]) -> None:
     definitions["Behavior"]["properties"] |= {
         name: {} for names in DELIVERY_PARAMETERS.values() for name in names
     }
-    definitions["Generated"]["properties"]["$generate"] = generator_schema()
+    definitions["Generated"]["properties"]["$generate"] = Generate.schema()
     for owner, key in (("TextContent", "text"), ("ImageContent", "data")):
         content = definitions[owner]
         content["required"] = [name for name in content["required"] if name != key]
-        content["properties"] |= {"$file": _PATH, "$generate": generator_schema()}
+        content["properties"] |= {"$file": _PATH, "$generate": Generate.schema()}
     definitions["TextContent"]["anyOf"] = [
         {"required": [key]} for key in ("text", "$file", "$generate")
     ]
@@ -176,7 +167,7 @@ KIND = Kind(
         unknown="warning",
         null_is_absent=True,
         exempt=("$",),
-        own_codes={include.OVERRIDE: directive_codes.ORPHAN_OVERRIDE},
+        own_codes={OVERRIDE: directive_codes.ORPHAN_OVERRIDE},
     ),
     stages=(
         composing.include,
@@ -188,7 +179,7 @@ KIND = Kind(
     ),
     rules=RULES,
     fold=fold,
-    codes=(*CODES, *INCLUDE_CODES, *FILE_CODES, *GENERATE_CODES, *GENERATOR_CODES, *SCHEMA_CODES),
+    codes=(*CODES, *Include.codes, *File.codes, *Generate.codes, *SCHEMA_CODES),
     presentation=Presentation(
         schema=author_schema, example=EXAMPLE, listing=listing, sensitive=SENSITIVE
     ),

@@ -1,67 +1,56 @@
-"""YAML 1.2, core schema: an iterative constructor over libyaml's events, and a way without them for plain files.
+"""YAML 1.2, core schema.
 
-`load` builds plain values only. Whatever is odd about the text (a key twice, a tag, a merge key) is only
-*noticed* there; a second pass says where, so that an ordinary file pays nothing. `locate` finds places later,
-for all paths somebody asks about at once.
+`fast` reads the plainest texts line by line; all others go to an iterative constructor over the
+events of libyaml (`values`). Both build plain values only. What is odd about a text (a repeated
+key, a tag, a merge key) is only *noticed* while it is loaded; a second pass says where (`places`),
+so that an ordinary file pays nothing.
 
-The parser is imported when a text needs it: that costs more than checking a small file.
+PyYAML is imported when a text needs it: that costs more than checking a small file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
 
 from equipage.core.path import Path
-from equipage.syntax import Parsed, Place
-from equipage.syntax.yaml.fast import locate as locate_plain
-from equipage.syntax.yaml.fast import read
-
-if TYPE_CHECKING:
-    from equipage.syntax.yaml.nodes import Touched, scalars_at
-    from equipage.syntax.yaml.values import ENGINE, MAX_ALIAS_NODES
-
-__all__ = ["ENGINE", "MAX_ALIAS_NODES", "Touched", "load", "locate", "scalars_at"]
-
-_HOMES = {
-    "ENGINE": "values",
-    "MAX_ALIAS_NODES": "values",
-    "Touched": "nodes",
-    "scalars_at": "nodes",
-}
+from equipage.syntax import Parsed, Place, Range, Touched
+from equipage.syntax.yaml import fast
 
 
 def load(text: str, *, merge: bool = False) -> Parsed:
-    """The value of the first document of `text`.
+    """The value of the first document of `text`. Raises `SyntaxProblem`.
 
     Keys are always strings, later duplicates win, unknown tags are dropped; each such thing is in
     `irregularities`. With `merge`, `<<` is applied. An empty text has the value None.
     """
-    value = read(text)
+    value = fast.read(text)
     if value is not None:
         return Parsed(value)
-    from equipage.syntax.yaml.parsing import parse
+    from equipage.syntax.yaml.values import parse
 
     return parse(text, merge=merge)
 
 
 def locate(text: str, paths: Iterable[Path], *, merge: bool = False) -> dict[Path, Place]:
-    """The places of those `paths` that exist in the first document of `text`, found in one pass."""
+    """The places of those `paths` that exist in the first document of `text`."""
     wanted = list(paths)
-    found = locate_plain(text, wanted)
+    found = fast.locate(text, wanted)
     if found is not None:
         return found
-    from equipage.syntax.yaml import nodes as locating
+    from equipage.syntax.yaml import places
 
-    return locating.locate(text, wanted, merge=merge)
+    return places.locate(text, wanted, merge=merge)
 
 
-def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
-    if home is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+def scalars_at(text: str, ranges: list[Range]) -> list[Touched | bool | None]:
+    """For each of the ascending `ranges`, the scalar that contains it.
 
-    value = getattr(import_module(f"{__name__}.{home}"), name)
-    globals()[name] = value
-    return value
+    False if the range cuts through structure, None if it holds nothing of the document (a comment,
+    white space). A text that does not parse is searched up to its error; a range with the error
+    inside cuts through structure.
+    """
+    if not ranges:
+        return []
+    from equipage.syntax.yaml import places
+
+    return places.scalars_at(text, ranges)

@@ -1,12 +1,15 @@
-"""Events to plain values, iteratively, with depth and alias growth bounded while parsing."""
+"""Events to plain values, iteratively, with depth and the growth by aliases bounded while parsing.
+
+PyYAML's own composer recurses and kills the interpreter on deep input; it also expands aliases
+without a limit, so a few lines can fill the memory of any machine.
+"""
 
 from __future__ import annotations
 
-import importlib
 import re
-from collections.abc import Iterator
 from typing import Any
 
+from yaml.error import MarkedYAMLError
 from yaml.events import (
     AliasEvent,
     DocumentStartEvent,
@@ -17,240 +20,62 @@ from yaml.events import (
     SequenceStartEvent,
     StreamEndEvent,
 )
+from yaml.reader import ReaderError
 
 from equipage.core import codes
 from equipage.core.diagnostics import Code
-from equipage.syntax import MAX_DEPTH, Irregularity, Range, SyntaxProblem
-from equipage.syntax.yaml.scalars import (
-    INFINITY,
-    TooLong,
-    key_text,
-    known_tag,
-    resolve_plain,
-    resolve_tagged,
-)
-
-# --- events ------------------------------------------------------------------------------------
-# The parser underneath: libyaml through PyYAML, or PyYAML's own where libyaml is missing.
-#
-# Only mark *indexes* are used: libyaml's line numbers also count U+0085 and U+2028 as line breaks.
-
-#: Makes a parser of a text; events come from its `get_event`.
-Parser: Any
-try:
-    Parser = importlib.import_module("yaml.cyaml").CParser
-    ENGINE = "libyaml"
-except ImportError:  # PyYAML was built without libyaml: the same grammar, written in Python
-    Parser = importlib.import_module("equipage.syntax.yaml.fallback").PythonParser
-    ENGINE = "PyYAML"
-
-_PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*\s+)+")
-
-
-class Frame:
-    """An open collection while surveying: the path of its current child and the keys seen so far."""
-
-    __slots__ = ("index", "is_mapping", "key", "keys", "next_is_key")
-
-    def __init__(self, *, is_mapping: bool) -> None:
-        self.is_mapping = is_mapping
-        self.next_is_key = is_mapping
-        self.index = -1
-        self.key = ""
-        self.keys: dict[str, Range] = {}
-
-    def step(self) -> str | int:
-        return self.key if self.is_mapping else self.index
-
-
-def content_range(event: Any, text: str) -> Range:
-    """The stretch of a node without its anchor and tag, and without trailing line breaks."""
-    start, end = event.start_mark.index, event.end_mark.index
-    if event.__class__ is AliasEvent:
-        return start, end
-    if getattr(event, "tag", None) is not None or getattr(event, "anchor", None) is not None:
-        match = _PROPERTIES.match(text, start)
-        start = match.end() if match else start
-    if event.__class__ is ScalarEvent and event.style in ("|", ">"):
-        end = start + len(text[start:end].rstrip())
-    return start, max(start, end)
-
-
-def scalar_value(event: Any) -> object:
-    """The plain value of a scalar; a number too long to convert stays text."""
-    bare, quoted = event.implicit
-    try:
-        if bare and event.tag is None:
-            return resolve_plain(event.value)
-        if not quoted and event.tag not in (None, "!"):
-            return resolve_tagged(event.tag, event.value)
-    except TooLong:
-        pass
-    return event.value
-
-
-def key_name(event: Any, text: str, place: Range) -> str:
-    if event.__class__ is not ScalarEvent:
-        return text[place[0] : place[1]]
-    return key_text(scalar_value(event))
-
-
-def events_with_frames(text: str) -> Iterator[tuple[Any, list[Frame], bool]]:
-    """Each event of the first document with the open frames and whether it stands for a key.
-
-    Frames are advanced before the event is given out, so that a node's path is the steps of all frames.
-    """
-    get_event = Parser(text).get_event
-    frames: list[Frame] = []
-    seen_document = False
-    while True:
-        event = get_event()
-        kind = event.__class__
-        if kind is StreamEndEvent or (kind is DocumentStartEvent and seen_document):
-            return
-        if kind is DocumentStartEvent:
-            seen_document = True
-            continue
-        if kind is MappingEndEvent or kind is SequenceEndEvent:
-            frames.pop()
-            yield event, frames, False
-            continue
-        is_key = False
-        if frames and kind in (ScalarEvent, AliasEvent, MappingStartEvent, SequenceStartEvent):
-            frame = frames[-1]
-            if frame.is_mapping:
-                is_key, frame.next_is_key = frame.next_is_key, not frame.next_is_key
-            else:
-                frame.index += 1
-        yield event, frames, is_key
-        if kind is MappingStartEvent or kind is SequenceStartEvent:
-            frames.append(Frame(is_mapping=kind is MappingStartEvent))
-
+from equipage.syntax import MAX_DEPTH, Irregularity, Parsed, SyntaxProblem, lone_surrogates
+from equipage.syntax.nodes import key_text
+from equipage.syntax.yaml.parser import Parser, syntax_errors
+from equipage.syntax.yaml.places import survey
+from equipage.syntax.yaml.scalars import INFINITY, TooLong, known_tag, resolve_plain, resolve_tagged
 
 #: How many nodes aliases may add to a document. The plain size of a file is never punished.
 MAX_ALIAS_NODES = 250_000
 #: Text counts too: this many characters of what an anchor marks weigh as much as one node.
 CHARACTERS_PER_NODE = 64
+#: No real file declares more short forms of tags, and the parser compares each with all before it.
+MAX_TAG_DIRECTIVES = 100
+#: A directive at the beginning of a line; YAML 1.1 has three more line breaks than other formats.
+_TAG_DIRECTIVE = re.compile(r"(?:^|(?<=[\r\n\x85\u2028\u2029]))%TAG\b")
 
 
-#: What plain scalars stand for, by their spelling: files of one kind repeat the same words. What is odd is not kept,
-#: so that it is noticed in every text.
+def parse(text: str, *, merge: bool) -> Parsed:
+    """The value of the first document of `text`, and what is odd. Raises `SyntaxProblem`."""
+    if text.count("%TAG") > MAX_TAG_DIRECTIVES:
+        for number, match in enumerate(_TAG_DIRECTIVE.finditer(text)):
+            if number == MAX_TAG_DIRECTIVES:
+                problem = f"more than {MAX_TAG_DIRECTIVES} %TAG directives"
+                raise _refused(codes.YAML_SYNTAX, *match.span(), problem=problem, hint=None)
+    try:
+        value, odd, further = construct(text, merge=merge)
+    except (MarkedYAMLError, ReaderError) as error:
+        raise SyntaxProblem(syntax_errors(text, error)) from None
+    except UnicodeEncodeError:  # libyaml reads UTF-8
+        raise SyntaxProblem(lone_surrogates(text)) from None
+    found = survey(text, merge=merge) if odd else []
+    if further is not None:
+        found.append(Irregularity(codes.EXTRA_DOCUMENT, (further, further + 3)))
+    return Parsed(value, tuple(found))
+
+
+def _refused(code: Code, start: int, end: int, **values: object) -> SyntaxProblem:
+    return SyntaxProblem([Irregularity(code, (start, end), values=values)])
+
+
+#: What plain scalars mean, by their spelling: files of one kind repeat the same words. What is odd
+#: is not kept, so that it is noticed in every text.
 _PLAIN: dict[str, object] = {}
 _MAX_PLAIN = 20_000
 _WORTH_KEEPING = 64
 
 
-def _trouble(code: Code, start: int, end: int, **values: object) -> SyntaxProblem:
-    return SyntaxProblem([Irregularity(code, (start, end), values=values)])
-
-
-class _Builder:
-    """The state of one `load` that its rarer steps share."""
-
-    def __init__(self, *, merge: bool) -> None:
-        self.merge = merge
-        self.odd = False
-        self.added = 0
-        #: anchor name → (value, weight when expanded, depth of its own); while the node is open, its number.
-        #: A name given again belongs to the node that starts later, even inside the first.
-        self.anchors: dict[str, tuple[object, int, int] | int] = {}
-        self.deepest = 0  #: how deep anything is nested, since the innermost anchored node began
-        #: for each open anchored node, what `deepest` was before it, and where its text starts
-        self.outside: list[tuple[int, int]] = []
-        #: which `<<` is text because it was quoted or tagged: by the list it went into, which is kept so that
-        #: no other gets its number, and the place there
-        self.literal: dict[tuple[int, int], list[object]] = {}
-
-    def open(self, anchor: str, number: int, depth: int, event: Any) -> None:
-        """An anchored collection begins."""
-        self.anchors[anchor] = number
-        self.outside.append((self.deepest, event.start_mark.index))
-        self.deepest = depth
-
-    def close(
-        self, anchor: str, number: int, depth: int, value: object, size: int, event: Any
-    ) -> None:
-        """An anchored collection ends, and has the name unless a node inside took it."""
-        deepest, start = self.outside.pop()
-        if self.anchors[anchor] == number:
-            weight = size + (event.end_mark.index - start) // CHARACTERS_PER_NODE
-            self.anchors[anchor] = (value, weight, self.deepest - depth + 1)
-        self.deepest = max(self.deepest, deepest)
-
-    def alias(self, event: Any, depth: int) -> tuple[object, int]:
-        """What an alias stands for; it must not grow the document, or its depth, beyond the limits."""
-        start, end = event.start_mark.index, event.end_mark.index
-        if event.anchor not in self.anchors:
-            raise _trouble(codes.UNDEFINED_ALIAS, start, end, name=event.anchor)
-        known = self.anchors[event.anchor]
-        if isinstance(known, int):
-            raise _trouble(codes.RECURSIVE_ALIAS, start, end, name=event.anchor)
-        value, size, own_depth = known
-        self.deepest = max(self.deepest, depth + own_depth)
-        if depth + own_depth > MAX_DEPTH:
-            raise _trouble(codes.NESTING_TOO_DEEP, start, end, limit=MAX_DEPTH)
-        self.added += size
-        if self.added > MAX_ALIAS_NODES:
-            raise _trouble(codes.ALIAS_BOMB, start, end, name=event.anchor, limit=MAX_ALIAS_NODES)
-        return value, size
-
-    def mapping(self, items: list[object]) -> dict[str, object]:
-        """A mapping from keys and values in turn, with keys that are not strings written as text."""
-        self.odd = True
-        result: dict[str, object] = {}
-        for key, value in zip(items[::2], items[1::2], strict=True):
-            result[key_text(key)] = value
-        return result
-
-    def is_literal(self, items: list[object], number: int) -> bool:
-        """Whether the `<<` at this place of a list is nothing but text."""
-        return (id(items), number) in self.literal
-
-    def is_merging(self, items: list[object]) -> bool:
-        """Whether what comes next is merged into the mapping that `items` becomes, so that nothing nests."""
-        number = len(items) - 1
-        return (
-            self.merge
-            and number % 2 == 0
-            and items[number] == "<<"
-            and not self.is_literal(items, number)
-        )
-
-    def merged(
-        self, mapping: dict[str, object], items: list[object], event: Any
-    ) -> dict[str, object]:
-        """Apply `<<` where the kind wants it; elsewhere it is an ordinary key, and reported.
-
-        Written several times, each applies, as in PyYAML; what cannot be merged is reported, too.
-        """
-        self.odd = True
-        places = [number for number in range(0, len(items), 2) if items[number] == "<<"]
-        applied = [number for number in places if not self.is_literal(items, number)]
-        if not self.merge or not applied:
-            return mapping
-        result: dict[str, object] = {}
-        for given in [items[number + 1] for number in applied]:
-            sources = given if isinstance(given, list) else [given]
-            for each in reversed(sources):
-                if isinstance(each, dict):
-                    result.update(each)
-                    self.added += len(each)
-        if self.added > MAX_ALIAS_NODES:
-            mark = event.start_mark.index
-            raise _trouble(codes.ALIAS_BOMB, mark, mark, name="<<", limit=MAX_ALIAS_NODES)
-        result.update((key, value) for key, value in mapping.items() if key != "<<")
-        if len(applied) < len(places):
-            result["<<"] = next(
-                items[number + 1] for number in reversed(places) if self.is_literal(items, number)
-            )
-        return result
-
-
 def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
     """The value, whether anything about it is odd, and where a second document starts.
 
-    The one hot loop of equipage: children are collected in flat lists and a mapping is made when it ends, so
-    that keys and values need no telling apart; plain scalars are resolved once per spelling.
+    The one hot loop of equipage: the branches are ordered by how often they are taken, and the
+    rarer steps are methods of `_Builder`. The children of every open collection are collected in
+    one flat list, so that keys and values need no telling apart before a mapping is complete.
     """
     get_event = Parser(text).get_event
     builder = _Builder(merge=merge)
@@ -260,9 +85,10 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
     plain = _PLAIN
     may_merge = "<<" in text
     odd = False
-    nodes = 0
+    nodes = 0  # how many there are so far, those that aliases add included
     top: list[object] = []
-    current = top
+    current = top  # the children of the innermost open collection
+    #: the children of the collections around it, with the anchor of the inner one and its number
     stack: list[tuple[list[object], str | None, int]] = []
     mapping: dict[Any, object]
     while True:
@@ -272,6 +98,7 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
             value = event.value
             bare, quoted = event.implicit
             if bare and event.tag is None:
+                # A plain scalar: resolved once per spelling.
                 try:
                     value = plain[value]
                 except KeyError:
@@ -285,6 +112,7 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
                     elif len(spelled) < _WORTH_KEEPING:
                         plain[spelled] = value
             else:
+                # In quotes or with a tag; `!` alone means text, as quotes do.
                 if not quoted and event.tag is not None and event.tag != "!":
                     value = resolve_tagged(event.tag, value)
                     is_odd_number = value.__class__ is float and not -INFINITY < value < INFINITY
@@ -306,7 +134,7 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
                         break
                 else:
                     if len(mapping) * 2 != len(items):
-                        odd = True
+                        odd = True  # a repeated key
             except TypeError:  # a collection as a key cannot be hashed
                 mapping = builder.mapping(items)
             if may_merge and "<<" in mapping:
@@ -327,12 +155,8 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
             elif depth > builder.deepest:
                 builder.deepest = depth
             if depth > MAX_DEPTH:
-                raise _trouble(
-                    codes.NESTING_TOO_DEEP,
-                    event.start_mark.index,
-                    event.end_mark.index,
-                    limit=MAX_DEPTH,
-                )
+                start, end = event.start_mark.index, event.end_mark.index
+                raise _refused(codes.NESTING_TOO_DEEP, start, end, limit=MAX_DEPTH)
             current = []
         elif kind is SequenceEndEvent:
             items = current
@@ -341,6 +165,7 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
                 builder.close(anchor, before, len(stack) + 1, items, nodes - before, event)
             current.append(items)
         elif kind is AliasEvent:
+            # A mapping that is merged adds its entries, not a level.
             value, size = builder.alias(event, len(stack) - builder.is_merging(current))
             nodes += size
             current.append(value)
@@ -348,3 +173,93 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
             return (top[0] if top else None), odd or builder.odd, None
         elif kind is DocumentStartEvent and top:
             return top[0], odd or builder.odd, event.start_mark.index
+
+
+class _Builder:
+    """The state of one `construct` that its rarer steps share."""
+
+    def __init__(self, *, merge: bool) -> None:
+        self.merge = merge
+        self.odd = False
+        self.added = 0  #: how many nodes aliases and `<<` added
+        #: anchor → (value, weight when expanded, depth of its own); while the node is open, its
+        #: number. A name given again belongs to the node that starts later, even inside the first.
+        self.anchors: dict[str, tuple[object, int, int] | int] = {}
+        self.deepest = 0  #: how deep anything is nested, since the innermost anchored node began
+        #: for each open anchored node, what `deepest` was before it, and where its text starts
+        self.outside: list[tuple[int, int]] = []
+        #: which `<<` is text because it was quoted or tagged: by the list it went into, which is
+        #: kept so that no other list gets its id, and the place there
+        self.literal: dict[tuple[int, int], list[object]] = {}
+
+    def open(self, anchor: str, number: int, depth: int, event: Any) -> None:
+        """An anchored collection begins."""
+        self.anchors[anchor] = number
+        self.outside.append((self.deepest, event.start_mark.index))
+        self.deepest = depth
+
+    def close(
+        self, anchor: str, number: int, depth: int, value: object, size: int, event: Any
+    ) -> None:
+        """An anchored collection ends, and has the name unless a node inside took it."""
+        deepest, start = self.outside.pop()
+        if self.anchors[anchor] == number:
+            weight = size + (event.end_mark.index - start) // CHARACTERS_PER_NODE
+            self.anchors[anchor] = (value, weight, self.deepest - depth + 1)
+        self.deepest = max(self.deepest, deepest)
+
+    def alias(self, event: Any, depth: int) -> tuple[object, int]:
+        """What an alias repeats, and its weight; both must stay within the limits."""
+        name, start, end = event.anchor, event.start_mark.index, event.end_mark.index
+        if name not in self.anchors:
+            raise _refused(codes.UNDEFINED_ALIAS, start, end, name=name)
+        known = self.anchors[name]
+        if isinstance(known, int):
+            raise _refused(codes.RECURSIVE_ALIAS, start, end, name=name)
+        value, size, own_depth = known
+        self.deepest = max(self.deepest, depth + own_depth)
+        if depth + own_depth > MAX_DEPTH:
+            raise _refused(codes.NESTING_TOO_DEEP, start, end, limit=MAX_DEPTH)
+        self.added += size
+        if self.added > MAX_ALIAS_NODES:
+            raise _refused(codes.ALIAS_BOMB, start, end, name=name, limit=MAX_ALIAS_NODES)
+        return value, size
+
+    def mapping(self, items: list[object]) -> dict[str, object]:
+        """A mapping from keys and values in turn, with the text of keys that are not strings."""
+        self.odd = True
+        return {key_text(key): value for key, value in zip(items[::2], items[1::2], strict=True)}
+
+    def is_merging(self, items: list[object]) -> bool:
+        """Whether what comes next is merged into the mapping that `items` becomes."""
+        number = len(items) - 1
+        is_merge_key = number % 2 == 0 and items[number] == "<<"
+        return self.merge and is_merge_key and (id(items), number) not in self.literal
+
+    def merged(
+        self, mapping: dict[str, object], items: list[object], event: Any
+    ) -> dict[str, object]:
+        """Apply `<<` where the kind wants it; elsewhere it is an ordinary key, and reported.
+
+        Written several times, each applies, as in PyYAML; what cannot be merged is reported, too.
+        """
+        self.odd = True
+        places = [number for number in range(0, len(items), 2) if items[number] == "<<"]
+        literal = [number for number in places if (id(items), number) in self.literal]
+        applied = [items[number + 1] for number in places if number not in literal]
+        if not self.merge or not applied:
+            return mapping
+        result: dict[str, object] = {}
+        for given in applied:
+            # The first of several mappings wins, so it is written last.
+            for each in reversed(given if isinstance(given, list) else [given]):
+                if isinstance(each, dict):
+                    result.update(each)
+                    self.added += len(each)
+        if self.added > MAX_ALIAS_NODES:
+            mark = event.start_mark.index
+            raise _refused(codes.ALIAS_BOMB, mark, mark, name="<<", limit=MAX_ALIAS_NODES)
+        result.update((key, value) for key, value in mapping.items() if key != "<<")
+        if literal:
+            result["<<"] = items[literal[-1] + 1]
+        return result

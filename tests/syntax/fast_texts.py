@@ -1,6 +1,6 @@
 """Texts for comparing the two ways of reading YAML: random documents of the plainest form, and spoilt ones.
 
-    python tests/syntax/plain_texts.py 50000 [SEED]
+    python tests/syntax/fast_texts.py 50000 [SEED]
 
 compares that many; the tests compare a few hundred.
 """
@@ -13,9 +13,7 @@ from collections.abc import Iterator
 
 from equipage.loading.tree import walk
 from equipage.syntax import SyntaxProblem
-from equipage.syntax.yaml import fast as plain
-from equipage.syntax.yaml import fast as plain_places
-from equipage.syntax.yaml import nodes as locating
+from equipage.syntax.yaml import fast, places
 from equipage.syntax.yaml.values import construct
 
 _GOOD = (
@@ -269,7 +267,7 @@ def _spoilt(random: random.Random, written: str) -> str:
 
 def difference(written: str) -> str | None:
     """How the two ways disagree about a text; None if they do not. The plain way may always leave it to the parser."""
-    value = plain.read(written)
+    value = fast.read(written)
     if value is None:
         return None
     try:
@@ -288,17 +286,17 @@ def difference(written: str) -> str | None:
 
 def misplaced(written: str) -> str | None:
     """How the two ways disagree about the place of any value of a plain text; None if they do not."""
-    value = plain.read(written)
+    value = fast.read(written)
     if value is None:
         return None
     every = [path for path, _ in walk(value)]
     wrong = []
     for paths in ([path] for path in every):
-        found = plain_places.locate(written, paths)
-        if found is not None and found != locating.locate(written, paths):
-            wrong.append(f"{paths}: {found}, the parser {locating.locate(written, paths)}")
-    together = plain_places.locate(written, every)
-    if together is not None and together != locating.locate(written, every):
+        found = fast.locate(written, paths)
+        if found is not None and found != places.locate(written, paths):
+            wrong.append(f"{paths}: {found}, the parser {places.locate(written, paths)}")
+    together = fast.locate(written, every)
+    if together is not None and together != places.locate(written, every):
         wrong.append("all paths together")
     return "; ".join(wrong) or None
 
@@ -308,7 +306,7 @@ def main(count: int, seed: int) -> int:
     read = 0
     for _ in range(count):
         written = text(source)
-        read += plain.read(written) is not None
+        read += fast.read(written) is not None
         told = difference(written) or misplaced(written)
         if told is not None:
             print(f"{written!r}\n  {told}")

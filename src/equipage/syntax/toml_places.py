@@ -1,0 +1,350 @@
+"""Where things are in a TOML text: a scanner of our own, because no TOML parser has places.
+
+Nothing here recurses, and the time is linear. A text is taken to be valid; of one that is not, the
+scanner makes some sensible guess. Inline tables may span lines and end in a comma, as TOML 1.1
+allows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+import msgspec
+
+from equipage.core import codes
+from equipage.core.path import Path
+from equipage.syntax import (
+    MAX_DEPTH,
+    Irregularity,
+    Place,
+    Range,
+    SyntaxProblem,
+    bracket_depth,
+    match_end,
+)
+from equipage.syntax.nodes import PathTrie
+
+# ---------------------------------------------------------------------------------------- scanning
+
+Kind = Literal["table", "element", "key", "list", "map", "close", "scalar"]
+
+#: Strings end at their quotes. One that is never closed ends with the text, or with its line if it
+#: has single quotes. Up to two quotes before the closing three belong to a multi-line string.
+_MULTILINE = (
+    r'"""(?:[^"\\]|\\.|"{1,2}(?!"))*+(?:"{3,5}|\Z)'
+    r"|'''(?:[^']|'{1,2}(?!'))*+(?:'{3,5}|\Z)"
+)
+_ONE_LINE = r"""\"(?:[^"\\\n]|\\[^\n])*+"?|'[^'\n]*+'?"""
+#: Strings and comments: where brackets and dots mean nothing.
+OPAQUE = re.compile(rf"{_MULTILINE}|{_ONE_LINE}|\#[^\n]*", re.DOTALL)
+
+_BLANK = re.compile(r"(?:[\s,]|\#[^\n]*)*+")
+#: rtoml lets the parts of an entry be on lines of their own if an inline table spans lines.
+_SPACE = r"(?:\s|\#[^\n]*)*+"
+#: A part of a dotted key, and the dot behind it.
+_PART = re.compile(rf"{_SPACE}({_ONE_LINE}|[^\s.=\[\]{{}},\"'\#]++)(?:{_SPACE}(\.))?", re.DOTALL)
+_EQUALS = re.compile(rf"{_SPACE}=")
+#: A string, a date and a time with one blank between them, or anything else up to a delimiter.
+_SCALAR = re.compile(
+    rf"{_MULTILINE}|{_ONE_LINE}|\d{{4}}-\d\d-\d\d[ ]\d\d:[^\s,\]}}\#]*+|[^\s,\]}}\#]++", re.DOTALL
+)
+_HEADER_END = re.compile(r"[ \t]*+\]{1,2}")
+
+_ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|x([0-9A-Fa-f]{2})|(.))")
+_ESCAPED = {"b": "\b", "t": "\t", "n": "\n", "f": "\f", "r": "\r", "e": "\x1b"}
+
+
+class Part(msgspec.Struct, frozen=True):
+    """One part of a dotted key: its name and where it is written."""
+
+    name: str
+    range: Range
+
+
+class Event(msgspec.Struct, frozen=True):
+    """A piece of the text.
+
+    `table` and `element` are headers, `[a]` and `[[a]]`; they and keys have parts. `list` and `map`
+    are opening brackets inside values.
+    """
+
+    kind: Kind
+    start: int
+    end: int
+    parts: tuple[Part, ...] = ()
+
+
+def scan(text: str) -> Iterator[Event]:
+    """The pieces of `text` in order."""
+    opened: list[str] = []
+    value_next = False
+    offset = match_end(_BLANK, text, 0)
+    while offset < len(text):
+        character = text[offset]
+        if character in "]}" and not opened:
+            offset = match_end(_BLANK, text, offset + 1)
+            continue
+        if character in "]}":
+            event = Event("close", offset, offset + 1)
+            opened.pop()
+        elif value_next:
+            event = _value(text, offset)
+            if event.kind != "scalar":
+                opened.append(character)
+        elif character == "[" and not opened:
+            event = _header(text, offset)
+        else:
+            parts = _parts(text, offset)
+            event = Event("key", offset, parts[-1].range[1] if parts else offset + 1, parts)
+        yield event
+        offset = event.end
+        if event.kind == "key":
+            offset = match_end(_EQUALS, text, offset)
+        value_next = event.kind == "key" or (bool(opened) and opened[-1] == "[")
+        offset = match_end(_BLANK, text, offset)
+
+
+def _value(text: str, offset: int) -> Event:
+    if text[offset] in "[{":
+        return Event("list" if text[offset] == "[" else "map", offset, offset + 1)
+    return Event("scalar", offset, max(match_end(_SCALAR, text, offset), offset + 1))
+
+
+def _header(text: str, offset: int) -> Event:
+    kind: Kind = "element" if text.startswith("[[", offset) else "table"
+    parts = _parts(text, offset + (2 if kind == "element" else 1))
+    end = parts[-1].range[1] if parts else offset + 1
+    return Event(kind, offset, match_end(_HEADER_END, text, end), parts)
+
+
+def _parts(text: str, offset: int) -> tuple[Part, ...]:
+    """The parts of the dotted key at `offset`.
+
+    A key with more parts than a text may nest is read no further: it is refused in any case.
+    """
+    parts: list[Part] = []
+    dot: str | None = "."
+    while dot and len(parts) <= MAX_DEPTH and (match := _PART.match(text, offset)):
+        name = match[1]
+        if name[0] in "\"'":
+            name = name[1:-1] if name[0] == "'" else _ESCAPE.sub(_unescaped, name[1:-1])
+        parts.append(Part(name, match.span(1)))
+        offset, dot = match.end(), match[2]
+    return tuple(parts)
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    digits = match[1] or match[2] or match[3]
+    if digits is None:
+        return _ESCAPED.get(match[4], match[4])
+    code = int(digits, 16)
+    return chr(code) if code <= 0x10FFFF else "\N{REPLACEMENT CHARACTER}"
+
+
+# ------------------------------------------------------------------------------------------- depth
+
+#: How deep tables and lists may nest, the file itself included: what rtoml reads in any
+#: arrangement. rtoml counts brackets and the parts of one key, each up to 80, but not their sum: a
+#: short text can nest thousands of tables and end the interpreter.
+DEPTH = min(MAX_DEPTH, 80)
+#: Of a large text, the beginning is often enough to tell that it is too deep.
+_BEGINNING = 65_536
+
+
+def refuse_deep_nesting(text: str) -> None:
+    """Raise `SyntaxProblem` at the bracket or the part of a key that opens one level too many."""
+    if all(_bound(part) <= DEPTH for part in (text[:_BEGINNING], text)):
+        return
+    for depth, place in _depths(text):
+        if depth > DEPTH:
+            values = {"limit": DEPTH}
+            raise SyntaxProblem([Irregularity(codes.NESTING_TOO_DEEP, place, values=values)])
+
+
+def _bound(text: str) -> int:
+    """No less than the depth of `text`, found without reading it closely.
+
+    Every level takes a bracket or a dot. If there are many of either, those in strings and comments
+    are left out, and a level is at most a bracket and the longest key on it; headers can name a
+    list at each part.
+    """
+    marks = 1 + text.count(".") + text.count("[") + text.count("{")
+    if marks <= DEPTH:
+        return marks
+    bare = OPAQUE.sub("", text)
+    parts = 1 + max(line.count(".") for line in bare.split("\n"))
+    brackets = bracket_depth(bare.encode("utf-8", "surrogatepass"))
+    return 1 + 2 * parts + brackets * (1 + parts)
+
+
+def _depths(text: str) -> Iterator[tuple[int, Range]]:
+    """The depth of each table and list, where it is opened or named."""
+    lists: set[tuple[str, ...]] = set()  # the names of lists of tables
+    table = pending = 1  # the depth of the current table, and of the value that comes next
+    levels: list[int] = []
+    for event in scan(text):
+        if event.kind in ("table", "element"):
+            table = 1
+            names: tuple[str, ...] = ()
+            for number, part in enumerate(event.parts, 1):
+                names = (*names, part.name)
+                if event.kind == "element" and number == len(event.parts):
+                    lists.add(names)
+                table += 2 if names in lists else 1
+                yield table, part.range
+        elif event.kind == "key":
+            pending = levels[-1] if levels else table
+            for part in event.parts[:-1]:
+                pending += 1
+                yield pending, part.range
+        elif event.kind == "close":
+            levels.pop()
+            pending = levels[-1] if levels else table
+        elif event.kind != "scalar":
+            pending += 1
+            levels.append(pending)
+            yield pending, (event.start, event.end)
+
+
+# ------------------------------------------------------------------------------------------ places
+
+
+def locate(text: str, paths: Iterable[Path]) -> dict[Path, Place]:
+    """The places of those `paths` that exist in `text`.
+
+    Tables are not written in one piece, so this is what their places mean:
+
+    - a table with a header: from the header to the end of its last entry
+    - a table that is only named on the way, in a longer header or a dotted key: the first header or
+      key that names it
+    - a list of tables: the header of its first; each of its tables as any table with a header
+    """
+    return _Locator(PathTrie.of(paths)).run(text)
+
+
+class _Level(msgspec.Struct):
+    """A table or an open bracket: what is wanted of it, and where it is written."""
+
+    wanted: PathTrie | None
+    start: int = 0
+    key: Range | None = None
+    is_list: bool = False
+    count: int = 0  #: how many entries of a list were seen
+
+
+class _Locator:
+    """One pass over the text. The current table is a level of its own, below the open brackets."""
+
+    def __init__(self, root: PathTrie) -> None:
+        self.root = root
+        self.found: dict[Path, Place] = {}
+        self.placed: set[PathTrie] = set()  #: tables that a header or key has named
+        self.counts: dict[PathTrie, int] = {}  #: how many tables a list of tables has so far
+        self.table = _Level(root)
+        self.levels: list[_Level] = []
+        #: what is wanted of the value after a key, and where the key is
+        self.next: tuple[PathTrie | None, Range | None] = (None, None)
+
+    def run(self, text: str) -> dict[Path, Place]:
+        start, end = None, 0
+        for event in scan(text):
+            start = event.start if start is None else start
+            if event.kind in ("table", "element"):
+                self.record(self.table.wanted, (self.table.start, end), self.table.key)
+                self.header(event)
+            elif event.kind == "key":
+                self.key(event)
+            else:
+                self.value(event)
+            end = event.end
+        self.record(self.table.wanted, (self.table.start, end), self.table.key)
+        self.record(self.root, (start or 0, end), None)
+        return self.found
+
+    def record(self, wanted: PathTrie | None, place: Range, key: Range | None) -> None:
+        if wanted is not None and wanted.path is not None:
+            self.found[wanted.path] = Place(place, key)
+
+    def header(self, event: Event) -> None:
+        """The table of a header becomes the current one."""
+        whole = (event.start, event.end)
+        wanted = self.walk(self.root, event.parts[:-1], whole)
+        last = event.parts[-1] if event.parts else Part("", whole)
+        wanted = wanted.below.get(last.name) if wanted is not None and event.parts else None
+        if wanted is not None and event.kind == "element":
+            number = self.counts.get(wanted, 0)
+            self.counts[wanted] = number + 1
+            if not number:
+                self.record(wanted, whole, last.range)
+            wanted = wanted.below.get(number)
+        if wanted is not None:
+            self.placed.add(wanted)
+        self.table = _Level(wanted, event.start, last.range)
+
+    def key(self, event: Event) -> None:
+        level = self.levels[-1] if self.levels else self.table
+        wanted = self.walk(level.wanted, event.parts[:-1], (event.start, event.end))
+        last = event.parts[-1] if event.parts else Part("", (event.start, event.end))
+        self.next = (None if wanted is None else wanted.below.get(last.name)), last.range
+
+    def walk(
+        self, wanted: PathTrie | None, parts: tuple[Part, ...], whole: Range
+    ) -> PathTrie | None:
+        """Follow the parts of a dotted key that only lead somewhere, each to a table."""
+        for part in parts:
+            wanted = None if wanted is None else wanted.below.get(part.name)
+            if wanted is None:
+                return None
+            if wanted in self.counts:  # a list of tables: its last one is meant
+                wanted = wanted.below.get(self.counts[wanted] - 1)
+            elif wanted not in self.placed:
+                self.placed.add(wanted)
+                self.record(wanted, whole, part.range)
+        return wanted
+
+    def value(self, event: Event) -> None:
+        if event.kind == "close":
+            level = self.levels.pop()
+            self.record(level.wanted, (level.start, event.end), level.key)
+            return
+        wanted, key = self.next
+        if self.levels and self.levels[-1].is_list:
+            holder = self.levels[-1]
+            wanted, key = (
+                None if holder.wanted is None else holder.wanted.below.get(holder.count),
+                None,
+            )
+            holder.count += 1
+        if event.kind == "scalar":
+            self.record(wanted, (event.start, event.end), key)
+        else:
+            self.levels.append(_Level(wanted, event.start, key, is_list=event.kind == "list"))
+
+
+def mentions(text: str, offset: int) -> tuple[Range, Range | None] | None:
+    """Where the name that is repeated at `offset` is written, there and the first time.
+
+    None inside brackets, where both are close together.
+    """
+    table: Path = ()
+    counts: dict[Path, int] = {}  # how many tables each list of tables has so far
+    depth = 0
+    for event in scan(text):
+        depth += {"list": 1, "map": 1, "close": -1}.get(event.kind, 0)
+        if not event.parts or depth:
+            continue
+        path: Path = table if event.kind == "key" else ()
+        for part in event.parts:
+            path = (*path, part.name)
+            if part.range[0] == offset:
+                place = locate(text[: event.start], [path]).get(path)
+                return part.range, place.key if place is not None else None
+            if path in counts and part is not event.parts[-1]:
+                path = (*path, counts[path] - 1)
+        if event.kind == "element":
+            counts[path] = counts.get(path, 0) + 1
+            path = (*path, counts[path] - 1)
+        table = table if event.kind == "key" else path
+    return None

@@ -1,0 +1,187 @@
+"""The parser underneath, libyaml through PyYAML: its events, and its errors as irregularities.
+
+Where PyYAML was built without libyaml, its own parser takes over: the same grammar, slower. Only
+mark *indexes* are used: libyaml's line numbers also count U+0085 and U+2028 as line breaks.
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from yaml.error import MarkedYAMLError
+from yaml.events import (
+    AliasEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+)
+from yaml.parser import Parser as _Grammar
+from yaml.reader import Reader, ReaderError
+from yaml.scanner import Scanner
+
+from equipage.core import codes
+from equipage.syntax import MAX_DEPTH, Irregularity, Range
+from equipage.syntax.yaml.scalars import TooLong, resolve_plain, resolve_tagged
+
+
+class _PythonParser(Reader, Scanner, _Grammar):
+    """Reader, scanner and parser in one object, as PyYAML composes them."""
+
+    def __init__(self, stream: str) -> None:
+        Reader.__init__(self, stream)
+        Scanner.__init__(self)
+        _Grammar.__init__(self)
+
+
+#: Makes a parser of a text; events come from its `get_event`.
+Parser: Any
+try:
+    Parser = importlib.import_module("yaml.cyaml").CParser
+    ENGINE = "libyaml"
+except ImportError:
+    Parser, ENGINE = _PythonParser, "PyYAML"
+
+#: Anchors and tags in front of a node, with the blanks behind them.
+_PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*\s+)+")
+
+
+def content_range(event: Any, text: str) -> Range:
+    """Where a node is written, without its anchor and tag and without trailing line breaks."""
+    start, end = event.start_mark.index, event.end_mark.index
+    kind = event.__class__
+    if kind is AliasEvent:
+        return start, end
+    if getattr(event, "tag", None) is not None or getattr(event, "anchor", None) is not None:
+        match = _PROPERTIES.match(text, start)
+        start = match.end() if match else start
+    if kind is ScalarEvent and event.style in ("|", ">"):
+        end = start + len(text[start:end].rstrip())
+    return start, max(start, end)
+
+
+def scalar_value(event: Any) -> object:
+    """The plain value of a scalar; a number too long to convert stays text."""
+    bare, quoted = event.implicit
+    try:
+        if bare and event.tag is None:
+            return resolve_plain(event.value)
+        if not quoted and event.tag not in (None, "!"):
+            return resolve_tagged(event.tag, event.value)
+    except TooLong:
+        pass
+    return event.value
+
+
+# ---------------------------------------------------------------------------------- syntax errors
+
+#: How many syntax errors of one file are reported.
+_MAX_SYNTAX_ERRORS = 20
+
+#: A key in the first column, bare or in quotes, with its colon.
+_TOP_LEVEL_KEY = re.compile(
+    r"""^(?:[A-Za-z_$][^\s#:]*|"[^"\n]*"|'[^'\n]*')[ \t]*:(?=[ \t\r\n]|$)""", re.MULTILINE
+)
+
+#: A part of libyaml's message → what to do about it.
+_HINTS = {
+    "mapping values are not allowed": (
+        "quote the text if it contains `: `, or put the key on a line of its own"
+    ),
+    "cannot start any token": "quote a value that starts with this character",
+    "could not find expected ':'": (
+        "a key needs a `:`; text over several lines needs quotes or `|`"
+    ),
+    "did not find expected ',' or ']'": "close the list with `]`",
+    "did not find expected ',' or '}'": "close the mapping with `}`",
+    "did not find expected key": (
+        "check the indentation of this line against the line its block began on"
+    ),
+    "did not find expected '-' indicator": "check the indentation of this list item",
+    "found unexpected end of stream": "a quote was opened and never closed",
+    "found unknown escape character": (
+        "in double quotes write `\\\\` for a backslash, or use single quotes"
+    ),
+    "block sequence entries are not allowed": "put the list on a line of its own below the key",
+    "did not find expected <document start>": (
+        "the document ended before this line; indent it, or remove it"
+    ),
+}
+
+
+def syntax_errors(text: str, first: Exception) -> Iterator[Irregularity]:
+    """The first syntax error, then those of later top-level blocks, each parsed on its own.
+
+    Blocks after the broken one are independent of it: a top-level key behind the error cannot
+    belong to an open quote or bracket, because the parser looked for their end up to the error.
+    """
+    error = _described(first, text, 0)
+    yield error
+    count, offset = 1, max(error.range[0], 0)
+    while count < _MAX_SYNTAX_ERRORS:
+        line_end = text.find("\n", offset)
+        next_line = len(text) if line_end < 0 else line_end + 1
+        starts = [match.start() for match in _TOP_LEVEL_KEY.finditer(text, next_line)]
+        for start, end in zip(starts, [*starts[1:], len(text)], strict=False):
+            problem = _block_error(text[start:end], start)
+            if problem is not None:
+                yield problem
+                count, offset = count + 1, problem.range[0]
+                break  # what follows the error may divide into other blocks than before
+        else:
+            return
+
+
+def _block_error(block: str, start: int) -> Irregularity | None:
+    """The syntax error of one top-level block. A block that nests too deep is not searched."""
+    get_event = Parser(block).get_event
+    depth = 0
+    try:
+        while depth <= MAX_DEPTH:
+            kind = get_event().__class__
+            if kind is MappingStartEvent or kind is SequenceStartEvent:
+                depth += 1
+            elif kind is MappingEndEvent or kind is SequenceEndEvent:
+                depth -= 1
+            elif kind is StreamEndEvent:
+                return None
+    except (MarkedYAMLError, ReaderError) as error:
+        return _described(error, block, start)
+    return None
+
+
+def _described(error: Exception, text: str, shift: int) -> Irregularity:
+    """An exception of the parser as an irregularity: libyaml's own words, our place."""
+    offset = error_offset(error, text)
+    place = (offset + shift, min(offset + 1, len(text)) + shift)
+    if isinstance(error, ReaderError):
+        character = error.character if isinstance(error.character, int) else ord(error.character)
+        values: dict[str, object] = {"character": f"U+{character:04X}"}
+        return Irregularity(codes.CONTROL_CHARACTER, place, values=values)
+    assert isinstance(error, MarkedYAMLError)
+    also: tuple[tuple[str, Range], ...] = ()
+    if error.context and error.context_mark is not None and error.context_mark.index != offset:
+        start = error.context_mark.index + shift
+        also = ((error.context, (start, start + 1)),)
+    problem = str(error.problem or error)
+    hint = next((hint for part, hint in _HINTS.items() if part in problem), None)
+    if "cannot start any token" in problem and text[offset : offset + 1] == "\t":
+        hint = "indent with spaces; YAML does not allow tabs"
+    values = {"problem": problem, "hint": hint}
+    return Irregularity(codes.YAML_SYNTAX, place, values=values, also=also)
+
+
+def error_offset(error: Exception, text: str) -> int:
+    """Where the parser stopped, in code points."""
+    if isinstance(error, ReaderError):
+        position = int(error.position)
+        if ENGINE == "libyaml":  # it counts bytes there
+            position = len(text.encode()[:position].decode(errors="ignore"))
+        return position
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    return len(text) if mark is None else int(mark.index)

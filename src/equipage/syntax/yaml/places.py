@@ -1,0 +1,289 @@
+"""Where things are in a YAML text: wanted paths, whatever is odd, and the scalar at an offset.
+
+An alias is bound to the node that it repeats by occurrence and not by name: a name may be given to
+several nodes. The texts were loaded before, so their depth and their aliases are within the limits.
+"""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from yaml.error import MarkedYAMLError
+from yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+    StreamEndEvent,
+)
+from yaml.reader import ReaderError
+
+from equipage.core import codes
+from equipage.core.path import ROOT, Path
+from equipage.syntax import MAX_DEPTH, Irregularity, Place, Range, Touched
+from equipage.syntax.nodes import (
+    EVERYTHING,
+    Alias,
+    Collection,
+    Entries,
+    Node,
+    PathTrie,
+    Scalar,
+    TreeBuilder,
+    key_text,
+    name_of,
+    places,
+    range_of,
+    target_of,
+    value_of,
+)
+from equipage.syntax.yaml.parser import Parser, content_range, error_offset, scalar_value
+from equipage.syntax.yaml.scalars import (
+    INFINITY,
+    is_core_tag,
+    is_too_long,
+    known_tag,
+    resolve_tagged,
+)
+
+
+def locate(text: str, paths: Iterable[Path], *, merge: bool = False) -> dict[Path, Place]:
+    """The places of those `paths` that exist in the first document of `text`.
+
+    With `merge`, what `<<` brings in is placed where it is written.
+    """
+    wanted = list(paths)
+    return places(_compose(text, PathTrie.of(wanted), merge=merge), wanted)
+
+
+def _compose(text: str, wanted: PathTrie = EVERYTHING, *, merge: bool = False) -> Node | None:
+    """The root of the first document, None if there is none. With `merge`, `<<` is applied."""
+    get_event = Parser(text).get_event
+    merge = merge and "<<" in text
+    tree = TreeBuilder(wanted)
+    named: dict[str, Node | None] = {}
+    last: Any = None  # the event that a collection would end with if it ended now
+    while True:
+        event = get_event()
+        kind = event.__class__
+        if kind is ScalarEvent:
+            last = event
+            if tree.keeps or event.anchor is not None:
+                node = Scalar(*content_range(event, text), scalar_value(event), event)
+                tree.add(node)
+                if event.anchor is not None:
+                    named[event.anchor] = node
+        elif kind is AliasEvent:
+            last = event
+            tree.add(Alias(*content_range(event, text), named.get(event.anchor), event))
+        elif kind is MappingStartEvent or kind is SequenceStartEvent:
+            start, _ = content_range(event, text)
+            is_mapping, is_named = kind is MappingStartEvent, event.anchor is not None
+            # An alias may lead to any part of a named node.
+            opened = tree.open(start, is_mapping=is_mapping, whole=is_named, event=event)
+            if is_named:
+                named[event.anchor] = opened
+        elif kind is MappingEndEvent or kind is SequenceEndEvent:
+            if event.start_mark.index != event.end_mark.index:
+                last = event  # a bracket; the end of a block has no text
+            collection = tree.close()
+            if collection is not None:
+                end = content_range(last or collection.event, text)[1]
+                collection.end = max(collection.start, end)
+                if merge and collection.is_mapping:
+                    _merge(collection)
+        elif kind is StreamEndEvent or (kind is DocumentStartEvent and last is not None):
+            return tree.root
+
+
+def _merge(mapping: Collection) -> None:
+    """Apply `<<`. The mappings it names are complete: a node cannot name one that is open."""
+    own = mapping.entries
+    if "<<" not in own:
+        return
+    pairs = [pair for pair in mapping.pairs() if value_of(pair[0]) == "<<"]
+    applied = [value for key, value in pairs if _is_merge_key(key)]
+    if not applied:
+        return
+    merged: Entries = {}
+    for value in applied:
+        for each in reversed(_merge_sources(value)):
+            if isinstance(each, Collection) and each.is_mapping:
+                merged.update(each.entries)
+    merged.update((name, entry) for name, entry in own.items() if name != "<<")
+    if len(applied) < len(pairs):  # one of them was text, and is an entry like any other
+        merged["<<"] = [pair for pair in pairs if not _is_merge_key(pair[0])][-1]
+    mapping.entries = merged
+
+
+def _is_merge_key(node: Node | None) -> bool:
+    """Whether a key is `<<` as an indicator: with quotes or a tag it is text like any other."""
+    if isinstance(node, Scalar):
+        event = node.event
+        return event.value == "<<" and event.implicit[0] and event.tag is None
+    return isinstance(node, Alias) and value_of(node) == "<<"
+
+
+def _merge_sources(given: Node | None) -> list[Node | None]:
+    """What a `<<` names: one mapping or a list of them, unless it is a mistake."""
+    target = target_of(given)
+    if isinstance(target, Collection) and not target.is_mapping:
+        return [target_of(each) for each in target.children]
+    return [target]
+
+
+# ------------------------------------------------------------------- what is odd about a text
+
+
+def survey(text: str, *, merge: bool) -> list[Irregularity]:
+    """Everything odd in a text that `construct` accepted, with its places, in order."""
+    found: list[Irregularity] = []
+    left: list[tuple[Node | None, Path, bool]] = [(_compose(text), ROOT, False)]
+    while left:
+        node, path, is_key = left.pop()
+        assert node is not None  # the tree is whole
+        found += _odd_tag(node, path, text)
+        if isinstance(node, Collection) and node.is_mapping:
+            found += _odd_keys(node, path, text, merge=merge)
+            for key, value in node.pairs():
+                left += [(key, path, True), (value, (*path, name_of(key)), False)]
+        elif isinstance(node, Collection):
+            left += [(each, (*path, index), False) for index, each in enumerate(node.children)]
+        elif isinstance(node, Scalar) and not is_key:
+            found += _odd_number(node, path)
+    return sorted(found, key=lambda each: each.range)
+
+
+def _odd_tag(node: Node, path: Path, text: str) -> Iterator[Irregularity]:
+    event = node.event
+    tag = getattr(event, "tag", None)
+    if tag is None:
+        return
+    value = resolve_tagged(tag, event.value) if isinstance(node, Scalar) else ()
+    if not known_tag(tag, value):
+        start = text.find("!", event.start_mark.index)
+        end = next((i for i in range(start, len(text)) if text[i] in " \t\r\n,[]{}"), len(text))
+        problem = "does not fit its value" if is_core_tag(tag) else "has no meaning here"
+        values = {"tag": text[start:end], "problem": problem}
+        yield Irregularity(codes.UNKNOWN_TAG, (start, end), path, values)
+
+
+def _odd_number(node: Scalar, path: Path) -> Iterator[Irregularity]:
+    value, event = node.value, node.event
+    if isinstance(value, float) and not -INFINITY < value < INFINITY:
+        yield Irregularity(codes.NOT_FINITE, range_of(node), path, {"found": event.value})
+    elif isinstance(value, str) and event.implicit[0] and event.tag is None and is_too_long(value):
+        yield Irregularity(codes.NUMBER_TOO_LONG, range_of(node), path, {"digits": len(value)})
+
+
+def _odd_keys(mapping: Collection, path: Path, text: str, *, merge: bool) -> Iterator[Irregularity]:
+    """Keys that are not strings, repeated keys, and `<<` if it is not applied or cannot be."""
+    seen: dict[str, Range] = {}
+    for node, value in mapping.pairs():
+        assert node is not None
+        place, key = range_of(node), value_of(node)
+        name = key_text(key)
+        if not isinstance(key, str):
+            sort = _sort(key)
+            shown = name if sort == "scalar" else text[slice(*place)] or "null"
+            values = {"key": shown, "sort": sort}
+            yield Irregularity(codes.NON_STRING_KEY, place, (*path, name), values)
+        if _is_merge_key(node):
+            if not merge:
+                yield Irregularity(codes.MERGE_KEY, place, (*path, "<<"))
+            else:
+                yield from _wrong_sources(value, (*path, "<<"), text)
+            continue
+        first = seen.setdefault(name, place)
+        if first is not place:
+            also = (("first here", first),)
+            yield Irregularity(codes.DUPLICATE_KEY, place, (*path, name), {"key": name}, also)
+
+
+def _wrong_sources(value: Node | None, path: Path, text: str) -> Iterator[Irregularity]:
+    """The value of a `<<`, if it is not what can be merged."""
+    assert value is not None
+    sources = _merge_sources(value)
+    if not all(isinstance(each, Collection) and each.is_mapping for each in sources):
+        place, expected = range_of(value), "a mapping to merge, or a list of them"
+        values = {"expected": expected, "found": text[slice(*place)] or "nothing"}
+        yield Irregularity(codes.WRONG_TYPE, place, path, values)
+
+
+def _sort(key: object) -> str:
+    """What a key is that is not text: each kind decides whether anything can be made of it."""
+    if isinstance(key, dict | list):
+        return "collection"
+    if key is None:
+        return "null"
+    return "not finite" if isinstance(key, float) and not -INFINITY < key < INFINITY else "scalar"
+
+
+# ---------------------------------------------------------------------- the scalar at an offset
+
+_NODES = frozenset({ScalarEvent, AliasEvent, MappingStartEvent, SequenceStartEvent})
+
+
+def scalars_at(text: str, ranges: list[Range]) -> list[Touched | bool | None]:
+    """What is written at each of the ascending `ranges`; see `equipage.syntax.yaml.scalars_at`."""
+    result: list[Touched | bool | None] = [None] * len(ranges)
+    try:
+        for event, path, is_key in _walk(text):
+            start, end = event.start_mark.index, event.end_mark.index
+            for number in _touched_by(start, end, ranges):
+                low, high = ranges[number]
+                contains = event.__class__ is ScalarEvent and start <= low and high <= end
+                result[number] = contains and Touched(tuple(path), is_key, (start, end))
+    except (MarkedYAMLError, ReaderError) as error:
+        offset = error_offset(error, text)
+        for number, (low, high) in enumerate(ranges):
+            if low <= offset <= high:
+                result[number] = False
+    return result
+
+
+def _walk(text: str) -> Iterator[tuple[Any, list[str | int], bool]]:
+    """The event of each node of the first document, its path, and whether it is a key.
+
+    The path is one list that changes as the walk goes on; the walk ends where it gets too deep.
+    """
+    get_event = Parser(text).get_event
+    path: list[str | int] = []
+    key_next: list[bool] = []  # for each open collection, whether a key comes next
+    started = False
+    while len(path) <= MAX_DEPTH:
+        event = get_event()
+        kind = event.__class__
+        if kind in _NODES:
+            is_key = bool(key_next) and key_next[-1]
+            if path and isinstance(path[-1], int):
+                path[-1] += 1
+            elif path:
+                key_next[-1] = not is_key
+            if is_key and kind is ScalarEvent:
+                path[-1] = key_text(scalar_value(event))
+            yield event, path, is_key
+            if kind is MappingStartEvent or kind is SequenceStartEvent:
+                key_next.append(kind is MappingStartEvent)
+                path.append("" if kind is MappingStartEvent else -1)
+        elif kind is MappingEndEvent or kind is SequenceEndEvent:
+            path.pop()
+            key_next.pop()
+        elif kind is StreamEndEvent or (kind is DocumentStartEvent and started):
+            return
+        started = started or kind is DocumentStartEvent
+
+
+def _touched_by(start: int, end: int, ranges: list[Range]) -> Iterator[int]:
+    """The numbers of the ranges that a node from `start` to `end` touches."""
+    for number in range(bisect.bisect_left(ranges, start, key=lambda each: each[1]), len(ranges)):
+        low, high = ranges[number]
+        if low > end or (low == end and start != end):
+            return
+        if (start <= low and high <= end) or (low < end and start < high):
+            yield number
