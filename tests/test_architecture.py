@@ -151,11 +151,6 @@ ASKS_THE_SYSTEM = ("equipage.files", "equipage.cli", "equipage.serve")
 #: Modules that still do; the list only gets shorter.
 STILL_ASK = {
     "equipage.kinds.toolpack.loader",
-    "equipage.loading.recognise",
-    "equipage.loading.session",
-    "equipage.workspace.check",
-    "equipage.workspace.project",
-    "equipage.workspace.report",
     "equipage.workspace.watch",
 }
 SYSTEM_CALLS = re.compile(

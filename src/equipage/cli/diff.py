@@ -27,7 +27,7 @@ from equipage.loading.outcome import Outcome
 from equipage.loading.result import Loaded
 from equipage.render.text import Style, lines_of
 from equipage.views.comparing import MEANINGS, Change, compare
-from equipage.workspace.report import Disk, Place, load_all
+from equipage.workspace.loads import Disk, Place, load_all
 
 #: The meanings that are printed in colour.
 _ALARMING = frozenset(MEANINGS[:3])

@@ -18,14 +18,15 @@ from equipage.cli.arguments import command_parsers, parser
 from equipage.cli.main import FOUND, OK, USAGE
 from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, request_of
-from equipage.core.diagnostics import LoadError, UsageError
+from equipage.core.diagnostics import UsageError
 from equipage.files.writing import NotWritten, write_new
-from equipage.loading.recognise import all_codes, kind_named, known_names, names
-from equipage.loading.session import project_of_folder
+from equipage.loading.recognise import all_codes, kind_named, known_names, names, recognise
+from equipage.loading.session import Run, project_of_folder
 from equipage.render.graph import dot, mermaid
 from equipage.views.graph import Graph, graph_of
 from equipage.views.schema import schema_for
-from equipage.workspace.report import load_all, recognise
+from equipage.workspace.loads import load_all
+from equipage.workspace.project import project_of
 
 _NO_GRAPHVIZ = (
     "svg needs the program `dot`: install Graphviz (https://graphviz.org/download), "
@@ -114,10 +115,8 @@ def _filled(text: str, name: str) -> str:
 
 
 def _recognised(path: str) -> str | None:
-    try:
-        return recognise(path).name
-    except LoadError:
-        return None
+    run = Run()
+    return recognise(path, project_of(path, run), run).kind
 
 
 def completion(options: argparse.Namespace, output: Output) -> int:

@@ -15,7 +15,8 @@ from equipage.loading.outcome import Outcome
 from equipage.loading.recognise import kind_named
 from equipage.loading.request import Request
 from equipage.loading.result import Loaded
-from equipage.workspace.report import NO_LAYERS, load_one
+from equipage.workspace.project import load_one
+from equipage.workspace.report import NO_LAYERS
 
 #: The note of a command that finds no file to work on.
 NOTHING_FOUND = "equipage: no configuration found; name a file, or use --kind"

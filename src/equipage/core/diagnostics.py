@@ -243,6 +243,11 @@ class Diagnostic(msgspec.Struct, frozen=True):
         start = self.span.start if self.span is not None else -1
         return self.name or "", start, SEVERITIES.index(self.severity), self.code
 
+    def identity(self) -> tuple[object, ...]:
+        """Equal for equal findings at one place, also where a file was read more than once."""
+        place = (self.name, self.span.start, self.span.end) if self.span else (self.name,)
+        return self.code, self.severity, place, self.message
+
     def without_text_of(self, hidden: Callable[[Source], bool]) -> Diagnostic:
         """The finding as it is told where the text of some sources must not be shown: without places in them."""
         if not any(hidden(span.source) for span in self._spans()):

@@ -13,7 +13,7 @@ from equipage.files.walking import walk_files
 from equipage.loading.kind import Item, Kind
 from equipage.loading.recognise import kind_named, names
 from equipage.loading.request import Request
-from equipage.workspace.report import Found, load_all, settled
+from equipage.workspace.loads import FileLoad, load_all, settled
 
 
 class Listed(msgspec.Struct, frozen=True):
@@ -46,7 +46,7 @@ def list_all(paths: Sequence[str], request: Request, *, kind: str | None = None)
     return sorted(_shadowed(heights), key=lambda row: row.file)
 
 
-def _elsewhere(paths: Sequence[str], request: Request, kind: str | None) -> Iterator[Found]:
+def _elsewhere(paths: Sequence[str], request: Request, kind: str | None) -> Iterator[FileLoad]:
     """The files of layers outside the paths: the user's own, and the project's."""
     folders = [real_path(path) for path in paths if is_folder(path)]
     for name in names() if kind is None else (kind,):
@@ -75,7 +75,7 @@ def _layer(kind: Kind, path: str, request: Request) -> str | None:
     return kind.layering.layer_of(os.path.abspath(path), request.env)
 
 
-def _rows(found: Found, request: Request) -> Iterator[Listed]:
+def _rows(found: FileLoad, request: Request) -> Iterator[Listed]:
     name = display_name(found.path)
     outcome = found.outcome
     if outcome is None:

@@ -24,7 +24,7 @@ from equipage.kinds.tables import Convention, Field
 from equipage.loading.model import Shape, build
 from equipage.loading.request import Request
 from equipage.syntax.document import Document
-from equipage.workspace.report import load_all, settled
+from equipage.workspace.loads import load_all, settled
 
 if TYPE_CHECKING:
     from equipage.loading.outcome import Outcome
