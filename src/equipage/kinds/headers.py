@@ -178,10 +178,10 @@ def _recovered(
     if found is None:
         return None, facts
     parsed = yaml.load(found.text)
-    effect = Effect("mend", value=json.dumps(parsed.value), format="yaml", window=window)
+    effect = Effect("correct", value=json.dumps(parsed.value), format="yaml", window=window)
     changes = [
         Change(ROOT, each.text, span=_span(source, header, each.range), effect=effect)
-        for each in found.mends
+        for each in found.corrections
     ]
     if not (style.forgiving and found.forgiven):
         remedy = Remedy("write it as YAML", tuple(changes))
@@ -194,11 +194,11 @@ def _recovered(
             key=each.key,
             reason=REASONS[each.reason],
         )
-        for each, change in zip(found.mends, changes, strict=True)
+        for each, change in zip(found.corrections, changes, strict=True)
     ]
     text = Substituted(found.text, tuple(_pieces(found)))
     document = Document(source, "yaml", parsed.value, window=window, substituted_text=text)
-    return document, [*warnings, *session.strict(oddities(document, parsed), "yaml")]
+    return document, [*warnings, *session.strict(oddities(document, parsed.irregularities), "yaml")]
 
 
 def _span(source: Source, header: Header, place: Range) -> Span:
@@ -208,7 +208,7 @@ def _span(source: Source, header: Header, place: Range) -> Span:
 def _pieces(found: Recovered) -> Iterator[Piece]:
     """Where the recovered text differs from the author's, so that findings have places in it."""
     shift = 0
-    for each in found.mends:
+    for each in found.corrections:
         start, end = each.range
         became = (start + shift, start + shift + len(each.text))
         yield Piece(each.range, became, None, from_environment=False)
