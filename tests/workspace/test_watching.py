@@ -22,6 +22,7 @@ from equipage.workspace.check import Checker
 from equipage.workspace.watch import (
     BURST,
     QUIET,
+    Events,
     Look,
     Turn,
     folders_around,
@@ -369,6 +370,33 @@ def test_what_a_folder_of_profiles_tells_is_looked_at_anew(project: Path) -> Non
         "profile-overlooked"
     ]
     assert [each.code for each in checking.next(loud.unlink).gone] == ["profile-overlooked"]
+    checking.close()
+
+
+def test_a_folder_that_was_away_for_a_moment_is_still_watched(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools, aside = project / "library" / "tools", project / "aside"
+    checking = Checking()
+    idle_after = 0  # how many turns there were when the watch last had nothing to look at
+    real = Events.wait
+
+    def wait(self: Events, *, briefly: bool = False) -> frozenset[str] | None:
+        nonlocal idle_after
+        idle_after = idle_after if briefly else len(checking.turns)
+        return real(self, briefly=briefly)
+
+    monkeypatch.setattr(Events, "wait", wait)
+
+    def edit() -> None:
+        tools.rename(aside)
+        aside.rename(tools)
+        save(project / "server.yaml", SERVER + "# another line\n")
+
+    checking.next(edit)
+    until(lambda: idle_after == len(checking.turns))
+    turn = checking.next(lambda: save(tools / "echo.yaml", tool("other")))
+    assert turn.changed == ("library/tools/echo.yaml",)
     checking.close()
 
 
