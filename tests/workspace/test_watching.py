@@ -548,7 +548,7 @@ def test_a_change_with_many_files_is_told_in_one_line(
     report = equipage.check(["server.yaml"], env={})
     broken = equipage.check(["no.yaml"], env={}).diagnostics
     turns = [Turn(report), Turn(report, tuple("abcde"), broken, ()), Turn(report, (), (), broken)]
-    monkeypatch.setattr("equipage.cli.check.watch_check", lambda *_args, **_more: iter(turns))
+    monkeypatch.setattr("equipage.workspace.watch.watch_check", lambda *_args, **_more: iter(turns))
     code, out, _ = in_process(["check", "--watch", "--quiet"])
     assert code == 0
     assert out.splitlines()[-3:] == [
