@@ -6,6 +6,7 @@ import argparse
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from equipage.cli.main import BUG, FOUND, OK, USAGE
 from equipage.cli.output import Output, Progress
@@ -13,14 +14,15 @@ from equipage.cli.request import NOTHING_FOUND, no_such_code, request_of
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.text import visible
-from equipage.files.writing import NotWritten, rewrite
 from equipage.loading.recognise import codes_for, codes_of
 from equipage.loading.session import project_of_folder
 from equipage.render import text
-from equipage.workspace.fixes import REASONS, Refusal, Repair, diff, repair
 from equipage.workspace.project import Selection
 from equipage.workspace.report import SETTINGS, Report, check_paths
-from equipage.workspace.watch import Turn, watch_check
+
+if TYPE_CHECKING:  # the modules that fix and watch are imported when they are asked for
+    from equipage.workspace.fixes import Refusal, Repair
+    from equipage.workspace.watch import Turn
 
 #: A fix may uncover another one; this ends fixes that uncover each other endlessly.
 _MAX_PASSES = 10
@@ -39,10 +41,13 @@ def run(options: argparse.Namespace, output: Output) -> int:
     else:
         report = check()
     hidden = _hidden(report)
+    # Set before anything is printed: the reader may close the pipe.
     code = output.code = _exit_code(report, failed=bool(hidden), strict=options.strict)
     if options.diff:
+        # The question is only whether there is something to fix, not whether there are errors.
         code = FOUND if _show_diff(report, output, unsafe=options.unsafe_fixes) else OK
     else:
+        # People need no summary of nothing; programs expect a document in any case.
         if report.files or report.diagnostics or options.output_format != "text":
             _write(report, options, output, fixed)
         if options.quiet and options.strict and report.warnings and not report.errors:
@@ -51,6 +56,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
     if hidden:
         files = ", ".join(hidden)
         output.note(f"equipage: {files} cannot be loaded: your ignore settings hide the errors")
+    # The settings of equipage itself are checked on the way; alone they are nothing to check.
     if all(each.kind == SETTINGS for each in report.files) and not report.errors:
         output.note(NOTHING_FOUND)
         return USAGE
@@ -73,7 +79,7 @@ def _checking(
                 selection=selection,
                 progress=progress,
                 jobs=options.jobs,
-                digests=options.output_format == "json",
+                digests=options.output_format == "json",  # no other format shows them
             )
         finally:
             progress.clear()
@@ -165,6 +171,7 @@ def _inside_repository() -> str:
 def statistics(report: Report, *, quiet: bool = False) -> str:
     """How often each code was found, the most frequent first."""
     shown = _shown(report.diagnostics, quiet=quiet)
+    # By severity, too: kinds may disagree about a code.
     found = Counter((each.severity, each.code) for each in shown)
     fixable = Counter((each.severity, each.code) for each in shown if each.fix is not None)
     rows = sorted(found.items(), key=lambda row: (-row[1], row[0]))
@@ -188,12 +195,15 @@ def fix_all(
     check: Callable[[], Report], paths: Sequence[str], output: Output, *, unsafe: bool = False
 ) -> tuple[Report, int]:
     """Fix until nothing fixable is left; the report of the rest, and how many findings are gone."""
+    from equipage.workspace.fixes import repair
+
     roots = roots_of(paths, os.getcwd())
     fixed = 0
     unwritten: dict[str, str] = {}
     report = check()
     for _ in range(_MAX_PASSES):
         repairs, refused = repair(report.diagnostics, unsafe=unsafe)
+        # Only files inside the projects that were named are written, wherever links lead.
         written = [each for each in repairs if _rewritten(each, roots, unwritten)]
         if not written:
             _explain(refused, unwritten, output)
@@ -215,6 +225,8 @@ def roots_of(paths: Iterable[str], cwd: str) -> tuple[str, ...]:
 
 def _rewritten(each: Repair, roots: Sequence[str], unwritten: dict[str, str]) -> bool:
     """Write a repaired file. If that fails, record the reason in `unwritten`."""
+    from equipage.files.writing import NotWritten, rewrite
+
     try:
         rewrite(each.source, each.text, roots)
     except NotWritten as problem:
@@ -224,6 +236,8 @@ def _rewritten(each: Repair, roots: Sequence[str], unwritten: dict[str, str]) ->
 
 
 def _explain(refused: Sequence[Refusal], unwritten: dict[str, str], output: Output) -> None:
+    from equipage.workspace.fixes import REASONS
+
     for name, why in unwritten.items():
         output.note(f"equipage: did not write {name}: {why}")
     for each in refused:
@@ -232,10 +246,13 @@ def _explain(refused: Sequence[Refusal], unwritten: dict[str, str], output: Outp
 
 def _show_diff(report: Report, output: Output, *, unsafe: bool = False) -> bool:
     """Print what fixing would change. True if anything would change, or a file is unreadable."""
+    from equipage.workspace.fixes import diff, repair
+
     repairs, refused = repair(report.diagnostics, unsafe=unsafe)
     for each in repairs:
         output.data(diff(each))
     _explain(refused, {}, output)
+    # An error without a place: the file could not be read, so it may need fixes as well.
     unseen = [each for each in report.errors if each.span is None]
     for error in unseen:
         output.note(f"equipage: {error}")
@@ -247,6 +264,8 @@ def _show_diff(report: Report, output: Output, *, unsafe: bool = False) -> bool:
 
 def _watch(options: argparse.Namespace, output: Output, selection: Selection) -> int:
     """Check until interrupted."""
+    from equipage.workspace.watch import watch_check
+
     if options.output_format != "text" or options.fix or options.diff or options.statistics:
         raise UsageError(
             "--watch prints findings as text; it cannot be combined with another output format, "
@@ -260,6 +279,7 @@ def _watch(options: argparse.Namespace, output: Output, selection: Selection) ->
         selection=selection,
         progress=progress,
     )
+    # Turn 0 is the whole report; it ends only with the process.
     for number, turn in enumerate(turns):
         progress.clear()
         if number:

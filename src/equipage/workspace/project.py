@@ -152,6 +152,8 @@ class Project:
 
 def _glob(glob: str) -> re.Pattern[str]:
     """A glob over a path from the project root; one without a `/` is a name in any folder."""
+    from equipage.files.gitignore import glob_expression  # few projects have any
+
     body = glob_expression(glob.lstrip("/"))
     return re.compile(body if "/" in glob else f"(?:.*/)?{body}")
 
