@@ -62,7 +62,7 @@ from equipage.loading.outcome import Outcome
 from equipage.workspace.report import Report
 from lab import UPDATE, Link, repository
 
-#: A block of Markdown, with the name of the file it stands for if the line before gives one.
+#: A block of Markdown, with the name of its file if the line before gives one.
 BLOCK = re.compile(
     r"^(?:`(?P<name>[^`\n]+)`\n+)?"  # `name`
     r"(?P<fence>`{3,})(?P<tag>[a-z0-9_-]*)(?P<more>[^\n]*)\n"  # ```tag more

@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, settings
 from equipage.loading import recognise as registry
 from lab import ABSENT, PLUGIN, SHARED
 
-# The same examples on every machine, and no bound on time: a busy machine is no failure. Random input is the business
-# of `make fuzz`.
+# Every machine runs the same examples, without a bound on time, because a busy machine is not a
+# failure. `make fuzz` tries random input.
 settings.register_profile(
     "equipage",
     deadline=None,

@@ -1,4 +1,4 @@
-"""A finding stands where somebody can mend it, whatever lies between (design D1, D3)."""
+"""A finding points to the text to edit, through includes and variables (design D1, D3)."""
 
 from __future__ import annotations
 

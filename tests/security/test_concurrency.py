@@ -71,7 +71,7 @@ def test_threads(project: Path) -> None:
         try:
             gate.wait(timeout=60)
             seen.extend(work() for _ in range(TIMES))
-        except BaseException as error:  # noqa: BLE001, RUF100 - told below
+        except BaseException as error:  # noqa: BLE001, RUF100 - reported below
             failures.append(error)
 
     before = sys.getswitchinterval()

@@ -56,7 +56,7 @@ FINE = {name: row[1] for name, row in TABLE.items() if row[1] is not None}
 
 @pytest.mark.parametrize("name", TABLE)
 def test_an_agent_file(name: str, tmp_path: Path) -> None:
-    """Either the prompt is what stands below the header, to the last character, or there is an error."""
+    """The prompt is all text below the header, to the last character, or there is an error."""
     outcome = load(world.AGENT_MD, tmp_path, TABLE[name][0])
     if outcome.config is None:
         assert outcome.errors
@@ -70,7 +70,7 @@ def test_an_agent_file(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", TABLE)
 def test_a_profile(name: str, tmp_path: Path) -> None:
-    """The same for the other grammar; a profile has no `name`, and its prompt is trimmed."""
+    """Profiles have the other grammar: no `name`, and a trimmed prompt."""
     text = (
         TABLE[name][0]
         .replace("name: a\r\n", "")

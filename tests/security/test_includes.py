@@ -1,4 +1,4 @@
-"""Includes: cycles are told once, work is linear in what is written, and what is too much has a name."""
+"""Includes: one finding for a cycle, work linear in what is written, a code for each limit."""
 
 from __future__ import annotations
 

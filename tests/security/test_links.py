@@ -1,4 +1,4 @@
-"""Symbolic links: inside they are followed, outside never, and nobody wins a race against the check."""
+"""Symbolic links lead inside the project, never outside, and no race changes that."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def test_nothing_escapes_while_it_is_swapped(project: Path, tmp_path: Path, what
 
 @pytest.mark.usefixtures("_eager")
 def test_nothing_escapes_from_a_whole_load(project: Path, tmp_path: Path) -> None:
-    """The same through the front door: an `$include` whose file is swapped."""
+    """An `$include` whose file is swapped while it loads."""
     (project / "library").mkdir()
     here = project / "library" / "tool.yaml"
     tool = "tool: {name: t, description: '%s', inputSchema: {type: object}}\nresponse: {content: [{type: text, text: t}]}\n"
@@ -368,7 +368,8 @@ def test_a_profile_from_outside_is_read_and_not_shown(
     [".claude/agents/x.md", ".defect/agents/x.md", "a.tool.yaml", "main.yaml", "equipage.toml"],
 )
 def test_the_environment_of_the_process_is_no_file(project: Path, name: str) -> None:
-    """A system shows it as one, and a link in a project may lead there. It is refused to whoever names the link, too."""
+    """The system shows it as a file, and a link in a project may lead there. equipage refuses it,
+    also if the link is named."""
     write(project, {name: Link("/proc/self/environ")})
     for path in (".", name):
         done = command("check", path, cwd=project, env=environment(CANARY=CANARY))

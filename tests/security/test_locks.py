@@ -60,7 +60,7 @@ def test_one_byte_anywhere(name: str, project: Path) -> None:
         outcome = load_path("main.yaml", kind, request)
         loaded = outcome.loaded()
         if loaded is None:
-            continue  # it does not load any more: nobody can miss that
+            continue  # it no longer loads, which is plain to see
         found = verify(old, lock_of(outcome, loaded, "main.yaml"))
         assert name in (*found.changed, *found.removed), place
         same = _meaning(project) == loaded.to_dict()

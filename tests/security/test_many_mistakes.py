@@ -130,7 +130,7 @@ def missing_includes(count: int) -> Case:
     return {**library, "main.yaml": f"{SERVER}tools: [{includes}]\n"}, "include-not-found", count
 
 
-#: The first of many mistakes is told what was meant.
+#: The first of many mistakes comes with a suggestion.
 NEARLY_RIGHT = (
     steps_without_agents,
     removed_tools,

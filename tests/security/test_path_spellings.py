@@ -112,7 +112,7 @@ SPELLINGS = [
 
 @dataclass(frozen=True)
 class Directive:
-    """Something that names a file, and the file it stands in."""
+    """A directive that names a file, and the file that holds it."""
 
     name: str
     kind: str

@@ -44,7 +44,7 @@ def trees(scalars: st.SearchStrategy[object], *, leaves: int = 20) -> st.SearchS
 
 
 def paths_of(value: object, path: Path = ROOT) -> Iterator[tuple[Path, object]]:
-    """Every path of a value, with what stands there."""
+    """Every path of a value, with the value at that path."""
     yield path, value
     if isinstance(value, dict):
         for key, child in value.items():
@@ -147,7 +147,7 @@ class _TomlWriter:
         return self.random.choice(["", " ", "\t", "  "])
 
     def gap(self) -> str:
-        """What may stand between the entries of a list."""
+        """What may be written between the entries of a list."""
         return self.random.choice(["", " ", "\n", "\n # ]}, 'comment' \"\n "])
 
     def key(self, name: str) -> str:
@@ -241,7 +241,7 @@ class _TomlWriter:
         own = "".join(self.line(each) for each in [header, *self.inline(body)] if each)
         if header.startswith("[") and not header.startswith("[[") and below:
             if not body and self.random.random() < 0.5:
-                return "".join(below)  # nobody writes the header of a table that only holds tables
+                return "".join(below)  # a table that only holds tables needs no header
             if self.random.random() < 0.3:
                 return "".join(below) + own
         return own + "".join(below)

@@ -25,7 +25,7 @@ def problems(text: str) -> tuple[Irregularity, ...]:
 
 
 def marked(text: str) -> tuple[str, tuple[int, int]]:
-    """The text without its `«` and `»`, and what stands between them."""
+    """The text without its `«` and `»`, and what is between them."""
     start, end = text.index("«"), text.index("»") - 1
     return text.replace("«", "").replace("»", ""), (start, end)
 
@@ -140,7 +140,7 @@ CLOSES_NOTHING = ("this bracket closes nothing", "remove it")
 NO_NULL = "TOML has no null; leave the key out"
 ONE_LINE = "on the same line; text over several lines takes three quotes"
 
-#: One row for each message rtoml can give, and for each way our words differ by what stands there.
+#: One row for each message rtoml can give, and for each case in which our words depend on the text there.
 ERRORS = [
     ("a = 1\n«a» = 2", TAKEN),
     ("[a]\n[«a»]", TAKEN),

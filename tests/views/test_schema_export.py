@@ -71,7 +71,7 @@ def test_every_case_that_loads_validates(
     if any(each.code in LEFT_OUT for each in outcome.diagnostics) or outcome.documents[
         0
     ].window == (0, 0):
-        return  # something is left out, or there is no header at all
+        return  # a part is left out, or the header is missing
     problems = list(validator_of(case.kind).iter_errors(authored(outcome)))
     assert not problems, [(problem.instance_path, problem.message) for problem in problems]
 

@@ -1,4 +1,4 @@
-"""A check of many files: one report, whoever does the work."""
+"""A check of many files gives one report, however many processes do the work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Watching: every change is noticed, and told once; what is broken is never given out."""
+"""Watching notices every change, reports it once, and never gives out a broken file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files as people publish them: nothing good is refused, nothing bad is passed over, nothing is skipped."""
+"""Published files: good ones are accepted, bad ones reported, and none is skipped."""
 
 from __future__ import annotations
 
