@@ -35,7 +35,8 @@ def shared() -> Path:
 def playbook_installed(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[None]:
-    """The package of examples/plugin as `pip install` would leave it: importable, with the entry points of its pyproject.toml."""
+    """The package of examples/plugin as `pip install` would leave it: importable, with the entry
+    points of its pyproject.toml."""
     project = tomllib.loads((PLUGIN / "pyproject.toml").read_text())["project"]
     site = tmp_path_factory.mktemp("site")
     record = site / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"

@@ -55,7 +55,8 @@ def runtime_imports(path: Path) -> Iterator[str]:
 MODULES = dict(modules())
 
 
-#: What opens files: the sandbox, what reads through it, what writes; and the command, nothing at all (`os.devnull`).
+#: What opens files: the sandbox, what reads through it, what writes; and the command, nothing at
+#: all (`os.devnull`).
 OPENS = {
     "equipage.core.diagnostics",  # the words of codes, which are part of the package
     "equipage.files.sandbox",

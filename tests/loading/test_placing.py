@@ -167,7 +167,7 @@ def test_ignore_comments(line: str, codes: set[str]) -> None:
     assert {each.code for each in equipage.check(["main.yaml"], env={}).diagnostics} == codes
 
 
-# ------------------------------------------------------------------------------------------------ explaining
+# --- explaining ----------------------------------------------------------------------------------
 
 
 def test_explain_tells_the_story_of_a_value() -> None:

@@ -58,7 +58,8 @@ def test_processes(project: Path) -> None:
 
 
 def test_threads(project: Path) -> None:
-    """Files of three kinds, with and without errors, at once: caches that are shared must not mix anything up."""
+    """Files of three kinds, with and without errors, at once: caches that are shared must not mix
+    anything up."""
     (project / "bad.yaml").write_text(
         "server: {name: ${A}, nmae: x}\ntools: [{$include: nope.yaml}]\n"
     )

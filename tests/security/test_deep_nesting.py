@@ -1,4 +1,5 @@
-"""Deep nesting ends in a coded finding at once, in every syntax, also in a thread with a small stack."""
+"""Deep nesting ends in a coded finding at once, in every syntax, also in a thread with a small
+stack."""
 
 from __future__ import annotations
 

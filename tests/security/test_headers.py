@@ -1,4 +1,5 @@
-"""Headers that may be taken for something else: each grammar has its table, and every reading is one of its rows."""
+"""Headers that may be taken for something else: each grammar has its table, and every reading is
+one of its rows."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from .world import load
 
 BOM = "\ufeff"
 
-#: Text → (what an agent file comes to, what a profile comes to): the prompt, or the code of the error.
+#: Text → (what an agent file comes to, what a profile comes to): the prompt, or the code of the
+#: error.
 TABLE = {
     "plain": ("---\nname: a\ndescription: d\n---\nBody.\n", "Body.\n", "unknown-field"),
     "a fence in a block": ("---\nname: a\ndescription: |\n  x\n  ---\n  y\n---\nBody.\n", "Body.\n", None),

@@ -100,7 +100,8 @@ def test_a_template_in_a_prompt(template: str, tmp_path: Path) -> None:
 
 
 def test_no_load_executes_imports_or_starts_anything(tmp_path: Path) -> None:
-    """Python itself tells of every execution: nothing is started, compiled or imported because of a file."""
+    """Python itself tells of every execution: nothing is started, compiled or imported because of a
+    file."""
     done = run_script("watched.py", "execution", str(tmp_path), cwd=tmp_path)
     assert done.code == 0, done.out + done.err
     assert json.loads(done.out) == []

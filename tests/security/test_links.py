@@ -155,7 +155,7 @@ def test_a_tree_of_links_costs_no_more_than_their_number(project: Path) -> None:
     assert time.thread_time() - started < 1
 
 
-# --------------------------------------------------------------------------------------------------- races
+# --- races ---------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -198,7 +198,8 @@ def race(here: Path, other: Path, attempt: Callable[[], str], parked: Path) -> t
 @pytest.mark.usefixtures("_eager")
 @pytest.mark.parametrize("what", ["file", "folder"])
 def test_nothing_escapes_while_it_is_swapped(project: Path, tmp_path: Path, what: str) -> None:
-    """A file, or the folder it lies in, is replaced by a link to the outside and back, again and again."""
+    """A file, or the folder it lies in, is replaced by a link to the outside and back, again and
+    again."""
     (project / "target").mkdir()
     (project / "target" / "a.txt").write_text("fine")
     here = project / "target" / ("a.txt" if what == "file" else "")
@@ -240,7 +241,7 @@ def test_nothing_escapes_from_a_whole_load(project: Path, tmp_path: Path) -> Non
     assert swaps >= 500
 
 
-# --------------------------------------------------------------------------------------------------- walks
+# --- walks ---------------------------------------------------------------------------------------
 
 
 LINKED = ".defect/agents/x.md"
@@ -279,7 +280,8 @@ def test_a_walk_shows_nothing_of_what_a_link_leads_to(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Somebody else's project, checked on a build service: its log must not hold the environment, or other files."""
+    """Somebody else's project, checked on a build service: its log must not hold the environment,
+    or other files."""
     monkeypatch.chdir(project)
     Path("../outside/a.txt").write_text(f"server: {CANARY}\ntools: {CANARY}\n")
     secrets = {

@@ -1,7 +1,7 @@
 """Mistakes by the thousand: a load takes time that grows with its text, not with the square of it.
 
-The sizes are such that comparing each mistake with each other, or with every name the text brings, would take ten times
-as long as is allowed, on any machine.
+The sizes are such that comparing each mistake with each other, or with every name the text brings,
+would take ten times as long as is allowed, on any machine.
 """
 
 from __future__ import annotations

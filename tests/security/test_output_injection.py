@@ -103,7 +103,8 @@ def test_the_report_of_the_library_is_clean_too(
 
 
 def test_a_build_service_takes_no_orders(evil_project: Path) -> None:
-    """Every line of the output is one command of ours; nothing in a message starts another or adds a property."""
+    """Every line of the output is one command of ours; nothing in a message starts another or adds
+    a property."""
     for line in run(evil_project, "check", ".", "--output-format", "github").splitlines():
         match = re.fullmatch(r"::(error|warning|notice) ([^:]*(?::[^:]+)*?)::(.*)", line)
         assert match or not line.startswith(("::", "##")), line

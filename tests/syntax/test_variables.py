@@ -91,7 +91,8 @@ PIECES = st.lists(
 
 @given(PIECES)
 def test_every_offset_has_a_way_back(parts: list[str]) -> None:
-    """A stretch outside any variable maps to the very same text; one inside maps to the whole variable."""
+    """A stretch outside any variable maps to the very same text; one inside maps to the whole
+    variable."""
     written = "".join(parts)
     try:
         result = substitute(written, ENV)
