@@ -24,14 +24,7 @@ from equipage.core.diagnostics import Also, Code, Fact, Shown
 from equipage.core.frozen import frozen
 from equipage.core.path import ROOT, Path
 from equipage.directives import Directive, Expansion, Node, codes
-from equipage.directives.ref.inline import (
-    MAX_DEPTH,
-    MAX_NODES,
-    findings,
-    resolve,
-    rooted,
-    via_reference,
-)
+from equipage.directives.ref import inline
 from equipage.directives.ref.links import NO_SCOPES, REF, KnownReferences, Linker, Part, Place
 from equipage.files.sandbox import PathPolicy
 from equipage.loading.session import Session
@@ -85,16 +78,19 @@ class Ref(Directive):
         if self.linker is None:
             home = expansion.chain[0]
             self.linker = Linker(session, home, self.policy, self.default_draft)
+        # Fragments of an inline schema start at the schema, not at the file that holds it.
         place = Place(node.origin.document, node.origin.path, node.origin.path)
         part = self.linker.part(place, self.linker.draft(place))
-        resolve(part, self.linker.visit)
+        inline.resolve(part, self.linker.visit)
+        # Parts may come from earlier loads: their files, and oddities of their texts, are this
+        # load's, too.
         for document in part.documents:
             session.files.note(document.source)
             self.linker.facts += session.parse(document.source, document.format)[1]
         expansion.facts += _facts_of(part)
         if part.clean and not self.linker.facts:
             known.remember(part)
-        return rooted(part, self.linker.default)
+        return inline.rooted(part, self.linker.default)
 
 
 def _not_mapping(node: Node) -> Fact:
@@ -121,7 +117,7 @@ def _facts_of(part: Part) -> list[Fact]:
             also = Also("referenced from here", origin=part.origin(link.where))
             through.setdefault(id(document), also)
     facts: dict[object, Fact] = {}
-    for each in findings(part):
+    for each in inline.findings(part):
         place: tuple[object, ...] = ()
         if each.origin is not None:
             place = id(each.origin.document), each.origin.path
@@ -171,7 +167,7 @@ class Known:
             if target is None:
                 return None
             self._note(target)
-            return via_reference(rooted(target, self.default), origin.child((REF,)))
+            return inline.via_reference(inline.rooted(target, self.default), origin.child((REF,)))
         if not self.targets:
             return None
         draft, odd = written_draft(schema, self.default)
@@ -193,14 +189,14 @@ class Known:
         parts = self._references(schema, draft)
         if parts is None or not is_valid(schema, draft):
             return None
-        if sum(target.size for target in parts.values()) > MAX_NODES or any(
-            len(path) + 2 + target.height > MAX_DEPTH for path, target in parts.items()
+        if sum(target.size for target in parts.values()) > inline.MAX_NODES or any(
+            len(path) + 2 + target.height > inline.MAX_DEPTH for path, target in parts.items()
         ):
             return None
         value, origins = frozen(schema), Origins(origin)
         for path, target in parts.items():
             self._note(target)
-            tree = via_reference(target.tree, origin.child((*path, REF)))
+            tree = inline.via_reference(target.tree, origin.child((*path, REF)))
             # The value was frozen just now, and nothing else has it yet.
             holder: Any = get(value, path[:-1])
             setter: Any = dict.__setitem__ if isinstance(holder, dict) else list.__setitem__

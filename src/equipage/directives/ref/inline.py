@@ -17,7 +17,7 @@ import msgspec
 
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.frozen import FrozenDict, frozen
-from equipage.core.path import ROOT, Path, pointer
+from equipage.core.path import Path, pointer
 from equipage.directives import codes
 from equipage.directives.ref.links import NO_SCOPES, REF, Link, Part
 from equipage.loading.tree import HOLE, Origin, Origins, Tree, Via
@@ -69,12 +69,14 @@ def components(root: Part, visit: Callable[[Part], None]) -> Iterator[list[Part]
     while work:
         part, targets = work[-1]
         target = next(targets, None)
+        # Go down to targets that are new; take the numbers of those still open.
         if target is not None:
             if target.tree is None and target.order == 0:
                 enter(target)
             elif target in open_parts:
                 part.low = min(part.low, target.order)
             continue
+        # All targets are done: hand the number up, and close the component if it is the own one.
         work.pop()
         if work:
             work[-1][0].low = min(work[-1][0].low, part.low)
@@ -201,6 +203,7 @@ def _measure(part: Part) -> None:
         return
     size, height = _extent(part.value) if part.is_target else (0, 0)
     added = 0
+    # Two more levels: a target beside other keywords moves into `allOf` and a list.
     for link in part.links:
         if link.target is not None and not link.target.recursive:
             added += link.target.size
@@ -335,6 +338,7 @@ def _resolved(part: Part) -> Tree:
 
 def _built(part: Part, value: Any, mark: _Mark) -> Tree:
     """A value with what is marked in it replaced; only what leads there is copied."""
+    # Of several references in one mapping, `$ref` comes last; alone, it replaces the mapping.
     if mark.links and mark.links[-1].alone:
         return _in_place_of(part, mark.links[-1])
     copy: Any = dict(value) if isinstance(value, dict) else list(value)
@@ -408,19 +412,14 @@ def rooted(part: Part, default: Draft) -> Tree:
     chosen = part
     seen: set[Part] = set()
     # A schema that is only a reference is what the reference leads to in the end.
-    while chosen not in seen and chosen.links and _is_only_a_reference(chosen.links[0]):
+    while chosen not in seen and chosen.links and chosen.links[0].replaces_its_part():
         seen.add(chosen)
-        assert chosen.links[0].target is not None
-        chosen = chosen.links[0].target
+        chosen = chosen.links[0].target or chosen
     if chosen.rooted is None:
         chosen.rooted = _as_root(chosen, default)
     if chosen is part:
         return chosen.rooted
     return via_reference(chosen.rooted, part.origin(part.links[0].where))
-
-
-def _is_only_a_reference(link: Link) -> bool:
-    return link.path == ROOT and link.alone and link.target is not None
 
 
 def _as_root(part: Part, default: Draft) -> Tree:

@@ -114,6 +114,9 @@ class Link(msgspec.Struct, frozen=True):
         """The path of the reference itself, in its part."""
         return (*self.path, self.word)
 
+    def replaces_its_part(self) -> bool:
+        return self.path == ROOT and self.alone
+
 
 class Part(msgspec.Struct, eq=False):
     """A schema in a document, as one draft reads it."""
@@ -335,9 +338,10 @@ class Linker:
             names = partial(self._indexed, anchors, whole.document, start, draft)
             found = point(root, fragment, names)
             if found is not None:
-                if found.instead is not None:
-                    facts.append(_spelling(file + found.instead, reference, origin))
-                return Place(whole.document, whole.base, start + found.path)
+                path, instead = found
+                if instead is not None:
+                    facts.append(_spelling(file + instead, reference, origin))
+                return Place(whole.document, whole.base, start + path)
         facts.append(self._points_to_nothing(whole, reference, fragment, origin))
         return None
 
@@ -358,12 +362,11 @@ class Linker:
 
     def _has_ids(self, document: Document, draft: Draft) -> bool:
         """Whether a schema in a document can have an address: its text, or an escape in it."""
-        key = ("ids", id(document), draft.address)
-        known: bool | None = self.known.index.get(key)
-        if known is None:
+        key, index = ("ids", id(document), draft.address), self.known.index
+        if key not in index:
             text = document.source.text
-            known = self.known.index[key] = draft.address in text or "\\" in text
-        return known
+            index[key] = draft.address in text or "\\" in text
+        return bool(index[key])
 
     def _indexed(
         self,
@@ -373,11 +376,11 @@ class Linker:
         draft: Draft,
     ) -> dict[str, Path]:
         """The names that `make` finds in a schema of a document, looked up once."""
-        key = (make, id(document), start, draft.address)
-        known: dict[str, Path] | None = self.known.index.get(key)
-        if known is None:
-            known = self.known.index[key] = make(get(document.value, start), draft.address)
-        return known
+        key, index = (make, id(document), start, draft.address), self.known.index
+        if key not in index:
+            index[key] = make(get(document.value, start), draft.address)
+        found: dict[str, Path] = index[key]
+        return found
 
     def _file(self, file: str, reference: str, origin: Origin, facts: list[Fact]) -> Place | None:
         """The whole document of a file; None, with a finding, if it cannot be read or parsed."""
@@ -465,12 +468,12 @@ def _spelling(spelled: str, reference: str, origin: Origin) -> Fact:
 def _hidden(schema: dict[str, Any], path: Path) -> Iterator[Fact]:
     """What is wrong beside a reference that hides it: no one follows it, but it must be valid."""
     beside = {name: value for name, value in schema.items() if name != REF}
-    for each in subschemas(beside) if beside else ():
-        yield from check_patterns(each.value, path + each.path)
-        reference = each.value.get(REF, "#")
+    for inner, each in subschemas(beside) if beside else ():
+        yield from check_patterns(each, path + inner)
+        reference = each.get(REF, "#")
         if not isinstance(reference, str) or not reference:
             found = Shown(reference, as_found=True)
-            yield codes.SCHEMA_REF_VALUE.at((*path, *each.path, REF), found=found)
+            yield codes.SCHEMA_REF_VALUE.at((*path, *inner, REF), found=found)
 
 
 def _chosen_at_run_time(target: Any, name: str) -> bool:

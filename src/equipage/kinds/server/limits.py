@@ -10,7 +10,7 @@ import msgspec
 
 from equipage.core.diagnostics import Fact
 from equipage.core.path import Path
-from equipage.generators import GeneratorLimits, format_size, parse_size
+from equipage.generators.parameters import GeneratorLimits, format_size, parse_size
 from equipage.kinds.server import codes
 from equipage.kinds.server.items import SORTS, Sort, added_items, base_items, listing
 from equipage.kinds.server.model import LARGEST
