@@ -8,6 +8,7 @@ machinery), `security/world` (a valid file of every kind), `syntax/documents` (r
 from __future__ import annotations
 
 import base64
+import importlib.util
 import io
 import json
 import os
@@ -18,6 +19,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from subprocess import PIPE
+from types import ModuleType
 from typing import Any, NamedTuple, TypeVar
 
 import pytest
@@ -243,6 +245,18 @@ def python(
     # An output that went elsewhere is None.
     out, err = ((each or b"").decode() for each in (done.stdout, done.stderr))
     return Result(done.returncode, out, err)
+
+
+def module_at(path: Path) -> ModuleType:
+    """The module of a script that is in no package."""
+    name = f"_{path.stem}"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    # Dataclasses look up the module that defines them.
+    sys.modules[name] = module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 # Threads.

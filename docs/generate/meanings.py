@@ -1,62 +1,49 @@
-"""What fields mean: from the comments `#:` beside them, else from `meanings.toml`."""
+"""What fields mean: from the comments `#:` beside them, or from the table of a convention."""
 
 from __future__ import annotations
 
 import ast
 import inspect
+import re
 import sys
-import tomllib
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
 from equipage.kinds.conventions import CONVENTIONS
+from equipage.kinds.conventions.tools.skills import OPEN as SKILL
 from equipage.kinds.tables import Field
-
-_FILE = Path(__file__).with_name("meanings.toml")
 
 
 def meaning_of(kind: str, cls: type, field: str) -> str:
     """What a field of a Struct means, in a few words; empty if it has no meaning written down."""
-    return (
-        written(kind).get(cls.__name__, {}).get(field)
-        or _commented(cls).get(field)
-        or _of_convention(kind, field)
-    )
+    return _commented(cls).get(field) or _of_convention(kind, field)
 
 
 def _of_convention(kind: str, name: str) -> str:
-    """What the table of a convention knows about a field."""
+    """What the table of a convention says about a field."""
     if name == "body":
         return "the text below the header"
-    fields = [field for each in CONVENTIONS if each.kind == kind for field in each.fields]
-    return "; ".join(
-        _facts(next((each for each in fields if each.name.replace("-", "_") == name), Field(name)))
-    )
+    fields = [field for each in (*CONVENTIONS, SKILL) if each.kind == kind for field in each.fields]
+    named = (each for each in fields if re.sub(r"\W", "_", each.name) == name)
+    return "; ".join(_facts(next(named, Field(name))))
 
 
 def _facts(field: Field) -> Iterator[str]:
+    if field.meaning:
+        yield field.meaning
     if field.required == "error":
-        yield "**required**: the client ignores the file without it"
+        yield "**required**: the tool ignores a file without it"
     elif field.required:
-        yield "should be there"
+        yield "recommended"
     if field.restricts:
-        yield "*restricts* what the agent may do, so a misspelling is an error"
+        yield "*restricts* the agent, so a misspelling is an error"
     if field.split is not None:
-        yield f"text is divided at `{field.split}`"
+        yield f"a list, or text divided at `{field.split}`"
     if field.refers is not None:
-        yield f"names {field.refers}s, which must exist"
+        yield f"every {field.refers} it names must exist"
     if field.instead:
-        yield f"common misspelling: {', '.join(f'`{name}`' for name in field.instead)}, which has no effect"
-
-
-@cache
-def written(kind: str) -> dict[str, dict[str, str]]:
-    """The meanings for one kind, by class and field; those under `shared` hold for every kind."""
-    tables = tomllib.loads(_FILE.read_text(encoding="utf-8"))
-    own: dict[str, dict[str, str]] = tables.get(kind, {})
-    shared: dict[str, dict[str, str]] = tables.get("shared", {})
-    return {name: {**shared.get(name, {}), **own.get(name, {})} for name in {*shared, *own}}
+        others = ", ".join(f"`{name}`" for name in field.instead)
+        yield f"common misspelling, which the tool ignores: {others}"
 
 
 @cache

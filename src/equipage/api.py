@@ -13,7 +13,8 @@ from equipage.loading.pipeline import load_text
 from equipage.loading.recognise import kind_named
 from equipage.loading.request import request_of
 from equipage.loading.result import Loaded
-from equipage.workspace.report import Report, check_paths, load_one
+from equipage.workspace.project import load_one
+from equipage.workspace.report import Report, check_paths
 
 __all__ = ["check", "load", "loads"]
 

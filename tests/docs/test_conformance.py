@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 from types import ModuleType
 
 import pytest
 
-from lab import REPOSITORY
+from lab import REPOSITORY, module_at
 
 pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")
 def report() -> ModuleType:
-    path = REPOSITORY / "requirements" / "report.py"
-    spec = importlib.util.spec_from_file_location("requirements_report", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return module_at(REPOSITORY / "requirements" / "report.py")
 
 
 def test_every_requirement_is_shown_by_a_test(report: ModuleType) -> None:

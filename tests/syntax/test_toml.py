@@ -209,7 +209,10 @@ ERRORS = [
         'a = "«\x01»"',
         ("this string contains a control character", "write it as an escape, as in `\\u0001`"),
     ),
-    ("a = '«\x01»'", ("this string contains a control character", "use double quotes and an escape")),
+    (
+        "a = '«\x01»'",
+        ("this string contains a control character", "use double quotes and an escape"),
+    ),
     ("# «\x01»", ("this comment contains a control character", "remove it")),
     ("a = «01»", ("a number cannot start with a zero", "remove the zero, or quote the text")),
     ("a = «.5»", ("a number cannot start with a dot", "write a digit before the dot")),

@@ -9,7 +9,8 @@ import pytest
 
 import equipage
 from equipage.loading.request import Request
-from equipage.workspace.project import Projects, Selection
+from equipage.loading.session import Run
+from equipage.workspace.project import Selection, project_of
 from equipage.workspace.report import Report, check_paths
 from lab import check, command, write
 
@@ -45,7 +46,9 @@ def told(report: Report) -> list[str]:
 def test_settings_are_told_by_what_the_file_means(text: str, counts: bool) -> None:
     write(".", {"sub/a.yaml": SERVER, "sub/pyproject.toml": text})
     assert [each.code for each in check("sub").diagnostics] == ([] if counts else ["unknown-field"])
-    assert Path(Projects().of("sub/a.yaml").root) == (Path("sub") if counts else Path()).resolve()
+    assert (
+        Path(project_of("sub/a.yaml", Run()).root) == (Path("sub") if counts else Path()).resolve()
+    )
 
 
 @pytest.mark.parametrize("file", ["equipage.toml", "pyproject.toml"])
@@ -165,7 +168,7 @@ def test_the_command_line_beats_the_settings() -> None:
 
 def test_roots_of_the_settings_reach_the_load() -> None:
     write(".", {"equipage.toml": "roots = ['shared']\n", "shared/x.txt": "x"})
-    request = Projects().of("a.yaml").applied(Request(env={}))
+    request = project_of("a.yaml", Run()).applied(Request(env={}))
     assert request.roots == (os.path.join(os.path.realpath("."), "shared"),)
 
 

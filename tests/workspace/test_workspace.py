@@ -13,7 +13,7 @@ from equipage.files.roots import find_places
 from equipage.kinds.defect.profile import find_profiles
 from equipage.loading.request import Request
 from equipage.render.text import Style, summary
-from equipage.workspace import check as checking
+from equipage.workspace import loads
 from equipage.workspace.report import check_paths
 from lab import write
 
@@ -95,14 +95,14 @@ def test_recognition_by_content(text: str, kind: str | None) -> None:
 
 def test_a_bug_in_equipage_does_not_hide_the_other_files(monkeypatch: pytest.MonkeyPatch) -> None:
     write(".", {"a.yaml": SERVER, "b.yaml": "server: {name: 5}\ntools: []\n"})
-    original = checking.load_path
+    original = loads.load_path
 
     def broken(path: str, *rest: object, **more: object) -> object:
         if path.endswith("a.yaml"):
             raise ZeroDivisionError("s3cr3t")
         return original(path, *rest, **more)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(checking, "load_path", broken)
+    monkeypatch.setattr(loads, "load_path", broken)
     report = equipage.check(["."], env={})
     assert [each.code for each in report.errors] == ["internal-error", "wrong-type"]
     assert "ZeroDivisionError at test_workspace.py:" in report.errors[0].message

@@ -15,7 +15,8 @@ from equipage.loading.outcome import Outcome
 from equipage.loading.recognise import kind_named
 from equipage.loading.request import Request
 from equipage.loading.result import Loaded
-from equipage.workspace.report import NO_LAYERS, load_one
+from equipage.workspace.project import load_one
+from equipage.workspace.report import NO_LAYERS
 
 #: The note of a command that finds no file to work on.
 NOTHING_FOUND = "equipage: no configuration found; name a file, or use --kind"
@@ -36,6 +37,7 @@ def request_of(options: argparse.Namespace) -> Request:
         "local": options.local,
         "config": options.config,
     }
+    # Only what was written is passed on: each kind has its own defaults.
     return Request(
         env=process_variables(),
         options={name: value for name, value in written.items() if value not in (None, False, [])},
@@ -52,6 +54,7 @@ def outcome_of(options: argparse.Namespace) -> Outcome:
     """
     request = request_of(options)
     outcome = load_one(options.file, request, kind=options.kind)
+    # Kinds without layers have no `stack`; it returns None for a file outside of all layers.
     stack = outcome.kind.layering.stack
     merged = stack(options.file, request) if stack is not None else None
     if options.config and merged is None:

@@ -54,7 +54,7 @@ class Effect(msgspec.Struct, frozen=True):
     what `value` says as JSON.
     """
 
-    kind: Literal["rename", "replace", "remove", "nothing", "mend"]
+    kind: Literal["rename", "replace", "remove", "nothing", "correct"]
     path: Path = ROOT
     value: str | int | float | bool | None = None
     format: Literal["yaml", "json", "toml", "text"] = "text"
@@ -242,6 +242,11 @@ class Diagnostic(msgspec.Struct, frozen=True):
         """By place; what is alike there stays in the order it was found, as the fields of a model are."""
         start = self.span.start if self.span is not None else -1
         return self.name or "", start, SEVERITIES.index(self.severity), self.code
+
+    def identity(self) -> tuple[object, ...]:
+        """Equal for equal findings at one place, also where a file was read more than once."""
+        place = (self.name, self.span.start, self.span.end) if self.span else (self.name,)
+        return self.code, self.severity, place, self.message
 
     def without_text_of(self, hidden: Callable[[Source], bool]) -> Diagnostic:
         """The finding as it is told where the text of some sources must not be shown: without places in them."""

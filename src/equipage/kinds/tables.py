@@ -26,19 +26,18 @@ class Field(msgspec.Struct, frozen=True):
     """One field that a tool reads."""
 
     name: str
+    meaning: str = ""  #: what it does, for people who write such files
     type: Any = str
-    #: `error`: the tool passes over a file without it; `warning`: it takes the file, to little use
+    #: `error`: the tool ignores a file without it; `warning`: the file loads, to little use
     required: Severity | None = None
-    #: without it, or misspelt, the agent may do more: such a slip fails open
+    #: without it, or misspelt, the agent may do more, so that a slip must be an error
     restricts: bool = False
-    #: text is divided at these characters and becomes a list
+    #: one text is divided at these characters into a list
     split: str | None = None
     #: what its entries name
     refers: Sort | None = None
     #: what people write instead, which the tool does not read
     instead: tuple[str, ...] = ()
-    #: of which tools it is, where the table serves several; empty: all
-    of: tuple[str, ...] = ()
 
 
 class NameRule(msgspec.Struct, frozen=True):
@@ -66,21 +65,19 @@ class Convention(msgspec.Struct, frozen=True):
     syntax: Syntax = "header"
     sort: str = "agent"  #: what `list` calls it
     header_optional: bool = False
-    #: whether a Markdown file without any header in its folder is simply passed over
-    passes_over: bool = False
-    #: whether the tool reads headers line by line that are not YAML
+    #: whether the tool ignores a Markdown file in its folder that has no header
+    ignores_headerless: bool = False
+    #: whether the tool reads a header that is not YAML line by line
     forgiving: bool = False
-    #: what a key that is in no table comes to; None: it means something, to the provider of the model for one
+    #: the severity of a key that is not in the table; None if the tool passes such keys on
     unknown: Severity | None = "warning"
     identity: Identity = "file"
-    suffixes: tuple[str, ...] = (".md",)  #: left out of the name of the file to get its identity
+    suffixes: tuple[str, ...] = (".md",)  #: what follows the name in the name of the file
     name: NameRule | None = None
-    #: the tools there are; None: nobody knows them all
-    tools: frozenset[str] | None = None
-    #: names of others that may be referred to though no file defines them
+    tools: frozenset[str] | None = None  #: the tools there are; None if the set is open
+    #: names that other files may use though no file defines them
     built_in: dict[Sort, frozenset[str]] = {}
-    #: fields with a longest length: name → characters
-    longest: dict[str, int] = {}
+    longest: dict[str, int] = {}  #: the most characters of a field, by its name
     longest_body: int | None = None
     needs_body: bool = True
     example: str | None = None

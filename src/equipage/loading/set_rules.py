@@ -36,15 +36,8 @@ def findings_by_load(
 
 
 def same_once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Findings in a file that several loads read are reported once: sources differ, their names and places do not."""
+    """Each finding once, also in a file that several loads read."""
     seen: dict[tuple[object, ...], Diagnostic] = {}
-    keep_once(diagnostics, seen)
-    return deduplicated(seen.values())
-
-
-def keep_once(
-    diagnostics: Iterable[Diagnostic], seen: dict[tuple[object, ...], Diagnostic]
-) -> None:
     for each in diagnostics:
-        place = (each.name, each.span.start, each.span.end) if each.span else (each.name,)
-        seen.setdefault((each.code, each.severity, place, each.message), each)
+        seen.setdefault(each.identity(), each)
+    return deduplicated(seen.values())

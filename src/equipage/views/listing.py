@@ -1,74 +1,74 @@
-"""What the files of a workspace offer by name, from which layer, and what shadows what."""
+"""The named items that the files of a workspace offer, their layers, and what shadows them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
+from equipage.files import is_folder, real_path
 from equipage.files.reading import display_name
 from equipage.files.walking import walk_files
 from equipage.loading.kind import Item, Kind
 from equipage.loading.recognise import kind_named, names
 from equipage.loading.request import Request
-from equipage.workspace.report import Found, load_all, settled
+from equipage.workspace.loads import FileLoad, load_all, settled
 
 
 class Listed(msgspec.Struct, frozen=True):
-    """One row of the list. A file that could not be loaded is a row without an item, with its errors counted; one that
-    was not read, with a warning."""
+    """One row of the list.
+
+    A file that could not be loaded is a row without an item and with the number of its errors; a
+    file that was not read has a warning instead.
+    """
 
     file: str
     kind: str | None
     item: Item | None = None
     layer: str | None = None
     line: int | None = None
-    shadowed_by: str | None = None  #: the file whose item of the same name counts instead
+    shadowed_by: str | None = None  #: the file whose item of the same name is used instead
     errors: int = 0
     warnings: int = 0
 
 
 def list_all(paths: Sequence[str], request: Request, *, kind: str | None = None) -> list[Listed]:
-    """Everything that the files below `paths`, and those of the user, offer; sorted by file and place.
+    """The items of the files below `paths` and of the user's own files, sorted by file and place.
 
-    In a folder inside a project, what the layer of the project offers counts as well.
+    For a folder inside a project, the items of the project's layer are listed, too.
     """
-    rows: list[Listed] = []
-    layered: dict[str, Kind] = {}
+    heights: dict[Listed, int] = {}
     for found in settled((*load_all(paths, request, kind=kind), *_elsewhere(paths, request, kind))):
-        if found.outcome is not None:
-            layered[found.outcome.kind.name] = found.outcome.kind
-        rows += _rows(found, request)
-    unique = dict.fromkeys(rows)
-    return _shadowed(unique, layered)
+        layers = found.outcome.kind.layering.layers if found.outcome is not None else ()
+        for row in _rows(found, request):
+            # Equal rows are one: a file may be reached through several paths.
+            heights[row] = layers.index(row.layer) if row.layer in layers else -1
+    return sorted(_shadowed(heights), key=lambda row: row.file)
 
 
-def _elsewhere(paths: Sequence[str], request: Request, kind: str | None) -> Iterator[Found]:
-    """What the layers hold that the paths do not cover: the user's own, and the project's."""
-    folders = [os.path.realpath(path) for path in paths if os.path.isdir(path)]
+def _elsewhere(paths: Sequence[str], request: Request, kind: str | None) -> Iterator[FileLoad]:
+    """The files of layers outside the paths: the user's own, and the project's."""
+    folders = [real_path(path) for path in paths if is_folder(path)]
     for name in names() if kind is None else (kind,):
         chosen = kind_named(name)
-        layering = chosen.layering
-        above = (
-            dict.fromkeys(place for folder in folders for place in layering.above(folder))
-            if layering.above is not None
-            else {}
+        above, elsewhere = chosen.layering.above, chosen.layering.elsewhere
+        places = dict.fromkeys(
+            place
+            for folder in folders
+            for place in (above(folder) if above is not None else ())
+            if not _is_covered(place.folder, folders)
         )
-        places = [place for place in above if not _covered(place.folder, folders)]
-        if layering.elsewhere is not None and not request.options.get("local"):
-            places += layering.elsewhere(request.env)
+        if elsewhere is not None and not request.options.get("local"):
+            places |= dict.fromkeys(elsewhere(request.env))
         for place in places:
-            files = [
-                path
-                for path in walk_files(place.folder)
-                if _layer(chosen, path, request) == place.layer
-            ]
+            walked = walk_files(place.folder)
+            files = [path for path in walked if _layer(chosen, path, request) == place.layer]
             yield from load_all(files, request, kind=name)
 
 
-def _covered(folder: str, folders: Sequence[str]) -> bool:
-    """Whether a folder is one of some others, or below it."""
+def _is_covered(folder: str, folders: Sequence[str]) -> bool:
+    """Whether a folder is one of `folders`, or below one of them."""
     return any(f"{folder}{os.sep}".startswith(os.path.join(each, "")) for each in folders)
 
 
@@ -76,7 +76,7 @@ def _layer(kind: Kind, path: str, request: Request) -> str | None:
     return kind.layering.layer_of(os.path.abspath(path), request.env)
 
 
-def _rows(found: Found, request: Request) -> Iterator[Listed]:
+def _rows(found: FileLoad, request: Request) -> Iterator[Listed]:
     name = display_name(found.path)
     outcome = found.outcome
     if outcome is None:
@@ -94,43 +94,24 @@ def _rows(found: Found, request: Request) -> Iterator[Listed]:
     items = list(shown.listing(loaded.to_dict(show_env=False), name))
     places = loaded.places(loaded.steps(item.path) for item in items)
     for item in items:
-        placed = places[loaded.steps(item.path)]
-        line = (
-            placed.span.line
-            if placed.span is not None and placed.span.source.name == name
-            else None
-        )
+        span = places[loaded.steps(item.path)].span
+        line = span.line if span is not None and span.source.name == name else None
         yield Listed(name, outcome.kind.name, item, layer, line, warnings=len(loaded.warnings))
 
 
-def _shadowed(rows: Iterable[Listed], kinds: dict[str, Kind]) -> list[Listed]:
-    """The rows, each with the one of the same sort and name in a higher layer that counts instead."""
-    rows = list(rows)
-    best: dict[tuple[str, str, str], Listed] = {}
-    for row in rows:
-        key = _name(row)
-        if key is not None and (key not in best or _height(row, kinds) > _height(best[key], kinds)):
-            best[key] = row
-    result: list[Listed] = []
-    for row in rows:
-        key = _name(row)
-        winner = best.get(key) if key is not None else None
-        if winner is not None and 0 <= _height(row, kinds) < _height(
-            winner, kinds
-        ):  # what is in no layer just is
+def _shadowed(heights: Mapping[Listed, int]) -> Iterator[Listed]:
+    """The rows; one that shares sort and name with a row of a higher layer names its file."""
+
+    def key(row: Listed) -> tuple[object, ...]:
+        return (row.kind, row.item.sort, row.item.name) if row.item is not None else (row,)
+
+    best: dict[tuple[object, ...], Listed] = {}
+    for row, height in heights.items():
+        if height > heights[best.setdefault(key(row), row)]:
+            best[key(row)] = row
+    for row, height in heights.items():
+        winner = best[key(row)]
+        # Nothing shadows what is in no layer.
+        if 0 <= height < heights[winner]:
             row = msgspec.structs.replace(row, shadowed_by=winner.file)
-        result.append(row)
-    return sorted(result, key=lambda row: row.file)
-
-
-def _name(row: Listed) -> tuple[str, str, str] | None:
-    return (
-        (row.kind, row.item.sort, row.item.name)
-        if row.kind is not None and row.item is not None
-        else None
-    )
-
-
-def _height(row: Listed, kinds: dict[str, Kind]) -> int:
-    layers = kinds[row.kind].layering.layers if row.kind in kinds else ()
-    return layers.index(row.layer) if row.layer in layers else -1
+        yield row

@@ -1,7 +1,7 @@
-"""A lock: what a load was made of, so that anyone can check that it still is.
+"""A lock records what a load was made of, so that a later load can be compared with it.
 
-It holds every source with its hash, every variable by name, and the digest of the result. Paths start at the
-project root, so that a lock is the same in every checkout. It holds no value.
+It contains every source with its hash, every variable by name, and the digest of the result, but
+no value. Paths start at the project root, so that a lock is the same in every checkout.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import msgspec
 
 from equipage._version import __version__
 from equipage.core.text import visible_json
+from equipage.files import real_path, working_directory
 from equipage.loading.outcome import Outcome
 from equipage.loading.result import CANONICAL, Loaded
 
@@ -53,16 +54,12 @@ class Comparison(msgspec.Struct, frozen=True):
 
 
 def lock_of(outcome: Outcome, loaded: Loaded[object], file: str) -> Lock:
-    """The lock of a load of `file` that came to something."""
-    root = os.path.realpath(outcome.session.root) if outcome.session is not None else os.getcwd()
-    sources = [
-        Entry(
-            _relative(source.path, root) if source.path else source.name,
-            source.sha256,
-            len(source.data),
-        )
-        for source in loaded.sources
-    ]
+    """The lock of a successful load of `file`."""
+    root = working_directory() if outcome.session is None else real_path(outcome.session.root)
+    sources = []
+    for source in loaded.sources:
+        path = _relative(source.path, root) if source.path else source.name
+        sources.append(Entry(path, source.sha256, len(source.data)))
     return Lock(
         lock=1,
         canonical=CANONICAL,
@@ -70,14 +67,15 @@ def lock_of(outcome: Outcome, loaded: Loaded[object], file: str) -> Lock:
         kind=loaded.kind,
         file=_relative(file, root),
         digest=loaded.digest,
+        # Sorted, so that the order of loading does not show.
         sources=tuple(sorted(sources, key=lambda each: each.path)),
         environment=tuple(sorted(loaded.variables)),
     )
 
 
 def _relative(path: str, root: str) -> str:
-    """A path from the root, as its bytes read in UTF-8: a lock is the same under every locale, and JSON is text."""
-    relative = os.path.relpath(os.path.realpath(path), root).replace(os.sep, "/")
+    """A path from the root, its bytes read as UTF-8: a lock is the same under every locale."""
+    relative = os.path.relpath(real_path(path), root).replace(os.sep, "/")
     return os.fsencode(relative).decode("utf-8", "backslashreplace")
 
 
@@ -93,7 +91,7 @@ def read(data: bytes) -> Lock:
         raise LockError(str(error)) from None
     if lock.canonical != CANONICAL:
         raise LockError(
-            f"its digest is of version {lock.canonical}, this equipage makes version {CANONICAL}"
+            f"its digest has version {lock.canonical}, this equipage writes version {CANONICAL}"
         )
     return lock
 

@@ -1,7 +1,8 @@
-"""Which tools would read an agent as it is, and what stands in the way of the others.
+"""Which tools can read an agent unchanged, and what prevents the others.
 
-Only the content is compared; where a tool looks for agents is told beside it. What a tool would silently ignore is a
-loss. A loss of something that restricts stands in the way: the agent would be read, but could do more.
+Only the content is compared; a result also says where the tool looks for agents. A field that a
+tool silently ignores is a loss. If that field restricts the agent, the loss is an obstacle: the
+agent could do more.
 """
 
 from __future__ import annotations
@@ -23,13 +24,13 @@ from equipage.kinds.tables import Convention, Field
 from equipage.loading.model import Shape, build
 from equipage.loading.request import Request
 from equipage.syntax.document import Document
-from equipage.workspace.report import load_all, settled
+from equipage.workspace.loads import load_all, settled
 
 if TYPE_CHECKING:
     from equipage.loading.outcome import Outcome
 
 
-#: The tools whose agents are compared. The first is the seed's own format.
+#: The profiles of defect, described like the agents of other tools.
 _SEED = Convention(
     kind="profile",
     tool="defect",
@@ -38,7 +39,7 @@ _SEED = Convention(
     fields=tuple(
         Field(
             name,
-            Any,
+            type=Any,
             required="error" if name == "description" else None,
             restricts=name == "tools",
         )
@@ -46,6 +47,7 @@ _SEED = Convention(
     ),
     example_path=".defect/agents/NAME.md",
 )
+#: The tools whose agents are compared.
 TARGETS: tuple[Convention, ...] = (*(each for each in CONVENTIONS if each.sort == "agent"), _SEED)
 
 
@@ -54,8 +56,8 @@ class Portability(msgspec.Struct, frozen=True):
 
     tool: str
     place: str  #: where the tool looks for agents
-    obstacles: tuple[str, ...] = ()  #: what stands in the way
-    ignored: tuple[str, ...] = ()  #: fields it would read without any effect
+    obstacles: tuple[str, ...] = ()  #: why the tool cannot read the agent unchanged
+    ignored: tuple[str, ...] = ()  #: fields that have no effect in the tool
 
     @property
     def reads(self) -> bool:
@@ -77,24 +79,24 @@ def list_portable(
     """What other tools would make of the agents below `paths`; sorted by file."""
     agents: list[PortableAgent] = []
     for found in settled(load_all(paths, request, kind=kind)):
-        tools = portability(found.outcome) if found.outcome is not None else ()
-        if found.outcome is not None and tools:
-            name = next(names_in(found.outcome))
-            agents.append(
-                PortableAgent(display_name(found.path), found.outcome.kind.name, name, tools)
-            )
+        outcome = found.outcome
+        tools = portability(outcome) if outcome is not None else ()
+        if outcome is not None and tools:
+            name = next(names_in(outcome))
+            agents.append(PortableAgent(display_name(found.path), outcome.kind.name, name, tools))
     return sorted(agents, key=lambda each: each.file)
 
 
 def portability(outcome: Outcome) -> tuple[Portability, ...]:
-    """What each tool would make of the agent in a load, its own tool first; empty if it is no agent."""
+    """What each tool would make of a loaded agent, its own tool first; empty for other files."""
     own = next((each for each in TARGETS if each.kind == outcome.kind.name), None)
     document = outcome.documents[0] if outcome.documents else None
     if own is None or document is None or not isinstance(document.value, dict):
         return ()
-    if own.passes_over and not has_header(document):
-        return ()  # its own tool does not take it for an agent
-    itself = Portability(own.tool, own.example_path, ("it has errors",) if outcome.errors else ())
+    if own.ignores_headerless and not has_header(document):
+        return ()  # its own tool ignores it
+    errors = ("the file has errors",) if outcome.errors else ()
+    itself = Portability(own.tool, own.example_path, errors)
     others = (each for each in TARGETS if each is not own)
     return (itself, *(_compared(own, each, document, document.value) for each in others))
 
@@ -102,78 +104,72 @@ def portability(outcome: Outcome) -> tuple[Portability, ...]:
 def _compared(
     own: Convention, target: Convention, document: Document, value: dict[str, Any]
 ) -> Portability:
-    same_syntax = target.syntax == ("toml" if document.format == "toml" else "header")
-    ignored = (
-        [name for name in value if name not in target.names] if target.unknown == "warning" else []
-    )
+    syntax = "toml" if document.format == "toml" else "header"
+    if syntax != target.syntax:
+        # No field is read, so there is nothing to say about fields.
+        what = "the file is TOML" if syntax == "toml" else "the file is not TOML"
+        return Portability(target.tool, target.example_path, (what,))
     obstacles = tuple(_obstacles(own, target, document, value))
-    return Portability(
-        target.tool, target.example_path, obstacles, tuple(ignored) if same_syntax else ()
-    )
+    unknown = (name for name in value if name not in target.names)
+    ignored = tuple(unknown) if target.unknown == "warning" else ()
+    return Portability(target.tool, target.example_path, obstacles, ignored)
 
 
 def _obstacles(
     own: Convention, target: Convention, document: Document, value: dict[str, Any]
 ) -> Iterator[str]:
-    written = "toml" if document.format == "toml" else "header"
-    if written != target.syntax:
-        yield "it is written in TOML" if written == "toml" else "it is not written in TOML"
-        return
+    # A header that is not YAML is read only after repairs, and few tools make those.
     if document.format == "yaml" and document.substituted_text is not None and not target.forgiving:
-        yield "its header is not YAML"
+        yield "the header is not YAML"
     if not has_header(document) and not target.header_optional:
-        yield "it has no header"
+        yield "the file has no header"
         return
+    # A field that is only recommended (`warning`) prevents nothing.
     for field in target.fields:
         if field.required == "error" and not value.get(field.name):
             yield f"`{field.name}` is missing"
     yield from _misread(own, target, value)
-    yield from _name(target, value)
+    name = value.get("name")
+    if target.name is None or not isinstance(name, str):
+        return
+    if re.fullmatch(target.name.pattern, name) is None:
+        yield f"does not accept the name `{name}`"
 
 
 def _misread(own: Convention, target: Convention, value: dict[str, Any]) -> Iterator[str]:
-    """Fields that the target takes for something else, refuses, or does not see although they restrict."""
+    """Fields that the target misunderstands or refuses, or ignores although they restrict."""
     for name, each in value.items():
         field, source = target.field(name), own.field(name)
         if field is not None:
             yield from _unfit(target, field, each)
         elif target.unknown == "error":
-            yield f"`{name}` is refused"
+            yield f"refuses `{name}`"
         elif source is not None and source.restricts and each is not None:
-            yield f"`{name}` is not read: the agent could do more"
+            yield f"ignores `{name}`, so the agent could do more"
         elif target.unknown is None and target.syntax == "header":
-            yield f"`{name}` would be passed to the model"
+            yield f"would pass `{name}` to the model"
 
 
 def _unfit(target: Convention, field: Field, value: Any) -> Iterator[str]:
+    """Why the target cannot use the value of a field that both tools know."""
     if isinstance(value, str) and field.split is not None:
         value = list(divided(value, field.split))
-    if target is _SEED:
-        _, _, found = build(
-            {"description": "", field.name: value}, AgentProfile, Shape(null_is_absent=True)
-        )
-    else:
-        _, _, found = build({field.name: value}, model_of(target), Shape(null_is_absent=True))
+    is_seed = target is _SEED
+    # The model of a profile needs a description; its absence is reported elsewhere.
+    needed = {"description": ""} if is_seed else {}
+    model = AgentProfile if is_seed else model_of(target)
+    _, _, found = build({**needed, field.name: value}, model, Shape(null_is_absent=True))
     if found:
-        yield f"`{field.name}` is written another way"
+        yield f"expects another form of `{field.name}`"
     elif field.refers == "tool" and target.tools is not None:
-        strange = sorted(_strange(value, target.tools))
+        known = target.tools
+        entries = value if isinstance(value, list | dict) else ()
+        strange = sorted(
+            each.name
+            for entry in entries
+            if isinstance(entry, str)
+            for each in references(entry, "tool")
+            if each.sort == "tool" and each.name not in known and not is_pattern(each.name)
+        )
         if strange:
-            yield f"it names tools of another program: {', '.join(strange)}"
-
-
-def _strange(value: Any, tools: frozenset[str]) -> Iterator[str]:
-    for name in value if isinstance(value, list | dict) else ():
-        for each in references(name, "tool") if isinstance(name, str) else ():
-            if each.sort == "tool" and each.name not in tools and not is_pattern(each.name):
-                yield each.name
-
-
-def _name(target: Convention, value: dict[str, Any]) -> Iterator[str]:
-    name = value.get("name")
-    if (
-        target.name is not None
-        and isinstance(name, str)
-        and re.fullmatch(target.name.pattern, name) is None
-    ):
-        yield f"`{name}` is not a name it takes"
+            yield f"has no tool {', '.join(f'`{name}`' for name in strange)}"

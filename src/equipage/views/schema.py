@@ -1,11 +1,11 @@
 """JSON Schemas for editors, made from the same Structs that decide what loads.
 
-`schema_for` describes what an *author* may write: the model of a kind, read as strictly as the kind reads it, plus
-what is replaced before the model sees it. Variables are known here; directives and shorthands are told by the
-kind's `schema` function, which usually is one call of `accept` for each.
+`schema_for` describes what an *author* may write: the model of a kind, as strict as the kind reads
+it, plus what is replaced before the model sees it. This module knows variables; the kind's `schema`
+function adds its directives and shorthands, usually with one call of `accept` for each.
 
-The export is never stricter than equipage: whatever loads, validates. It may be laxer, where a rule says more than a
-type.
+The export is never stricter than equipage: every file that loads is valid. It may be laxer, because
+rules can say more than types.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-import msgspec
 from msgspec import inspect as types
 
 from equipage.loading.kind import Kind
@@ -30,6 +29,8 @@ VARIABLE: Schema = {
     "pattern": r"\$\{[^}]+\}",
 }
 
+_ARRAYS = (types.VarTupleType, types.ListType, types.SetType, types.FrozenSetType)
+
 
 def schema_for(kind: Kind) -> Schema:
     """The JSON Schema (2020-12) of the files of a kind."""
@@ -37,13 +38,14 @@ def schema_for(kind: Kind) -> Schema:
     root = writer.schema(type_info(kind.model))
     schema: Schema = {"title": kind.title, **root, "$defs": writer.definitions}
     if kind.reading.uses_environment:
+        # For any value, but not for the whole file.
         schema = accept(schema, "variable", VARIABLE, at_root=False)
     whole = kind.presentation.schema(schema) if kind.presentation.schema is not None else schema
     return {"$schema": DIALECT, **whole}
 
 
 class _Writer:
-    """Types to schemas. Structs become definitions, so that a model may contain itself."""
+    """Types to schemas. Structs become definitions, because a model may contain itself."""
 
     def __init__(self, shape: Shape, *, variables: bool) -> None:
         self.shape = shape
@@ -58,26 +60,21 @@ class _Writer:
             return self._union(kind)
         if isinstance(kind, types.StructType):
             return {"$ref": f"#/$defs/{self._definition(kind)}"}
-        if isinstance(
-            kind, types.VarTupleType | types.ListType | types.SetType | types.FrozenSetType
-        ):
+        if isinstance(kind, _ARRAYS):
             limits = _present(minItems=kind.min_length, maxItems=kind.max_length)
             return {"type": "array", "items": self._slot(kind.item_type), **limits}
         if isinstance(kind, types.TupleType):
-            return {
-                "type": "array",
-                "prefixItems": [self._slot(each) for each in kind.item_types],
-                "items": False,
-            }
+            items = [self._slot(each) for each in kind.item_types]
+            return {"type": "array", "prefixItems": items, "items": False}
         if isinstance(kind, types.DictType):
             limits = _present(minProperties=kind.min_length, maxProperties=kind.max_length)
             return {"type": "object", "additionalProperties": self._slot(kind.value_type), **limits}
         return _scalar(kind)
 
     def _slot(self, kind: types.Type, *, optional: bool = False) -> Schema:
-        """The schema of a place for a value; `null` may stand for an absent one.
+        """The schema of a place for a value; some kinds read `null` as an absent value.
 
-        Where a value of another type is only warned of, the type is a hint among others.
+        Where a value of another type is only a warning, the type is no more than a hint.
         """
         schema = self.schema(kind)
         if self.shape.mismatch != "error":
@@ -89,23 +86,24 @@ class _Writer:
         return schema if {"type": "null"} in known else {"anyOf": [*known, {"type": "null"}]}
 
     def _union(self, kind: types.UnionType) -> Schema:
-        tagged = sum(isinstance(each, types.StructType) for each in kind.types) > 1
-        branches = [self._branch(each, tagged=tagged) for each in kind.types]
+        structs = [each for each in kind.types if isinstance(each, types.StructType)]
+        branches = []
+        for each in kind.types:
+            schema = self.schema(each)
+            # Between several structs the tag decides, so it is required.
+            if len(structs) > 1 and isinstance(each, types.StructType) and each.tag_field:
+                schema = {**schema, "required": [each.tag_field]}
+            branches.append(schema)
         return {} if any(map(takes_anything, branches)) else {"anyOf": branches}
-
-    def _branch(self, kind: types.Type, *, tagged: bool) -> Schema:
-        schema = self.schema(kind)
-        if tagged and isinstance(kind, types.StructType) and kind.tag_field is not None:
-            return {**schema, "required": [kind.tag_field]}
-        return schema
 
     def _definition(self, kind: types.StructType) -> str:
         if kind.cls not in self.names:
             name = kind.cls.__name__
+            # Classes of different modules may share a name.
             while name in self.definitions:
                 name += "_"
             self.names[kind.cls] = name
-            self.definitions[name] = {}  # taken, before the fields may lead back here
+            self.definitions[name] = {}  # reserve the name: the fields may lead back here
             self.definitions[name] = self._object(kind)
         return self.names[kind.cls]
 
@@ -114,10 +112,10 @@ class _Writer:
         if kind.tag_field is not None:
             properties[kind.tag_field] = {"const": kind.tag}
         for field in kind.fields:
-            properties[field.encode_name] = {
-                **self._slot(field.type, optional=not field.required),
-                **_default(field),
-            }
+            slot = self._slot(field.type, optional=not field.required)
+            is_plain = isinstance(field.default, str | int | float | bool)
+            default = {"default": field.default} if is_plain else {}
+            properties[field.encode_name] = {**slot, **default}
         required = [field.encode_name for field in kind.fields if field.required]
         return {
             "title": _words(kind.cls.__name__),
@@ -129,10 +127,11 @@ class _Writer:
         }
 
     def _unknown(self, kind: types.StructType) -> Schema:
-        """Keys that are no fields are refused only where the kind refuses them."""
+        """Unknown keys are refused only where the kind refuses them."""
         refused = kind.cls in self.shape.closed or self.shape.unknown == "error"
         if not refused or not kind.forbid_unknown_fields:
             return {}
+        # Some prefixes, such as `x-`, are free for all; a variable may become any key.
         exempt = [f"^{re.escape(prefix)}" for prefix in self.shape.exempt]
         patterns = [*exempt, *([VARIABLE["pattern"]] if self.variables else [])]
         allowed = {"patternProperties": dict.fromkeys(patterns, True)} if patterns else {}
@@ -140,7 +139,7 @@ class _Writer:
 
 
 def _may_be_empty(kind: types.Type) -> bool:
-    """Whether `null` can stand for an empty one."""
+    """Whether there is an empty value of the type, which `null` then means."""
     if isinstance(kind, types.StructType):
         return not any(field.required for field in kind.fields)
     return isinstance(kind, types.VarTupleType | types.ListType | types.DictType)
@@ -174,12 +173,6 @@ def _scalar(kind: types.Type) -> Schema:
 
 def _present(**keywords: Any) -> Schema:
     return {name: value for name, value in keywords.items() if value is not None}
-
-
-def _default(field: types.Field) -> Schema:
-    default = field.default
-    plain = isinstance(default, str | int | float | bool)
-    return {"default": default} if default is not msgspec.NODEFAULT and plain else {}
 
 
 def _description(cls: type) -> str | None:

@@ -24,7 +24,8 @@ from typing import Any
 from equipage.core.source import Source
 from equipage.files.reading import decoded
 from equipage.loading.request import Request
-from equipage.workspace.check import Candidate, Checked, Checker
+from equipage.workspace.check import Checked, Checker
+from equipage.workspace.loads import Candidate
 
 #: How many chunks wait for each process; more would only pile up results.
 _AHEAD = 4

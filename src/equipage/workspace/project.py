@@ -9,9 +9,9 @@ severity = { unknown-field = "error" }
 per-file-ignores = { "tests/**" = ["unknown-field"] }
 ```
 
-Settings are configuration, so they are loaded and checked like any other: every slip has a place. They belong
-to the project root and never reach beyond it: roots stay inside, and a kind is one of ours or one that somebody
-installed. Nothing here can name code to import.
+Settings are configuration, so they are loaded and checked like any other. They belong to the project
+root and never reach beyond it: roots stay inside, and a kind is built in or installed. Nothing here
+can name code to import.
 """
 
 from __future__ import annotations
@@ -24,17 +24,26 @@ from typing import Any, ClassVar
 import msgspec
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Diagnostic, Fact, Severity, Shown
+from equipage.core.diagnostics import Diagnostic, Fact, LoadError, Part, Severity, Shown
 from equipage.core.path import ROOT, Path
+from equipage.files import real_path
 from equipage.files.reading import Files, display_name
 from equipage.files.walking import glob_expression
 from equipage.loading.kind import Kind, Reading
 from equipage.loading.model import Shape
+from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
-from equipage.loading.recognise import all_codes, kind_named, known_names, names
+from equipage.loading.recognise import (
+    all_codes,
+    kind_named,
+    known_names,
+    names,
+    recognise,
+    unrecognised,
+)
 from equipage.loading.request import Request
-from equipage.loading.session import Session, project_root, speaks_of_equipage
-from equipage.loading.tree import Tree, get
+from equipage.loading.session import Run, Session, project_root, speaks_of_equipage
+from equipage.loading.tree import Tree, get, mapping
 
 OWN_FILE, SHARED_FILE = "equipage.toml", "pyproject.toml"
 _SECTION: Path = ("tool", "equipage")
@@ -67,7 +76,7 @@ class Selection(msgspec.Struct, frozen=True):
     ignore: frozenset[str] = frozenset()
 
     def takes(self, code: str) -> bool:
-        """A bug in equipage is told whatever was asked for."""
+        """Whether a code is to be reported; a bug in equipage always is."""
         if code == core_codes.INTERNAL_ERROR:
             return True
         return code not in self.ignore and (self.select is None or code in self.select)
@@ -89,11 +98,15 @@ class Project:
         self.root = root
         self.settings = settings
         self.diagnostics = diagnostics  #: what is wrong with the settings themselves
-        self.file = file  #: where they stand
+        self.file = file  #: the file they are in
         self._kinds = [(_glob(glob), kind) for glob, kind in settings.kinds.items()]
         self._ignores = [
             (_glob(glob), frozenset(codes)) for glob, codes in settings.per_file_ignores.items()
         ]
+
+    @property
+    def conventions(self) -> bool:
+        return self.settings.conventions
 
     def kind_of(self, path: str) -> str | None:
         """The kind the settings give a file, by its absolute path."""
@@ -112,28 +125,24 @@ class Project:
     def judged(
         self, diagnostics: Iterable[Diagnostic], selection: Selection = EVERYTHING
     ) -> list[Diagnostic]:
-        """The findings that are to be reported, with the severities this project gives them."""
+        """The findings to report, with the severities this project gives them."""
         settings = self.settings
-        select = (
-            frozenset(settings.select)
-            if selection.select is None and settings.select is not None
-            else selection.select
-        )
+        select = selection.select
+        if select is None and settings.select is not None:
+            select = frozenset(settings.select)
         wanted = Selection(select, selection.ignore | frozenset(settings.ignore))
         return [
-            self._with_severity(each)
+            msgspec.structs.replace(each, severity=settings.severity[each.code])
+            if each.code in settings.severity
+            else each
             for each in diagnostics
             if wanted.takes(each.code) and not self._ignored(each)
         ]
 
-    def _with_severity(self, each: Diagnostic) -> Diagnostic:
-        severity = self.settings.severity.get(each.code)
-        return each if severity is None else msgspec.structs.replace(each, severity=severity)
-
     def _ignored(self, each: Diagnostic) -> bool:
-        path = each.span.source.path if each.span is not None else None
         if not self._ignores or each.code == core_codes.INTERNAL_ERROR:
             return False
+        path = each.span.source.path if each.span is not None else None
         relative = self._relative(path or os.path.abspath(each.name or ""))
         return any(each.code in codes and glob.fullmatch(relative) for glob, codes in self._ignores)
 
@@ -141,32 +150,52 @@ class Project:
         return os.path.relpath(path, self.root).replace(os.sep, "/")
 
 
-class Projects:
-    """The projects of the files of one run; each one's settings are read once."""
+def _glob(glob: str) -> re.Pattern[str]:
+    """A glob over a path from the project root; one without a `/` is a name in any folder."""
+    body = glob_expression(glob.lstrip("/"))
+    return re.compile(body if "/" in glob else f"(?:.*/)?{body}")
 
-    def __init__(self, files: Files | None = None) -> None:
-        self.files = files or Files()
-        self._by_folder: dict[str, Project] = {}
-        self._by_root: dict[str, Project] = {}
 
-    def of(self, path: str) -> Project:
-        """The project a file belongs to."""
-        folder = os.path.dirname(os.path.join(self.files.cwd, path))
-        if folder not in self._by_folder:
-            root = project_root(os.path.join(folder, "file"), self.files.cwd, self.files)
-            if root not in self._by_root:
-                self._by_root[root] = _project(root, self.files)
-            self._by_folder[folder] = self._by_root[root]
-        return self._by_folder[folder]
+class _Projects:
+    """The projects of the files of one run."""
 
-    def all(self) -> tuple[Project, ...]:
-        """Every project met so far."""
-        return tuple(self._by_root.values())
+    def __init__(self) -> None:
+        self.by_folder: dict[str, Project] = {}
+        self.by_root: dict[str, Project] = {}
+
+
+def project_of(path: str, run: Run) -> Project:
+    """The project a file belongs to; its settings are read once in a run."""
+    known, files = run.cache(_Projects), run.files
+    folder = os.path.dirname(os.path.join(files.cwd, path))
+    if folder not in known.by_folder:
+        # Where the file itself may be a link to does not count.
+        root = project_root(os.path.join(folder, "file"), files.cwd, files)
+        if root not in known.by_root:
+            known.by_root[root] = _project(root, files)
+        known.by_folder[folder] = known.by_root[root]
+    return known.by_folder[folder]
+
+
+def projects_of(run: Run) -> tuple[Project, ...]:
+    """Every project that a run met so far."""
+    return tuple(run.cache(_Projects).by_root.values())
+
+
+def _project(root: str, files: Files) -> Project:
+    own = os.path.join(root, OWN_FILE)
+    is_own = files.exists(own) and not files.is_folder(own)
+    if not is_own and not speaks_of_equipage(root, files):
+        return Project(root, ProjectSettings())
+    file = own if is_own else os.path.join(root, SHARED_FILE)
+    outcome = load_path(file, KIND, Request(env={}, project=root), files=files.again())
+    settings = outcome.config if outcome.config is not None else ProjectSettings()
+    return Project(root, settings, outcome.diagnostics, display_name(file, files.cwd))
 
 
 def settings_files(path: str, cwd: str) -> Iterator[str]:
     """Every file, existing or not, that could hold settings for a path."""
-    folder, root = os.path.dirname(os.path.realpath(path)), project_root(path, cwd)
+    folder, root = os.path.dirname(real_path(path)), project_root(path, cwd)
     while True:
         yield os.path.join(folder, OWN_FILE)
         yield os.path.join(folder, SHARED_FILE)
@@ -175,25 +204,25 @@ def settings_files(path: str, cwd: str) -> Iterator[str]:
         folder = os.path.dirname(folder)
 
 
-def _project(root: str, files: Files) -> Project:
-    own = files.exists(os.path.join(root, OWN_FILE)) and not files.is_folder(
-        os.path.join(root, OWN_FILE)
-    )
-    if not own and not speaks_of_equipage(root, files):
-        return Project(root, ProjectSettings())
-    file = os.path.join(root, OWN_FILE if own else SHARED_FILE)
-    outcome = load_path(file, KIND, Request(env={}, project=root), files=files.again())
-    settings = outcome.config if outcome.config is not None else ProjectSettings()
-    return Project(root, settings, outcome.diagnostics, display_name(file, files.cwd))
+def load_one(
+    path: str, request: Request, *, kind: str | None = None, files: Files | None = None
+) -> Outcome:
+    """Load a file the caller named, as the settings of its project want it.
+
+    Raises `LoadError` if its kind is not recognised, `UsageError` if there is no such kind.
+    """
+    run = Run(files)
+    wanted = kind_named(kind) if kind is not None else None
+    project = project_of(path, run)
+    if wanted is None:
+        found = recognise(path, project, run, files=run.files)
+        if found.kind is None:
+            raise LoadError([found.problem or unrecognised(path)])
+        wanted = kind_named(found.kind)
+    return load_path(path, wanted, project.applied(request), run, run.files)
 
 
-def _glob(glob: str) -> re.Pattern[str]:
-    """A glob over a path from the project root; without a `/` in it, it means a name in any folder."""
-    body = glob_expression(glob.lstrip("/"))
-    return re.compile(body if "/" in glob else f"(?:.*/)?{body}")
-
-
-# --------------------------------------------------------------------------------------- the kind of settings
+# The settings themselves are of a kind, too: every slip in them has a place.
 
 
 def _section(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
@@ -214,76 +243,63 @@ def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
             yield (*path, number), each
 
 
-def _codes_named(value: Any) -> Iterator[tuple[Path, str, bool]]:
-    """Every code the settings name: its path, its name, and whether it is a key."""
-    for name in ("select", "ignore"):
-        yield from ((path, code, False) for path, code in _texts(value, (name,)))
-    severities = get(value, ("severity",))
-    yield from (
-        (("severity", code), code, True)
-        for code in (severities if isinstance(severities, dict) else ())
-    )
-    ignores = get(value, ("per-file-ignores",))
-    for glob in ignores if isinstance(ignores, dict) else ():
-        yield from ((path, code, False) for path, code in _texts(value, ("per-file-ignores", glob)))
+def _codes_named(value: Any) -> Iterator[tuple[Path, str, Part]]:
+    """Every code the settings name: its path, its name, and which part of the entry it is."""
+    ignores = mapping(get(value, ("per-file-ignores",)))
+    for path in (("select",), ("ignore",), *(("per-file-ignores", glob) for glob in ignores)):
+        yield from ((inner, code, "value") for inner, code in _texts(value, path))
+    for code in mapping(get(value, ("severity",))):
+        yield ("severity", code), code, "key"
 
 
 def codes_are_known(value: Any, session: Session) -> Iterator[Fact]:
-    """Whoever misspells a code would silence nothing and never learn it."""
+    """A misspelt code would silence nothing, and its author would never learn it."""
     named = list(_codes_named(value))
-    if not named:
-        return
-    known = _codes_in_reach(value)
-    for path, code, is_key in named:
+    known = _codes_in_reach(value) if named else set()
+    for path, code, part in named:
         if code not in known:
             guess = session.guesses.nearest(code, known)
-            values: dict[str, object] = {"code": Shown(code), "nearest": guess}
-            yield Fact(core_codes.UNKNOWN_CODE, path, values, "key" if is_key else "value")
+            yield core_codes.UNKNOWN_CODE.at(path, part=part, code=Shown(code), nearest=guess)
 
 
 def _codes_in_reach(value: Any) -> set[str]:
+    """The codes of the built-in kinds and of those that the settings name."""
     known = set(all_codes())
     named = {name for _, name in _kinds_named(value)}
-    for name in (
-        named.intersection(known_names()) if named else ()
-    ):  # the others are reported by `kinds_are_known`
+    for name in named.intersection(known_names()) if named else ():
         known |= {code.name for code in kind_named(name).codes}
     return known
 
 
 def _kinds_named(value: Any) -> Iterator[tuple[Path, str]]:
-    kinds = get(value, ("kinds",))
-    for glob, name in kinds.items() if isinstance(kinds, dict) else ():
+    for glob, name in mapping(get(value, ("kinds",))).items():
         if isinstance(name, str):
             yield ("kinds", glob), name
 
 
 def kinds_are_known(value: Any, session: Session) -> Iterator[Fact]:
-    """A kind is built in, or was installed by somebody."""
+    """A kind is built in, or a package brings it."""
     for path, name in _kinds_named(value):
         if name not in names() and name not in known_names():
-            guess = session.guesses.nearest(name, known_names())
-            yield core_codes.UNKNOWN_KIND.at(
-                path, kind=Shown(name), nearest=guess, known=known_names()
-            )
+            guess, known = session.guesses.nearest(name, known_names()), known_names()
+            yield core_codes.UNKNOWN_KIND.at(path, kind=Shown(name), nearest=guess, known=known)
 
 
 def roots_are_inside(value: Any, session: Session) -> Iterator[Fact]:
-    """A project may not open folders beyond itself: its settings come with the files that are checked."""
-    project = os.path.realpath(session.root)
+    """A project may not open folders beyond itself: its settings come with the checked files."""
+    project = real_path(session.root)
     for path, root in _texts(value, ("roots",)):
-        real = os.path.realpath(os.path.join(project, root))
+        real = real_path(os.path.join(project, root))
         if real != project and not real.startswith(project.rstrip(os.sep) + os.sep):
             yield core_codes.ROOT_OUTSIDE.at(path, root=Shown(root))
         elif not session.files.is_folder(real):
             yield core_codes.ROOT_MISSING.at(path, root=Shown(root))
 
 
-def settings_stand_in_one_place(_value: Any, session: Session) -> Iterator[Fact]:
-    """Of two places the first counts; nobody should have to guess that."""
-    if session.files.sources()[0].name.endswith(OWN_FILE) and speaks_of_equipage(
-        session.root, session.files
-    ):
+def settings_are_in_one_place(_value: Any, session: Session) -> Iterator[Fact]:
+    """Of two places the first counts, which its author could only guess."""
+    is_own = session.files.sources()[0].name.endswith(OWN_FILE)
+    if is_own and speaks_of_equipage(session.root, session.files):
         yield core_codes.SETTINGS_TWICE.at()
 
 
@@ -295,5 +311,5 @@ KIND = Kind(
     reading=Reading(formats={".toml": "toml"}),
     shape=Shape(unknown="warning"),
     stages=(_section,),
-    rules=(codes_are_known, kinds_are_known, roots_are_inside, settings_stand_in_one_place),
+    rules=(codes_are_known, kinds_are_known, roots_are_inside, settings_are_in_one_place),
 )

@@ -24,9 +24,18 @@ from equipage.files.sandbox import FileProblem
 from equipage.loading.recognise import MANIFESTS
 from equipage.loading.request import Request, request_of
 from equipage.loading.result import Loaded
-from equipage.workspace.check import CHUNK, Candidate, Checked, Checker
-from equipage.workspace.project import EVERYTHING, Project, Projects, Selection, settings_files
-from equipage.workspace.report import Progress, Report, load_one, report_of
+from equipage.loading.session import Run
+from equipage.workspace.check import CHUNK, Checked, Checker
+from equipage.workspace.loads import Candidate, Progress
+from equipage.workspace.project import (
+    EVERYTHING,
+    Selection,
+    load_one,
+    project_of,
+    projects_of,
+    settings_files,
+)
+from equipage.workspace.report import Report, ReportBuilder
 
 if TYPE_CHECKING:
     from watchfiles._rust_notify import RustNotify
@@ -357,17 +366,11 @@ class _Recheck:
 
     def turn(self, touched: frozenset[str], progress: Progress | None = None) -> Turn | None:
         """Look at the disk and check what is not as it was; None if there is nothing to tell."""
-        look, projects = Look(), Projects()
+        look, run = Look(), Run()
         self._entered = set()
-        report = report_of(
-            self.paths,
-            self.request,
-            projects,
-            lambda candidates: self._check(candidates, look, touched, projects),
-            selection=self.selection,
-            progress=progress,
-            kind=self.kind,
-            entered=self._entered.add,
+        builder = ReportBuilder(self.request, run, self.kind, self.selection, self._entered.add)
+        report = builder.build(
+            self.paths, lambda candidates: self._check(candidates, look, touched, run), progress
         )
         before, self._report = self._report, report
         if before is None:
@@ -392,20 +395,16 @@ class _Recheck:
     # ------------------------------------------------------------------------------------------ one look
 
     def _check(
-        self,
-        candidates: Sequence[Candidate],
-        look: Look,
-        touched: frozenset[str],
-        projects: Projects,
+        self, candidates: Sequence[Candidate], look: Look, touched: frozenset[str], run: Run
     ) -> Iterator[Checked | None]:
         """What is kept of each file, checked again where it must be."""
         self._changed = self._come_and_gone(candidates, look)
-        self._forget(candidates, projects)
+        self._forget(candidates, run)
         todo = self._stale(candidates, look, touched)
         self.busy = bool(todo) or bool(self._changed)
         for each in todo:
             look(os.path.abspath(each.path))
-        checker = Checker(self.request, self.kind, projects, again=True)
+        checker = Checker(self.request, self.kind, run, again=True)
         for start in range(0, len(todo), CHUNK):
             chunk = todo[start : start + CHUNK]
             for each, checked in zip(chunk, checker.check(chunk), strict=True):
@@ -425,13 +424,13 @@ class _Recheck:
                 os.path.join(path, "file") if os.path.isdir(path) else path, os.getcwd()
             )
 
-    def _forget(self, candidates: Sequence[Candidate], projects: Projects) -> None:
+    def _forget(self, candidates: Sequence[Candidate], run: Run) -> None:
         """Drop files that are no more; and all of them where the settings of a project changed."""
         for each in self._entries.keys() - set(candidates):
             del self._entries[each]
-        settings: list[object] = [
-            (project.root, project.settings) for project in _projects(candidates, projects)
-        ]
+        for each in candidates:
+            project_of(each.path, run)
+        settings: list[object] = [(each.root, each.settings) for each in projects_of(run)]
         if settings != self._settings:
             self._settings = settings
             self._entries.clear()
@@ -471,12 +470,6 @@ class _Recheck:
                 names.add(display_name(path, os.path.realpath(os.getcwd())))
             self._contents[path] = content
         return tuple(sorted(names))
-
-
-def _projects(candidates: Sequence[Candidate], projects: Projects) -> tuple[Project, ...]:
-    for each in candidates:
-        projects.of(each.path)
-    return projects.all()
 
 
 def _content(path: str) -> str | None:

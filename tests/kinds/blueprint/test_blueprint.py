@@ -15,7 +15,7 @@ import lab
 from equipage import LoadError, UsageError
 from equipage.kinds.blueprint import model as flow
 from equipage.kinds.blueprint.model import Blueprint
-from equipage.loading.recognise import kind_named, recognise_content, recognise_path, recognise_text
+from equipage.loading.recognise import kind_named, recognise_content, recognise_path
 from kinds.blueprint.test_probes import PROBES, load
 from lab import in_small_thread
 
@@ -104,10 +104,7 @@ def test_the_digest_does_not_depend_on_order_or_defaults() -> None:
     ],
 )
 def test_recognition(text: str, kind: str | None, tmp_path: Path) -> None:
-    from equipage.syntax.document import load_value
-
-    looks = recognise_text(text)
-    assert (recognise_content(load_value("yaml", text)) if looks else None) == kind
+    assert recognise_content(text, "yaml") == kind
 
 
 def test_no_markdown_file_is_claimed() -> None:

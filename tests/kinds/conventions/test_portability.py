@@ -24,10 +24,10 @@ def test_a_plain_agent_is_read_by_most(tmp_path: Path) -> None:
         "Claude Code": (),
         "GitHub Copilot": (),
         "OpenCode": (),
-        "Codex": ("it is not written in TOML",),
+        "Codex": ("the file is not TOML",),
         "Gemini CLI": (),
         "Cursor": (),
-        "defect": ("`name` is refused",),
+        "defect": ("refuses `name`",),
     }
 
 
@@ -36,18 +36,18 @@ def test_a_restriction_that_is_lost_stands_in_the_way(tmp_path: Path) -> None:
     text = "---\nname: a\ndescription: b\ntools: Read\npermissionMode: plan\ncolor: red\n---\nc\n"
     found = compared(tmp_path, "a.md", text, "claude-agent")
     assert found["Claude Code"] == ()
-    assert found["GitHub Copilot"] == ("`permissionMode` is not read: the agent could do more",)
-    assert found["Gemini CLI"][0] == "`tools` is written another way"
+    assert found["GitHub Copilot"] == ("ignores `permissionMode`, so the agent could do more",)
+    assert found["Gemini CLI"][0] == "expects another form of `tools`"
     assert found["Cursor"] == (
-        "`tools` is not read: the agent could do more",
-        "`permissionMode` is not read: the agent could do more",
+        "ignores `tools`, so the agent could do more",
+        "ignores `permissionMode`, so the agent could do more",
     )
-    assert "`tools` is written another way" in found["OpenCode"]
+    assert "expects another form of `tools`" in found["OpenCode"]
 
 
 def test_a_header_that_is_not_yaml(tmp_path: Path) -> None:
     found = compared(tmp_path, "a.md", "---\nname: a\ndescription: b: c\n---\nc\n", "claude-agent")
-    assert found["Gemini CLI"] == ("its header is not YAML",)
+    assert found["Gemini CLI"] == ("the header is not YAML",)
     assert found["GitHub Copilot"] == ()
 
 
@@ -62,7 +62,7 @@ def test_the_seed_and_toml(tmp_path: Path) -> None:
         "profile",
     )
     assert folder["defect"] == ()
-    assert folder["Claude Code"] == ("it is written in TOML",)
+    assert folder["Claude Code"] == ("the file is TOML",)
 
 
 def test_what_is_no_agent(tmp_path: Path) -> None:
@@ -71,7 +71,7 @@ def test_what_is_no_agent(tmp_path: Path) -> None:
     broken = compared(
         tmp_path, ".cursor/agents/a.md", "---\nread-only: true\n---\nx\n", "cursor-agent"
     )
-    assert broken["Cursor"] == ("it has errors",)
+    assert broken["Cursor"] == ("the file has errors",)
 
 
 @pytest.mark.requirement("CV-07")

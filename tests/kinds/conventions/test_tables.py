@@ -27,6 +27,9 @@ class TestEveryTable:
         assert convention.synonyms.keys().isdisjoint(names)
         assert set(convention.longest) <= set(names)
 
+    def test_every_field_has_a_meaning(self, convention: Convention) -> None:
+        assert [field.name for field in convention.fields if not field.meaning] == []
+
     def test_the_model_has_every_field(self, convention: Convention) -> None:
         encoded = {field.encode_name for field in msgspec.structs.fields(model_of(convention))}
         assert encoded >= convention.names

@@ -116,7 +116,7 @@ def test_any_value_is_told_not_raised(dialect: Any, tmp_path: Path) -> None:
             "GitHub Copilot": ".copilot/mcp.json",
         }.get(dialect.tool, "opencode.json")
     for wrong in (5, None, True, [1], {"a": [1]}, "x", ""):
-        server = dict.fromkeys(dialect.names, wrong)
+        server = dict.fromkeys((field.name for field in dialect.fields), wrong)
         write(tmp_path, {path: json.dumps({dialect.top: {"a": server}})})
         report = equipage.check([tmp_path / path], env={})
         assert not [each for each in report.diagnostics if each.code == "internal-error"]
@@ -155,3 +155,8 @@ def test_the_first_file_is_a_good_one() -> None:
     example = kind_named("mcp").presentation.example
     assert example is not None
     assert equipage.loads(example, kind="mcp").warnings == ()
+
+
+def test_every_field_of_every_dialect_has_a_meaning() -> None:
+    fields = [(each.tool, field) for each in DIALECTS for field in each.fields]
+    assert [(tool, field.name) for tool, field in fields if not field.meaning] == []

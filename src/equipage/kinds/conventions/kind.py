@@ -36,7 +36,7 @@ _FORMATS: dict[str, dict[str, Format]] = {
 
 
 def model_of(convention: Convention) -> type[Any]:
-    """The Struct of a convention. All fields may be missing; `rules` reports those that must not."""
+    """The Struct of a convention. Every field is optional here; `rules` reports missing ones."""
     fields: list[tuple[str, Any, Any]] = [
         (_attribute(field.name), field.type | None, msgspec.field(default=None, name=field.name))
         for field in convention.fields
@@ -74,7 +74,7 @@ def read(
         known=convention.names,
         forgiving=convention.forgiving,
         optional=convention.header_optional,
-        passes_over=convention.passes_over,
+        ignores_headerless=convention.ignores_headerless,
     )
     document, facts = read_header(source, session, style)
     return document, facts + stages.before_header(source)
@@ -100,7 +100,7 @@ def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, A
             kept = {key: each[key] for key in ("title", "description", "default") if key in each}
             inner = {key: value for key, value in each.items() if key not in kept}
             properties[name] = {**kept, "anyOf": [inner, forgiven]}
-    if not (convention.header_optional or convention.passes_over):
+    if not (convention.header_optional or convention.ignores_headerless):
         return schema
     root = {key: value for key, value in schema.items() if key not in ("$schema", "title", "$defs")}
     rest = {key: value for key, value in schema.items() if key not in root}
@@ -128,7 +128,7 @@ def listed(convention: Convention, plain: Any, file: str) -> Iterator[Item]:
 def is_ignored(convention: Convention, outcome: Outcome) -> bool:
     """Whether the tool ignores the file: notes beside its agents have no header."""
     documents = outcome.documents
-    return convention.passes_over and bool(documents) and not has_header(documents[0])
+    return convention.ignores_headerless and bool(documents) and not has_header(documents[0])
 
 
 def sensitive_of(convention: Convention) -> tuple[Sensitive, ...]:

@@ -40,7 +40,7 @@ def required_fields_are_there(
     document = session.documents[0] if session.documents else None
     if not isinstance(config, dict) or document is None:
         return
-    if convention.passes_over and not has_header(document):
+    if convention.ignores_headerless and not has_header(document):
         return
     for field in convention.fields:
         if field.required is None:

@@ -54,9 +54,8 @@ class AgentProfile(Table, frozen=True):
     description: str  #: when to use the agent; other agents choose it by this text
     model: str | None = None  #: the model to use; by default the caller's
     default: Default | None = None  #: the table of the settings; only its `model` is allowed
-    prompt: Prompt = (
-        Prompt()
-    )  #: the system prompt of a folder; a single file has it below the header
+    #: the system prompt of a folder; a single file has it below the header
+    prompt: Prompt = Prompt()
     tools: Tools = Tools()  #: the tools the agent may use
     sampling: Sampling | None = None  #: sampling parameters; by default the caller's
     #: whether the project's own instructions come before the agent's prompt
@@ -70,9 +69,8 @@ class AgentProfile(Table, frozen=True):
 class ProfileOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Options of a load."""
 
-    layer: Literal["user", "project"] | None = (
-        None  #: the layer of the file; by default its path says
-    )
+    #: the layer of the file; by default its path says
+    layer: Literal["user", "project"] | None = None
 
 
 class RequestLimit(msgspec.Struct, frozen=True):

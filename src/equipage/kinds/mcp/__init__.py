@@ -1,8 +1,11 @@
-"""MCP servers: `.mcp.json` and its relatives, strict beside the seed's own folder, tolerant elsewhere."""
+"""The kind `mcp`: `.mcp.json` and its relatives.
+
+Beside a `.defect` folder, a `.mcp.json` must follow the seed to the letter. Elsewhere each file is
+read as the tool that it is for reads it, by the table of its dialect.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -20,15 +23,11 @@ from equipage.kinds.mcp.strict import JsonServer, McpJson, from_json
 from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive, Together
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
-from equipage.loading.tree import Tree
+from equipage.loading.tree import Tree, get
 from equipage.syntax.document import Document
 
 if TYPE_CHECKING:
     from equipage.loading.outcome import Outcome
-
-
-# --- mcp.kind ----------------------------------------------------------------------------------
-# The kind `mcp` as values: strict as the seed has it, and one for each tool's dialect.
 
 EXAMPLE = """\
 {
@@ -50,36 +49,36 @@ def _read(dialect: Dialect, source: Source, session: Session) -> tuple[Document 
     return session.parse(source, dialect.format)
 
 
+def _servers(value: Any) -> tuple[str, dict[str, Any]]:
+    """The servers of a file as loaded, and the key they are under, which the strict kind keeps."""
+    key = "servers" if isinstance(value, dict) and "servers" in value else "mcpServers"
+    servers = get(value, (key,))
+    return key, servers if isinstance(servers, dict) else {}
+
+
 def _listed(plain: Any, _file: str) -> Iterator[Item]:
-    servers = plain.get("servers", plain.get("mcpServers")) if isinstance(plain, dict) else None
-    for name, server in servers.items() if isinstance(servers, dict) else ():
-        where = server.get("url") or server.get("command") if isinstance(server, dict) else None
-        yield Item("mcp server", name, where if isinstance(where, str) else None, ("servers", name))
+    key, servers = _servers(plain)
+    for name, server in servers.items():
+        where = get(server, ("url",)) or get(server, ("command",))
+        yield Item("mcp server", name, where if isinstance(where, str) else None, (key, name))
 
 
 def server_names(outcome: Outcome) -> Iterator[str]:
     """The names of the servers, by which agents refer to them."""
-    value: Any = outcome.tree.value if outcome.tree is not None else None
-    servers = value.get("servers", value.get("mcpServers")) if isinstance(value, dict) else None
-    yield from servers if isinstance(servers, dict) else ()
+    yield from _servers(outcome.tree.value if outcome.tree is not None else None)[1]
 
 
 def author_schema(dialect: Dialect, schema: dict[str, Any]) -> dict[str, Any]:
-    """What the author of a file writes, which is not what a program gets."""
+    """The schema of what authors write, which is not what a program gets."""
     fields = [
         (field.name, field.type | None, msgspec.field(default=None)) for field in dialect.fields
     ]
-    server = msgspec.defstruct(
-        "Server", [(re.sub(r"\W", "_", name), *rest) for name, *rest in fields]
-    )
     (reference,), definitions = msgspec.json.schema_components(
-        [server], ref_template="#/$defs/{name}"
+        [msgspec.defstruct("Server", fields)], ref_template="#/$defs/{name}"
     )
     servers = {"type": "object", "additionalProperties": reference}
-    kept = {
-        key: value for key, value in schema.items() if key in ("$schema", "title", "description")
-    }
-    return {**kept, "type": "object", "properties": {dialect.top: servers}, "$defs": definitions}
+    prose = {key: schema[key] for key in schema.keys() & {"$schema", "title", "description"}}
+    return {**prose, "type": "object", "properties": {dialect.top: servers}, "$defs": definitions}
 
 
 def _tolerant(dialect: Dialect) -> Kind:
@@ -110,18 +109,18 @@ def _tolerant(dialect: Dialect) -> Kind:
 
 
 def _strictly(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
-    """What the settings say about the same file; the file itself stays as it is written."""
-    servers = tree.value.get("mcpServers") if isinstance(tree.value, dict) else None
+    """Report what the settings report about the same file; the tree stays as it is written."""
+    servers = get(tree.value, ("mcpServers",))
     if not isinstance(servers, dict) or not all(
-        isinstance(each, dict) or each is None for each in servers.values()
+        isinstance(each, dict | None) for each in servers.values()
     ):
         return tree, []
-    # A key that nobody knows is told by the model.
+    # The model reports unknown keys.
     known = JsonServer.__struct_fields__
     return tree, [each for each in from_json(tree)[1] if each.values.get("key", "url") in known]
 
 
-#: `.mcp.json` beside a `.defect` folder: every key is known, and nothing is forgiven.
+#: `.mcp.json` beside a `.defect` folder: every key is known, and no mistake is forgiven.
 STRICT = Kind(
     name="mcp",
     title="list of MCP servers",
@@ -132,20 +131,13 @@ STRICT = Kind(
     stages=(_strictly,),
     codes=CODES,
     together=Together(offers=server_names),
-    presentation=Presentation(
-        listing=lambda plain, _file: (
-            msgspec.structs.replace(each, path=("mcpServers", each.name))
-            for each in _listed(plain, _file)
-        )
-    ),
+    presentation=Presentation(listing=_listed),
 )
-
-_PLAIN = re.compile(r"/\.mcp\.json\Z")
 
 
 def variant_of(path: str, files: Files) -> Kind:
-    """Whose list of servers a file is, by its place."""
-    if _PLAIN.search(path) and files.is_folder(f"{path.rpartition('/')[0]}/.defect"):
+    """The kind of a list of servers by its path, which says whose it is."""
+    if path.endswith("/.mcp.json") and files.is_folder(path.removesuffix("mcp.json") + "defect"):
         return STRICT
     return _VARIANTS[dialect_of(path).tool]
 
@@ -155,6 +147,3 @@ _MAIN = _VARIANTS[CLAUDE.tool]
 KIND = msgspec.structs.replace(
     _MAIN, reading=msgspec.structs.replace(_MAIN.reading, variant=variant_of)
 )
-
-
-__all__ = ["KIND", "STRICT"]

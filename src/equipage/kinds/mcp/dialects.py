@@ -1,4 +1,4 @@
-"""How each tool writes down MCP servers: one table each."""
+"""How each tool writes down MCP servers, in one table each."""
 
 from __future__ import annotations
 
@@ -10,33 +10,24 @@ import msgspec
 from equipage.kinds.tables import Field, Names, Table
 from equipage.syntax.document import Format
 
-#: What a server without a `type` is if it has this key.
-Inferred = tuple[tuple[str, str], ...]
-
 
 class Dialect(msgspec.Struct, frozen=True):
-    """Where the servers stand in a file, and what each may say."""
+    """How a tool writes down its servers: where in a file, and what each may say."""
 
     tool: str
-    place: str  #: a pattern over an absolute path with `/`
-    top: str  #: the key they stand under
-    #: whether they may also stand at the root, without `top`
+    place: str  #: a pattern over the end of an absolute path with `/`
+    top: str  #: the key that holds the servers
+    #: whether the servers may also be at the root, without `top`
     wrapper: Literal["needed", "optional"] = "needed"
-    #: whether the file holds other settings, which are none of our business
-    shared: bool = False
+    shared: bool = False  #: whether the file also holds other settings, which equipage ignores
     comments: bool = False  #: whether comments and trailing commas are allowed
     format: Format = "json"
     fields: tuple[Field, ...] = ()
-    #: `type` as written → transport
-    types: dict[str, str] = {}
-    inferred: Inferred = (("command", "stdio"), ("url", "http"))
+    types: dict[str, str] = {}  #: the `type` that authors write → the transport
+    #: the transport of a server without a `type`, by a key that it has
+    inferred: tuple[tuple[str, str], ...] = (("command", "stdio"), ("url", "http"))
     needs_type: bool = False
-    #: the dialect's key → ours
-    renamed: dict[str, str] = {}
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(field.name for field in self.fields)
+    renamed: dict[str, str] = {}  #: the tool's key → ours
 
 
 _TYPES = {
@@ -47,17 +38,33 @@ _TYPES = {
     "streamableHttp": "http",
     "streamable_http": "http",
 }
-_STDIO = (Field("command"), Field("args", Names), Field("env", Table), Field("cwd"))
-_REMOTE = (Field("url"), Field("headers", Table))
-#: Keys that many tools share beside those; each only means something to some.
-_COMMON = (
-    Field("type"),
-    Field("timeout", int | float),
-    Field("disabled", bool),
-    Field("enabled", bool),
-    Field("description"),
-    Field("name"),
+_STDIO = (
+    Field("command", "the program to start"),
+    Field("args", "the arguments of the program", Names),
+    Field("env", "environment variables to add for the program", Table),
+    Field("cwd", "the folder to start the program in"),
 )
+_REMOTE = (
+    Field("url", "the address of a server that is not a program"),
+    Field("headers", "headers of each request", Table),
+)
+#: Keys that many tools share beside those; each means something only to some.
+_COMMON = (
+    Field("type", "how to talk to the server"),
+    Field("timeout", "how long a call may take", int | float),
+    Field("disabled", "whether the tool leaves the server out", bool),
+    Field("enabled", "whether the tool uses the server", bool),
+    Field("description", "what the server is for"),
+    Field("name", "the name that people see"),
+)
+_ENV_FILE = Field("envFile", "a file with environment variables for the program")
+_OAUTH = Field("oauth", "how to sign in with OAuth", Any)
+#: Two names that tools have for the same.
+_APPROVED = (
+    Field("alwaysAllow", "tools of the server that run without asking the user", Names),
+    Field("autoApprove", "tools of the server that run without asking the user", Names),
+)
+_ONLY_TOOLS = Field("tools", "the only tools of the server to offer", Names, restricts=True)
 
 CLAUDE = Dialect(
     tool="Claude Code",
@@ -69,13 +76,12 @@ CLAUDE = Dialect(
         *_STDIO,
         *_REMOTE,
         *_COMMON,
-        Field("headersHelper"),
-        Field("oauth", Any),
-        Field("alwaysAllow", Names),
-        Field("autoApprove", Names),
-        Field("tools", Names, restricts=True),
-        Field("envFile"),
-        Field("alwaysLoad", bool),
+        Field("headersHelper", "a program that prints headers for each request"),
+        _OAUTH,
+        *_APPROVED,
+        _ONLY_TOOLS,
+        _ENV_FILE,
+        Field("alwaysLoad", "whether all its tools are loaded from the start", bool),
     ),
 )
 
@@ -88,8 +94,8 @@ COPILOT = Dialect(
         *_STDIO,
         *_REMOTE,
         *_COMMON,
-        Field("tools", Names, restricts=True),
-        Field("filterMapping", Any),
+        _ONLY_TOOLS,
+        Field("filterMapping", "how to filter the output of its tools", Any),
     ),
 )
 
@@ -104,12 +110,12 @@ VSCODE = Dialect(
         *_STDIO,
         *_REMOTE,
         *_COMMON,
-        Field("envFile"),
-        Field("dev", Table),
-        Field("gallery", Any),
-        Field("version"),
-        Field("sandboxEnabled", bool, restricts=True),
-        Field("sandbox", Table, restricts=True),
+        _ENV_FILE,
+        Field("dev", "what to watch and how to debug while the server is developed", Table),
+        Field("gallery", "the registry that the server came from", Any),
+        Field("version", "the version that was installed from the registry"),
+        Field("sandboxEnabled", "whether the program runs in a sandbox", bool, restricts=True),
+        Field("sandbox", "files and hosts that the sandbox lets through", Table, restricts=True),
     ),
 )
 
@@ -122,12 +128,11 @@ CURSOR = Dialect(
         *_STDIO,
         *_REMOTE,
         *_COMMON,
-        Field("envFile"),
-        Field("auth", Any),
-        Field("alwaysAllow", Names),
-        Field("autoApprove", Names),
-        Field("disabledTools", Names, restricts=True),
-        Field("watchPaths", Names),
+        _ENV_FILE,
+        Field("auth", "the client to sign in with", Any),
+        *_APPROVED,
+        Field("disabledTools", "tools of the server to leave out", Names, restricts=True),
+        Field("watchPaths", "files whose change restarts the server", Names),
     ),
 )
 
@@ -144,16 +149,16 @@ GEMINI = Dialect(
         *_STDIO,
         *_REMOTE,
         *_COMMON,
-        Field("httpUrl"),
-        Field("tcp"),
-        Field("trust", bool, restricts=True),
-        Field("includeTools", Names, restricts=True),
-        Field("excludeTools", Names, restricts=True),
-        Field("extension", Any),
-        Field("oauth", Any),
-        Field("authProviderType"),
-        Field("targetAudience"),
-        Field("targetServiceAccount"),
+        Field("httpUrl", "the address of a server that speaks HTTP"),
+        Field("tcp", "the address of a server that speaks WebSocket"),
+        Field("trust", "whether its tools run without asking the user", bool, restricts=True),
+        Field("includeTools", "the only tools of the server to offer", Names, restricts=True),
+        Field("excludeTools", "tools of the server to leave out", Names, restricts=True),
+        Field("extension", "the extension that brought the server", Any),
+        _OAUTH,
+        Field("authProviderType", "which credentials to sign in with"),
+        Field("targetAudience", "the audience of the Google credentials"),
+        Field("targetServiceAccount", "the Google service account to act as"),
     ),
 )
 
@@ -166,28 +171,28 @@ CODEX = Dialect(
     renamed={"http_headers": "headers"},
     fields=(
         *_STDIO,
-        Field("url"),
-        Field("http_headers", Table),
-        Field("env_http_headers", Table),
-        Field("env_vars", tuple[Any, ...]),
-        Field("bearer_token_env_var"),
-        Field("enabled", bool),
-        Field("required", bool),
-        Field("startup_timeout_sec", int | float),
-        Field("startup_timeout_ms", int | float),
-        Field("tool_timeout_sec", int | float),
-        Field("enabled_tools", Names, restricts=True),
-        Field("disabled_tools", Names, restricts=True),
-        Field("default_tools_approval_mode", restricts=True),
-        Field("tools", Table),
-        Field("scopes", Names),
-        Field("oauth_resource"),
-        Field("oauth", Any),
-        Field("supports_parallel_tool_calls", bool),
-        Field("experimental_environment", Any),
-        Field("name"),
-        Field("type"),
-        Field("description"),
+        _REMOTE[0],
+        Field("http_headers", "headers of each request", Table),
+        Field("env_http_headers", "headers whose values are in environment variables", Table),
+        Field("env_vars", "environment variables to pass on to the program", tuple[Any, ...]),
+        Field("bearer_token_env_var", "the environment variable that holds the token"),
+        Field("enabled", "whether the tool uses the server", bool),
+        Field("required", "whether Codex must not start without the server", bool),
+        Field("startup_timeout_sec", "how long the start may take, in seconds", int | float),
+        Field("startup_timeout_ms", "how long the start may take, in milliseconds", int | float),
+        Field("tool_timeout_sec", "how long a call may take, in seconds", int | float),
+        Field("enabled_tools", "the only tools of the server to offer", Names, restricts=True),
+        Field("disabled_tools", "tools of the server to leave out", Names, restricts=True),
+        Field("default_tools_approval_mode", "when its tools must ask the user", restricts=True),
+        Field("tools", "settings of single tools, by name", Table),
+        Field("scopes", "the OAuth scopes to ask for", Names),
+        Field("oauth_resource", "the OAuth resource to ask for"),
+        _OAUTH,
+        Field("supports_parallel_tool_calls", "whether its tools may run at the same time", bool),
+        Field("experimental_environment", "where the program runs", Any),
+        Field("name", "the name that people see"),
+        Field("type", "how to talk to the server"),
+        Field("description", "what the server is for"),
     ),
     types=_TYPES,
 )
@@ -202,22 +207,23 @@ OPENCODE = Dialect(
     types={"local": "stdio", "remote": "http"},
     renamed={"environment": "env"},
     fields=(
-        Field("type"),
-        Field("command", str | Names),
-        Field("environment", Table, instead=("env",)),
-        Field("cwd"),
-        Field("url"),
-        Field("headers", Table),
-        Field("oauth", Any),
-        Field("enabled", bool),
-        Field("timeout", int | float),
+        Field("type", "`local` for a program, `remote` for an address"),
+        Field("command", "the program to start and its arguments", str | Names),
+        Field(
+            "environment", "environment variables to add for the program", Table, instead=("env",)
+        ),
+        _STDIO[3],
+        *_REMOTE,
+        _OAUTH,
+        Field("enabled", "whether the tool uses the server", bool),
+        Field("timeout", "how long a call may take", int | float),
     ),
 )
 
-#: The first whose place fits counts; the last one fits every `.json`.
+#: The first whose place fits counts.
 DIALECTS: tuple[Dialect, ...] = (VSCODE, CURSOR, COPILOT, GEMINI, CODEX, OPENCODE, CLAUDE)
 
 
 def dialect_of(path: str) -> Dialect:
-    """The dialect of a file by its place; that of `.mcp.json` for any other."""
+    """The dialect of a file by its path, by default that of `.mcp.json`."""
     return next((each for each in DIALECTS if re.search(f"(?:{each.place})\\Z", path)), CLAUDE)

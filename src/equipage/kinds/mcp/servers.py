@@ -1,9 +1,10 @@
-"""From what a tool's file says to servers: where they stand, what each key is called, how each is reached."""
+"""From the file of a tool to servers: where they are, what each key means, how each is reached."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, ClassVar, Literal
 
 import msgspec
@@ -25,35 +26,66 @@ from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import Document, load_value
 from equipage.syntax.variables import Substituted
 
+Transport = Literal["stdio", "http", "sse", "ws"]
+
+
+class McpServer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """How to reach one server."""
+
+    transport: Transport  #: how to talk to the server; the other keys may imply it
+    command: str | None = None  #: the program to start
+    args: tuple[str, ...] = ()  #: the arguments of the program
+    env: dict[str, Any] = msgspec.field(default_factory=dict)  #: variables to add for the program
+    cwd: str | None = None  #: the folder to start the program in
+    url: str | None = None  #: the address of a server that is not a program
+    headers: dict[str, Any] = msgspec.field(default_factory=dict)  #: headers of each request
+    enabled: bool = True  #: whether the tool uses the server
+    #: keys that mean something only to the tool that the file is for
+    settings: dict[str, Any] = msgspec.field(default_factory=dict)
+
+
+class McpServers(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """The servers of one file, whichever tool it is for."""
+
+    TITLE: ClassVar[str] = "a list of MCP servers"
+
+    servers: dict[str, McpServer] = msgspec.field(default_factory=dict)  #: the servers by name
+
+
 SERVERS = "servers"
-_OURS = frozenset({"command", "args", "env", "cwd", "url", "headers"})
-_BELONGS = {
-    "stdio": frozenset({"command", "args", "env", "cwd"}),
-    "http": frozenset({"url", "headers"}),
-    "sse": frozenset({"url", "headers"}),
-    "ws": frozenset({"url", "headers"}),
-}
+_PROGRAM = frozenset({"command", "args", "env", "cwd"})
+_REMOTE = frozenset({"url", "headers"})
+#: Keys under which the servers are in the file of some tool.
+_TOPS = tuple(dict.fromkeys(each.top for each in DIALECTS))
+
+
+def _keys_of(transport: str) -> frozenset[str]:
+    return _PROGRAM if transport == "stdio" else _REMOTE
 
 
 def gather(dialect: Dialect, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
-    """The tree with nothing but `servers`, each with its transport."""
+    """Reduce the tree to `servers`, each with its transport and by our names for its keys."""
     if not isinstance(tree.value, dict):
         return tree, []
     found, facts = _find(dialect, tree)
     facts += suspicions(tree.story(ROOT).origin.document.source)
-    servers: dict[str, Tree] = {}
+    origins = Origins(tree.story(ROOT).origin, below={SERVERS: tree.at(found).origins})
+    moves = ((found, (SERVERS,)),) if found else ()
     entries = get(tree.value, found, {})
     if not isinstance(entries, dict):
-        return _only(tree, found, {SERVERS: entries}), facts
+        return Tree({SERVERS: entries}, origins, moves), facts
+    servers: dict[Path, Tree] = {}
     for name, value in entries.items():
         if found or name != "$schema":
-            servers[name], those = _server(dialect, tree, (*found, name), value)
+            servers[SERVERS, name], those = _server(dialect, tree, (*found, name), value)
             facts += those
-    return _assembled(tree, found, servers), facts
+    # Grafted one by one, so that each part keeps its place in the file.
+    empty = {SERVERS: dict.fromkeys(name for _, name in servers)}
+    return graft(Tree(empty, origins, moves), servers), facts
 
 
 def _find(dialect: Dialect, tree: Tree) -> tuple[Path, list[Fact]]:
-    """Where the servers stand, and whether that is where the tool looks."""
+    """The path of the servers, and a finding if the tool does not look there."""
     value, top = tree.value, dialect.top
     if value.get(top) is not None or (dialect.shared and dialect.tool != "VS Code"):
         # The second version of OpenCode puts them one level deeper.
@@ -61,71 +93,66 @@ def _find(dialect: Dialect, tree: Tree) -> tuple[Path, list[Fact]]:
         return ((top, "servers") if deeper else (top,)), []
     for other in _TOPS:
         if isinstance(value.get(other), dict) and other != top:
-            values: dict[str, object] = {"tool": dialect.tool, "top": top, "found": other}
-            remedy = Remedy(f"rename to `{top}`", (Change((other,), top, "key"),))
-            return (other,), [
-                Fact(codes.SERVERS_MISPLACED, (other,), values, part="key", remedy=remedy)
-            ]
+            misplaced = codes.SERVERS_MISPLACED.at(
+                (other,),
+                part="key",
+                remedy=_rename((other,), top),
+                tool=dialect.tool,
+                top=top,
+                found=other,
+            )
+            return (other,), [misplaced]
     named = {key: each for key, each in value.items() if key != "$schema"}
     if named and all(_looks_like_server(each) for each in named.values()):
-        return ROOT, _unwrapped(dialect, tree, next(iter(named)))
-    return (top,), [_no_servers(dialect, value)] if value and not dialect.shared else []
-
-
-_TOPS = tuple(dict.fromkeys(each.top for each in DIALECTS))
-
-
-def _unwrapped(dialect: Dialect, tree: Tree, first: str) -> list[Fact]:
-    """The plugins of Claude Code may leave the wrapper out; nobody else may."""
-    source = tree.story(ROOT).origin.document.source
-    if dialect.wrapper == "optional" and (source.path or source.name).endswith(".mcp.json"):
-        return []
-    return [Fact(codes.SERVERS_UNWRAPPED, (first,), {"top": dialect.top}, part="key")]
-
-
-def _no_servers(dialect: Dialect, value: dict[str, Any]) -> Fact:
-    guess = next((key for key in value if nearest(key, [dialect.top])), None)
-    remedy = None
-    if guess is not None:
-        remedy = Remedy(f"rename to `{dialect.top}`", (Change((guess,), dialect.top, "key"),))
-    return core_codes.MISSING_FIELD.at(
-        part="key",
-        severity="warning",
-        remedy=remedy,
-        field=dialect.top,
-        owner="this file",
-        expected="the servers by name",
-    )
+        source = tree.story(ROOT).origin.document.source
+        # Plugins of Claude Code may leave the wrapper out, other files may not.
+        if dialect.wrapper == "optional" and (source.path or source.name).endswith(".mcp.json"):
+            return ROOT, []
+        return ROOT, [codes.SERVERS_UNWRAPPED.at((next(iter(named)),), part="key", top=top)]
+    return (top,), [_no_servers(top, value)] if value and not dialect.shared else []
 
 
 def _looks_like_server(value: Any) -> bool:
     return isinstance(value, dict) and not {"command", "url", "httpUrl", "type"}.isdisjoint(value)
 
 
-# ------------------------------------------------------------------------------------------------ a server
+def _no_servers(top: str, value: dict[str, Any]) -> Fact:
+    guess = next((key for key in value if nearest(key, [top])), None)
+    return core_codes.MISSING_FIELD.at(
+        part="key",
+        severity="warning",
+        remedy=None if guess is None else _rename((guess,), top),
+        field=top,
+        owner="this file",
+        expected="the servers by name",
+    )
+
+
+def _rename(path: Path, name: str, *, safe: bool = True) -> Remedy:
+    return Remedy(f"rename to `{name}`", (Change(path, name, "key"),), safe)
+
+
+# One server.
 
 
 def _server(dialect: Dialect, tree: Tree, path: Path, value: Any) -> tuple[Tree, list[Fact]]:
-    """One server in our words; a hole if it cannot be reached."""
+    """One server by our names; a hole if it cannot be reached."""
     part = tree.at(path)
     if not isinstance(value, dict):
         return part, []
+    hole = Tree(HOLE, part.origins)
     fitting, facts = _fitting(dialect, path, value)
-    if any(
-        key in value and value[key] is not None and key not in fitting for key in ("command", "url")
-    ):
-        return Tree(HOLE, part.origins), facts  # what is wrong with it was told
-    transport, those = _transport(dialect, path, fitting)
-    facts += those
+    if any(value.get(key) is not None and key not in fitting for key in ("command", "url")):
+        return hole, facts  # with a finding about its value
+    transport, found = _transport(dialect, path, fitting)
+    facts += found
+    # A type that another tool knows is a warning; the transport then follows from the other keys.
     if transport is None or any(
-        each.code == codes.SERVER_TYPE_UNKNOWN and each.severity is None for each in those
+        each.code == codes.SERVER_TYPE_UNKNOWN and each.severity is None for each in found
     ):
-        return Tree(HOLE, part.origins), facts
-    ours, settings = _translated(dialect, fitting, transport)
+        return hole, facts
     facts += _unused(dialect, path, fitting, transport)
-    result: dict[str, Any] = {"transport": transport, **ours}
-    if settings:
-        result["settings"] = settings
+    result = {"transport": transport, **_translated(dialect, fitting, transport)}
     if fitting.get("disabled") is True or fitting.get("enabled") is False:
         result["enabled"] = False
     return Tree(result, part.origins), facts
@@ -134,206 +161,147 @@ def _server(dialect: Dialect, tree: Tree, path: Path, value: Any) -> tuple[Tree,
 def _fitting(
     dialect: Dialect, path: Path, value: dict[str, Any]
 ) -> tuple[dict[str, Any], list[Fact]]:
-    """The keys of a server that its tool knows and whose values fit; what is wrong with the others."""
-    guarded = frozenset(field.name for field in dialect.fields if field.restricts)
-    synonyms = {other: field.name for field in dialect.fields for other in field.instead}
+    """The keys that the tool knows and whose values fit, and what is wrong with the others."""
     known = {field.name: field for field in dialect.fields}
+    synonyms = {other: field.name for field in dialect.fields for other in field.instead}
     kept: dict[str, Any] = {}
     facts: list[Fact] = []
     for key, each in value.items():
-        field = known.get(key)
+        place, field = (*path, key), known.get(key)
         if field is None:
             guess = synonyms.get(key) or nearest(key, [name for name in known if name not in value])
-            facts.append(_unknown(dialect, (*path, key), key, guess, restricts=guess in guarded))
+            restricts = guess is not None and known[guess].restricts
+            remedy = None if guess is None else _rename(place, guess, safe=not restricts)
+            facts.append(
+                core_codes.UNKNOWN_FIELD.at(
+                    place,
+                    part="key",
+                    remedy=remedy,
+                    severity="error" if restricts else "warning",
+                    field=Shown(key),
+                    owner=f"a server of {dialect.tool}",
+                    nearest=guess,
+                )
+            )
         elif each is not None:
             _, _, found = build({"value": each}, _holder(field.type), Shape())
-            if found:
-                severity: Severity = (
-                    "error" if key in guarded or key in ("command", "url") else "warning"
-                )
-                facts += [_moved(fact_, (*path, key), severity) for fact_ in found]
-            else:
+            grave = field.restricts or key in ("command", "url")
+            severity: Severity = "error" if grave else "warning"
+            facts += [
+                msgspec.structs.replace(fact, path=(*place, *fact.path[1:]), severity=severity)
+                for fact in found
+            ]
+            if not found:
                 kept[key] = each
     return kept, facts
 
 
-def _unknown(
-    dialect: Dialect, place: Path, key: str, guess: str | None, *, restricts: bool
-) -> Fact:
-    remedy = (
-        None
-        if guess is None
-        else Remedy(f"rename to `{guess}`", (Change(place, guess, "key"),), safe=not restricts)
-    )
-    values: dict[str, object] = {
-        "field": Shown(key),
-        "owner": f"a server of {dialect.tool}",
-        "nearest": guess,
-    }
-    severity: Severity = "error" if restricts else "warning"
-    return Fact(
-        core_codes.UNKNOWN_FIELD, place, values, part="key", remedy=remedy, severity=severity
-    )
+@cache
+def _holder(kind: Any) -> type[Any]:
+    """A Struct with one field, to check a value by itself."""
+    return msgspec.defstruct("Value", [("value", kind)])
 
 
 def _transport(
     dialect: Dialect, path: Path, server: dict[str, Any]
 ) -> tuple[str | None, list[Fact]]:
-    """How a server is reached, and what keeps it from being."""
+    """How a server is reached, and what is wrong with that; None if it cannot be reached."""
     name = Shown(path[-1])
-    written = server.get("type")
     inferred = next((transport for key, transport in dialect.inferred if server.get(key)), None)
     if inferred is None:
-        return None, [Fact(codes.SERVER_UNREACHABLE, path, {"name": name}, part="key")]
+        return None, [codes.SERVER_UNREACHABLE.at(path, part="key", name=name)]
+    written = server.get("type")
     if isinstance(written, str):
         transport = dialect.types.get(written) or dialect.types.get(written.lower())
         if transport is not None:
-            return _reachable(transport, inferred, path, server)
-        values: dict[str, object] = {
-            "name": name,
-            "found": Shown(written),
-            "tool": dialect.tool,
-            "types": tuple(dialect.types),
-        }
-        known = any(written in each.types for each in DIALECTS)
-        severity: Severity | None = "warning" if known else None
-        return inferred, [
-            Fact(codes.SERVER_TYPE_UNKNOWN, (*path, "type"), values, severity=severity)
-        ]
-    if dialect.needs_type:
-        word = next(
-            word
-            for word, transport in dialect.types.items()
-            if (transport == "stdio") == (inferred == "stdio")
+            return _written_transport(transport, inferred, path, server)
+        elsewhere = any(written in each.types for each in DIALECTS)
+        unknown = codes.SERVER_TYPE_UNKNOWN.at(
+            (*path, "type"),
+            severity="warning" if elsewhere else None,
+            name=name,
+            found=Shown(written),
+            tool=dialect.tool,
+            types=tuple(dialect.types),
         )
-        return inferred, [
-            Fact(
-                codes.SERVER_TYPE_MISSING,
-                path,
-                {"name": name, "tool": dialect.tool, "type": word},
-                part="key",
-            )
-        ]
-    return inferred, []
+        return inferred, [unknown]
+    if not dialect.needs_type:
+        return inferred, []
+    word = next(
+        word
+        for word, transport in dialect.types.items()
+        if (transport == "stdio") == (inferred == "stdio")
+    )
+    missing = codes.SERVER_TYPE_MISSING.at(
+        path, part="key", name=name, tool=dialect.tool, type=word
+    )
+    return inferred, [missing]
 
 
-def _reachable(
+def _written_transport(
     transport: str, inferred: str, path: Path, server: dict[str, Any]
 ) -> tuple[str | None, list[Fact]]:
-    """A `type` whose main key is there; one whose key is missing cannot be reached."""
-    if (transport == "stdio") == ("command" in server) or (
-        transport != "stdio" and inferred != "stdio"
-    ):
+    """The transport of a `type`, if the server has the key that it needs."""
+    if transport == "stdio":
+        fits, key = "command" in server, "command"
+    else:
+        has_address = "url" in server or "httpUrl" in server or "command" not in server
+        fits, key = has_address or inferred != "stdio", "url"
+    if fits:
         return transport, []
-    if transport != "stdio" and ("url" in server or "httpUrl" in server):
-        return transport, []
-    key = "command" if transport == "stdio" else "url"
-    values: dict[str, object] = {
-        "name": Shown(path[-1]),
-        "found": Shown(server["type"]),
-        "key": key,
-    }
-    return None, [Fact(codes.SERVER_TYPE_WRONG, (*path, "type"), values)]
+    found = Shown(server["type"])
+    return None, [
+        codes.SERVER_TYPE_WRONG.at((*path, "type"), name=Shown(path[-1]), found=found, key=key)
+    ]
 
 
-def _translated(
-    dialect: Dialect, server: dict[str, Any], transport: str
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The keys everybody has, by our names, and those that only the tool understands."""
+def _translated(dialect: Dialect, server: dict[str, Any], transport: str) -> dict[str, Any]:
+    """The keys that all tools have, by our names; the rest below `settings`."""
     ours: dict[str, Any] = {}
     settings: dict[str, Any] = {}
     for key, value in server.items():
         name = dialect.renamed.get(key, key)
-        if name in _OURS and name in _BELONGS[transport]:
+        if name in _keys_of(transport):
             ours[name] = value
-        elif name not in _OURS and key not in ("type", "enabled", "disabled"):
+        elif name not in _PROGRAM | _REMOTE and key not in ("type", "enabled", "disabled"):
             settings[key] = value
     if isinstance(ours.get("command"), list):
         words = ours["command"]
         ours["command"], ours["args"] = (words[0] if words else ""), words[1:]
-    return ours, settings
+    return {**ours, "settings": settings} if settings else ours
 
 
 def _unused(dialect: Dialect, path: Path, server: dict[str, Any], transport: str) -> Iterator[Fact]:
-    for key in server:
-        name = dialect.renamed.get(key, key)
-        if name in _OURS and name not in _BELONGS[transport] and server[key]:
-            values = {"key": key, "transport": transport, "name": Shown(path[-1])}
-            yield Fact(codes.SERVER_KEY_UNUSED, (*path, key), values, part="key")
+    """Keys that belong to the other sort of server."""
+    foreign = (_PROGRAM | _REMOTE) - _keys_of(transport)
+    for key, value in server.items():
+        if dialect.renamed.get(key, key) in foreign and value:
+            yield codes.SERVER_KEY_UNUSED.at(
+                (*path, key), part="key", key=key, transport=transport, name=Shown(path[-1])
+            )
 
 
-# --------------------------------------------------------------------------------------------------- trees
+# JSON with comments and trailing commas, which some tools allow.
 
-
-def _only(tree: Tree, found: Path, value: Any) -> Tree:
-    origins = Origins(tree.story(ROOT).origin, below={SERVERS: tree.at(found).origins})
-    return Tree(value, origins, ((found, (SERVERS,)),) if found else ())
-
-
-def _assembled(tree: Tree, found: Path, servers: dict[str, Tree]) -> Tree:
-    """A tree of servers whose parts still know where they were written."""
-    plain: dict[str, Any] = {SERVERS: dict.fromkeys(servers)}
-    base = _only(tree, found, plain)
-    return graft(base, {(SERVERS, name): each for name, each in servers.items()})
-
-
-_HOLDERS: dict[Any, type[Any]] = {}
-
-
-def _holder(kind: Any) -> type[Any]:
-    """A Struct with one field, so that a value can be checked by itself."""
-    key = repr(kind)
-    if key not in _HOLDERS:
-        _HOLDERS[key] = msgspec.defstruct("Value", [("value", kind)])
-    return _HOLDERS[key]
-
-
-def _moved(each: Fact, path: Path, severity: Severity) -> Fact:
-    return msgspec.structs.replace(each, path=(*path, *each.path[1:]), severity=severity)
-
-
-# --- model -------------------------------------------------------------------------------------
-# Servers as a program wants them, whoever wrote them down.
-
-Transport = Literal["stdio", "http", "sse", "ws"]
-
-
-class McpServer(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """How to reach one server. `settings` holds what only the tool itself understands."""
-
-    transport: Transport
-    command: str | None = None
-    args: tuple[str, ...] = ()
-    env: dict[str, Any] = msgspec.field(default_factory=dict)
-    cwd: str | None = None
-    url: str | None = None
-    headers: dict[str, Any] = msgspec.field(default_factory=dict)
-    enabled: bool = True
-    settings: dict[str, Any] = msgspec.field(default_factory=dict)
-
-
-class McpServers(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """The servers of one file, by name."""
-
-    TITLE: ClassVar[str] = "a list of MCP servers"
-
-    servers: dict[str, McpServer] = msgspec.field(default_factory=dict)
-
-
-# --- reading -----------------------------------------------------------------------------------
-# JSON as tools write it: some allow comments and trailing commas.
-
-#: What is never closed takes the rest, so that nothing is looked at twice.
+#: What matters outside strings. A string or comment that is never closed takes the rest of the
+#: line or text, so that no character is looked at twice.
 _TOKEN = re.compile(
-    r"""(?P<comment>//[^\n]*|/\*.*?\*/)|(?P<comma>,)|(?P<end>[\]}])|"(?:[^"\\\n]++|\\.)*+"?|/\*.*|/|[^\s",/\]}]+""",
-    re.DOTALL,
+    r"""
+      (?P<comment> //[^\n]* | /\*.*?\*/ )
+    | (?P<comma> , )
+    | (?P<end> [\]}] )
+    | "(?: [^"\\\n]++ | \\. )*+ "?      # a string
+    | /\*.* | /                         # a comment that is never closed, a lone slash
+    | [^\s",/\]}]+                      # anything else
+    """,
+    re.DOTALL | re.VERBOSE,
 )
 
 
 def without_comments(text: str) -> str:
-    """The text with blanks for comments and trailing commas: every other character keeps its place."""
+    """The text with blanks for comments and trailing commas; all else keeps its place."""
     blanks: list[tuple[int, int]] = []
-    comma: tuple[int, int] | None = None  #: the last token, if it was one
+    comma: tuple[int, int] | None = None  # the last token, if it was a comma
     for match in _TOKEN.finditer(text):
         if match.lastgroup == "comment":
             blanks.append(match.span())
@@ -344,17 +312,13 @@ def without_comments(text: str) -> str:
     position = 0
     parts: list[str] = []
     for start, end in sorted(blanks):
-        parts += (text[position:start], _blank(text[start:end]))
+        parts += (text[position:start], re.sub(r"[^\r\n]", " ", text[start:end]))
         position = end
     return "".join(parts) + text[position:]
 
 
-def _blank(text: str) -> str:
-    return re.sub(r"[^\r\n]", " ", text)
-
-
 def read_with_comments(source: Source, session: Session) -> tuple[Document | None, list[Fact]]:
-    """The document of a JSON file with comments; one that is wrong beyond them is told as it stands."""
+    """The document of a JSON file with comments; errors are placed in the file as it is written."""
     try:
         require_text(source)
     except FileProblem as problem:
@@ -366,7 +330,6 @@ def read_with_comments(source: Source, session: Session) -> tuple[Document | Non
     try:
         value = load_value("json", text)
     except SyntaxProblem:
-        return session.parse(
-            Source(source.name, source.data, source.text[:start] + text, source.path), "json"
-        )
+        bare = Source(source.name, source.data, source.text[:start] + text, source.path)
+        return session.parse(bare, "json")
     return session.adopt(Document(source, "json", value, substituted_text=Substituted(text))), []

@@ -1,7 +1,8 @@
 """MCP servers as the settings know them, and the `.mcp.json` beside them.
 
-In TOML a server names its transport, and is used only when `enabled_servers` lists it. In `.mcp.json` the
-transport follows from the keys, and being there is being enabled. A server that both define is TOML's.
+In TOML a server names its transport, and an agent uses it only if `enabled_servers` lists it. In
+`.mcp.json` the transport follows from the keys, and every server is enabled. Where both define a
+server, TOML wins.
 """
 
 from __future__ import annotations
@@ -9,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar, Literal
 
-from equipage.core.diagnostics import Also, Code, Fact, Shown
+from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.frozen import EMPTY
 from equipage.core.path import Path
 from equipage.core.text import Guesses
-from equipage.kinds.mcp import codes as mcp_codes
+from equipage.kinds.mcp import codes
 from equipage.kinds.shared import Table
 from equipage.loading.tree import HOLE, Origins, Tree, Via, get, graft, merge, move, remove_all
 
@@ -23,21 +24,21 @@ ENABLED: Path = ("mcp", "enabled_servers")
 
 
 class McpServer(Table, frozen=True):
-    """How to reach a server. A layer may say a part of it; all layers together must say enough."""
+    """How to reach a server. A layer may set some of the keys; together they must suffice."""
 
-    transport: Transport | None = None
-    command: str | None = None
-    args: tuple[str, ...] = ()
-    env: dict[str, str] = EMPTY
-    url: str | None = None
-    headers: dict[str, str] = EMPTY
+    transport: Transport | None = None  #: how to talk to the server
+    command: str | None = None  #: the program to start
+    args: tuple[str, ...] = ()  #: the arguments of the program
+    env: dict[str, str] = EMPTY  #: environment variables to add for the program
+    url: str | None = None  #: the address of a server that is not a program
+    headers: dict[str, str] = EMPTY  #: headers of each request to that address
 
 
 class Mcp(Table, frozen=True):
-    """The servers there are, and those that are used, in order."""
+    """MCP servers."""
 
-    enabled_servers: tuple[str, ...] = ()
-    servers: dict[str, McpServer] = EMPTY
+    enabled_servers: tuple[str, ...] = ()  #: the names of the servers to use, in order
+    servers: dict[str, McpServer] = EMPTY  #: the servers by name
 
 
 class JsonServer(Table, frozen=True):
@@ -45,12 +46,12 @@ class JsonServer(Table, frozen=True):
 
     TITLE: ClassVar[str] = "an MCP server"
 
-    type: str | None = None
-    command: str | None = None
-    url: str | None = None
-    args: tuple[str, ...] = ()
-    env: dict[str, str] = EMPTY
-    headers: dict[str, str] = EMPTY
+    type: str | None = None  #: how to talk to the server; the other keys may imply it
+    command: str | None = None  #: the program to start
+    url: str | None = None  #: the address of a server that is not a program
+    args: tuple[str, ...] = ()  #: the arguments of the program
+    env: dict[str, str] = EMPTY  #: environment variables to add for the program
+    headers: dict[str, str] = EMPTY  #: headers of each request to that address
 
 
 class McpJson(Table, frozen=True):
@@ -58,12 +59,11 @@ class McpJson(Table, frozen=True):
 
     TITLE: ClassVar[str] = "a list of MCP servers"
 
-    mcpServers: dict[str, JsonServer]  # noqa: N815 - the file's own spelling
+    mcpServers: dict[str, JsonServer]  # noqa: N815  #: the servers by name
 
 
+#: The keys of each transport, the one that it needs first.
 _KEYS = {"stdio": ("command", "args", "env"), "http": ("url", "headers"), "sse": ("url", "headers")}
-_MAIN = {"stdio": "command", "http": "url", "sse": "url"}
-_TRANSPORTS = tuple(_KEYS)
 
 
 def from_json(tree: Tree) -> tuple[Tree, list[Fact]]:
@@ -78,158 +78,130 @@ def from_json(tree: Tree) -> tuple[Tree, list[Fact]]:
 
 
 def _with_transport(tree: Tree, path: Path, facts: list[Fact]) -> Tree:
-    """The server at a path with its transport, as a tree of its own."""
-    part = tree.at(path)
-    server = {} if get(tree.value, path) is None else get(tree.value, path)
+    """The server at a path with its transport; a hole if it has none, or a key is wrong."""
+    part, name = tree.at(path), Shown(path[-1])
+    server = {} if part.value is None else part.value
     if not isinstance(server, dict):
         return part
     server = {key: value for key, value in server.items() if value is not None}
-    transport = _transport(server)
-    if isinstance(transport, tuple):
-        code, key = transport
-        values: dict[str, object] = {
-            "name": Shown(path[-1]),
-            "transports": _TRANSPORTS,
-            "found": Shown(server.get("type")),
-        }
-        facts.append(
-            Fact(
-                code, values=values, part="value" if key else "key", origin=_origin(tree, path, key)
-            )
-        )
-        return Tree(HOLE, part.origins)
-    broken = False
-    for misfit in _misfits(tree, path, server, transport):
-        facts.append(misfit)
-        broken = broken or misfit.code != mcp_codes.MCP_KEY_IGNORED
-    if broken:
-        return Tree(HOLE, part.origins)
-    part = remove_all(
-        part, [(key,) for key in part.value if key not in _KEYS[transport] or key not in server]
-    )
-    return graft(part, {("transport",): Tree(transport, Origins(tree.story(path).origin))})
-
-
-def _origin(tree: Tree, path: Path, key: str | None) -> Any:
-    return tree.story((*path, key) if key else path).origin
-
-
-def _transport(server: dict[str, Any]) -> str | tuple[Code, str | None]:
-    """The transport of a server, or what keeps it from having one, and at which key."""
-    written = server.get("type")
+    origin, written = tree.story(path).origin, server.get("type")
+    transport = "stdio" if "command" in server else "http"
     if isinstance(written, str):
-        lower = written.lower()
-        return lower if lower in _KEYS else (mcp_codes.MCP_UNKNOWN_TRANSPORT, "type")
-    if "command" in server:
-        return "stdio"
-    return "http" if "url" in server else (mcp_codes.MCP_NEEDS_COMMAND_OR_URL, None)
+        transport = written.lower()
+        if transport not in _KEYS:
+            origin, found = tree.story((*path, "type")).origin, Shown(written)
+            facts.append(
+                codes.MCP_UNKNOWN_TRANSPORT.at(
+                    origin=origin, name=name, transports=tuple(_KEYS), found=found
+                )
+            )
+            return Tree(HOLE, part.origins)
+    elif "command" not in server and "url" not in server:
+        facts.append(codes.MCP_NEEDS_COMMAND_OR_URL.at(part="key", origin=origin, name=name))
+        return Tree(HOLE, part.origins)
+    misfits = list(_misfits(tree, path, server, transport))
+    facts += misfits
+    if any(each.code != codes.MCP_KEY_IGNORED for each in misfits):
+        return Tree(HOLE, part.origins)
+    kept = (key for key in _KEYS[transport] if key in server)
+    part = remove_all(part, [(key,) for key in part.value.keys() - set(kept)])
+    return graft(part, {("transport",): Tree(transport, Origins(origin))})
 
 
 def _misfits(tree: Tree, path: Path, server: dict[str, Any], transport: str) -> Iterator[Fact]:
-    """Keys that do not belong to the transport, and the one it cannot do without."""
-    name, main = Shown(path[-1]), _MAIN[transport]
+    """Keys that do not belong to the transport, and the missing key that it needs."""
+    name, main = Shown(path[-1]), _KEYS[transport][0]
     if main not in server:
-        values: dict[str, object] = {"name": name, "transport": transport, "key": main}
-        yield Fact(
-            mcp_codes.MCP_MAIN_KEY_MISSING,
-            values=values,
-            part="key",
-            origin=_origin(tree, path, None),
+        origin = tree.story(path).origin
+        yield codes.MCP_MAIN_KEY_MISSING.at(
+            part="key", origin=origin, name=name, transport=transport, key=main
         )
     for key in server:
         if key == "type" or key in _KEYS[transport] or (key == "headers" and not server[key]):
             continue
-        # A remote server's `args` and `env` have always been passed over; they do no harm, but nothing else either.
-        code = (
-            mcp_codes.MCP_KEY_IGNORED if key in ("args", "env") else mcp_codes.MCP_KEY_NOT_ALLOWED
-        )
-        values = {"name": name, "transport": transport, "key": key}
-        yield Fact(code, values=values, part="key", origin=_origin(tree, path, key))
+        # Programs have always ignored `args` and `env` of a remote server, which does no harm.
+        ignored = key in ("args", "env")
+        code = codes.MCP_KEY_IGNORED if ignored else codes.MCP_KEY_NOT_ALLOWED
+        origin = tree.story((*path, key)).origin
+        yield code.at(part="key", origin=origin, name=name, transport=transport, key=key)
 
 
 def join(tree: Tree, servers: Tree) -> tuple[Tree, list[str], list[Fact]]:
-    """The settings with the servers of `.mcp.json` that TOML does not define, each enabled by being there; their
-    names; and the servers that both define."""
+    """The settings with the servers of `.mcp.json` that TOML does not define, all enabled.
+
+    Also returns the names of these servers, and a finding for each server that both define.
+    """
     facts: list[Fact] = []
     known, enabled = get(tree.value, SERVERS, {}), get(tree.value, ENABLED, [])
     if not isinstance(known, dict) or not isinstance(enabled, list):
-        return tree, [], facts  # a hole: nobody knows what TOML would have said
-    listed = {each for each in enabled if isinstance(each, str)}
+        return tree, [], facts  # a hole: what TOML defines is not known
     shadowed = [name for name in sorted(get(servers.value, SERVERS, {})) if name in known]
     for name in shadowed:
-        also = (Also("defined here", part="key", origin=tree.story((*SERVERS, name)).origin),)
-        facts.append(_shadowed(servers, name, also, enabled=name in listed))
+        defined = tree.story((*SERVERS, name)).origin
+        unused = None if name in enabled else "it is not listed there either, so it is not used"
+        facts.append(
+            codes.MCP_SERVER_SHADOWED.at(
+                part="key",
+                origin=servers.story((*SERVERS, name)).origin,
+                also=(Also("defined here", part="key", origin=defined),),
+                name=Shown(name),
+                state=unused,
+            )
+        )
     servers = remove_all(servers, [(*SERVERS, name) for name in shadowed])
     new = sorted(get(servers.value, SERVERS, {}))
     tree = merge(tree, servers)
     if new:
         names = Tree({"mcp": {"enabled_servers": new}}, servers.origins)
         via = (Via("enabled by being there"),)
-        entries = (
-            (number, name, names.story((*SERVERS, name)).origin) for number, name in enumerate(new)
-        )
-        names = graft(
-            names,
-            {(*ENABLED, number): Tree(name, Origins(at, via)) for number, name, at in entries},
-        )
+        # Each name comes from the place that defines its server.
+        entries: dict[Path, Tree] = {
+            (*ENABLED, number): Tree(name, Origins(names.story((*SERVERS, name)).origin, via))
+            for number, name in enumerate(new)
+        }
         tree = merge(
-            tree, names, lambda path, _base, _over: "append" if path == ENABLED else "merge"
+            tree,
+            graft(names, entries),
+            lambda path, _base, _over: "append" if path == ENABLED else "merge",
         )
     return tree, new, facts
 
 
-def _shadowed(servers: Tree, name: str, also: tuple[Also, ...], *, enabled: bool) -> Fact:
-    return Fact(
-        mcp_codes.MCP_SERVER_SHADOWED,
-        values={
-            "name": Shown(name),
-            "state": None if enabled else "it is not listed there either, so it is not used",
-        },
-        part="key",
-        origin=servers.story((*SERVERS, name)).origin,
-        also=also,
-    )
-
-
 def servers_are_complete(config: Any, _session: object) -> Iterator[Fact]:
-    """Every server has a transport, the key it cannot do without, and none of another transport."""
+    """Every server has a transport, the key that it needs, and no key of another transport."""
     servers = get(config, SERVERS)
     for name, server in servers.items() if isinstance(servers, dict) else ():
         if not isinstance(server, dict):
             continue
-        path = (*SERVERS, name)
-        transport = server.get("transport")
+        path, transport = (*SERVERS, name), server.get("transport")
         if transport is None:
-            yield mcp_codes.MCP_SERVER_INCOMPLETE.at(
+            yield codes.MCP_SERVER_INCOMPLETE.at(
                 path, part="key", name=Shown(name), key="transport"
             )
         if transport not in _KEYS:
             continue
-        if _MAIN[transport] not in server:
-            yield mcp_codes.MCP_SERVER_INCOMPLETE.at(
-                path, part="key", name=Shown(name), key=_MAIN[transport]
-            )
+        main = _KEYS[transport][0]
+        if main not in server:
+            yield codes.MCP_SERVER_INCOMPLETE.at(path, part="key", name=Shown(name), key=main)
         for key in server:
             if key != "transport" and key not in _KEYS[transport]:
-                values = {"name": Shown(name), "key": Shown(key), "transport": transport}
-                yield mcp_codes.MCP_KEY_MISPLACED.at((*path, key), part="key", **values)
+                yield codes.MCP_KEY_MISPLACED.at(
+                    (*path, key), part="key", name=Shown(name), key=Shown(key), transport=transport
+                )
 
 
 def enabled_servers_exist(tree: Tree, json_names: frozenset[str]) -> Iterator[Fact]:
     """Every server that TOML enables is defined in TOML."""
-    known = get(tree.value, SERVERS, {})
-    enabled = get(tree.value, ENABLED, [])
+    known, enabled = get(tree.value, SERVERS, {}), get(tree.value, ENABLED, [])
+    if not isinstance(known, dict) or not isinstance(enabled, list):
+        return
     guesses = Guesses()
-    for number, name in enumerate(enabled if isinstance(enabled, list) else ()):
-        if isinstance(name, str) and isinstance(known, dict) and name not in known:
-            origin = tree.story((*ENABLED, number)).origin
-            if name in json_names:
-                yield Fact(
-                    mcp_codes.MCP_JSON_SERVER_LISTED, values={"name": Shown(name)}, origin=origin
-                )
-            else:
-                values: dict[str, object] = {
-                    "name": Shown(name),
-                    "nearest": guesses.nearest(name, known),
-                }
-                yield Fact(mcp_codes.MCP_SERVER_UNDEFINED, values=values, origin=origin)
+    for number, name in enumerate(enabled):
+        if not isinstance(name, str) or name in known:
+            continue
+        origin = tree.story((*ENABLED, number)).origin
+        if name in json_names:
+            yield codes.MCP_JSON_SERVER_LISTED.at(origin=origin, name=Shown(name))
+        else:
+            guess = guesses.nearest(name, known)
+            yield codes.MCP_SERVER_UNDEFINED.at(origin=origin, name=Shown(name), nearest=guess)

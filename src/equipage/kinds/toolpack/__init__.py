@@ -109,8 +109,9 @@ SENSITIVE = (
 # The kind `toolpack` as a value.
 
 class ToolpackOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`legacy_keys="warn"` reads the snake_case names of older packs with a warning."""
+    """What the caller decides about a toolpack."""
 
+    #: `warn` reads the snake_case names of older packs, with a warning
     legacy_keys: Literal["error", "warn"] = "error"
 
 

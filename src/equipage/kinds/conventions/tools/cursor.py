@@ -15,9 +15,14 @@ RULE = Convention(
     forgiving=True,
     suffixes=(".mdc", ".md"),
     fields=(
-        Field("description"),
-        Field("globs", str | Names, instead=("glob", "applyTo", "paths")),
-        Field("alwaysApply", bool),
+        Field("description", "what the rule is about; agents choose it by this text"),
+        Field(
+            "globs",
+            "the rule applies to files that match these patterns",
+            str | Names,
+            instead=("glob", "applyTo", "paths"),
+        ),
+        Field("alwaysApply", "whether the rule is part of every prompt", bool),
     ),
     example_path=".cursor/rules/NAME.mdc",
     example="""\
@@ -37,11 +42,17 @@ AGENT = Convention(
     header_optional=True,
     forgiving=True,
     fields=(
-        Field("name"),
-        Field("description", required="warning"),
-        Field("model"),
-        Field("readonly", bool, restricts=True, instead=("read-only", "read_only")),
-        Field("is_background", bool),
+        Field("name", "the name by which others call it; by default that of the file"),
+        Field("description", "when to use it; others choose it by this text", required="warning"),
+        Field("model", "the model; `inherit` for the caller's"),
+        Field(
+            "readonly",
+            "whether it may only read",
+            bool,
+            restricts=True,
+            instead=("read-only", "read_only"),
+        ),
+        Field("is_background", "whether it runs in the background", bool),
     ),
     example_path=".cursor/agents/NAME.md",
     example="""\

@@ -1,4 +1,4 @@
-"""OpenCode: agents and commands. Keys it does not know are passed to the provider of the model."""
+"""OpenCode: agents and commands. Keys it does not know go to the provider of the model."""
 
 from __future__ import annotations
 
@@ -15,33 +15,45 @@ AGENT = Convention(
     kind="opencode-agent",
     tool=TOOL,
     title="OpenCode agent",
-    passes_over=True,
+    ignores_headerless=True,
     forgiving=True,
     unknown=None,
     built_in={"agent": _AGENTS},
     fields=(
-        Field("description", required="warning"),
-        Field("name"),
-        Field("mode", Literal["primary", "subagent", "all"]),
-        Field("model"),
-        Field("variant"),
-        Field("temperature", float),
-        Field("top_p", float),
-        Field("prompt"),
+        Field(
+            "description", "when to use it; other agents choose it by this text", required="warning"
+        ),
+        Field("name", "the name; by default that of the file"),
+        Field(
+            "mode",
+            "whether people choose it, other agents call it, or both",
+            Literal["primary", "subagent", "all"],
+        ),
+        Field("model", "the model, as `provider/model`"),
+        Field("variant", "the variant of the model, such as its effort"),
+        Field("temperature", "how random its answers are", float),
+        Field("top_p", "sample only from the most likely tokens up to this probability", float),
+        Field("prompt", "the prompt, instead of the text below the header"),
         Field(
             "tools",
+            "tools to turn on or off by name; `permission` replaces it",
             dict[str, bool],
             restricts=True,
             refers="tool",
             instead=("allowed-tools", "allowed_tools"),
         ),
-        Field("permission", dict[str, Any] | _ACTION, restricts=True),
-        Field("steps", int),
-        Field("maxSteps", int),
-        Field("disable", bool),
-        Field("hidden", bool),
-        Field("color"),
-        Field("options", Table),
+        Field(
+            "permission",
+            "what it may do: one action, or an action for each tool",
+            dict[str, Any] | _ACTION,
+            restricts=True,
+        ),
+        Field("steps", "after how many steps it stops", int),
+        Field("maxSteps", "the old name of `steps`", int),
+        Field("disable", "whether to turn the agent off", bool),
+        Field("hidden", "whether to hide it from people", bool),
+        Field("color", "its colour: a hexadecimal number or a name of the theme"),
+        Field("options", "further options for the provider of the model", Table),
     ),
     example_path=".opencode/agents/NAME.md",
     example="""\
@@ -65,12 +77,12 @@ COMMAND = Convention(
     forgiving=True,
     built_in={"agent": _AGENTS},
     fields=(
-        Field("description"),
-        Field("name"),
-        Field("agent", refers="agent"),
-        Field("model"),
-        Field("subtask", bool),
-        Field("template"),
+        Field("description", "what it does; the menu shows this text"),
+        Field("name", "a name to show; the file gives the name to call it by"),
+        Field("agent", "the agent that runs it", refers="agent"),
+        Field("model", "the model to use, as `provider/model`"),
+        Field("subtask", "whether it always runs in an agent of its own", bool),
+        Field("template", "the prompt, instead of the text below the header"),
     ),
     example_path=".opencode/commands/NAME.md",
     example="""\

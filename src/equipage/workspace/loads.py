@@ -1,0 +1,223 @@
+"""Many files: which there are, of what kind each is, and its load."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+import msgspec
+
+from equipage.core import codes
+from equipage.core.diagnostics import Code, Diagnostic, UsageError, raised
+from equipage.files import is_folder, real_path
+from equipage.files.reading import Files, display_name
+from equipage.loading.kind import Kind
+from equipage.loading.outcome import Outcome
+from equipage.loading.pipeline import load_path
+from equipage.loading.recognise import (
+    Recognised,
+    kind_named,
+    recognise,
+    recognise_name,
+    unrecognised,
+)
+from equipage.loading.request import Request
+from equipage.loading.session import Run
+from equipage.workspace.project import project_of
+
+if TYPE_CHECKING:  # walking is imported where a folder is walked
+    from equipage.files.walking import Claim, Found
+
+#: Called with how many files are done and how many there are.
+Progress = Callable[[int, int], None]
+
+
+class Candidate(msgspec.Struct, frozen=True):
+    """A file to look at. One that the caller named must be of some kind; others need not."""
+
+    path: str
+    named: bool = False
+    outside: bool = False  #: whether it is a link that leads out of the project
+
+
+class FileLoad(msgspec.Struct, frozen=True):
+    """A file and its load; or the finding that says why there is none. Neither: it is not ours."""
+
+    path: str
+    outcome: Outcome | None = None
+    problem: Diagnostic | None = None
+    guessed: bool = False  #: whether the kind is a guess, see `Recognised`
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        if self.outcome is not None:
+            return self.outcome.diagnostics
+        return () if self.problem is None else (self.problem,)
+
+
+class Place(Protocol):
+    """Where the files of a workspace are: the disk, or a revision of a repository."""
+
+    def is_folder(self, path: str) -> bool: ...
+
+    def walk(self, folder: str, also: Claim, known: Claim) -> Iterator[Found]:
+        """Every candidate file below a folder, in a fixed order."""
+        ...
+
+    def files(self) -> Files: ...
+
+
+class Disk:
+    """The usual place."""
+
+    def is_folder(self, path: str) -> bool:
+        return is_folder(path)
+
+    def walk(self, folder: str, also: Claim, known: Claim) -> Iterator[Found]:
+        from equipage.files.walking import walk
+
+        return (each for each in walk(folder, also, known=known) if each.problem is None)
+
+    def files(self) -> Files:
+        return Files()
+
+
+def load_all(
+    paths: Sequence[str],
+    request: Request,
+    *,
+    kind: str | None = None,
+    progress: Progress | None = None,
+    place: Place | None = None,
+) -> Iterator[FileLoad]:
+    """Load what is at and below `paths`, one file after the other, in a fixed order.
+
+    A file below a folder that is not recognised is left out; one that the caller named is not.
+    Raises `UsageError` for an unknown kind.
+    """
+    if kind is not None:
+        kind_named(kind)
+    place = place or Disk()
+    run = Run(place.files())
+    candidates = list(_candidates(paths, run, place))
+    seen: set[Hashable] = set()
+    for number, candidate in enumerate(candidates):
+        if progress is not None:
+            progress(number, len(candidates))
+        found = load_candidate(candidate, request, run, kind=kind)
+        if found.outcome is not None:
+            same = identity_of(found.outcome.kind, found.path, run.files)
+            if same not in seen:
+                seen.add(same)
+                yield found
+        elif candidate.named:
+            problem = found.problem or unrecognised(found.path)
+            yield msgspec.structs.replace(found, problem=problem)
+        elif found.problem and found.problem.code in (codes.INTERNAL_ERROR, codes.LINK_OUTSIDE):
+            yield found
+
+
+def _candidates(paths: Sequence[str], run: Run, place: Place) -> Iterator[Candidate]:
+    """Each path to look at once."""
+    seen: set[str] = set()
+    for path in paths:
+        from_walk = place.is_folder(path)
+        if from_walk:
+            walked = place.walk(path, has_kind_by_settings(run), is_known_by_name(run))
+            found = [(each.path, each.outside) for each in walked]
+        else:
+            found = [(path, False)]
+        for each, outside in found:
+            absolute = os.path.abspath(each)
+            if absolute not in seen:
+                seen.add(absolute)
+                yield Candidate(each, named=not from_walk, outside=outside)
+
+
+def has_kind_by_settings(run: Run) -> Claim:
+    """Whether the settings of its project give a path a kind, whatever its name."""
+    return lambda path: project_of(path, run).kind_of(path) is not None
+
+
+def is_known_by_name(run: Run) -> Claim:
+    """Whether a path alone says what must be there, and no discovery reports what is instead."""
+
+    def is_known(path: str) -> bool:
+        kind = recognise_name(path, project_of(path, run))
+        return kind is not None and not kind_named(kind).layering.discovered
+
+    return is_known
+
+
+def load_candidate(
+    candidate: Candidate,
+    request: Request,
+    run: Run,
+    *,
+    kind: str | None = None,
+    projects: Run | None = None,
+) -> FileLoad:
+    """The load of one file. `projects` is the run that knows the projects, by default `run`.
+
+    Raises `UsageError` for options that a kind refuses; anything else that goes wrong in a kind is
+    a finding.
+    """
+    path = candidate.path
+    try:
+        project = project_of(path, projects or run)
+        if kind is None:
+            found = recognise(path, project, run, named=candidate.named)
+        else:
+            found = Recognised(kind)
+        if found.kind is None:
+            return FileLoad(path, problem=found.problem)
+        wanted = kind_named(found.kind)
+        if candidate.outside and not wanted.layering.discovered:
+            return FileLoad(path, problem=_finding(codes.LINK_OUTSIDE, path))
+        outcome = load_path(path, wanted, project.applied(request), run)
+        return FileLoad(path, outcome, guessed=found.guessed)
+    except UsageError:
+        raise
+    except Exception as error:
+        return FileLoad(path, problem=bug(path, error))
+
+
+def bug(path: str, error: Exception) -> Diagnostic:
+    """The finding that something in equipage failed on a file.
+
+    The words of the exception stay out: they may hold a value of the environment.
+    """
+    return _finding(codes.INTERNAL_ERROR, path, problem=raised(error))
+
+
+def _finding(code: Code, path: str, **values: object) -> Diagnostic:
+    from equipage.loading.findings import finding
+
+    return finding(code, display_name(path), values)
+
+
+def identity_of(kind: Kind, path: str, files: Files) -> Hashable:
+    """Equal for two paths of one file: the file that links lead to, or what the kind says."""
+    if kind.reading.variant is not None:
+        kind = kind.reading.variant(os.path.abspath(path).replace(os.sep, "/"), files)
+    identity = kind.layering.identity
+    try:
+        return real_path(path) if identity is None else (kind.name, identity(path))
+    except ValueError:  # a name that no file can have
+        return path
+
+
+def settled(found: Iterable[FileLoad]) -> list[FileLoad]:
+    """The files without those whose kind was a guess and which another load reads as its own."""
+    found = list(found)
+    if not any(each.guessed for each in found):
+        return found
+    used = {
+        source.path
+        for each in found
+        if each.outcome is not None
+        for source in each.outcome.sources
+        if source.path is not None and source.path != real_path(each.path)
+    }
+    return [each for each in found if not (each.guessed and real_path(each.path) in used)]
