@@ -149,9 +149,7 @@ def test_a_file_at_the_top_is_public() -> None:
 #: Rooms that may ask the operating system about files, folders and the environment.
 ASKS_THE_SYSTEM = ("equipage.files", "equipage.cli", "equipage.serve")
 #: Modules that still do; the list only gets shorter.
-STILL_ASK = {
-    "equipage.workspace.watch",
-}
+STILL_ASK = {"equipage.workspace.watch"}
 SYSTEM_CALLS = re.compile(
     r"os\.(path\.(exists|isfile|isdir|islink|realpath|lexists|getsize)|scandir|listdir|stat|environ|getcwd)\b"
 )

@@ -22,6 +22,7 @@ from equipage.workspace.check import Checker
 from equipage.workspace.watch import (
     BURST,
     QUIET,
+    Events,
     Look,
     Turn,
     folders_around,
@@ -372,6 +373,33 @@ def test_what_a_folder_of_profiles_tells_is_looked_at_anew(project: Path) -> Non
     checking.close()
 
 
+def test_a_folder_that_was_away_for_a_moment_is_still_watched(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools, aside = project / "library" / "tools", project / "aside"
+    checking = Checking()
+    idle_after = 0  # how many turns there were when the watch last had nothing to look at
+    real = Events.wait
+
+    def wait(self: Events, *, briefly: bool = False) -> frozenset[str] | None:
+        nonlocal idle_after
+        idle_after = idle_after if briefly else len(checking.turns)
+        return real(self, briefly=briefly)
+
+    monkeypatch.setattr(Events, "wait", wait)
+
+    def edit() -> None:
+        tools.rename(aside)
+        aside.rename(tools)
+        save(project / "server.yaml", SERVER + "# another line\n")
+
+    checking.next(edit)
+    until(lambda: idle_after == len(checking.turns))
+    turn = checking.next(lambda: save(tools / "echo.yaml", tool("other")))
+    assert turn.changed == ("library/tools/echo.yaml",)
+    checking.close()
+
+
 def test_one_file_is_watched_where_it_stands(project: Path) -> None:
     checking = Checking("server.yaml")
     gone = checking.next((project / "server.yaml").unlink)
@@ -520,7 +548,7 @@ def test_a_change_with_many_files_is_told_in_one_line(
     report = equipage.check(["server.yaml"], env={})
     broken = equipage.check(["no.yaml"], env={}).diagnostics
     turns = [Turn(report), Turn(report, tuple("abcde"), broken, ()), Turn(report, (), (), broken)]
-    monkeypatch.setattr("equipage.cli.check.watch_check", lambda *_args, **_more: iter(turns))
+    monkeypatch.setattr("equipage.workspace.watch.watch_check", lambda *_args, **_more: iter(turns))
     code, out, _ = in_process(["check", "--watch", "--quiet"])
     assert code == 0
     assert out.splitlines()[-3:] == [
