@@ -14,9 +14,12 @@ from hypothesis import strategies as st
 from clock import promised
 from equipage.files.gitignore import parse_ignores
 from equipage.files.walking import walk, walk_files
+from equipage.loading.recognise import agent_folders
 from lab import write
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+
+AGENTS = agent_folders()
 
 
 def make(folder: Path, *names: str) -> None:
@@ -24,7 +27,10 @@ def make(folder: Path, *names: str) -> None:
 
 
 def found(folder: Path) -> list[str]:
-    return [os.path.relpath(each, folder).replace(os.sep, "/") for each in walk_files(str(folder))]
+    return [
+        os.path.relpath(each, folder).replace(os.sep, "/")
+        for each in walk_files(str(folder), AGENTS)
+    ]
 
 
 def is_ignored(patterns: str, path: str, *, is_folder: bool = False) -> bool:
@@ -343,14 +349,14 @@ def test_a_folder_that_cannot_be_read_is_told(
     make(tmp_path, "a.yaml", "locked/b.yaml", "z/c.yaml")
     unreadable(monkeypatch, "locked")
     assert [
-        (os.path.relpath(each.path, tmp_path), each.problem) for each in walk(str(tmp_path))
+        (os.path.relpath(each.path, tmp_path), each.problem) for each in walk(str(tmp_path), AGENTS)
     ] == [("a.yaml", None), ("locked", "Permission denied"), ("z/c.yaml", None)]
 
 
 def test_names_that_are_not_text_are_found(tmp_path: Path) -> None:
     with open(os.path.join(os.fsencode(tmp_path), b"\xff.yaml"), "wb"):
         pass
-    assert [os.fsencode(os.path.basename(each)) for each in walk_files(str(tmp_path))] == [
+    assert [os.fsencode(os.path.basename(each)) for each in walk_files(str(tmp_path), AGENTS)] == [
         b"\xff.yaml"
     ]
 

@@ -7,8 +7,10 @@ from collections.abc import Iterable
 
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import format_path
-from equipage.generators import Generator, GeneratorLimits, build
+from equipage.generators import build
+from equipage.generators.base import Generator
 from equipage.generators.codes import CODES
+from equipage.generators.parameters import GeneratorLimits
 
 HERE = ("text", "$generate")
 LIMITS = GeneratorLimits()

@@ -466,13 +466,13 @@ def test_a_process_tells_each_change_once(project: Path) -> None:
     path = project / "library/tools/echo.yaml"
     process = Process(project)
     steps: dict[str, tuple[Callable[[], object], str]] = {
-        "edit": (lambda: save(path, tool("other")), "nothing new; 2 files checked, nothing found"),
+        "edit": (lambda: save(path, tool("other")), "nothing new; 2 files checked, no problems"),
         "break": (lambda: save(path, "tool: {name: "), "1 new, 0 gone; 1 error in 1 of 2 files"),
-        "mend": (lambda: save(path, tool("echo")), "0 new, 1 gone; 2 files checked, nothing found"),
+        "mend": (lambda: save(path, tool("echo")), "0 new, 1 gone; 2 files checked, no problems"),
         "delete": (path.unlink, "1 new, 0 gone; 1 error in 1 of 1 file"),
         "come back": (
             lambda: save(path, tool("echo")),
-            "0 new, 1 gone; 2 files checked, nothing found",
+            "0 new, 1 gone; 2 files checked, no problems",
         ),
         "rename": (
             lambda: path.rename(path.with_name("x.yaml")),
@@ -552,7 +552,7 @@ def test_a_change_with_many_files_is_told_in_one_line(
     code, out, _ = in_process(["check", "--watch", "--quiet"])
     assert code == 0
     assert out.splitlines()[-3:] == [
-        "changed a, b, c and 2 more: 1 new, 0 gone; 2 files checked, nothing found",
+        "changed a, b, c and 2 more: 1 new, 0 gone; 2 files checked, no problems",
         "gone: no.yaml: error[file-missing] file not found: no.yaml",
-        "changed elsewhere: 0 new, 1 gone; 2 files checked, nothing found",
+        "changed elsewhere: 0 new, 1 gone; 2 files checked, no problems",
     ]

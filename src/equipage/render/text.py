@@ -183,8 +183,8 @@ def summary(report: Report, style: Style, *, quiet: bool = False) -> str:
         if counts[word]
     )
     if not found:
-        nothing = "no errors" if report.diagnostics else "nothing"
-        return f"{_plural(len(report.files), 'file')} checked, {nothing} found\n"
+        nothing = "no errors" if report.diagnostics else "no problems"
+        return f"{_plural(len(report.files), 'file')} checked, {nothing}\n"
     bad = {each.name for each in shown} - {None}
     # A finding may be about something that is not a file of the report: an unreadable folder.
     total = bad | {each.path for each in report.files}

@@ -15,7 +15,7 @@ import pytest
 import equipage
 from equipage.core.diagnostics import LoadError
 from equipage.directives.generate import Generated
-from equipage.generators import Buffered, Streamed
+from equipage.generators.base import Buffered, Streamed
 from equipage.kinds.server.model import ServerConfig, ServerFile
 from equipage.loading.model import type_info
 from equipage.loading.recognise import kind_named
