@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 import msgspec
 
@@ -20,21 +20,6 @@ from equipage.files import entries_of, leads_to_folder, repository_root
 from equipage.files.gitignore import Patterns, parse_ignores
 from equipage.files.reading import peek
 
-#: Hidden folders that hold agents; other hidden folders are not entered.
-AGENT_FOLDERS = frozenset(
-    {
-        ".agents",
-        ".claude",
-        ".claude-plugin",
-        ".codex",
-        ".cursor",
-        ".defect",
-        ".gemini",
-        ".github",
-        ".opencode",
-        ".vscode",
-    }
-)
 #: Never worth a look, ignored or not.
 SKIPPED_FOLDERS = frozenset(
     {".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox", "site-packages"}
@@ -83,24 +68,26 @@ def _never(_path: str) -> bool:
     return False
 
 
-def walk_files(folder: str, also: Claim = _never) -> Iterator[str]:
+def walk_files(folder: str, agents: Collection[str], also: Claim = _never) -> Iterator[str]:
     """Every candidate file below `folder`: by extension, or because `also` wants its path."""
-    return (each.path for each in walk(folder, also) if each.problem is None)
+    return (each.path for each in walk(folder, agents, also) if each.problem is None)
 
 
 def walk(
     folder: str,
+    agents: Collection[str],
     also: Claim = _never,
     entered: Callable[[str], object] | None = None,
     known: Claim = _never,
 ) -> Iterator[Found]:
     """Every candidate file below `folder`, and every folder that could not be read.
 
-    `entered` is called with each folder that is looked into. A pipe or a folder is a result if it
-    is `known` by its path: it is in the place of a file.
+    Of hidden folders, only those named in `agents` are entered; links to folders are followed only
+    in them. `entered` is called with each folder that is looked into. A pipe or a folder is a
+    result if it is `known` by its path: it is in the place of a file.
     """
     start = os.path.abspath(folder)
-    holds_agents = not AGENT_FOLDERS.isdisjoint(start.split(os.sep))
+    holds_agents = any(step in agents for step in start.split(os.sep))
     links = _Links(start)
     stack = [_Folder(folder, _slashed(start), _ignores_above(start), holds_agents)]
     while stack:
@@ -122,7 +109,7 @@ def walk(
             has_extension = name.lower().endswith(EXTENSIONS)
             if is_folder:
                 is_wanted = has_extension and known(path)
-                if not (is_wanted or enters(name)):
+                if not (is_wanted or enters(name, agents)):
                     continue
             elif not ((has_extension or also(path)) and _is_like_a_file(here, entry, known)):
                 continue
@@ -132,9 +119,9 @@ def walk(
             if not is_folder:
                 yield Found(entry.path, outside=is_link and links.leaves(entry.path))
                 continue
-            if enters(name):
-                agents = here.holds_agents or name in AGENT_FOLDERS
-                below = _Folder(entry.path, path + "/", ignores, agents)
+            if enters(name, agents):
+                holds_agents = here.holds_agents or name in agents
+                below = _Folder(entry.path, path + "/", ignores, holds_agents)
                 if is_link:
                     links.defer(below)
                 else:
@@ -146,9 +133,9 @@ def walk(
             stack.extend(links.next())
 
 
-def enters(name: str) -> bool:
-    """Whether a walk enters a folder of that name."""
-    return name not in SKIPPED_FOLDERS and (not name.startswith(".") or name in AGENT_FOLDERS)
+def enters(name: str, agents: Collection[str]) -> bool:
+    """Whether a walk enters a folder of that name; of hidden ones, only those of `agents`."""
+    return name not in SKIPPED_FOLDERS and (not name.startswith(".") or name in agents)
 
 
 def is_ignored(path: str) -> bool:
