@@ -37,7 +37,7 @@ def is_ignored(patterns: str, path: str, *, is_folder: bool = False) -> bool:
     return bool(parse_ignores(patterns).decide(path, path.rpartition("/")[2], is_folder=is_folder))
 
 
-# ------------------------------------------------------------------------------------------------ patterns
+# --- patterns ------------------------------------------------------------------------------------
 
 PATTERNS = [
     pytest.param("a.yaml", "a.yaml", True, id="a name"),
@@ -188,7 +188,7 @@ def test_a_pattern_full_of_stars_takes_no_time() -> None:
         assert not is_ignored(patterns, "/".join(["a" * 200] * 30))
 
 
-# ------------------------------------------------------------------------------------------------ the walk
+# --- the walk ------------------------------------------------------------------------------------
 
 
 def test_files_come_in_a_fixed_order(tmp_path: Path) -> None:
@@ -268,7 +268,7 @@ def test_git_lists_the_same_files(tmp_path: Path) -> None:
     )
 
 
-# --------------------------------------------------------------------------------------------------- links
+# --- links ---------------------------------------------------------------------------------------
 
 
 def test_folders_behind_links_are_not_entered(tmp_path: Path) -> None:
@@ -328,7 +328,7 @@ def test_a_pipe_is_no_file(tmp_path: Path) -> None:
     assert found(tmp_path) == []
 
 
-# ------------------------------------------------------------------------------------------------ troubles
+# --- troubles ------------------------------------------------------------------------------------
 
 
 def unreadable(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
