@@ -19,9 +19,9 @@ import msgspec
 
 from equipage.core.diagnostics import Code, Diagnostic, Fact, LoadError
 from equipage.core.source import Source
-from equipage.files import entries_of, is_inside
+from equipage.files import entries_of, is_inside, repository_root
 from equipage.files.reading import display_name
-from equipage.files.roots import PROJECT_FOLDER, Places, find_places, repository_root, unreadable
+from equipage.files.roots import PROJECT_FOLDER, Places, find_places, unreadable
 from equipage.kinds.codes import VARIABLE_IGNORED
 from equipage.loading.findings import deduplicated
 from equipage.loading.kind import Elsewhere, Kind

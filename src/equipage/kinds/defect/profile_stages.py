@@ -14,11 +14,10 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source
-from equipage.files import exists, is_file, is_link
+from equipage.files import exists, is_file, is_link, leads_to_folder
 from equipage.files.reading import require_text
 from equipage.files.roots import entry_in_layer
 from equipage.files.sandbox import FileProblem, PathPolicy
-from equipage.files.walking import leads_to_folder
 from equipage.kinds.defect import codes, hooks
 from equipage.kinds.defect.hooks import Layer
 from equipage.kinds.defect.profile_model import AgentProfile, Variant
