@@ -14,9 +14,10 @@ import re
 from collections.abc import Collection, Iterable
 
 import msgspec
+from msgspec.structs import replace
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Change, Code, Effect, Fact, Remedy, Shown
+from equipage.core.diagnostics import Change, Code, Effect, Fact, Remedy, Severity, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
 from equipage.files.reading import require_text
@@ -29,6 +30,14 @@ from equipage.syntax.document import Document, oddities, parse
 from equipage.syntax.frontmatter import PROFILE, Grammar, Header, NoHeader, body_after, split
 from equipage.syntax.recovery import Mend, Recovered, recover
 from equipage.syntax.variables import Piece, Substituted
+
+#: For kinds that forgive nothing: what YAML allows, but nearly always is a mistake.
+STRICT_YAML: dict[str, Severity] = {
+    core_codes.DUPLICATE_KEY: "error",
+    core_codes.EXTRA_DOCUMENT: "error",
+    core_codes.UNKNOWN_TAG: "error",
+    core_codes.MERGE_KEY: "error",
+}
 
 
 class HeaderStyle(msgspec.Struct, frozen=True):
@@ -195,7 +204,7 @@ def _recovered(
         changes = tuple(_change(source, header, each, effect) for each in found.mends)
         remedy = Remedy("write it as YAML", changes)
         return None, [
-            msgspec.structs.replace(each, remedy=remedy) if number == first else each
+            replace(each, remedy=remedy) if number == first else each
             for number, each in enumerate(facts)
         ]
     document = Document(

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from equipage.core.diagnostics import Code, Diagnostic, Fact, LoadError
 from equipage.core.source import Source
@@ -152,9 +153,7 @@ def discover(folder: LayeredFolder, kind: Kind, places: Places) -> Discovery:
             found.append(Found(each.name, layer, each.file, outcome))
     winners = {each.name: each.file for each in found if each.layer == "project"}
     found = [
-        each
-        if each.layer == "project"
-        else msgspec.structs.replace(each, shadowed_by=winners.get(each.name))
+        each if each.layer == "project" else replace(each, shadowed_by=winners.get(each.name))
         for each in found
     ]
     diagnostics += (each for item in found for each in item.outcome.diagnostics)

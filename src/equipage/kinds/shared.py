@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import msgspec
 
@@ -14,6 +15,13 @@ from equipage.syntax.suspicious import mixed_scripts, secrets
 
 class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """A table in which every key is known."""
+
+
+def hide_property(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """Remove a property that authors cannot write from every definition of a schema for editors."""
+    for definition in schema.get("$defs", {}).values():
+        definition.get("properties", {}).pop(name, None)
+    return schema
 
 
 def suspicions(source: Source) -> Iterator[Fact]:

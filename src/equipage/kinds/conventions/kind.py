@@ -17,6 +17,7 @@ from equipage.kinds.conventions import rules, stages
 from equipage.kinds.conventions.codes import CODES
 from equipage.kinds.conventions.stages import BODY
 from equipage.kinds.headers import HeaderStyle, has_header, read_header
+from equipage.kinds.shared import hide_property
 from equipage.kinds.tables import Convention
 from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive, Together
 from equipage.loading.model import Shape
@@ -80,19 +81,12 @@ def read(
     return document, facts + stages.before_header(source)
 
 
-def hide_body(schema: dict[str, Any]) -> dict[str, Any]:
-    """Remove the text below the header, which is not a key, from the schema for editors."""
-    for definition in schema.get("$defs", {}).values():
-        definition.get("properties", {}).pop(BODY, None)
-    return schema
-
-
 def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, Any]:
     """The schema for editors, which also accepts names in one text and values of another type.
 
     Checking reports a value of another type as a warning, so the schema must not refuse it.
     """
-    schema = hide_body(schema)
+    schema = hide_property(BODY, schema)
     forgiven = {"type": ["string", "number", "boolean", "null"]}
     for definition in schema.get("$defs", {}).values():
         properties = definition.get("properties", {})

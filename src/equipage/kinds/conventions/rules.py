@@ -161,17 +161,15 @@ def references_exist(
             if not guesses.are_spent:  # sorting all names costs more than the rest
                 names = sorted({*known[sort], *convention.built_in.get(sort, ())})
                 guess = guesses.nearest(reference.name, names)
-            yield (
-                outcome,
-                codes.UNKNOWN_REFERENCE.at(
-                    (field.name,),
-                    span=span,
-                    sort=_WORDS[sort],
-                    name=Shown(reference.name),
-                    where=" in this workspace",
-                    nearest=guess,
-                ),
+            fact = codes.UNKNOWN_REFERENCE.at(
+                (field.name,),
+                span=span,
+                sort=_WORDS[sort],
+                name=Shown(reference.name),
+                where=" in this workspace",
+                nearest=guess,
             )
+            yield outcome, fact
 
 
 def refers(convention: Convention, outcome: Outcome) -> bool:

@@ -34,6 +34,7 @@ from equipage.loading.tree import (
     remove_all,
     select,
     walk,
+    with_holes,
 )
 from equipage.syntax.document import Document
 
@@ -156,7 +157,7 @@ def prepare(tree: Tree, layer: Layer | None, *, may_disable: bool) -> tuple[Tree
             unknown.append(path)
         elif not isinstance(entries, list) and entries is not HOLE:
             facts.append(_not_a_list(tree, path, entries))
-            tree = graft(tree, {path: Tree(HOLE, tree.at(path).origins)})
+            tree = with_holes(tree, [path])
         else:
             tree = _stamped(tree, path, layer, facts)
     return _without_null(remove_all(tree, unknown), facts), facts
@@ -222,7 +223,7 @@ def _without_null(tree: Tree, facts: list[Fact]) -> Tree:
     """Every null in a hook is a mistake: if it counted as absent, a condition would be lost."""
     nulls = [path for path, value in walk(get(tree.value, HOOKS), HOOKS) if value is None]
     facts += [_wrong_type(tree.story(path).origin, "a value", None) for path in nulls]
-    return graft(tree, {path: Tree(HOLE, tree.at(path).origins) for path in nulls})
+    return with_holes(tree, nulls)
 
 
 # After the model.

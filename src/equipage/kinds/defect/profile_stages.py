@@ -25,7 +25,7 @@ from equipage.kinds.defect.profile_model import AgentProfile, Variant
 from equipage.kinds.headers import HeaderStyle, body_of, keep_as_written, read_header
 from equipage.kinds.layering import Entry, LayeredFolder
 from equipage.loading.session import Session
-from equipage.loading.tree import HOLE, Origin, Origins, Tree, Via, attach, get, graft, move, remove
+from equipage.loading.tree import HOLE, Origin, Origins, Tree, Via, attach, get, move, remove
 from equipage.syntax.document import Document
 
 # The `agents` folder.
@@ -172,7 +172,8 @@ def bring_prompt(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
         return _from_folder(tree, prompt, session)
     if prompt is not None:
         misplaced = codes.PROMPT_IN_SINGLE_FILE.at(part="key", origin=tree.story(_PROMPT).origin)
-        return graft(tree, {_PROMPT: Tree(HOLE, tree.at(_PROMPT).origins)}), [misplaced]
+        hole = Tree(HOLE, tree.at(_PROMPT).origins)
+        return attach(tree, _PROMPT, hole), [misplaced]
     return _with_text(tree, body_of(document), ()), []
 
 

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import msgspec
+from msgspec.structs import replace
 
 from equipage.core.diagnostics import Also, Code, Fact, Severity, Shown
 from equipage.core.path import ROOT, Path
@@ -66,12 +66,12 @@ def facts(
         if below is not None and get(below.value, fact.path) is not None and not is_entry:
             also = (Also("replaces this", origin=below.story(fact.path).origin),)
         severity: Severity | None = "note" if layer == "project-local" else None
-        yield msgspec.structs.replace(_at_origin(fact, tree), also=also, severity=severity)
+        yield replace(_at_origin(fact, tree), also=also, severity=severity)
 
 
 def _at_origin(fact: Fact, tree: Tree) -> Fact:
     """The fact at the place in its document, whatever is merged over it later."""
-    return msgspec.structs.replace(fact, path=ROOT, origin=tree.story(fact.path).origin)
+    return replace(fact, path=ROOT, origin=tree.story(fact.path).origin)
 
 
 def _sandbox(tree: Tree, below: Tree | None) -> Iterator[Fact]:

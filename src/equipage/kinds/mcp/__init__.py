@@ -11,6 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Fact
@@ -144,6 +145,4 @@ def variant_of(path: str, files: Files) -> Kind:
 
 _VARIANTS = {each.tool: _tolerant(each) for each in DIALECTS}
 _MAIN = _VARIANTS[CLAUDE.tool]
-KIND = msgspec.structs.replace(
-    _MAIN, reading=msgspec.structs.replace(_MAIN.reading, variant=variant_of)
-)
+KIND = replace(_MAIN, reading=replace(_MAIN.reading, variant=variant_of))

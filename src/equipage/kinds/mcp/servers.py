@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any, ClassVar, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Change, Fact, Remedy, Severity, Shown
@@ -188,8 +189,7 @@ def _fitting(
             grave = field.restricts or key in ("command", "url")
             severity: Severity = "error" if grave else "warning"
             facts += [
-                msgspec.structs.replace(fact, path=(*place, *fact.path[1:]), severity=severity)
-                for fact in found
+                replace(fact, path=(*place, *fact.path[1:]), severity=severity) for fact in found
             ]
             if not found:
                 kept[key] = each
