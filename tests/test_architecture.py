@@ -150,7 +150,6 @@ def test_a_file_at_the_top_is_public() -> None:
 ASKS_THE_SYSTEM = ("equipage.files", "equipage.cli", "equipage.serve")
 #: Modules that still do; the list only gets shorter.
 STILL_ASK = {
-    "equipage.kinds.toolpack.loader",
     "equipage.workspace.watch",
 }
 SYSTEM_CALLS = re.compile(

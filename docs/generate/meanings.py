@@ -1,4 +1,4 @@
-"""What fields mean: from the comments `#:` beside them, else from `meanings.toml`."""
+"""What fields mean: from the comments `#:` beside them, or from the table of a convention."""
 
 from __future__ import annotations
 
@@ -6,25 +6,17 @@ import ast
 import inspect
 import re
 import sys
-import tomllib
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
 from equipage.kinds.conventions import CONVENTIONS
 from equipage.kinds.conventions.tools.skills import OPEN as SKILL
 from equipage.kinds.tables import Field
 
-_FILE = Path(__file__).with_name("meanings.toml")
-
 
 def meaning_of(kind: str, cls: type, field: str) -> str:
     """What a field of a Struct means, in a few words; empty if it has no meaning written down."""
-    return (
-        written(kind).get(cls.__name__, {}).get(field)
-        or _commented(cls).get(field)
-        or _of_convention(kind, field)
-    )
+    return _commented(cls).get(field) or _of_convention(kind, field)
 
 
 def _of_convention(kind: str, name: str) -> str:
@@ -52,15 +44,6 @@ def _facts(field: Field) -> Iterator[str]:
     if field.instead:
         others = ", ".join(f"`{name}`" for name in field.instead)
         yield f"common misspelling, which the tool ignores: {others}"
-
-
-@cache
-def written(kind: str) -> dict[str, dict[str, str]]:
-    """The meanings for one kind, by class and field; those under `shared` hold for every kind."""
-    tables = tomllib.loads(_FILE.read_text(encoding="utf-8"))
-    own: dict[str, dict[str, str]] = tables.get(kind, {})
-    shared: dict[str, dict[str, str]] = tables.get("shared", {})
-    return {name: {**shared.get(name, {}), **own.get(name, {})} for name in {*shared, *own}}
 
 
 @cache

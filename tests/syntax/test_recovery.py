@@ -143,8 +143,8 @@ def test_recovered(header: str, reason: str, place: str, means: object) -> None:
         value(header)
     found = recover(header, KNOWN)
     assert found is not None
-    assert [each.reason for each in found.mends] == [reason]
-    assert header[slice(*found.mends[0].place)] == place
+    assert [each.reason for each in found.corrections] == [reason]
+    assert header[slice(*found.corrections[0].place)] == place
     assert value(found.text) == means
     assert found.forgiven == (reason in FORGIVEN)
 

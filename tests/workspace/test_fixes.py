@@ -361,7 +361,7 @@ def test_the_text_of_a_whole_file_can_be_replaced() -> None:
 
 
 def mend(source: Source, start: int, end: int, text: str, value: str) -> Fix:
-    effect = Effect("mend", value=value, format="yaml", window=(0, len(source.text)))
+    effect = Effect("correct", value=value, format="yaml", window=(0, len(source.text)))
     return Fix("mend", (Edit(Span(source, start, end), text, effect),))
 
 

@@ -23,9 +23,11 @@ if TYPE_CHECKING:
     Commands = Any
     Container = Any
 
+# The first format of a command is its default.
 FORMATS = ("text", "json")
 REPORTS = (*FORMATS, "sarif", "github")
 COLOURS = ("auto", "always", "never")
+# shtab knows more shells; the tests run these.
 SHELLS = ("bash", "zsh", "fish")
 
 
@@ -51,10 +53,12 @@ class Parser(argparse.ArgumentParser):
 
     def read(self, arguments: Sequence[str]) -> argparse.Namespace:
         """Parse the arguments; the error for an unknown option suggests a known one."""
+        # `parse_args` would report unknown arguments without a suggestion.
         options, unknown = self.parse_known_args(arguments)
         if unknown:
             command = command_parsers(self).get(getattr(options, "command", None) or "", self)
             flags = [flag for action in command._actions for flag in action.option_strings]
+            # Without the value of an option: it may be long, or secret.
             names = [word.partition("=")[0] for word in unknown]
             command.error(
                 "unknown arguments: "
@@ -75,6 +79,7 @@ class Parser(argparse.ArgumentParser):
         known = [str(choice) for choice in action.choices]
         hint = _suggestion(str(value), known) or f"; choose from: {', '.join(known)}"
         if isinstance(action, argparse._SubParsersAction):
+            # Without the action, argparse leaves out its prefix `argument COMMAND:`.
             raise argparse.ArgumentError(None, f"unknown command `{value}`{hint}")
         raise argparse.ArgumentError(action, f"`{value}` is not a valid choice{hint}")
 
@@ -98,6 +103,7 @@ class _Version(argparse.Action):
 
 def command_parsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
     """The parser of each command, in the order of the help."""
+    # argparse has no public way to ask for them.
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             return dict(action.choices)
@@ -169,7 +175,7 @@ def _check(commands: Commands) -> None:
 
 def _processes(written: str) -> int:
     if written == "auto":
-        return 0
+        return 0  # the check decides
     if not written.isdecimal():
         raise argparse.ArgumentTypeError(f"`{written}` is not a number of processes")
     return int(written)
@@ -361,6 +367,8 @@ def _command(
         name, help=summary, description=description
     )
     command.set_defaults(runs=runs or f"{name}:run")
+    # `--color` is allowed before and after the command. SUPPRESS as the default keeps the first
+    # one; SUPPRESS as the help shows the option once, in the help of the whole program.
     command.add_argument(
         "--color", choices=COLOURS, default=argparse.SUPPRESS, help=argparse.SUPPRESS
     )
@@ -390,6 +398,7 @@ def _loading(command: argparse.ArgumentParser, *, layers: bool = True) -> None:
     group = command.add_argument_group("loading options")
     group.add_argument("--kind", metavar="KIND", help="treat files as KIND instead of detecting it")
     _list_of(group, "--root", "DIR", "also allow references into DIR; repeatable")
+    # The others belong to single kinds; a load of another kind ignores them.
     group.add_argument("--library", metavar="DIR", help="start $include paths at DIR (server)")
     _flag(group, "--embedded", "allow no includes, files or environment variables (server)")
     _list_of(group, "--include-root", "DIR", "also read files from DIR (blueprint); repeatable")
@@ -403,7 +412,7 @@ def _loading(command: argparse.ArgumentParser, *, layers: bool = True) -> None:
         summary = "override a value of all layers (settings); repeatable"
         _list_of(group, "--config", "KEY=VALUE", summary)
     else:
-        command.set_defaults(config=[])
+        command.set_defaults(config=[])  # `request_of` reads it for every command
 
 
 def _format(

@@ -39,10 +39,13 @@ def run(options: argparse.Namespace, output: Output) -> int:
     else:
         report = check()
     hidden = _hidden(report)
+    # Set before anything is printed: the reader may close the pipe.
     code = output.code = _exit_code(report, failed=bool(hidden), strict=options.strict)
     if options.diff:
+        # The question is only whether there is something to fix, not whether there are errors.
         code = FOUND if _show_diff(report, output, unsafe=options.unsafe_fixes) else OK
     else:
+        # People need no summary of nothing; programs expect a document in any case.
         if report.files or report.diagnostics or options.output_format != "text":
             _write(report, options, output, fixed)
         if options.quiet and options.strict and report.warnings and not report.errors:
@@ -51,6 +54,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
     if hidden:
         files = ", ".join(hidden)
         output.note(f"equipage: {files} cannot be loaded: your ignore settings hide the errors")
+    # The settings of equipage itself are checked on the way; alone they are nothing to check.
     if all(each.kind == SETTINGS for each in report.files) and not report.errors:
         output.note(NOTHING_FOUND)
         return USAGE
@@ -73,7 +77,7 @@ def _checking(
                 selection=selection,
                 progress=progress,
                 jobs=options.jobs,
-                digests=options.output_format == "json",
+                digests=options.output_format == "json",  # no other format shows them
             )
         finally:
             progress.clear()
@@ -165,6 +169,7 @@ def _inside_repository() -> str:
 def statistics(report: Report, *, quiet: bool = False) -> str:
     """How often each code was found, the most frequent first."""
     shown = _shown(report.diagnostics, quiet=quiet)
+    # By severity, too: kinds may disagree about a code.
     found = Counter((each.severity, each.code) for each in shown)
     fixable = Counter((each.severity, each.code) for each in shown if each.fix is not None)
     rows = sorted(found.items(), key=lambda row: (-row[1], row[0]))
@@ -194,6 +199,7 @@ def fix_all(
     report = check()
     for _ in range(_MAX_PASSES):
         repairs, refused = repair(report.diagnostics, unsafe=unsafe)
+        # Only files inside the projects that were named are written, wherever links lead.
         written = [each for each in repairs if _rewritten(each, roots, unwritten)]
         if not written:
             _explain(refused, unwritten, output)
@@ -236,6 +242,7 @@ def _show_diff(report: Report, output: Output, *, unsafe: bool = False) -> bool:
     for each in repairs:
         output.data(diff(each))
     _explain(refused, {}, output)
+    # An error without a place: the file could not be read, so it may need fixes as well.
     unseen = [each for each in report.errors if each.span is None]
     for error in unseen:
         output.note(f"equipage: {error}")
@@ -260,6 +267,7 @@ def _watch(options: argparse.Namespace, output: Output, selection: Selection) ->
         selection=selection,
         progress=progress,
     )
+    # Turn 0 is the whole report; it ends only with the process.
     for number, turn in enumerate(turns):
         progress.clear()
         if number:

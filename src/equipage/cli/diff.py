@@ -87,6 +87,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
 
 def _side(written: str, other: str, stack: ExitStack) -> Side:
     """What one of the arguments means. Raises `NoRevision`."""
+    # A path wins over a revision of the same name.
     if os.path.exists(written):
         return Side(Disk(), written, written)
     if not os.path.exists(other):
@@ -98,8 +99,10 @@ def _side(written: str, other: str, stack: ExitStack) -> Side:
     except NoRevision as error:
         raise NoRevision(f"`{written}` is neither a file nor a revision: {error}") from None
     stack.callback(revision.close)
+    # A revision alone is compared at the path of the other side.
     if not colon:
         return Side(revision, os.path.realpath(other), f"{name}:{other}")
+    # As in git: `main:x` starts at the top of the repository, `main:./x` here.
     start = os.path.realpath(".") if inner.startswith(("./", "../")) else revision.top
     return Side(revision, os.path.normpath(os.path.join(start, inner)), written)
 
@@ -110,6 +113,7 @@ def _run(before: Side, after: Side, options: argparse.Namespace, output: Output)
     failed = old_failed or new_failed
     if not old and not new and not failed:
         raise UsageError(f"no configuration found in {before.label} and {after.label}")
+    # A single file has the empty name.
     if old and new and ("" in old) != ("" in new):
         raise UsageError("cannot compare a file with a folder")
     diffs = list(_compared(old, new, display_name(after.path), show_env=options.show_env))
@@ -137,6 +141,7 @@ def _loads(
         else:
             name = os.path.relpath(found.path, side.path).replace(os.sep, "/")
             outcomes[name if is_folder else ""] = found.outcome
+    # Without its errors, a file that does not load would look like one that was removed.
     problems += (each for outcome in outcomes.values() for each in outcome.errors)
     failed = any(each.severity == "error" for each in problems)
     if problems:
@@ -154,6 +159,7 @@ def _compared(
         after = new[name].loaded() if name in new else None
         if (name in old and before is None) or (name in new and after is None):
             continue  # its errors were printed
+        # What exists on one side only is compared with an empty configuration.
         kind = (new.get(name) or old[name]).kind
         values = [
             each.to_dict(show_env=show_env) if each is not None else {} for each in (before, after)
@@ -183,6 +189,7 @@ def _change(diff: FileDiff, change: Change, style: Style) -> Iterator[str]:
     word = change.how if change.meaning == "changed" else change.meaning
     painted = style.paint("warning" if change.meaning in _ALARMING else "place", word)
     names = f" ({visible(', '.join(change.names))})" if change.names else ""
+    # In a file that came or went as a whole, lines tell nothing.
     file, line = diff.place(change)
     where = f"  {visible(file)}:{line}" if file is not None and diff.status == "changed" else ""
     yield f"  {painted}: {visible(diff.written_path(change))}{names}{style.paint('place', where)}"

@@ -37,6 +37,7 @@ _NO_SHTAB = "completion needs shtab: run `pip install 'shtab>=1.9.2'` where equi
 _PATHS = frozenset({"FILE", "PATH", "DIR", "LOCK", "A", "B"})
 #: A name becomes part of a path and of the file's text, so it must be harmless in both.
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9_-]*[A-Za-z0-9])?")
+#: What an example has instead of a name; `WORD` takes only its letters and digits.
 _PLACEHOLDER = re.compile(r"\b(?:NAME|WORD)\b")
 
 
@@ -54,6 +55,7 @@ def graph(options: argparse.Namespace, output: Output) -> int:
     problems = [each.problem for each in found if each.problem is not None]
     output.findings(problems)
     drawn = graph_of(outcomes)
+    # Broken files are drawn, too. Without a node no file could even be read.
     if not drawn.nodes:
         output.findings(each for outcome in outcomes for each in outcome.errors)
         if not found:
@@ -76,6 +78,7 @@ def _drawing(drawn: Graph, output_format: str) -> str:
     program = shutil.which("dot")
     if program is None:
         raise UsageError(_NO_GRAPHVIZ)
+    # Through standard input, without a shell: no name of a checked file becomes an argument.
     done = subprocess.run(
         [program, "-Tsvg"], input=dot(drawn).encode(), capture_output=True, check=False
     )
@@ -97,6 +100,7 @@ def new(options: argparse.Namespace, output: Output) -> int:
     if options.stdout:
         output.data(text)
         return OK
+    # Written with `/`, which is not the separator of every system.
     path = _filled(kind.presentation.example_path, options.name)
     project = project_of_folder(".", os.getcwd())
     try:
@@ -104,6 +108,7 @@ def new(options: argparse.Namespace, output: Output) -> int:
     except NotWritten as error:
         raise UsageError(f"cannot write {path}: {error}") from None
     output.data(f"{path}\n")
+    # The path alone does not show every kind.
     flag = "" if _recognised(path) == kind.name else f" --kind {kind.name}"
     output.note(f"equipage: edit it, then run `equipage check {path}{flag}`")
     return OK
@@ -125,6 +130,7 @@ def completion(options: argparse.Namespace, output: Output) -> int:
         import shtab
     except ImportError:
         raise UsageError(_NO_SHTAB) from None
+    # This parser parses nothing, so it can get choices that are only suggestions.
     root = parser()
     words = {"KIND": names(), "CODE": sorted(all_codes())}
     for command in command_parsers(root).values():

@@ -31,6 +31,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
     if not rows:
         output.note(NOTHING_FOUND)
         return USAGE
+    # A file has a row for each item, so its name comes up more than once.
     bad = list(dict.fromkeys(row.file for row in rows if row.errors))
     if bad:
         # Named one by one: some are in the user's layer, which a check of the project leaves out.
@@ -49,6 +50,7 @@ def _columns(row: Listed) -> tuple[str, ...]:
         errors = "(1 error)" if row.errors == 1 else f"({row.errors} errors)"
         trouble = errors if row.errors else "(not read: a link out of the project)"
         return kind, "", "", layer, row.file, shadow, trouble
+    # The line is worth showing only for an item inside a file, not for the file as a whole.
     place = f"{row.file}:{row.line}" if row.line is not None and item.path else row.file
     lines = (line.strip() for line in (item.description or "").splitlines())
     first = next((line for line in lines if line), "")

@@ -23,6 +23,7 @@ def lock(options: argparse.Namespace, output: Output) -> int:
 def verify(options: argparse.Namespace, output: Output) -> int:
     old = _read(options.lock)
     new = _lock_now(options, output)
+    # Probably a mistake, but not certainly: the file may have been renamed.
     if (old.kind, old.file) != (new.kind, new.file):
         output.note(f"equipage: the lock is of {old.file} ({old.kind}), not of {new.file}")
     found = locks.verify(old, new)

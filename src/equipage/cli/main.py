@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import TextIO
 
+# Exit codes.
 OK, FOUND, USAGE, BUG, INTERRUPTED = 0, 1, 2, 3, 130
 
 
@@ -64,6 +65,7 @@ def _leave_quietly() -> None:
 
 
 def _silence(stream: TextIO | None) -> None:
+    # The descriptor and not the stream: Python still flushes what the stream has buffered.
     if stream is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
@@ -71,8 +73,9 @@ def _silence(stream: TextIO | None) -> None:
 def _run(arguments: Sequence[str]) -> int:
     options = parser(command_in(arguments)).read(arguments)
     if options.command is None:
-        parser().print_help()
+        parser().print_help()  # the parser above may know one command only
         return USAGE
+    # Imported this late, because help and usage errors need none of it.
     from importlib import import_module
 
     _import_msgspec()
@@ -91,7 +94,7 @@ def _run(arguments: Sequence[str]) -> int:
         return FOUND
     except BrokenPipeError:
         _leave_quietly()
-        return output.code
+        return output.code  # what was found counts, even if the reader has seen enough
     except (KeyboardInterrupt, Unwritable):
         raise
     except Exception as error:

@@ -63,7 +63,7 @@ class Output:
 
     def document(self, text: str, path: str | None) -> None:
         """Write a document; to a file in one step, if there is a path. Raises `UsageError`."""
-        if path is None or path == "-":
+        if path is None or path == "-":  # standard output, as in most programs
             self.data(text)
             return
         from equipage.core.diagnostics import UsageError
@@ -122,7 +122,7 @@ def flush(stream: TextIO | None) -> None:
     try:
         stream.flush()
     except BrokenPipeError:
-        raise
+        raise  # an OSError, but not a failure: `main` ends the run quietly
     except OSError as error:
         raise Unwritable(error.strerror or "it is closed") from None
 
@@ -131,6 +131,7 @@ def write(stream: TextIO, text: str) -> None:
     try:
         stream.write(text)
     except UnicodeEncodeError:
+        # A terminal that cannot show a character gets its escape.
         encoding = stream.encoding or "ascii"
         stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
     except BrokenPipeError:
@@ -150,6 +151,7 @@ def _settle_encoding(stream: TextIO | None) -> None:
 def _wants_colour(choice: str, stream: TextIO | None) -> bool:
     if choice != "auto":
         return choice == "always"
+    # https://no-color.org: any value but the empty one turns colour off.
     return (
         stream is not None
         and stream.isatty()
@@ -176,6 +178,7 @@ class Progress:
         filled = _WIDTH * done // max(1, total)
         bar = "#" * filled + "-" * (_WIDTH - filled)
         line = f"{self.what} [{bar}] {done}/{total}"[: self.width - 1]
+        # Back to the start of the line; erase what is left of a longer one.
         self._write(f"\r{line}\x1b[K")
 
     def clear(self) -> None:

@@ -37,6 +37,7 @@ def request_of(options: argparse.Namespace) -> Request:
         "local": options.local,
         "config": options.config,
     }
+    # Only what was written is passed on: each kind has its own defaults.
     return Request(
         env=process_variables(),
         options={name: value for name, value in written.items() if value not in (None, False, [])},
@@ -53,6 +54,7 @@ def outcome_of(options: argparse.Namespace) -> Outcome:
     """
     request = request_of(options)
     outcome = load_one(options.file, request, kind=options.kind)
+    # Kinds without layers have no `stack`; it returns None for a file outside of all layers.
     stack = outcome.kind.layering.stack
     merged = stack(options.file, request) if stack is not None else None
     if options.config and merged is None:

@@ -46,6 +46,7 @@ def _lines(code: Code, style: Style) -> Iterator[str]:
     yield from _wrapped(_plain(code.words.message), style, indent="  ")
     yield ""
     yield from _wrapped(_plain(code.words.about), style)
+    # Help that begins with a value says nothing without it.
     if code.words.help is not None and not code.words.help.startswith("{"):
         yield ""
         for line in f"help: {_plain(code.words.help)}".split("\n"):
@@ -71,6 +72,7 @@ def by_severity(found: dict[str, str]) -> dict[str, list[str]]:
 def _ignoring(code: Code, differing: Iterable[str]) -> str:
     """How to ignore a finding, if that is possible."""
     comment = f"`# equipage: ignore[{code.name}]`"
+    # Blocking codes prevent loading; where a kind makes one a warning, loading goes on.
     if code.name in BLOCKING:
         is_milder = any(each.startswith("warning") for each in differing)
         rest = f" Where it is a warning, {comment} on its line ignores it." if is_milder else ""
@@ -82,6 +84,7 @@ def _ignoring(code: Code, differing: Iterable[str]) -> str:
 
 
 def _wrapped(text: str, style: Style, *, indent: str = "") -> list[str]:
+    # Longer lines are hard to read; a hyphen may be part of a code or an option.
     width = min(style.width, 88)
     return textwrap.wrap(
         text, width, initial_indent=indent, subsequent_indent=indent, break_on_hyphens=False

@@ -22,6 +22,8 @@ from equipage.render.text import Style, excerpt
 
 def show(options: argparse.Namespace, output: Output) -> int:
     loaded = loaded_of(outcome_of(options), options, output)
+    # A path is looked up among the real keys; the output has `${NAME}` for values, and for parts
+    # of keys, that come from the environment.
     plain = loaded.to_dict()
     path = _existing(loaded, plain, loaded.steps(path_of(options.path)) if options.path else ROOT)
     value = (
@@ -38,6 +40,7 @@ def show(options: argparse.Namespace, output: Output) -> int:
         return OK
     from equipage.render.yaml import dump
 
+    # Comments are found by their path in what is printed, which may be a part.
     comments = {each[len(path) :]: _comment(placed) for each, placed in named.items()}
     output.data(dump(value, comments))
     return OK
@@ -45,6 +48,7 @@ def show(options: argparse.Namespace, output: Output) -> int:
 
 def _existing(loaded: Loaded[Any], plain: Any, path: Path) -> Path:
     """The path, if it leads to a value. Raises `UsageError` with a suggestion."""
+    # The first step that fails; keys that a directive moved elsewhere are suggested as well.
     for number, step in enumerate(path):
         inside = get(plain, path[:number])
         is_list = isinstance(inside, list)
@@ -124,11 +128,13 @@ def _story(story: Explanation, outcome: Outcome, style: Style) -> Iterator[str]:
         yield "  no file sets it: this is the default"
         return
     yield ""
+    # All excerpts use one width for line numbers.
     gutter = max((len(str(each.span.line)) for each in story.settings if each.span), default=1)
     for number, each in enumerate(story.settings, 1):
         head = f"{number}. " if len(story.settings) > 1 else ""
         yield from _setting(head, each, _layer(each, outcome), gutter, style)
     if story.through:
+        # From the file that contains the value outwards to the one that was loaded.
         yield "it came through"
         for each in reversed(story.through):
             place = "" if each.span is None else f"{_position(each.span)} "

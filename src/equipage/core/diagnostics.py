@@ -54,7 +54,7 @@ class Effect(msgspec.Struct, frozen=True):
     what `value` says as JSON.
     """
 
-    kind: Literal["rename", "replace", "remove", "nothing", "mend"]
+    kind: Literal["rename", "replace", "remove", "nothing", "correct"]
     path: Path = ROOT
     value: str | int | float | bool | None = None
     format: Literal["yaml", "json", "toml", "text"] = "text"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 
-from equipage.core.text import expression
+from equipage.core.text import expression, visible
 
 Path = tuple[str | int, ...]
 
@@ -32,7 +32,7 @@ class PathSyntaxError(ValueError):
 
     def __init__(self, written: str, offset: int) -> None:
         self.written, self.offset = written, offset
-        super().__init__(f"cannot read the path {written!r} at character {offset + 1}")
+        super().__init__(f"cannot read the path `{visible(written)}` at character {offset + 1}")
 
 
 def format_path(path: Path) -> str:

@@ -28,14 +28,11 @@ _NO_LIMITS = GeneratorLimits(2**64, 2**64, 2**64)
 
 
 class Generated(msgspec.Struct, frozen=True, eq=False, dict=True, rename={"params": KEY}):
-    """A payload to be made later. Equal to every other that makes the same bytes.
-
-    `params` is the value of `$generate`, defaults left out and sizes as numbers.
-    """
+    """A payload to be made later. Equal to every other that makes the same bytes."""
 
     made_by_directive: ClassVar[str] = "a payload from `$generate`"
 
-    params: Any
+    params: Any  #: the mapping under `$generate`, without defaults and with sizes as numbers
 
     @classmethod
     def by(cls, generator: Generator) -> Generated:

@@ -29,7 +29,7 @@ class Revision(Mapping[str, bytes]):
     def __init__(self, name: str, folder: str) -> None:
         """Raises `NoRevision`."""
         if not name or name.startswith("-"):
-            raise NoRevision(f"{name!r} is not a revision")
+            raise NoRevision(f"`{name}` is not a revision")
         self.name = name
         self.top = _git(folder, "rev-parse", "--show-toplevel").decode().strip()
         commit = (

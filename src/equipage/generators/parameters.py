@@ -99,7 +99,7 @@ class GeneratorLimits(msgspec.Struct, frozen=True):
         for name, variable in VARIABLES.items():
             if variable not in env:
                 continue
-            number = _read_limit(env[variable], in_bytes=name == "max_payload_bytes")
+            number = read_limit(env[variable], in_bytes=name == "max_payload_bytes")
             if number is None:
                 default = getattr(defaults, name)
                 unreadable = codes.GENERATOR_LIMIT_UNREADABLE
@@ -109,7 +109,8 @@ class GeneratorLimits(msgspec.Struct, frozen=True):
         return cls(**limits), tuple(facts)
 
 
-def _read_limit(written: str, *, in_bytes: bool) -> int | None:
+def read_limit(written: str, *, in_bytes: bool) -> int | None:
+    """A whole number, perhaps after a `+`, or a size with a unit; None if it is neither."""
     match = _NUMBER.fullmatch(written)
     number = int(match[1]) if match else parse_size(written) if in_bytes else None
     return number if number is not None and number <= _LARGEST else None

@@ -28,7 +28,7 @@ from equipage.loading.tree import Tree, get, put_all
 from equipage.syntax import Range, yaml
 from equipage.syntax.document import Document, oddities, parse
 from equipage.syntax.frontmatter import PROFILE, Grammar, Header, NoHeader, body_after, split
-from equipage.syntax.recovery import Mend, Recovered, recover
+from equipage.syntax.recovery import Correction, Recovered, recover
 from equipage.syntax.variables import Piece, Substituted
 
 #: For kinds that forgive nothing: what YAML allows, but nearly always is a mistake.
@@ -198,10 +198,10 @@ def _recovered(
         return None, facts
     parsed = yaml.load(found.text)
     effect = Effect(
-        "mend", value=json.dumps(parsed.value), format="yaml", window=(header.start, header.end)
+        "correct", value=json.dumps(parsed.value), format="yaml", window=(header.start, header.end)
     )
     if not (style.forgiving and found.forgiven):
-        changes = tuple(_change(source, header, each, effect) for each in found.mends)
+        changes = tuple(_change(source, header, each, effect) for each in found.corrections)
         remedy = Remedy("write it as YAML", changes)
         return None, [
             replace(each, remedy=remedy) if number == first else each
@@ -214,25 +214,30 @@ def _recovered(
         window=(header.start, header.end),
         substituted_text=Substituted(found.text, tuple(_pieces(found))),
     )
-    odd = session.strict(oddities(document, parsed), "yaml")
-    return document, [*(_warning(source, header, each, effect) for each in found.mends), *odd]
+    odd = session.strict(oddities(document, parsed.irregularities), "yaml")
+    return document, [*(_warning(source, header, each, effect) for each in found.corrections), *odd]
 
 
-def _warning(source: Source, header: Header, mend: Mend, effect: Effect) -> Fact:
-    place = Span(source, header.start + mend.place[0], header.start + mend.place[1])
-    remedy = Remedy(f"quote the text of `{mend.key}`", (_change(source, header, mend, effect),))
+def _warning(source: Source, header: Header, correction: Correction, effect: Effect) -> Fact:
+    place = Span(source, header.start + correction.place[0], header.start + correction.place[1])
+    remedy = Remedy(
+        f"quote the text of `{correction.key}`", (_change(source, header, correction, effect),)
+    )
     return Fact(
         codes.HEADER_NOT_YAML,
-        values={"key": mend.key, "reason": REASONS[mend.reason]},
+        values={"key": correction.key, "reason": REASONS[correction.reason]},
         span=place,
         remedy=remedy,
     )
 
 
-def _change(source: Source, header: Header, mend: Mend, effect: Effect) -> Change:
-    start, end = mend.range
+def _change(source: Source, header: Header, correction: Correction, effect: Effect) -> Change:
+    start, end = correction.range
     return Change(
-        ROOT, mend.text, span=Span(source, header.start + start, header.start + end), effect=effect
+        ROOT,
+        correction.text,
+        span=Span(source, header.start + start, header.start + end),
+        effect=effect,
     )
 
 
@@ -240,7 +245,7 @@ def _pieces(found: Recovered) -> list[Piece]:
     """Where the author's text and the recovered one differ, so that places can be told."""
     pieces: list[Piece] = []
     shift = 0
-    for each in found.mends:
+    for each in found.corrections:
         start = each.range[0] + shift
         pieces.append(
             Piece(each.range, (start, start + len(each.text)), None, from_environment=False)

@@ -14,7 +14,7 @@ from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.frozen import plain_data, without_defaults
 from equipage.core.path import ROOT, Path, format_path, parse_path
 from equipage.core.source import Source, Span
-from equipage.core.text import nearest
+from equipage.core.text import nearest, visible
 from equipage.loading.tree import MADE_ABSOLUTE, Origin, Story, Tree, get
 from equipage.loading.wording import Redactor
 from equipage.syntax.document import Document
@@ -394,8 +394,8 @@ def _path_given(path: object) -> Path:
 def no_value(path: Path, known: Iterable[str | int]) -> UsageError:
     """What to raise where there is no value at `path`, given what there is beside it."""
     guess = nearest(str(path[-1]), map(str, known)) if path else None
-    hint = f"; did you mean {format_path((*path[:-1], guess))!r}?" if guess else ""
-    return UsageError(f"there is no value at {format_path(path)!r}{hint}")
+    hint = f"; did you mean `{visible(format_path((*path[:-1], guess)))}`?" if guess else ""
+    return UsageError(f"there is no value at `{visible(format_path(path))}`{hint}")
 
 
 def _written_at(origin: Origin) -> Origin:

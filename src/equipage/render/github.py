@@ -14,6 +14,7 @@ from equipage.core.diagnostics import Diagnostic, Severity
 from equipage.core.text import visible
 from equipage.workspace.report import Report
 
+#: The command for each severity.
 _COMMANDS: dict[Severity, str] = {"error": "error", "warning": "warning", "note": "notice"}
 
 
@@ -28,6 +29,7 @@ def render(report: Report, *, prefix: str = "") -> Iterator[str]:
 def command(each: Diagnostic, prefix: str = "") -> str:
     properties = {**_place(each, prefix), "title": f"equipage: {each.code}"}
     listed = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
+    # An annotation has one text: the help goes on a line of its own.
     message = each.message if each.help is None else f"{each.message}\n{each.help}"
     return f"::{_COMMANDS[each.severity]} {listed}::{_data(message)}\n"
 

@@ -26,6 +26,7 @@ from equipage.workspace.report import Report
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 )
+#: The folder that relative URIs start at; a viewer knows where it is.
 BASE = "%SRCROOT%"
 
 
@@ -62,6 +63,7 @@ def to_dict(report: Report, codes: Mapping[str, Code]) -> dict[str, Any]:
 def _rule(name: str, code: Code | None) -> dict[str, Any]:
     if code is None:
         return {"id": name}
+    # `about` is a template like the message, but without values.
     about = code.words.about.replace("{{", "{").replace("}}", "}")
     ignore = f"\n\nTo ignore it on one line, write `equipage: ignore[{name}]` in a comment there."
     advice = about if name in BLOCKING else about + ignore

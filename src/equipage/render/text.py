@@ -27,6 +27,7 @@ from equipage.render.yaml import dump
 from equipage.views.comparing import Change
 from equipage.workspace.report import Report
 
+#: The ANSI escape for each role.
 _COLOURS: dict[str, str] = {
     "error": "1;31",
     "warning": "1;33",
@@ -118,6 +119,7 @@ def excerpt(span: Span, mark: str, gutter: int, style: Style, role: str) -> Iter
     """The line that a span starts on, and marks below the part it covers."""
     number, column = span.source.position(span.start)
     line = span.source.line(number)
+    # A span may continue on the next line, or lie behind the end of its own.
     end = min(column - 1 + max(1, span.end - span.start), max(len(line), column))
     text, start, length = _window(line, column - 1, end, style.width - gutter - 4)
     bar = style.paint("place", "|")
@@ -129,6 +131,8 @@ def _window(line: str, start: int, end: int, width: int) -> tuple[str, int, int]
     """The part of a line that fits, safe to print; the offset and the length of its marks."""
     width = max(16, width)
     end = min(end, start + _MOST_SHOWN)
+    # `low` is where the shown part starts: a little before the marks, but not so late that the
+    # line is left half empty.
     low = 0
     if end > _MOST_SHOWN or cells(line[:end]) > width:
         low = max(0, min(start - min(_MARGIN, width // 3), len(line) - width))
@@ -142,6 +146,7 @@ def _window(line: str, start: int, end: int, width: int) -> tuple[str, int, int]
 
 def cut(text: str, width: int) -> str:
     """The text, or as much of it as fits with an ellipsis."""
+    # `fits` is the number of characters that leave a column for the ellipsis.
     used = fits = 0
     for number, each in enumerate(text):
         used += cells(each)
@@ -158,6 +163,7 @@ def _printable(text: str) -> str:
 
 def cells(text: str) -> int:
     """How many columns of a terminal a text takes."""
+    # Combining characters take no column, wide and full-width ones two.
     return sum(
         0 if unicodedata.combining(each) else 2 if unicodedata.east_asian_width(each) in "WF" else 1
         for each in text
@@ -237,6 +243,7 @@ def _marked(mark: str, lines: list[str], style: Style) -> Iterator[str]:
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], style: Style) -> str:
     """Rows under a head. Empty columns are left out; if they do not fit, the widest is cut."""
+    # Columns, by their number.
     shown = [number for number in range(len(head)) if any(row[number] for row in rows)]
     lines = [[visible(row[number]) for number in shown] for row in (head, *rows)]
     widths = [max(cells(line[number]) for line in lines) for number in range(len(shown))]

@@ -59,6 +59,7 @@ class _Writer:
         for key, child in value.items():
             here = (*path, key)
             name = scalar(str(key), is_key=True)
+            # `? key` on one line, `: value` on the next.
             if len(name) > _LONGEST_KEY:
                 yield f"{before}? {name}"
                 before, name = indent, ""
@@ -88,6 +89,7 @@ class _Writer:
         # The parser guesses the indentation from the first line unless an indicator names it.
         indicator = "2" if body.startswith((" ", "\n")) else ""
         yield f"|{indicator}{chomping}{self.comment(path)}"
+        # At the top there is no key or dash, but the lines of a block are indented all the same.
         inner = indent or _INDENT
         yield from (f"{inner}{line}" if line else "" for line in body.split("\n"))
         yield from [""] * (ends - 1)
@@ -134,6 +136,7 @@ def _is_plain(text: str, *, is_key: bool) -> bool:
     """Whether text without quotes is read back as that text."""
     if not _PLAIN.fullmatch(text) or not _PRINTABLE.fullmatch(text) or text.endswith(" "):
         return False
+    # `true` and `12` would become other types; a colon in a key would be read as its end.
     return isinstance(resolve_plain(text), str) and not (is_key and ":" in text)
 
 

@@ -1,7 +1,8 @@
 """Headers of Markdown files: where the configuration ends and the prompt begins.
 
-Two grammars are in use, and they disagree on nearly everything; each is a value here. Offsets are those of the
-author's text, a byte order mark included, so that findings in a header need a shift and nothing else.
+The grammars in use disagree on nearly everything; each is a value here. Offsets are those of the
+author's text, a byte order mark included, so that findings in a header need a shift and nothing
+else.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from equipage.syntax import Range
+from equipage.syntax import Range, match_end
 
 Format = Literal["yaml", "toml"]
 Reason = Literal["no-opening-fence", "fence-not-first", "text-after-fence", "never-closed"]
@@ -25,7 +26,7 @@ _REST_OF_LINE = re.compile(r"[^\r\n]*\r?")
 
 
 class Header(msgspec.Struct, frozen=True):
-    """A header was found: it is `text[start:end]`. Where the body is, `body_after` says."""
+    """A header was found: it is `text[start:end]`. `body_after` says where the body is."""
 
     format: Format
     start: int
@@ -35,9 +36,11 @@ class Header(msgspec.Struct, frozen=True):
 class NoHeader(msgspec.Struct, frozen=True):
     """There is no header, and why.
 
-    `no-opening-fence`: the text starts with something else. `fence-not-first`: a fence follows, but something
-    stands before it that the grammar does not allow (`range`). `text-after-fence`: the opening fence is not
-    alone on its line; `range` is what follows it. `never-closed`: `range` is the opening fence.
+    - `no-opening-fence`: the text starts with something else.
+    - `fence-not-first`: a fence follows, but after something (`range`) that the grammar does not
+      allow before it.
+    - `text-after-fence`: the opening fence is not alone on its line; `range` is what follows it.
+    - `never-closed`: `range` is the opening fence.
     """
 
     reason: Reason
@@ -49,10 +52,10 @@ class Grammar(msgspec.Struct, frozen=True):
 
     name: str
     fences: dict[str, Format]
-    #: Whether byte order marks, then white space, may stand before the opening fence.
+    #: Whether byte order marks, then white space, may precede the opening fence.
     skips_space: bool
-    #: Whether the closing fence is a line of its own, blanks around it allowed. Otherwise it is the first line
-    #: that starts with the fence, and the rest of that line belongs to the body.
+    #: Whether the closing fence is a line of its own, with blanks around it allowed. Otherwise it
+    #: is the first line that starts with the fence, and the rest of that line belongs to the body.
     closes_with_line: bool
     #: Whether white space around the body is left out.
     trims_body: bool
@@ -90,7 +93,7 @@ CONVENTION = Grammar(
 
 
 def split(text: str, grammar: Grammar) -> Header | NoHeader:
-    """The header of `text`, or what keeps it from having one."""
+    """The header of `text`, or the reason that it has none."""
     opening = _opening(text, grammar)
     if isinstance(opening, NoHeader):
         return opening
@@ -100,8 +103,7 @@ def split(text: str, grammar: Grammar) -> Header | NoHeader:
         behind += 1
     start = _after_line_break(text, behind)
     if start == behind:
-        rest = _REST_OF_LINE.match(text, start)
-        return NoHeader("text-after-fence", rest.span() if rest else (start, start))
+        return NoHeader("text-after-fence", (start, match_end(_REST_OF_LINE, text, start)))
     closing = _closing(text, start, fence, grammar)
     if closing is None:
         return NoHeader("never-closed", opening)
@@ -109,30 +111,36 @@ def split(text: str, grammar: Grammar) -> Header | NoHeader:
 
 
 def body_after(text: str, end: int, grammar: Grammar) -> Range:
-    """Where the body stands in a text whose header ends at `end`."""
-    if not grammar.closes_with_line:
-        return _body(text, _after_line_break(text, end + 3), grammar)
-    line_feed = text.find("\n", end)
-    return _body(text, len(text) if line_feed < 0 else line_feed + 1, grammar)
+    """Where the body is in a text whose header ends at `end`."""
+    if grammar.closes_with_line:
+        start = text.find("\n", end) + 1 or len(text)
+    else:
+        start = _after_line_break(text, end + 3)
+    if not grammar.trims_body:
+        return start, len(text)
+    body = text[start:].lstrip(SPACE)
+    start = len(text) - len(body)
+    return start, start + len(body.rstrip(SPACE))
 
 
 def _opening(text: str, grammar: Grammar) -> Range | NoHeader:
-    """Where the opening fence stands."""
-    if text.startswith(tuple(grammar.fences)):
+    """Where the opening fence is."""
+    fences = tuple(grammar.fences)
+    if text.startswith(fences):
         return 0, 3
-    before_space = len(text) - len(text.lstrip(_BOM))
-    after_space = len(text) - len(text[before_space:].lstrip(SPACE))
-    offset = after_space if grammar.skips_space else 0
-    if text.startswith(tuple(grammar.fences), offset):
+    offset = 0
+    if grammar.skips_space:
+        offset = len(text) - len(text.lstrip(_BOM).lstrip(SPACE))
+    if text.startswith(fences, offset):
         return offset, offset + 3
     first = len(text) - len(text.lstrip(_BOM + SPACE))
-    if first != offset and text.startswith(tuple(grammar.fences), first):
+    if first != offset and text.startswith(fences, first):
         return NoHeader("fence-not-first", (0, first))
     return NoHeader("no-opening-fence", (offset, min(offset + 3, len(text))))
 
 
 def _after_line_break(text: str, offset: int) -> int:
-    """Past the line break at `offset`; a lone carriage return is none."""
+    """Past the line break at `offset`; a lone carriage return is not one."""
     if text.startswith("\r\n", offset):
         return offset + 2
     return offset + 1 if text.startswith("\n", offset) else offset
@@ -140,22 +148,15 @@ def _after_line_break(text: str, offset: int) -> int:
 
 def _closing(text: str, start: int, fence: str, grammar: Grammar) -> int | None:
     """Where the line of the closing fence starts."""
+    # Only lines that hold the fence are looked at, so that a long header is searched once.
     while (found := text.find(fence, start)) >= 0:
         start = text.rfind("\n", start, found) + 1 or start
-        line_feed = text.find("\n", found)
-        end = len(text) if line_feed < 0 else line_feed + 1
+        end = text.find("\n", found) + 1 or len(text)
         if grammar.closes_with_line:
-            if text[start:end].strip(SPACE) == fence:
-                return start
-        elif found == start:
+            is_closing = text[start:end].strip(SPACE) == fence
+        else:
+            is_closing = found == start
+        if is_closing:
             return start
         start = end
     return None
-
-
-def _body(text: str, start: int, grammar: Grammar) -> Range:
-    if not grammar.trims_body:
-        return start, len(text)
-    body = text[start:].lstrip(SPACE)
-    start = len(text) - len(body)
-    return start, start + len(body.rstrip(SPACE))

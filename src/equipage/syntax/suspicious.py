@@ -1,8 +1,8 @@
-"""What may hide in a text: characters nobody sees, names that only look right, secrets.
+"""What may hide in a text: invisible characters, names that only look right, secrets.
 
-Each function is a plain one over text and yields what it found with its place. They are made to be quiet: what
-emoji, right-to-left scripts and documentation need is not suspicious. The precision on real files is measured in
-the tests.
+Each function takes a text and yields what it found with its place. They are made to be quiet: what
+emoji, right-to-left scripts and documentation need is not suspicious. The tests measure the
+precision on real files.
 """
 
 from __future__ import annotations
@@ -18,25 +18,31 @@ import msgspec
 from equipage.core.text import expression
 from equipage.syntax import Range
 
+#: Runs of format characters, blanks without width, joiners, marks of direction, variation selectors
+#: beyond the common ones, and tags.
 _INVISIBLE = expression(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0"
-    "\ufff9-\ufffb\U000e0000-\U000e007f\U000e0100-\U000e01ef]+"
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U000e0000-\U000e007f\U000e0100-\U000e01ef]+"
 )
 _JOINERS = frozenset("\u200c\u200d")
 _MARKS = frozenset("\u200e\u200f\u061c")
 _BIDI = {
-    "\u202a": "U+202A (left-to-right embedding)",
-    "\u202b": "U+202B (right-to-left embedding)",
-    "\u202c": "U+202C (end of a change of direction)",
-    "\u202d": "U+202D (left-to-right override)",
-    "\u202e": "U+202E (right-to-left override)",
-    "\u2066": "U+2066 (left-to-right isolate)",
-    "\u2067": "U+2067 (right-to-left isolate)",
-    "\u2068": "U+2068 (first strong isolate)",
-    "\u2069": "U+2069 (end of an isolate)",
+    "\u202a": "left-to-right embedding",
+    "\u202b": "right-to-left embedding",
+    "\u202c": "end of a change of direction",
+    "\u202d": "left-to-right override",
+    "\u202e": "right-to-left override",
+    "\u2066": "left-to-right isolate",
+    "\u2067": "right-to-left isolate",
+    "\u2068": "first strong isolate",
+    "\u2069": "end of an isolate",
 }
 _TAGS = range(0xE0000, 0xE0080)
 _BLACK_FLAG = "\U0001f3f4"
+#: Arabic, the scripts of India, Thai, Tibetan, Burmese and Khmer: their letters join.
+_JOINING = expression(
+    "[\u0600-\u08ff\u0900-\u0dff\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\ufb50-\ufdff]"
+)
 
 
 class Suspicion(msgspec.Struct, frozen=True):
@@ -46,7 +52,7 @@ class Suspicion(msgspec.Struct, frozen=True):
     what: str
 
 
-# --------------------------------------------------------------------------------------------- characters
+# ------------------------------------------------------------------------------------- characters
 
 
 def invisible(text: str) -> Iterator[Suspicion]:
@@ -54,34 +60,33 @@ def invisible(text: str) -> Iterator[Suspicion]:
     if text.isascii():
         return
     for match in _INVISIBLE.finditer(text):
-        start, end = match.span()
-        if not _is_needed(text, start, end):
-            yield Suspicion((start, end), _describe(match.group()))
+        if not _is_needed(text, *match.span()):
+            yield Suspicion(match.span(), _described(match.group()))
 
 
-def _describe(run: str) -> str:
+def _described(run: str) -> str:
     if len(run) > 1 and all(ord(letter) in _TAGS for letter in run):
         return f"text of {len(run)} hidden characters"
-    name = (
-        _BIDI.get(run[0]) or f"U+{ord(run[0]):04X} ({unicodedata.name(run[0], 'no name').lower()})"
-    )
-    return name if len(run) == 1 else f"{name}, and {len(run) - 1} more"
+    name = _BIDI.get(run[0]) or unicodedata.name(run[0], "no name").lower()
+    shown = f"U+{ord(run[0]):04X} ({name})"
+    return shown if len(run) == 1 else f"{shown}, and {len(run) - 1} more"
 
 
 def _is_needed(text: str, start: int, end: int) -> bool:
-    """Whether the writing system, or an emoji, needs the run; a byte order mark may begin a text."""
+    """Whether the writing system or an emoji needs the run."""
     run, before, after = text[start:end], text[start - 1 : start], text[end : end + 1]
     if run == "\ufeff":
-        return start == 0
-    if run[0] == "\u200d" and len(run) == 1:
-        return _is_emoji(before) or _is_emoji(after) or _joins(before) or _joins(after)
+        return start == 0  # a byte order mark
+    if run == "\u200d" and (_is_emoji(before) or _is_emoji(after)):
+        return True
     if set(run) <= _JOINERS:
-        return _joins(before) or _joins(after)
+        return any(map(_JOINING.match, (before, after)))
     if set(run) <= _MARKS:
         around = text[max(0, start - 40) : start] + text[end : end + 40]
         return any(
             unicodedata.bidirectional(each) in ("R", "AL") for each in around if each not in _MARKS
         )
+    # The flags of regions are a black flag, letters as tags, and a tag that ends them.
     return before == _BLACK_FLAG and run[-1] == "\U000e007f"
 
 
@@ -89,40 +94,24 @@ def _is_emoji(letter: str) -> bool:
     return bool(letter) and (unicodedata.category(letter) in ("So", "Sk") or letter == "\ufe0f")
 
 
-def _joins(letter: str) -> bool:
-    """Whether a letter is of a script whose letters join."""
-    if not letter:
-        return False
-    return bool(
-        re.match(
-            "[\u0600-\u08ff\u0900-\u0dff\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\ufb50-\ufdff]",
-            letter,
-        )
-    )
-
-
-# -------------------------------------------------------------------------------------------------- names
+# ------------------------------------------------------------------------------------------ names
 
 _SCRIPTS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE")
 
 
 def mixed_scripts(name: str) -> tuple[str, ...]:
-    """The scripts of a name whose letters look alike, if it mixes them; empty if it does not."""
+    """The scripts of a name whose letters look alike, if one word of it mixes them."""
     if name.isascii():
         return ()
     for word in re.split(r"[\W_]+", name):
-        found = {
-            script
-            for letter in word
-            for script in _SCRIPTS
-            if unicodedata.name(letter, "").startswith(script)
-        }
+        names = [unicodedata.name(letter, "") for letter in word]
+        found = [script for script in _SCRIPTS if any(each.startswith(script) for each in names)]
         if len(found) > 1:
-            return tuple(script.capitalize() for script in _SCRIPTS if script in found)
+            return tuple(script.capitalize() for script in found)
     return ()
 
 
-# ------------------------------------------------------------------------------------------------ secrets
+# ---------------------------------------------------------------------------------------- secrets
 
 #: What it is, and how it begins. The part that varies is the group.
 _SECRETS: tuple[tuple[str, str], ...] = (
@@ -141,6 +130,7 @@ _SECRETS: tuple[tuple[str, str], ...] = (
     ("a private key", r"-----BEGIN (?:[A-Z]+ )*PRIVATE KEY-----\s+([A-Za-z0-9+/=]{40,})"),
 )
 _ANY_SECRET = expression("|".join(pattern for _, pattern in _SECRETS))
+#: A quick look that spares most texts the expression above.
 _BEGINNINGS = expression(
     r"AKIA|ASIA|gh[pousr]_|github_pat_|glpat-|xox|sk-|AIza|k_live_|npm_|pypi-|hf_|SG\.|PRIVATE KEY"
 )
@@ -156,14 +146,12 @@ def secrets(text: str) -> Iterator[Suspicion]:
     if _BEGINNINGS.search(text) is None:
         return
     for match in _ANY_SECRET.finditer(text):
-        groups = [number for number, group in enumerate(match.groups()) if group is not None]
-        variable = match.group(groups[0] + 1)
-        if _PLACEHOLDER.search(variable) or _entropy(variable) < _LEAST_ENTROPY:
-            continue
-        what = next(what for what, pattern in _SECRETS if re.match(pattern, match.group()))
-        yield Suspicion(match.span(), what)
+        variable = next(group for group in match.groups() if group is not None)
+        if not _PLACEHOLDER.search(variable) and _entropy(variable) >= _LEAST_ENTROPY:
+            what = next(what for what, pattern in _SECRETS if re.match(pattern, match.group()))
+            yield Suspicion(match.span(), what)
 
 
 def _entropy(text: str) -> float:
-    counts = Counter(text)
-    return -sum(count / len(text) * math.log2(count / len(text)) for count in counts.values())
+    shares = [count / len(text) for count in Counter(text).values()]
+    return -sum(share * math.log2(share) for share in shares)

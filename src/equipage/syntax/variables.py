@@ -7,10 +7,11 @@
 | `${NAME:-text}` | the value if set, else `text` |
 | `${NAME:?text}` | the value if set, else an error |
 
-One pass, left to right; what was put in is never scanned again. Because substitution happens before parsing,
-`count: ${N}` with N=5 is a number, and a value that holds YAML could change the structure of the document:
-`structure_changes` finds where that happened. Every replaced piece is remembered, so that later places point
-into the text the author wrote and values from the environment are never shown.
+One pass, left to right; a value that was put in is never scanned again. Because substitution
+happens before parsing, `count: ${N}` with N=5 is a number, and a value that holds YAML could change
+the structure of the document: `structure_changes` finds where that happened. Every replaced piece
+is remembered, so that later places point into the text that the author wrote and values from the
+environment are never shown.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ _START = expression(r"\$[${]")
 _BRACES = expression(r"[{}]")
 #: Values made of these characters alone cannot end a scalar, start another or open a comment.
 _HARMLESS = expression(r"[A-Za-z0-9_./@+%~-]*")
-#: What divides YAML into scalars.
+#: What divides YAML into scalars: white space, controls, quotes and indicators.
 _STRUCTURE = expression(r"[\s\x00-\x20'\"{}\[\],:#&*!|>%@`?]+")
 _COMMENT = expression(r"(?:^|\s)#")
-#: Names that a server's response templates use at run time; written with one `$` they are consumed here.
+#: Names that the response templates of a server use at run time. Written with one `$`, they are
+#: consumed here.
 _TEMPLATE = expression(r"(?:args|tool|resource|prompt|phase|request|connection|env|fn)\.")
-
-
-#: Stands for a required variable that is not set, so that the field it was meant for can be told and left out.
+#: The value of a required variable that is not set: the field it was meant for can be found by it,
+#: reported and left out.
 _PLACEHOLDER = "unset"
 
 
@@ -57,7 +58,7 @@ class Substituted(msgspec.Struct, frozen=True):
     irregularities: tuple[Irregularity, ...] = ()
 
     def to_written(self, start: int, end: int) -> Range:
-        """A stretch of the new text in the author's: a piece that is touched is taken whole."""
+        """A stretch of the new text in the author's: a piece that it touches is taken whole."""
         if start == end:
             vanished = self._vanished_behind(start)
             if vanished is not None:
@@ -65,12 +66,11 @@ class Substituted(msgspec.Struct, frozen=True):
         return self._back(start, at_end=False), self._back(max(start, end), at_end=True)
 
     def _vanished_behind(self, offset: int) -> Piece | None:
-        """The variable that became nothing, where an empty stretch is all that is left: `key: ${NOPE}`."""
+        """The variable that became nothing, if that is all of a value: `key: ${NOPE}`."""
         number = bisect.bisect_left(self.pieces, offset, key=lambda piece: piece.became[0])
         for piece in self.pieces[number : number + 1]:
-            if piece.became[0] == piece.became[1] and not self.text[offset : piece.became[0]].strip(
-                " "
-            ):
+            start, end = piece.became
+            if start == end and not self.text[offset:start].strip(" "):
                 return piece
         return None
 
@@ -79,12 +79,12 @@ class Substituted(msgspec.Struct, frozen=True):
         if number < 0:
             return offset
         piece = self.pieces[number]
-        if at_end and offset == piece.became[0] and piece.became[0] != piece.became[1]:
-            # The stretch ends right before this piece and does not touch it.
-            return piece.written[0]
-        if offset < piece.became[1] or (at_end and offset == piece.became[1]):
+        start, end = piece.became
+        if at_end and offset == start != end:
+            return piece.written[0]  # the stretch ends right before this piece
+        if offset < end or (at_end and offset == end):
             return piece.written[1] if at_end else piece.written[0]
-        return piece.written[1] + offset - piece.became[1]
+        return piece.written[1] + offset - end
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -96,15 +96,15 @@ class Substituted(msgspec.Struct, frozen=True):
         used = (
             (piece.name, self.text[slice(*piece.became)])
             for piece in self.pieces
-            if piece.from_environment
+            if piece.name is not None and piece.from_environment
         )
-        return tuple(dict.fromkeys((name, value) for name, value in used if name is not None))
+        return tuple(dict.fromkeys(used))
 
 
 def substitute(text: str, env: Mapping[str, str]) -> Substituted:
     """`text` with its variables replaced from `env`.
 
-    Raises `SyntaxProblem` when a `${` is never closed: everything behind it would be guesswork.
+    Raises `SyntaxProblem` if a `${` is never closed: everything behind it would be guesswork.
     """
     if "$" not in text:
         return Substituted(text)
@@ -116,10 +116,15 @@ def substitute(text: str, env: Mapping[str, str]) -> Substituted:
         start = match.start()
         out.append(text[position:start])
         length += start - position
-        if match.group() == "$$":
-            position, name, value, known, failed = start + 2, None, "$", False, False
-        else:
-            position, name, value, known, failed = _variable(text, start, env, found)
+        name, value, known, failed = None, "$", False, False
+        position = start + 2
+        if match.group() == "${":
+            name, operator, rest, position = _read(text, start)
+            set_to = _as_text(env.get(name))
+            known = set_to is not None
+            failed = not known and operator == ":?"
+            value = set_to if set_to is not None else _PLACEHOLDER if failed else rest
+            found += _odd_variable(text, (start, position), name, operator, rest, known=known)
         out.append(value)
         pieces.append(Piece((start, position), (length, length + len(value)), name, known, failed))
         length += len(value)
@@ -127,37 +132,9 @@ def substitute(text: str, env: Mapping[str, str]) -> Substituted:
     return Substituted("".join(out), tuple(pieces), tuple(found))
 
 
-def _variable(
-    text: str, start: int, env: Mapping[str, str], found: list[Irregularity]
-) -> tuple[int, str, str, bool, bool]:
-    """Read one `${…}`: where it ends, its name, what it becomes, whether `env` had it, whether it failed."""
-    name, operator, rest, end = _read(text, start)
-    place = (start, end)
-    value = env.get(name)
-    if value is not None and not _is_text(value):
-        value = None
-    if ":" in name:
-        found.append(Irregularity(codes.ENV_AMBIGUOUS_COLON, place, values={"name": name}))
-    if value is not None:
-        return end, name, value, True, False
-    if operator == ":-":
-        return end, name, rest, False, False
-    if operator == ":?":
-        found.append(
-            Irregularity(codes.ENV_REQUIRED, place, values={"name": name, "why": rest or None})
-        )
-        return end, name, _PLACEHOLDER, False, True
-    template = f"${text[start:end]}" if _TEMPLATE.match(name) else None
-    found.append(
-        Irregularity(codes.ENV_MISSING, place, values={"name": name, "template": template})
-    )
-    return end, name, "", False, False
-
-
 def _read(text: str, start: int) -> tuple[str, str | None, str, int]:
     """The parts of the `${…}` at `start`: name, operator, text behind the operator, end."""
-    position = start + 2
-    while position < len(text):
+    for position in range(start + 2, len(text)):
         if text[position] == "}":
             return text[start + 2 : position], None, "", position + 1
         operator = text[position : position + 2]
@@ -166,12 +143,11 @@ def _read(text: str, start: int) -> tuple[str, str | None, str, int]:
             if close is None:
                 break
             return text[start + 2 : position], operator, text[position + 2 : close], close + 1
-        position += 1
     raise SyntaxProblem([Irregularity(codes.ENV_UNCLOSED, (start, min(start + 2, len(text))))])
 
 
 def _closing(text: str, position: int) -> int | None:
-    """Where the brace that belongs to an open `${` stands; inner braces are counted."""
+    """Where the brace is that closes an open `${`; inner braces are counted."""
     depth = 1
     for match in _BRACES.finditer(text, position):
         depth += 1 if match.group() == "{" else -1
@@ -180,13 +156,31 @@ def _closing(text: str, position: int) -> int | None:
     return None
 
 
-def _is_text(value: str) -> bool:
-    """Whether a value is proper text: bytes that were not UTF-8 come as lone surrogates."""
-    try:
-        value.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
+def _as_text(value: str | None) -> str | None:
+    """The value of a variable if it is proper text: other bytes come as lone surrogates."""
+    if value is not None:
+        try:
+            value.encode("utf-8")
+        except UnicodeEncodeError:
+            return None
+    return value
+
+
+def _odd_variable(
+    text: str, place: Range, name: str, operator: str | None, rest: str, *, known: bool
+) -> Iterator[Irregularity]:
+    """What deserves a word about one `${…}`."""
+    if ":" in name:
+        yield Irregularity(codes.ENV_AMBIGUOUS_COLON, place, values={"name": name})
+    if known or operator == ":-":
+        return
+    if operator == ":?":
+        values = {"name": name, "why": rest or None}
+        yield Irregularity(codes.ENV_REQUIRED, place, values=values)
+    else:
+        template = f"${text[slice(*place)]}" if _TEMPLATE.match(name) else None
+        values = {"name": name, "template": template}
+        yield Irregularity(codes.ENV_MISSING, place, values=values)
 
 
 def structure_changes(substituted: Substituted) -> Iterator[Irregularity]:
@@ -200,18 +194,15 @@ def structure_changes(substituted: Substituted) -> Iterator[Irregularity]:
         for piece in substituted.pieces
         if piece.from_environment and not _HARMLESS.fullmatch(text, *piece.became)
     ]
-    if not risky:
-        return
     ranges = [without_blanks(text, *piece.became) for piece in risky]
     for piece, outcome in zip(risky, yaml.scalars_at(text, ranges), strict=True):
         if outcome is False or (outcome is None and _starts_comment(text, *piece.became)):
-            yield Irregularity(
-                codes.ENV_CHANGES_STRUCTURE, piece.written, values={"name": piece.name}
-            )
+            values = {"name": piece.name}
+            yield Irregularity(codes.ENV_CHANGES_STRUCTURE, piece.written, values=values)
 
 
 def _starts_comment(text: str, start: int, end: int) -> bool:
-    """Whether a value that stands in no node made the comment it stands in."""
+    """Whether a value that is part of no node made the comment around it."""
     line = text.rfind("\n", 0, start) + 1
     return "#" in text[start:end] and _COMMENT.search(text[line:start]) is None
 
@@ -226,5 +217,5 @@ def without_blanks(text: str, start: int, end: int) -> Range:
     stripped = text[start:end].strip()
     if not stripped:
         return start, start
-    start += len(text[start:end]) - len(text[start:end].lstrip())
+    start += text[start:end].index(stripped)
     return start, start + len(stripped)

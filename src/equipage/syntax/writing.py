@@ -1,14 +1,13 @@
 """Scalars as text: how a value is written so that the file around it stays valid.
 
-The quotes the author used are kept where they can hold the new value. The result never spans lines, so it can
-stand wherever a scalar stood, in a block or between brackets.
+The quotes that the author used are kept if they can hold the new value. The result never spans
+lines, so it fits wherever a scalar was, in a block or between brackets.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 
 from equipage.syntax.yaml.scalars import resolve_plain
 
@@ -19,32 +18,30 @@ _PLAIN = re.compile(r"[A-Za-z_$][A-Za-z0-9_$./@+-]*(?: [A-Za-z0-9_$./@+-]+)*")
 #: What parsers of YAML 1.1 take for true or false.
 _WORDS_OF_1_1 = frozenset({"y", "n", "yes", "no", "on", "off"})
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-#: Characters that may not stand in a file as they are, or that nobody would see there.
+#: Characters that a file may not hold as they are, or that no reader would see there.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
-def encode(format: str, value: Scalar, written: str, *, is_key: bool) -> str:  # noqa: A002 - the word everybody uses
+def encode(format: str, value: Scalar, written: str, *, is_key: bool) -> str:  # noqa: A002
     """`value` in the syntax of `format`, in the style of what was `written` in its place."""
     if not isinstance(value, str):
         return json.dumps(value)
-    return _STYLES[format](value, written, is_key)
-
-
-def _text(value: str, _written: str, _is_key: bool) -> str:
-    return value
-
-
-def _json(value: str, _written: str, _is_key: bool) -> str:
-    return _double_quoted(value)
-
-
-def _yaml(value: str, written: str, _is_key: bool) -> str:
-    printable = not _UNPRINTABLE.search(value)
-    if written.startswith("'") and printable:
-        return "'" + value.replace("'", "''") + "'"
-    if not written.startswith('"') and _stays_plain(value):
+    if format == "text":
         return value
-    return _double_quoted(value)
+    is_printable = not _UNPRINTABLE.search(value)
+    if format == "yaml":
+        if written.startswith("'") and is_printable:
+            return "'" + value.replace("'", "''") + "'"
+        if not written.startswith('"') and _stays_plain(value):
+            return value
+    if format == "toml":
+        if is_key and written[:1] not in ("'", '"') and _BARE_KEY.fullmatch(value):
+            return value
+        if written.startswith("'") and "'" not in value and is_printable:
+            return f"'{value}'"
+    # Double quotes, in a form that JSON, YAML and TOML all read alike.
+    quoted = json.dumps(value, ensure_ascii=False)
+    return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match.group()):04x}", quoted)
 
 
 def _stays_plain(value: str) -> bool:
@@ -53,25 +50,3 @@ def _stays_plain(value: str) -> bool:
         and resolve_plain(value) == value
         and value.lower() not in _WORDS_OF_1_1
     )
-
-
-def _toml(value: str, written: str, is_key: bool) -> str:
-    if is_key and written[:1] not in ("'", '"') and _BARE_KEY.fullmatch(value):
-        return value
-    if written.startswith("'") and "'" not in value and not _UNPRINTABLE.search(value):
-        return f"'{value}'"
-    return _double_quoted(value)
-
-
-def _double_quoted(value: str) -> str:
-    """A form that JSON, YAML and TOML all read alike."""
-    quoted = json.dumps(value, ensure_ascii=False)
-    return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match.group()):04x}", quoted)
-
-
-_STYLES: dict[str, Callable[[str, str, bool], str]] = {
-    "json": _json,
-    "yaml": _yaml,
-    "toml": _toml,
-    "text": _text,
-}

@@ -64,6 +64,7 @@ class _Comparison:
 
     def differences(self, before: Any, after: Any, path: Path, names: Names) -> Iterator[Change]:
         if isinstance(before, dict) and isinstance(after, dict):
+            # Sorted, because the order of keys means nothing.
             for key in sorted({*before, *after}):
                 here = (*path, key)
                 if key not in after:
@@ -96,6 +97,7 @@ class _Comparison:
                 yield from self.whole("added", after[number], here, inner)
             else:
                 yield from self.differences(before[old[name]], after[number], here, inner)
+        # Entries that both lists have, in another order.
         if [name for name in old if name in new] != [name for name in new if name in old]:
             yield Change("reordered", path, [*old], [*new], names)
 
@@ -103,6 +105,7 @@ class _Comparison:
         self, before: list[Any], after: list[Any], path: Path, names: Names
     ) -> Iterator[Change]:
         """Entries without names: match equal ones in order, compare what is between them."""
+        # `autojunk` would ignore frequent entries of long lists.
         matcher = SequenceMatcher(
             None, [*map(_canonical, before)], [*map(_canonical, after)], autojunk=False
         )
@@ -131,6 +134,7 @@ class _Comparison:
             yield Change(how, path, None if is_new else value, value if is_new else None, names)
 
     def sensitive(self, path: Path) -> Sensitive | None:
+        # The patterns expect a NUL behind each step; a dot could be part of a key.
         written = "".join(f"{step}\0" for step in path)
         return next((each for pattern, each in self.patterns if pattern.fullmatch(written)), None)
 
@@ -184,6 +188,7 @@ def _ways(entries: Sequence[Any]) -> Iterator[tuple[str, ...]]:
     if not all(isinstance(each, dict) for each in entries):
         return
     yield from ((name,) for name in _IDENTITIES)
+    # As in `{tool: {name: …}, response: …}`.
     shared = [key for key in entries[0] if all(isinstance(each.get(key), dict) for each in entries)]
     yield from ((key, name) for key in shared for name in _IDENTITIES)
 
@@ -227,6 +232,7 @@ def _widens(change: Change, each: Sensitive, below: int) -> bool:
         return _rank(change.after, change.how == "removed", each) > before
     if isinstance(each.default, tuple) and not below:
         return _widens_list(change, each)
+    # A change inside a list: an entry more or less, or another value, which may allow anything.
     if below or change.how == "changed":
         grown = _grown(change)
         return grown is None or grown is (each.widens == "more")

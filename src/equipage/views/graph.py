@@ -48,9 +48,11 @@ def graph_of(outcomes: Iterable[Outcome]) -> Graph:
         bad = {each.name for each in outcome.errors}
         for name in others:
             nodes.setdefault(name, Node(name, None, name not in bad))
+        # Set, not `setdefault`: a file that was loaded has a kind, even if others include it.
         nodes[root] = Node(root, outcome.kind.name, outcome.ok)
         for start, end, how, at in _includes(outcome):
             edges.setdefault((start, end, how), set()).add(at)
+        # A file may leave no value behind, if everything in it was overridden; it was still read.
         reached = {end for _, end, _ in edges}
         for name in others:
             if name not in reached:
@@ -70,6 +72,7 @@ def _includes(outcome: Outcome) -> Iterator[tuple[str, str, str, object]]:
         return
     start = outcome.tree.origins
     assert start.here is not None
+    # Depth first, without recursion: a configuration may be nested deeply.
     seen: set[tuple[int, tuple[int, ...], int]] = set()
     stack: list[tuple[Origins, tuple[Via, ...], Origin]] = [(start, (), start.here)]
     while stack:

@@ -42,6 +42,7 @@ def list_all(paths: Sequence[str], request: Request, *, kind: str | None = None)
     for found in settled((*load_all(paths, request, kind=kind), *_elsewhere(paths, request, kind))):
         layers = found.outcome.kind.layering.layers if found.outcome is not None else ()
         for row in _rows(found, request):
+            # Equal rows are one: a file may be reached through several paths.
             heights[row] = layers.index(row.layer) if row.layer in layers else -1
     return sorted(_shadowed(heights), key=lambda row: row.file)
 

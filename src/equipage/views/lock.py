@@ -67,6 +67,7 @@ def lock_of(outcome: Outcome, loaded: Loaded[object], file: str) -> Lock:
         kind=loaded.kind,
         file=_relative(file, root),
         digest=loaded.digest,
+        # Sorted, so that the order of loading does not show.
         sources=tuple(sorted(sources, key=lambda each: each.path)),
         environment=tuple(sorted(loaded.variables)),
     )

@@ -124,6 +124,7 @@ def _obstacles(
     if not has_header(document) and not target.header_optional:
         yield "the file has no header"
         return
+    # A field that is only recommended (`warning`) prevents nothing.
     for field in target.fields:
         if field.required == "error" and not value.get(field.name):
             yield f"`{field.name}` is missing"

@@ -38,6 +38,7 @@ def schema_for(kind: Kind) -> Schema:
     root = writer.schema(type_info(kind.model))
     schema: Schema = {"title": kind.title, **root, "$defs": writer.definitions}
     if kind.reading.uses_environment:
+        # For any value, but not for the whole file.
         schema = accept(schema, "variable", VARIABLE, at_root=False)
     whole = kind.presentation.schema(schema) if kind.presentation.schema is not None else schema
     return {"$schema": DIALECT, **whole}
@@ -98,6 +99,7 @@ class _Writer:
     def _definition(self, kind: types.StructType) -> str:
         if kind.cls not in self.names:
             name = kind.cls.__name__
+            # Classes of different modules may share a name.
             while name in self.definitions:
                 name += "_"
             self.names[kind.cls] = name
@@ -129,6 +131,7 @@ class _Writer:
         refused = kind.cls in self.shape.closed or self.shape.unknown == "error"
         if not refused or not kind.forbid_unknown_fields:
             return {}
+        # Some prefixes, such as `x-`, are free for all; a variable may become any key.
         exempt = [f"^{re.escape(prefix)}" for prefix in self.shape.exempt]
         patterns = [*exempt, *([VARIABLE["pattern"]] if self.variables else [])]
         allowed = {"patternProperties": dict.fromkeys(patterns, True)} if patterns else {}

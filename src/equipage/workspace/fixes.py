@@ -200,7 +200,7 @@ def _units(fixes: Iterable[Fix]) -> tuple[tuple[Fix, ...], ...]:
     units: dict[object, list[Fix]] = {}
     for fix in fixes:
         mend = next(
-            (edit.effect for edit in fix.edits if edit.effect and edit.effect.kind == "mend"), None
+            (edit.effect for edit in fix.edits if edit.effect and edit.effect.kind == "correct"), None
         )
         units.setdefault(id(fix) if mend is None else mend.window, []).append(fix)
     return tuple(map(tuple, units.values()))
@@ -248,7 +248,7 @@ def _holds(
     growth = sum(
         _growth(edit) for edit in edits if low <= edit.span.start and edit.span.end <= high
     )
-    mend = next((each for each in effects if each.kind == "mend"), None)
+    mend = next((each for each in effects if each.kind == "correct"), None)
     try:
         old = _value(before[low:high], reading) if mend is None else json.loads(str(mend.value))
         new = _value(after[low + shift : high + shift + growth], reading)
@@ -300,7 +300,7 @@ class _Impossible(Exception):
 def _claimed(value: Any, effects: Sequence[Effect]) -> Any:
     """The value with the effects, in one walk."""
     return _with_effects(
-        value, [(each.path, each) for each in effects if each.kind not in ("nothing", "mend")]
+        value, [(each.path, each) for each in effects if each.kind not in ("nothing", "correct")]
     )
 
 

@@ -31,7 +31,7 @@ from equipage.workspace.project import KIND as SETTINGS_KIND
 
 #: The kind of the files that hold settings, as reports name it.
 SETTINGS = SETTINGS_KIND.name
-NO_LAYERS = "--config is laid over the layers of settings, and there are none here"
+NO_LAYERS = "--config applies to layered settings, and there are none here"
 #: Fewer candidates than this are checked before other processes would have started.
 WORTH_IT = 256
 

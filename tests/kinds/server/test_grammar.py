@@ -6,10 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equipage.kinds.server.rules_phases import BASES, Event, parse_duration, parse_event
-from equipage.kinds.server.rules_responses import (
+from equipage.kinds.server.grammar import (
+    EVENTS,
     FUNCTIONS,
+    Event,
     glob_problem,
+    parse_duration,
+    parse_event,
     regex_problem,
     template_problems,
 )
@@ -85,7 +88,7 @@ def test_any_text_is_a_duration_or_not(written: str) -> None:
 
 
 @pytest.mark.requirement("F-007")
-@pytest.mark.parametrize("base", BASES)
+@pytest.mark.parametrize("base", EVENTS)
 def test_every_base_is_an_event(base: str) -> None:
     assert parse_event(base) == Event(base)
     assert parse_event(base).is_known
@@ -111,7 +114,7 @@ def test_events(written: str, known: bool, well_qualified: bool) -> None:
 
 
 @given(
-    st.sampled_from([base for base, qualified in BASES.items() if qualified]), st.text(min_size=1)
+    st.sampled_from([base for base, qualified in EVENTS.items() if qualified]), st.text(min_size=1)
 )
 def test_whatever_stands_behind_the_first_colon_is_the_qualifier(base: str, qualifier: str) -> None:
     assert parse_event(f"{base}:{qualifier}") == Event(base, qualifier)

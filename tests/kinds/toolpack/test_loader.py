@@ -187,7 +187,7 @@ def test_before_and_after_an_empty_folder_there_is_nothing(tmp_path: Path) -> No
     assert loader.load_dir(str(tmp_path / "packs")) is None
     assert loader.list() == []
     assert [each.message for each in loader.warnings] == [
-        f"no toolpacks in {tmp_path}/packs: nothing there is named `*.tool.yaml`"
+        f"no toolpacks in {tmp_path}/packs: no file there is named `*.tool.yaml`"
     ]
 
 

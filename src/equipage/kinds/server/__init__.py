@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from equipage.core import codes as core_codes
-from equipage.core.path import Path
 from equipage.directives import codes as directive_codes
 from equipage.directives.file import File
 from equipage.directives.generate import Generate
@@ -14,14 +13,15 @@ from equipage.directives.include import OVERRIDE, Include
 from equipage.kinds.server import compose as composing
 from equipage.kinds.server.codes import CODES
 from equipage.kinds.server.compose import fold
-from equipage.kinds.server.items import SORTS
+from equipage.kinds.server.items import SORTS, base_items
 from equipage.kinds.server.limits import limits_of
 from equipage.kinds.server.model import ServerFile
-from equipage.kinds.server.normalise import DELIVERY_PARAMETERS, normalise
+from equipage.kinds.server.normalise import DELIVERY_PARAMETERS, SPELLINGS, normalise
 from equipage.kinds.server.rules import RULES
 from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive
 from equipage.loading.model import Shape
 from equipage.loading.schema import accept
+from equipage.loading.tree import mapping
 from equipage.schemas.codes import CODES as SCHEMA_CODES
 
 # --- example -----------------------------------------------------------------------------------
@@ -61,29 +61,17 @@ behavior:
 # --- presenting --------------------------------------------------------------------------------
 # What the commands show of a server: its items, and the changes that matter.
 
-#: list of items → where an item's own part stands, and what names it
-_PARTS = (
-    ("tools", "tool", "name"),
-    ("resources", "resource", "uri"),
-    ("prompts", "prompt", "name"),
-)
-
 
 def listing(plain: Any, file: str) -> Iterator[Item]:
     """The server itself, then its tools, resources and prompts."""
     server = plain.get("server", {})
     yield Item("server", str(server.get("name", file)), server.get("description"))
-    for path in ((), ("baseline",)):
-        state = plain.get("baseline", {}) if path else plain
-        for group, part, key in _PARTS:
-            for number, each in enumerate(state.get(group) or ()):
-                yield from _item(each, part, key, (*path, group, number))
-
-
-def _item(each: Any, part: str, key: str, path: Path) -> Iterator[Item]:
-    own = each.get(part) if isinstance(each, dict) else None
-    if isinstance(own, dict):
-        yield Item(part, str(own.get(key, "?")), own.get("description"), path)
+    for sort in SORTS:
+        for path, item in base_items(plain, sort):
+            own = mapping(item).get(sort.name)
+            if isinstance(own, dict):
+                name = str(own.get(sort.identity, "?"))
+                yield Item(sort.name, name, own.get("description"), path)
 
 
 SENSITIVE = (
@@ -103,16 +91,6 @@ SENSITIVE = (
 Schema = dict[str, Any]
 
 _PATH: Schema = {"type": "string", "minLength": 1}
-#: Other spellings of a key, by definition.
-_SPELLINGS = {
-    "Server": ("state_scope", "stateScope"),
-    "ListCapability": ("listChanged", "list_changed"),
-    "ResourceCapability": ("listChanged", "list_changed"),
-    "ToolResponse": ("onExhausted", "on_exhausted"),
-    "ResourceResponse": ("onExhausted", "on_exhausted"),
-    "PromptResponse": ("onExhausted", "on_exhausted"),
-    "MatchBranch": ("on_exhausted", "onExhausted"),
-}
 #: Where text, or a payload, may stand for a whole content.
 _CONTENTS = ("Message.content", "MatchBranch.content", "SequenceEntry.content")
 
@@ -121,7 +99,7 @@ def author_schema(schema: Schema) -> Schema:
     """The schema of the model with everything else an author may write."""
     _add_to_definitions(schema["$defs"])
     schema = accept(
-        schema, "DeliveryName", {"enum": ["normal", *DELIVERY_PARAMETERS]}, at=["Behavior.delivery"]
+        schema, "DeliveryName", {"enum": [*DELIVERY_PARAMETERS]}, at=["Behavior.delivery"]
     )
     schema = accept(schema, "Text", {"type": "string"}, at=_CONTENTS)
     schema = accept(schema, "Generated", at=_CONTENTS)
@@ -137,9 +115,10 @@ def author_schema(schema: Schema) -> Schema:
 
 def _add_to_definitions(definitions: dict[str, Schema]) -> None:
     """Further keys: other spellings, parameters beside a `delivery` that is only a name, sources of a content."""
-    for owner, (name, other) in _SPELLINGS.items():
-        properties = definitions[owner]["properties"]
-        properties[other] = properties[name]
+    for other, name, _, owners in SPELLINGS:
+        for owner in owners:
+            properties = definitions[owner]["properties"]
+            properties[other] = properties[name]
     definitions["Behavior"]["properties"] |= {
         name: {} for names in DELIVERY_PARAMETERS.values() for name in names
     }

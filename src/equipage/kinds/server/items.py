@@ -1,35 +1,110 @@
-"""Where things stand in a configuration as it is written.
+"""Where the parts of a configuration are written.
 
-Everything here takes plain values that may be pruned, holed or plain wrong, and skips what is not what it should
-be: its type is reported elsewhere.
+Rules and normalisations ask for `triggers(config)` or `handlers(config)` and get places: each a
+path and the plain value there. A value may be pruned, hold holes or have a wrong type. Every step
+skips what is not the mapping or list it should be, because the model reports that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Any
 
 import msgspec
 
+from equipage.core.diagnostics import Fact
 from equipage.core.path import Path
-from equipage.loading.tree import mapping
+from equipage.core.text import expression
+from equipage.kinds.server.model_responses import MatchBranch
+from equipage.loading.kind import Rule
+from equipage.loading.session import Session
+from equipage.loading.tree import get, mapping
+
+#: A path and the value there.
+Place = tuple[Path, Any]
+
+# Patterns: the names of keys, `[]` for each entry of a list, `{}` for each entry of a mapping.
+
+_STEPS = expression(r"\w+|\[\]|\{\}")
+
+
+def below(places: Iterable[Place], *patterns: str) -> list[Place]:
+    """The places that patterns such as `phases[].replace_tools{}` lead to from each of `places`."""
+    start = list(places)
+    return [found for pattern in patterns for found in _follow(start, _steps(pattern))]
+
+
+@cache
+def _steps(pattern: str) -> tuple[str, ...]:
+    return tuple(_STEPS.findall(pattern))
+
+
+def _follow(places: list[Place], steps: Iterable[str]) -> list[Place]:
+    for step in steps:
+        if step == "[]":
+            places = [
+                ((*path, number), each)
+                for path, value in places
+                if isinstance(value, list)
+                for number, each in enumerate(value)
+            ]
+        elif step == "{}":
+            places = [
+                ((*path, key), each)
+                for path, value in places
+                for key, each in mapping(value).items()
+            ]
+        else:
+            places = [
+                ((*path, step), value[step])
+                for path, value in places
+                if isinstance(value, dict) and step in value
+            ]
+    return places
+
+
+def at(config: Any, *patterns: str) -> list[Place]:
+    """The places that patterns lead to from the root of a configuration."""
+    return below([((), config)], *patterns)
+
+
+def mappings(places: Iterable[Place]) -> list[Place]:
+    """The places that hold a mapping."""
+    return [place for place in places if isinstance(place[1], dict)]
+
+
+def for_each(
+    where: Callable[[Any], Iterable[Place]], *checks: Callable[[Path, Any], Iterable[Fact]]
+) -> Rule:
+    """A rule that applies checks to every place that `where` finds in a configuration."""
+
+    def rule(config: Any, _session: Session) -> Iterator[Fact]:
+        for path, value in where(config):
+            for check in checks:
+                yield from check(path, value)
+
+    return rule
+
+
+# Items: tools, resources and prompts.
 
 
 class Sort(msgspec.Struct, frozen=True):
-    """A sort of item: how it is called, and which field of its definition tells one from another."""
+    """A sort of item."""
 
-    name: str
-    plural: str
-    identity: str
-
-    def identify(self, item: Any) -> str | None:
-        """What tells this item from others; None if it does not say."""
-        found = mapping(mapping(item).get(self.name)).get(self.identity)
-        return found if isinstance(found, str) else None
+    name: str  #: what it is called, and the key of its definition
+    plural: str  #: the key of a list of such items
+    identity: str  #: the field of the definition by which clients find the item
 
     @property
     def identity_path(self) -> Path:
         return (self.name, self.identity)
+
+    def identify(self, item: Any) -> str | None:
+        """The name or URI of an item; None if it has none."""
+        found = get(item, self.identity_path)
+        return found if isinstance(found, str) else None
 
 
 TOOL = Sort("tool", "tools", "name")
@@ -37,21 +112,101 @@ RESOURCE = Sort("resource", "resources", "uri")
 PROMPT = Sort("prompt", "prompts", "name")
 SORTS = (TOOL, RESOURCE, PROMPT)
 
-Place = tuple[Path, Any]
 
-#: What the object of a `default` may hold.
-BRANCH_KEYS = (
-    "content",
-    "sequence",
-    "on_exhausted",
-    "onExhausted",
-    "handler",
-    "messages",
-    "contents",
-)
+def base_items(config: Any, sort: Sort) -> list[Place]:
+    """The items that the server offers before any phase, in either form of a configuration."""
+    return at(config, f"{sort.plural}[]", f"baseline.{sort.plural}[]")
 
-# The ways to data that is the author's own, any JSON value. Keys are steps; `_ANY` is an index, or a name the
-# author chose, which may well be that of a key.
+
+def added_items(config: Any, sort: Sort) -> list[Place]:
+    return at(config, f"phases[].add_{sort.plural}[]")
+
+
+def replacing_items(config: Any, sort: Sort) -> list[Place]:
+    return at(config, f"phases[].replace_{sort.plural}{{}}")
+
+
+def items(config: Any, *sorts: Sort) -> Iterator[Place]:
+    """Every item of some sorts, by default of all."""
+    for sort in sorts or SORTS:
+        yield from base_items(config, sort)
+        yield from added_items(config, sort)
+        yield from replacing_items(config, sort)
+
+
+def implicit_includes(config: Any) -> Iterator[Path]:
+    """Where a phase has text in place of an item: the path of a file to include."""
+    for sort in SORTS:
+        for path, item in (*added_items(config, sort), *replacing_items(config, sort)):
+            if isinstance(item, str):
+                yield path
+
+
+# Responses, and everything in them that can answer.
+
+
+def responses(config: Any, *sorts: Sort) -> list[Place]:
+    return mappings(below(items(config, *sorts), "response"))
+
+
+def branches(config: Any) -> list[Place]:
+    return below(responses(config), "match[]")
+
+
+def choosers(config: Any) -> list[Place]:
+    """Responses and their branches: what can hold a sequence or a handler."""
+    found = responses(config)
+    return [*found, *below(found, "match[]")]
+
+
+def alternatives(places: Iterable[Place]) -> list[Place]:
+    """What can answer in place of a response: its branches, and the entries of all sequences."""
+    return below(places, "sequence[]", "match[]", "match[].sequence[]")
+
+
+def answers(config: Any) -> list[Place]:
+    found = responses(config)
+    return [*found, *alternatives(found)]
+
+
+def handlers(config: Any) -> list[Place]:
+    return mappings(below(choosers(config), "handler"))
+
+
+# Phases, behaviour and capabilities.
+
+
+def phases(config: Any) -> list[Place]:
+    return at(config, "phases[]")
+
+
+def triggers(config: Any) -> list[Place]:
+    return mappings(at(config, "phases[].advance"))
+
+
+def behaviors(config: Any) -> list[Place]:
+    """The behaviour of the root, of the baseline, of each phase and of each item."""
+    holders = [*at(config, "baseline", "phases[]"), *items(config)]
+    return mappings([*at(config, "behavior"), *below(holders, "behavior")])
+
+
+def side_effects(config: Any) -> list[Place]:
+    return below(behaviors(config), "side_effects[]")
+
+
+def capabilities(config: Any) -> list[Place]:
+    return at(
+        config, "server.capabilities", "baseline.capabilities", "phases[].replace_capabilities"
+    )
+
+
+# Free data: the author's own, which may be any JSON value.
+
+#: The keys of a branch that may also be written in the mapping of its `default`.
+BRANCH_KEYS = frozenset({*MatchBranch.__struct_fields__, "onExhausted"} - {"when", "default"})
+
+# The ways to free data: keys are steps, and `_ANY` is an index or a name that the author chose.
+# A literal key comes before `_ANY`, since the author may choose that very name.
 _ANY = None
 _FREE: dict[Any, Any] = {}
 _DEFAULT: dict[Any, Any] = {**dict.fromkeys(BRANCH_KEYS), _ANY: _FREE}
@@ -62,173 +217,20 @@ _ITEM = {
     "behavior": _BEHAVIOR,
 }
 _BASE = {**{sort.plural: {_ANY: _ITEM} for sort in SORTS}, "behavior": _BEHAVIOR}
+_ACTION = {"send_notification": {"params": _FREE}, "send_request": {"params": _FREE, "id": _FREE}}
 _PHASE = {
     **{f"{change}_{sort.plural}": {_ANY: _ITEM} for change in ("add", "replace") for sort in SORTS},
-    "on_enter": {
-        _ANY: {
-            "send_notification": {"params": _FREE},
-            "send_request": {"params": _FREE, "id": _FREE},
-        }
-    },
+    "on_enter": {_ANY: _ACTION},
     "behavior": _BEHAVIOR,
 }
 _ROOT: dict[Any, Any] = {**_BASE, "baseline": _BASE, "phases": {_ANY: _PHASE}}
 
 
 def is_free(path: Path) -> bool:
-    """Whether data at `path` of a configuration is the author's own: any JSON value may stand there."""
+    """Whether any JSON value is allowed at `path` of a configuration."""
     node: Any = _ROOT
     for step in path:
         node = node.get(step, node.get(_ANY))
         if node is None or node is _FREE:
             break
     return node is _FREE or node is _DEFAULT
-
-
-def listing(value: Any) -> list[Any]:
-    """The value if it is a list, else an empty one."""
-    return value if isinstance(value, list) else []
-
-
-def entries(value: Any, path: Path, key: str) -> Iterator[Place]:
-    """The entries of the list under `key`."""
-    for number, each in enumerate(listing(mapping(value).get(key))):
-        yield (*path, key, number), each
-
-
-def bases(config: Any) -> Iterator[Place]:
-    """The mappings that hold lists of items: the root and the baseline."""
-    yield (), config
-    yield ("baseline",), mapping(config).get("baseline")
-
-
-def phases(config: Any) -> Iterator[Place]:
-    return entries(config, (), "phases")
-
-
-def base_items(config: Any, sort: Sort) -> Iterator[Place]:
-    """The items that are there before any phase."""
-    for path, base in bases(config):
-        yield from entries(base, path, sort.plural)
-
-
-def added_items(config: Any, sort: Sort) -> Iterator[Place]:
-    for path, phase in phases(config):
-        yield from entries(phase, path, f"add_{sort.plural}")
-
-
-def replacing_items(config: Any, sort: Sort) -> Iterator[Place]:
-    for path, phase in phases(config):
-        key = f"replace_{sort.plural}"
-        for name, item in mapping(mapping(phase).get(key)).items():
-            yield (*path, key, name), item
-
-
-def items(config: Any, sort: Sort) -> Iterator[Place]:
-    """Every item of a sort, wherever it stands."""
-    yield from base_items(config, sort)
-    yield from added_items(config, sort)
-    yield from replacing_items(config, sort)
-
-
-def all_items(config: Any) -> Iterator[Place]:
-    for sort in SORTS:
-        yield from items(config, sort)
-
-
-def responses(config: Any, sort: Sort) -> Iterator[Place]:
-    """The response of every item that has one."""
-    for item in items(config, sort):
-        yield from _under(item, "response")
-
-
-def all_responses(config: Any) -> Iterator[Place]:
-    for sort in SORTS:
-        yield from responses(config, sort)
-
-
-def branches(response: Place) -> Iterator[Place]:
-    return entries(response[1], response[0], "match")
-
-
-def answers(response: Place) -> Iterator[Place]:
-    """A response and everything in it that can answer in its place: branches, and entries of sequences."""
-    path, value = response
-    yield path, value
-    yield from entries(value, path, "sequence")
-    for branch_path, branch in branches(response):
-        yield branch_path, branch
-        yield from entries(branch, branch_path, "sequence")
-
-
-def choosers(response: Place) -> Iterator[Place]:
-    """A response and its branches: whatever can hold a sequence or a handler."""
-    yield response
-    yield from branches(response)
-
-
-def behaviors(config: Any) -> Iterator[Place]:
-    """Every behaviour: of the root, the baseline, the phases and the items."""
-    for holder in (*bases(config), *phases(config), *all_items(config)):
-        yield from _under(holder, "behavior")
-
-
-def side_effects(config: Any) -> Iterator[Place]:
-    for path, behavior in behaviors(config):
-        yield from entries(behavior, path, "side_effects")
-
-
-def capabilities(config: Any) -> Iterator[Place]:
-    """Every mapping of capabilities."""
-    for name in ("server", "baseline"):
-        yield from _under(((name,), mapping(config).get(name)), "capabilities")
-    for phase in phases(config):
-        yield from _under(phase, "replace_capabilities")
-
-
-def _under(place: Place, key: str) -> Iterator[Place]:
-    """The mapping under a key, if there is one."""
-    path, value = place
-    found = mapping(value).get(key)
-    if isinstance(found, dict):
-        yield (*path, key), found
-
-
-def triggers(config: Any) -> Iterator[Place]:
-    for phase in phases(config):
-        yield from _under(phase, "advance")
-
-
-def implicit_includes(config: Any) -> Iterator[Path]:
-    """Path strings where a phase may have an item: they are includes, too."""
-    for sort in SORTS:
-        for path, item in (*added_items(config, sort), *replacing_items(config, sort)):
-            if isinstance(item, str):
-                yield path
-
-
-def content_items(answer: Place) -> Iterator[Place]:
-    """The content items of an answer, those of its messages included."""
-    path, value = answer
-    yield from entries(value, path, "content")
-    for message_path, message in entries(value, path, "messages"):
-        yield (*message_path, "content"), mapping(message).get("content")
-
-
-def handlers(config: Any) -> Iterator[Place]:
-    for response in all_responses(config):
-        for chooser in choosers(response):
-            yield from _under(chooser, "handler")
-
-
-def run_time_paths(config: Any) -> Iterator[tuple[Path, str]]:
-    """Paths that a running server uses, as far as no template decides them."""
-    places = [
-        ((*path, "working_dir"), handler.get("working_dir")) for path, handler in handlers(config)
-    ]
-    output = mapping(mapping(config).get("logging")).get("output")
-    if output not in ("stderr", "stdout"):
-        places.append((("logging", "output"), output))
-    for path, written in places:
-        if isinstance(written, str) and written and "${" not in written:
-            yield path, written

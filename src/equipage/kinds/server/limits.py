@@ -1,39 +1,41 @@
-"""How large a configuration may be. Limits come from the environment of whoever loads, up to a hard cap."""
+"""How large a configuration may be.
+
+The environment of the caller can change most limits, up to a hard cap.
+"""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import msgspec
 
 from equipage.core.diagnostics import Fact
-from equipage.core.path import Path
-from equipage.generators import GeneratorLimits, format_size, parse_size
+from equipage.generators import GeneratorLimits, format_size
+from equipage.generators.parameters import read_limit
 from equipage.kinds.server import codes
-from equipage.kinds.server.items import SORTS, Sort, added_items, base_items, listing
-from equipage.kinds.server.model import LARGEST
+from equipage.kinds.server.items import SORTS, added_items, base_items, phases
 from equipage.loading.kind import Limits
 from equipage.loading.session import Session
-from equipage.loading.tree import mapping
+from equipage.loading.tree import get
 
 MEBIBYTE = 1024 * 1024
-#: The most a `$file` may hold; no variable changes it.
+#: The most bytes that a `$file` may bring; no variable changes it.
 MAX_DATA_BYTES = 10 * MEBIBYTE
 #: How deep a configuration may nest once everything is included.
 MAX_DEPTH = 64
 
 
 class Limit(msgspec.Struct, frozen=True):
-    """One limit: its variable, the value without it, and the most it can be set to."""
+    """One limit that the environment can change."""
 
-    variable: str
-    default: int
-    cap: int
-    in_bytes: bool = False
+    variable: str  #: the environment variable that sets it
+    default: int  #: what holds without the variable
+    cap: int  #: the most that the variable can set
+    in_bytes: bool = False  #: whether the variable may have a unit, as in `20mb`
 
 
+#: By the name of the field of `ServerLimits`.
 LIMITS: Mapping[str, Limit] = {
     "max_phases": Limit("THOUGHTJACK_MAX_PHASES", 100, 10_000),
     "max_tools": Limit("THOUGHTJACK_MAX_TOOLS", 1_000, 100_000),
@@ -49,76 +51,51 @@ LIMITS: Mapping[str, Limit] = {
 class ServerLimits(Limits, frozen=True):
     """The limits of one load."""
 
-    max_phases: int = LIMITS["max_phases"].default
-    max_tools: int = LIMITS["max_tools"].default
-    max_resources: int = LIMITS["max_resources"].default
-    max_prompts: int = LIMITS["max_prompts"].default
-    max_include_depth: int = LIMITS["max_include_depth"].default
-    generators: GeneratorLimits = GeneratorLimits()
+    max_phases: int = LIMITS["max_phases"].default  #: the most phases
+    max_tools: int = LIMITS["max_tools"].default  #: the most tools, those of all phases included
+    max_resources: int = LIMITS["max_resources"].default  #: the most resources, likewise
+    max_prompts: int = LIMITS["max_prompts"].default  #: the most prompts, likewise
+    max_include_depth: int = LIMITS["max_include_depth"].default  #: how deep includes may nest
+    generators: GeneratorLimits = GeneratorLimits()  #: how large payloads may become
 
 
 def limits_of(env: Mapping[str, str]) -> tuple[ServerLimits, list[Fact]]:
     """The limits that `env` sets, and a warning for each variable that cannot be read.
 
-    A warning names the variable and not its value: the environment may hold anything.
+    A warning names the variable but not its value: the environment may hold secrets.
     """
     facts: list[Fact] = []
     values: dict[str, int] = {}
     for name, limit in LIMITS.items():
         if limit.variable not in env:
             continue
-        number = _read(env[limit.variable], in_bytes=limit.in_bytes)
-        if number is None:
-            default = format_size(limit.default) if limit.in_bytes else str(limit.default)
-            said: dict[str, object] = {"variable": limit.variable, "default": default}
-            facts.append(Fact(codes.LIMIT_UNREADABLE, values=said, part="nowhere"))
-        else:
+        number = read_limit(env[limit.variable], in_bytes=limit.in_bytes)
+        if number is not None:
             values[name] = min(number, limit.cap)
+            continue
+        default = format_size(limit.default) if limit.in_bytes else str(limit.default)
+        facts.append(
+            codes.LIMIT_UNREADABLE.at(part="nowhere", variable=limit.variable, default=default)
+        )
     generators, found = GeneratorLimits.from_environment(env)
     facts += [msgspec.structs.replace(each, part="nowhere") for each in found]
     variable = LIMITS["max_file_bytes"].variable
     return ServerLimits(**values, file_bytes_variable=variable, generators=generators), facts
 
 
-def _read(written: str, *, in_bytes: bool) -> int | None:
-    """A non-negative number, perhaps with a `+`, or a size with a unit; None if it is neither or too large."""
-    if re.fullmatch(r"\+?[0-9]{1,20}", written):
-        number = int(written)
-    else:
-        size = parse_size(written) if in_bytes else None
-        if size is None:
-            return None
-        number = size
-    return number if number <= LARGEST else None
-
-
-# --- limits ------------------------------------------------------------------------------------
-# How many phases and items there may be.
-
-
 def counts_are_bounded(config: Any, session: Session) -> Iterator[Fact]:
-    counts: dict[str, tuple[int, Path]] = {
-        "phases": (len(listing(mapping(config).get("phases"))), ("phases",))
-    }
+    """There are not more phases and items than the limits of the load allow."""
+    counts = {"phases": len(phases(config))}
     for sort in SORTS:
-        count = sum(1 for _ in base_items(config, sort)) + sum(1 for _ in added_items(config, sort))
-        counts[sort.plural] = count, _place(config, sort)
-    for entity, (count, path) in counts.items():
-        limit = getattr(session.limits, f"max_{entity}")
-        if count > limit:
-            known = LIMITS[f"max_{entity}"]
-            variable = known.variable if count <= known.cap else None
-            yield codes.LIMIT_EXCEEDED.at(
-                path, entity=entity, count=count, limit=limit, variable=variable
-            )
-
-
-def _place(config: Any, sort: Sort) -> Path:
-    """The list that holds most of a sort, as far as one can be named."""
-    if mapping(config).get(sort.plural) is not None:
-        return (sort.plural,)
-    baseline = mapping(mapping(config).get("baseline"))
-    return ("baseline", sort.plural) if sort.plural in baseline else ("phases",)
-
-
-RULES = (counts_are_bounded,)
+        counts[sort.plural] = len(base_items(config, sort)) + len(added_items(config, sort))
+    for entity, count in counts.items():
+        limit, known = getattr(session.limits, f"max_{entity}"), LIMITS[f"max_{entity}"]
+        if count <= limit:
+            continue
+        # The finding is placed at the list that holds most of them, as far as there is one.
+        places = ((entity,), ("baseline", entity))
+        path = next((each for each in places if get(config, each) is not None), ("phases",))
+        variable = known.variable if count <= known.cap else None
+        yield codes.LIMIT_EXCEEDED.at(
+            path, entity=entity, count=count, limit=limit, variable=variable
+        )

@@ -1,128 +1,27 @@
 """The configuration of a server: what an author may write, and the one form a program gets.
 
-`ServerFile` is the author's: the simple form with `tools`, `resources` and `prompts` at the top, or the phased
-form with `baseline` and `phases`. `ServerConfig` is the program's: the simple form is a baseline without phases.
+An author writes a `ServerFile`: either the simple form, with `tools`, `resources` and `prompts` at
+the top, or the phased form, with `baseline` and `phases`. A program gets a `ServerConfig`, in which
+the simple form has become a baseline without phases.
 """
 
-from __future__ import annotations
+# Annotations are evaluated here, too; see model_responses.py.
 
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import msgspec
 
-from equipage.directives.generate import Generated
+from equipage.kinds.server.model_responses import (
+    Behavior,
+    Part,
+    PromptResponse,
+    ResourceResponse,
+    ToolResponse,
+    Unsigned,
+)
 
-# --- parts -------------------------------------------------------------------------------------
-# What every part of a server configuration has in common.
+# Metadata: what a scenario says about itself.
 
-#: Whole numbers are unsigned and have 64 bits; msgspec can state the lower bound only, a rule checks the upper.
-LARGEST = 2**64 - 1
-Unsigned = Annotated[int, msgspec.Meta(ge=0)]
-
-
-class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
-    """A closed, immutable part of a configuration."""
-
-
-# --- behavior ----------------------------------------------------------------------------------
-# How a server behaves beyond its answers: the way it delivers them, and what else it does.
-
-# Annotations are evaluated, not kept as text: msgspec would have to compile each of them when a model is first used.
-
-
-#: When a side effect happens.
-Moment = Literal["on_connect", "on_request", "on_subscribe", "on_unsubscribe", "continuous"]
-OneCharacter = Annotated[str, msgspec.Meta(min_length=1, max_length=1)]
-
-# --------------------------------------------------------------------------------------------------- delivery
-
-
-class Normal(Part, frozen=True, tag_field="type", tag="normal"):
-    """Answers are sent as they are."""
-
-
-class SlowLoris(Part, frozen=True, tag_field="type", tag="slow_loris"):
-    """Answers trickle, a few bytes at a time."""
-
-    byte_delay_ms: Unsigned = 100
-    chunk_size: Unsigned = 1
-
-
-class UnboundedLine(Part, frozen=True, tag_field="type", tag="unbounded_line"):
-    """Answers are padded and their line never ends."""
-
-    target_bytes: Unsigned = 0
-    padding_char: OneCharacter = "A"
-
-
-class NestedJson(Part, frozen=True, tag_field="type", tag="nested_json"):
-    """Answers are wrapped in nested objects."""
-
-    depth: Unsigned = 10_000
-    key: str = "a"
-
-
-class ResponseDelay(Part, frozen=True, tag_field="type", tag="response_delay"):
-    """Answers wait."""
-
-    delay_ms: Unsigned = 5_000
-
-
-Delivery = Normal | SlowLoris | UnboundedLine | NestedJson | ResponseDelay
-
-# ----------------------------------------------------------------------------------------------- side effects
-
-
-class NotificationFlood(Part, frozen=True, tag_field="type", tag="notification_flood"):
-    trigger: Moment = "on_request"
-    rate_per_sec: Unsigned = 1_000
-    duration_sec: Unsigned = 10
-    method: str = "notifications/message"
-    params: Any = None
-
-
-class BatchAmplify(Part, frozen=True, tag_field="type", tag="batch_amplify"):
-    SYNONYMS: ClassVar = {"count": "batch_size"}
-
-    trigger: Moment = "on_request"
-    batch_size: Unsigned = 10_000
-    method: str = "notifications/message"
-
-
-class PipeDeadlock(Part, frozen=True, tag_field="type", tag="pipe_deadlock"):
-    trigger: Moment = "on_request"
-    fill_bytes: Unsigned = 1_048_576
-
-
-class CloseConnection(Part, frozen=True, tag_field="type", tag="close_connection"):
-    trigger: Moment = "on_request"
-    graceful: bool = True
-    delay_ms: Unsigned = 0
-
-
-class DuplicateRequestIds(Part, frozen=True, tag_field="type", tag="duplicate_request_ids"):
-    trigger: Moment = "on_request"
-    count: Unsigned = 3
-    id: Any = 1
-    method: str = "tools/call"
-    params: Any = None
-
-
-SideEffect = NotificationFlood | BatchAmplify | PipeDeadlock | CloseConnection | DuplicateRequestIds
-
-
-class Behavior(Part, frozen=True):
-    delivery: Delivery | None = None  #: absent: normal
-    side_effects: tuple[SideEffect, ...] = ()
-
-
-# --- metadata ----------------------------------------------------------------------------------
-# What a scenario says about itself.
-
-# Annotations are evaluated, not kept as text: msgspec would have to compile each of them when a model is first used.
-
-
-Severity = Literal["low", "medium", "high", "critical"]
 Vector = Literal[
     "tool_injection",
     "resource_injection",
@@ -148,353 +47,246 @@ Primitive = Literal[
 
 
 class AttackSurface(Part, frozen=True):
-    vectors: tuple[Vector, ...]
-    primitives: tuple[Primitive, ...]
+    """Which parts of MCP a scenario attacks, and how."""
+
+    vectors: tuple[Vector, ...]  #: the ways in
+    primitives: tuple[Primitive, ...]  #: the techniques it uses
 
 
 class Entry(Part, frozen=True):
     """An entry of a public catalogue."""
 
-    id: str
-    name: str
+    id: str  #: its number in the catalogue
+    name: str  #: its title in the catalogue
 
 
 class Technique(Part, frozen=True):
-    id: str
-    name: str
-    sub_technique: str | None = None
+    """A technique of MITRE ATT&CK."""
+
+    id: str  #: its number, such as `T1557`
+    name: str  #: its title
+    sub_technique: str | None = None  #: the number of a sub-technique, such as `T1557.001`
 
 
 class MitreAttack(Part, frozen=True):
-    tactics: tuple[Entry, ...] = ()
-    techniques: tuple[Technique, ...] = ()
+    """Where a scenario belongs in MITRE ATT&CK."""
+
+    tactics: tuple[Entry, ...] = ()  #: the goals of the attack
+    techniques: tuple[Technique, ...] = ()  #: the ways to reach them
 
 
 class Reference(Part, frozen=True):
-    url: str
-    title: str
+    """Something to read about a scenario."""
+
+    url: str  #: where it is
+    title: str  #: what it is called
 
 
 class Metadata(Part, frozen=True):
-    id: str
-    name: str
-    description: str
-    severity: Severity
-    mcp_attack_surface: AttackSurface
-    author: str | None = None
-    created: str | None = None  #: YYYY-MM-DD
-    updated: str | None = None
-    mitre_attack: MitreAttack | None = None
-    owasp_mcp: tuple[Entry, ...] = ()
-    owasp_agentic: tuple[Entry, ...] = ()
-    tags: tuple[str, ...] = ()
-    detection_guidance: tuple[str, ...] = ()
-    references: tuple[Reference, ...] = ()
+    """What a scenario says about itself, for people and catalogues."""
+
+    id: str  #: its identifier in a catalogue
+    name: str  #: its title
+    description: str  #: what the scenario does
+    severity: Literal["low", "medium", "high", "critical"]  #: how bad the attack it shows is
+    mcp_attack_surface: AttackSurface  #: which parts of MCP it attacks
+    author: str | None = None  #: who wrote it
+    created: str | None = None  #: the date it was written, as YYYY-MM-DD
+    updated: str | None = None  #: the date of its last change, as YYYY-MM-DD
+    mitre_attack: MitreAttack | None = None  #: its tactics and techniques in MITRE ATT&CK
+    owasp_mcp: tuple[Entry, ...] = ()  #: its entries in OWASP's list for MCP
+    owasp_agentic: tuple[Entry, ...] = ()  #: its entries in OWASP's list for agents
+    tags: tuple[str, ...] = ()  #: words to find it by
+    detection_guidance: tuple[str, ...] = ()  #: how to notice such an attack
+    references: tuple[Reference, ...] = ()  #: where to read more
 
 
-# --- responses ---------------------------------------------------------------------------------
-# What a server answers: content, and the ways to choose it when a request comes.
-
-# Annotations are evaluated, not kept as text: msgspec would have to compile each of them when a model is first used.
-
-
-#: Text, or a payload that is made when it is sent.
-ContentValue = str | Generated
-#: What happens when a sequence has no further entry.
-Exhausted = Literal["cycle", "last", "error"]
-Role = Literal["user", "assistant"]
-
-DEFAULT_TIMEOUT_MS = 30_000
-
-# ---------------------------------------------------------------------------------------------------- content
-
-
-class TextContent(Part, frozen=True, tag_field="type", tag="text"):
-    text: ContentValue
-
-
-class ImageContent(
-    Part, frozen=True, tag_field="type", tag="image", rename={"mime_type": "mimeType"}
-):
-    mime_type: str
-    data: ContentValue | None = None
-
-
-class EmbeddedResource(Part, frozen=True, rename={"mime_type": "mimeType"}):
-    uri: str
-    mime_type: str | None = None
-    text: str | None = None
-    blob: str | None = None  #: base64
-
-
-class ResourceContent(Part, frozen=True, tag_field="type", tag="resource"):
-    resource: EmbeddedResource
-
-
-ContentItem = TextContent | ImageContent | ResourceContent
-
-
-class Message(Part, frozen=True):
-    """A message of a prompt. Text may be written in place of a content item."""
-
-    role: Role
-    content: ContentItem
-
-
-# --------------------------------------------------------------------------------------------- dynamic answers
-
-
-class Condition(Part, frozen=True):
-    """Operators on one field of a request; all that are given must hold."""
-
-    contains: str | None = None
-    prefix: str | None = None
-    suffix: str | None = None
-    regex: str | None = None
-    exists: bool | None = None
-    gt: int | float | None = None
-    lt: int | float | None = None
-    any_of: tuple[str, ...] | None = None
-
-
-class HttpHandler(Part, frozen=True, tag_field="type", tag="http"):
-    url: str
-    timeout_ms: Unsigned = DEFAULT_TIMEOUT_MS
-    headers: dict[str, str] = msgspec.field(default_factory=dict)
-
-
-class CommandHandler(Part, frozen=True, tag_field="type", tag="command"):
-    """A program that is started without a shell. A relative `working_dir` starts at the file that names it."""
-
-    cmd: tuple[str, ...]
-    timeout_ms: Unsigned = DEFAULT_TIMEOUT_MS
-    env: dict[str, str] = msgspec.field(default_factory=dict)
-    working_dir: str | None = None
-
-
-Handler = HttpHandler | CommandHandler
-
-
-class SequenceEntry(Part, frozen=True):
-    """One answer of a sequence."""
-
-    content: tuple[ContentItem, ...] | None = None
-    messages: tuple[Message, ...] | None = None
-    contents: tuple[EmbeddedResource, ...] | None = None
-
-
-class MatchBranch(Part, frozen=True):
-    """One branch of a `match`: taken `when` all conditions hold, or by `default`."""
-
-    #: field path → glob, `regex:` pattern, list of these, or operators
-    when: dict[str, str | tuple[str, ...] | Condition] | None = None
-    default: Any = msgspec.UNSET  #: that the key is there makes it the fallback, whatever its value
-    content: tuple[ContentItem, ...] | None = None
-    sequence: tuple[SequenceEntry, ...] | None = None
-    on_exhausted: Exhausted | None = None
-    handler: Handler | None = None
-    messages: tuple[Message, ...] | None = None
-    contents: tuple[EmbeddedResource, ...] | None = None
-
-    @property
-    def is_fallback(self) -> bool:
-        return self.when is None
-
-
-class ToolResponse(
-    Part, frozen=True, rename={"is_error": "isError", "on_exhausted": "onExhausted"}
-):
-    content: tuple[ContentItem, ...] = ()
-    is_error: bool | None = None
-    match: tuple[MatchBranch, ...] | None = None
-    sequence: tuple[SequenceEntry, ...] | None = None
-    on_exhausted: Exhausted | None = None
-    handler: Handler | None = None
-
-
-class ResourceResponse(Part, frozen=True, rename={"on_exhausted": "onExhausted"}):
-    content: ContentValue = ""
-    contents: tuple[EmbeddedResource, ...] | None = None
-    match: tuple[MatchBranch, ...] | None = None
-    sequence: tuple[SequenceEntry, ...] | None = None
-    on_exhausted: Exhausted | None = None
-    handler: Handler | None = None
-
-
-class PromptResponse(Part, frozen=True, rename={"on_exhausted": "onExhausted"}):
-    messages: tuple[Message, ...] = ()
-    description: str | None = None
-    match: tuple[MatchBranch, ...] | None = None
-    sequence: tuple[SequenceEntry, ...] | None = None
-    on_exhausted: Exhausted | None = None
-    handler: Handler | None = None
-
-
-# Annotations are evaluated, not kept as text: msgspec would have to compile each of them when a model is first used.
-
-
-StateScope = Literal["per_connection", "global"]
-UnknownMethods = Literal["ignore", "error", "drop"]
-LogLevel = Literal["debug", "info", "warn", "error"]
-OnTimeout = Literal["advance", "abort"]
-
-# ----------------------------------------------------------------------------------------------- capabilities
+# Capabilities: what the server announces when a client connects.
 
 
 class ListCapability(Part, frozen=True, rename={"list_changed": "listChanged"}):
-    list_changed: bool | None = None
+    """A list that the server announces."""
+
+    list_changed: bool | None = None  #: whether the server tells clients when the list changes
 
 
 class ResourceCapability(Part, frozen=True, rename={"list_changed": "listChanged"}):
-    subscribe: bool | None = None
-    list_changed: bool | None = None
+    """The resources that the server announces."""
+
+    subscribe: bool | None = None  #: whether clients can subscribe to a resource
+    list_changed: bool | None = None  #: whether the server tells clients when the list changes
 
 
 class Capabilities(Part, frozen=True):
-    tools: ListCapability | None = None
-    resources: ResourceCapability | None = None
-    prompts: ListCapability | None = None
-    logging: dict[str, Any] | None = None
+    """What the server announces when a client connects."""
+
+    tools: ListCapability | None = None  #: announces tools
+    resources: ResourceCapability | None = None  #: announces resources
+    prompts: ListCapability | None = None  #: announces prompts
+    logging: dict[str, Any] | None = None  #: announces log messages
 
 
-# ------------------------------------------------------------------------------------------------------ items
+# Items: tools, resources and prompts.
 
 
 class ToolDefinition(Part, frozen=True, rename={"input_schema": "inputSchema"}):
-    name: str
-    description: str
-    input_schema: Any  #: a JSON Schema
+    """A tool as clients see it."""
+
+    name: str  #: unique among the tools
+    description: str  #: shown to clients and models
+    input_schema: Any  #: a JSON Schema of the arguments
 
 
 class Tool(Part, frozen=True):
-    tool: ToolDefinition
-    response: ToolResponse
-    behavior: Behavior | None = None
+    """A tool."""
+
+    tool: ToolDefinition  #: the tool as clients see it
+    response: ToolResponse  #: what it answers
+    behavior: Behavior | None = None  #: how its answers are delivered
 
 
 class ResourceDefinition(Part, frozen=True, rename={"mime_type": "mimeType"}):
-    uri: str
-    name: str
-    description: str | None = None
-    mime_type: str | None = None
+    """A resource as clients see it."""
+
+    uri: str  #: unique among the resources; `*` in it makes a pattern
+    name: str  #: shown to clients
+    description: str | None = None  #: shown to clients
+    mime_type: str | None = None  #: the type of the content, such as `text/plain`
 
 
 class Resource(Part, frozen=True):
-    resource: ResourceDefinition
-    response: ResourceResponse | None = None
-    behavior: Behavior | None = None
+    """A resource."""
+
+    resource: ResourceDefinition  #: the resource as clients see it
+    response: ResourceResponse | None = None  #: what it answers; empty text if absent
+    behavior: Behavior | None = None  #: how its answers are delivered
 
 
 class PromptArgument(Part, frozen=True):
-    name: str
-    description: str | None = None
-    required: bool = False
+    """An argument of a prompt."""
+
+    name: str  #: templates refer to the argument by this name
+    description: str | None = None  #: shown to clients
+    required: bool = False  #: whether a client must give it
 
 
 class PromptDefinition(Part, frozen=True):
-    name: str
-    description: str | None = None
-    arguments: tuple[PromptArgument, ...] = ()
+    """A prompt as clients see it."""
+
+    name: str  #: unique among the prompts
+    description: str | None = None  #: shown to clients
+    arguments: tuple[PromptArgument, ...] = ()  #: what a client can fill in
 
 
 class Prompt(Part, frozen=True):
-    prompt: PromptDefinition
-    response: PromptResponse
-    behavior: Behavior | None = None
+    """A prompt."""
+
+    prompt: PromptDefinition  #: the prompt as clients see it
+    response: PromptResponse  #: the messages it answers
+    behavior: Behavior | None = None  #: how its answers are delivered
 
 
-# ----------------------------------------------------------------------------------------------------- phases
+# Phases.
 
 
 class Notification(Part, frozen=True):
-    method: str
-    params: Any = None
+    """A notification to the client."""
+
+    method: str  #: the method of the notification
+    params: Any = None  #: its parameters, any JSON value
 
 
 class ServerRequest(Part, frozen=True):
-    method: str
-    id: Any = None
-    params: Any = None
+    """A request to the client."""
+
+    method: str  #: the method of the request
+    id: Any = None  #: its id, any JSON value
+    params: Any = None  #: its parameters, any JSON value
 
 
 class EntryAction(Part, frozen=True):
-    """Something a phase does when it is entered: one of the three."""
+    """What a phase does when it begins: one of the three."""
 
-    send_notification: str | Notification | None = None
-    send_request: ServerRequest | None = None
-    log: str | None = None
+    send_notification: str | Notification | None = None  #: a method, alone or with parameters
+    send_request: ServerRequest | None = None  #: a request to the client
+    log: str | None = None  #: a line for the log
 
 
 class Trigger(Part, frozen=True):
     """What ends a phase: an event, some time, or whichever comes first."""
 
-    on: str | None = None  #: see `events`
-    count: Unsigned = 1
-    #: field path → value, or operators
+    on: str | None = None  #: an event, such as `tools/call`, or `tools/call:NAME` for one tool
+    count: Unsigned = 1  #: how often the event must happen
+    #: field path → the value that the event must have there, or operators
     match: dict[str, Any] = msgspec.field(default_factory=dict)
-    after: str | None = None  #: see `durations`
-    timeout: str | None = None
-    on_timeout: OnTimeout = "advance"
+    after: str | None = None  #: the time since the phase began, such as `30s` or `5m`
+    timeout: str | None = None  #: how long to wait for the event
+    on_timeout: Literal["advance", "abort"] = "advance"  #: what to do when that time is over
 
 
 class Phase(Part, frozen=True):
-    """A state of the server: the baseline with what this phase removes, replaces and adds."""
+    """A state of the server: the baseline, and what this phase removes, replaces and adds."""
 
-    name: str
-    advance: Trigger | None = None
-    on_enter: tuple[EntryAction, ...] = ()
+    name: str  #: unique among the phases
+    advance: Trigger | None = None  #: what ends the phase; the last phase needs none
+    on_enter: tuple[EntryAction, ...] = ()  #: what the server does when the phase begins
+    #: name of a tool → the tool in its place
     replace_tools: dict[str, Tool] = msgspec.field(default_factory=dict)
-    add_tools: tuple[Tool, ...] = ()
-    remove_tools: tuple[str, ...] = ()
+    add_tools: tuple[Tool, ...] = ()  #: further tools
+    remove_tools: tuple[str, ...] = ()  #: names of tools that disappear
+    #: URI of a resource → the resource in its place
     replace_resources: dict[str, Resource] = msgspec.field(default_factory=dict)
-    add_resources: tuple[Resource, ...] = ()
-    remove_resources: tuple[str, ...] = ()
+    add_resources: tuple[Resource, ...] = ()  #: further resources
+    remove_resources: tuple[str, ...] = ()  #: URIs of resources that disappear
+    #: name of a prompt → the prompt in its place
     replace_prompts: dict[str, Prompt] = msgspec.field(default_factory=dict)
-    add_prompts: tuple[Prompt, ...] = ()
-    remove_prompts: tuple[str, ...] = ()
-    replace_capabilities: Capabilities | None = None
-    behavior: Behavior | None = None
+    add_prompts: tuple[Prompt, ...] = ()  #: further prompts
+    remove_prompts: tuple[str, ...] = ()  #: names of prompts that disappear
+    replace_capabilities: Capabilities | None = None  #: what the server announces from now on
+    behavior: Behavior | None = None  #: how answers are delivered during this phase
 
 
-# ------------------------------------------------------------------------------------------------------- root
+# The whole configuration.
 
-
-class Server(Part, frozen=True):
-    """The `server` section as it is written."""
-
-    name: str
-    version: str = "0.0.0"
-    state_scope: StateScope = "per_connection"
-    capabilities: Capabilities | None = None  #: the default of the baseline's
+StateScope = Literal["per_connection", "global"]
+UnknownMethods = Literal["ignore", "error", "drop"]
 
 
 class ServerInfo(Part, frozen=True):
     """Who the server says it is."""
 
-    name: str
-    version: str = "0.0.0"
-    state_scope: StateScope = "per_connection"
+    name: str  #: shown to clients
+    version: str = "0.0.0"  #: shown to clients; quote it, because a bare `1.0` is a number
+    state_scope: StateScope = "per_connection"  #: whether connections share one phase
+
+
+class Server(ServerInfo, frozen=True):
+    """The `server` section as it is written."""
+
+    #: what the server announces, unless `baseline.capabilities` is there
+    capabilities: Capabilities | None = None
 
 
 class Baseline(Part, frozen=True):
     """What the server offers before any phase changes it."""
 
-    tools: tuple[Tool, ...] = ()
-    resources: tuple[Resource, ...] = ()
-    prompts: tuple[Prompt, ...] = ()
-    capabilities: Capabilities | None = None
-    behavior: Behavior | None = None
+    tools: tuple[Tool, ...] = ()  #: the tools it offers
+    resources: tuple[Resource, ...] = ()  #: the resources it offers
+    prompts: tuple[Prompt, ...] = ()  #: the prompts it offers
+    capabilities: Capabilities | None = None  #: what the server announces
+    behavior: Behavior | None = None  #: how answers are delivered
 
 
 class Logging(Part, frozen=True):
-    level: LogLevel = "info"
-    on_phase_change: bool = False
-    on_request: bool | None = None
-    on_response: bool | None = None
-    on_trigger_match: bool = False
-    output: str = (
-        "stderr"  #: `stderr`, `stdout`, or a file; a relative one starts at the file that names it
-    )
+    """What the server writes to its log."""
+
+    level: Literal["debug", "info", "warn", "error"] = "info"  #: the least that it writes
+    on_phase_change: bool = False  #: whether it writes changes of phase
+    on_request: bool | None = None  #: whether it writes requests
+    on_response: bool | None = None  #: whether it writes answers
+    on_trigger_match: bool = False  #: whether it writes events that count for a trigger
+    #: `stderr`, `stdout` or a file; a relative path starts at the file that names it
+    output: str = "stderr"
 
 
 class ServerFile(Part, frozen=True):
@@ -502,24 +294,26 @@ class ServerFile(Part, frozen=True):
 
     TITLE: ClassVar[str] = "a server file"
 
-    server: Server
-    metadata: Metadata | None = None
-    tools: tuple[Tool, ...] | None = None
-    resources: tuple[Resource, ...] | None = None
-    prompts: tuple[Prompt, ...] | None = None
+    server: Server  #: who the server says it is
+    metadata: Metadata | None = None  #: what the scenario says about itself
+    tools: tuple[Tool, ...] | None = None  #: simple form: the tools it offers
+    resources: tuple[Resource, ...] | None = None  #: simple form: the resources it offers
+    prompts: tuple[Prompt, ...] | None = None  #: simple form: the prompts it offers
+    #: how answers are delivered, unless the baseline, a phase or an item has its own behaviour
     behavior: Behavior | None = None
-    baseline: Baseline | None = None
-    phases: tuple[Phase, ...] | None = None
-    logging: Logging | None = None
+    baseline: Baseline | None = None  #: phased form: what the server offers before any phase
+    phases: tuple[Phase, ...] | None = None  #: phased form: the states it goes through, in order
+    logging: Logging | None = None  #: what the server writes to its log
+    #: how to treat an unknown method: answer with nothing, with an error, or not at all
     unknown_methods: UnknownMethods = "ignore"
 
 
 class ServerConfig(Part, frozen=True):
     """A configuration as a program gets it."""
 
-    server: ServerInfo
-    baseline: Baseline = Baseline()
-    phases: tuple[Phase, ...] = ()
-    logging: Logging = Logging()
-    unknown_methods: UnknownMethods = "ignore"
-    metadata: Metadata | None = None
+    server: ServerInfo  #: who the server says it is
+    baseline: Baseline = Baseline()  #: what the server offers before any phase
+    phases: tuple[Phase, ...] = ()  #: the states it goes through, in order
+    logging: Logging = Logging()  #: what the server writes to its log
+    unknown_methods: UnknownMethods = "ignore"  #: how to treat an unknown method
+    metadata: Metadata | None = None  #: what the scenario says about itself

@@ -1,4 +1,4 @@
-"""Other ways to write the same thing, brought to one.
+"""Other ways to write a thing become the one that the model knows.
 
 | written | becomes |
 |---|---|
@@ -11,31 +11,30 @@
 | text as the content of a message | a content item |
 | text as the content of a resource's branch | a list of one content item |
 
-Whatever moves remembers where it was written, so findings speak of the author's text.
+What moves remembers where it was written, so that findings refer to the author's text.
 """
 
 from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, get_args
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Fact, Shown
+from equipage.core.diagnostics import Fact, Severity, Shown
 from equipage.core.path import Path
 from equipage.core.text import nearest
 from equipage.directives.generate import Generated
 from equipage.kinds.server import codes, items
 from equipage.kinds.server.compose import Rewrite, rewritten
-from equipage.kinds.server.items import BRANCH_KEYS, Place, entries, is_free
-from equipage.kinds.server.model import LARGEST
+from equipage.kinds.server.items import BRANCH_KEYS, Place, at, below, is_free
+from equipage.kinds.server.model_responses import LARGEST, Delivery, SideEffect, Unsigned
 from equipage.loading.session import Session
 from equipage.loading.tree import (
     HOLE,
     MADE_ABSOLUTE,
     Hole,
-    Origin,
     Origins,
     Tree,
     Via,
@@ -52,81 +51,199 @@ from equipage.loading.tree import (
 )
 from equipage.syntax.document import Document
 
-# --- effects -----------------------------------------------------------------------------------
-# Side effects whose parameters do not fit. A server runs on with the default, so these are warnings.
 
-#: What each side effect takes, in words; `any value` takes anything.
-PARAMETERS: Mapping[str, Mapping[str, str]] = {
-    "notification_flood": {
-        "rate_per_sec": "a whole number",
-        "duration_sec": "a whole number",
-        "method": "text",
-        "params": "any value",
-    },
-    "batch_amplify": {"batch_size": "a whole number", "method": "text"},
-    "pipe_deadlock": {"fill_bytes": "a whole number"},
-    "close_connection": {"graceful": "`true` or `false`", "delay_ms": "a whole number"},
-    "duplicate_request_ids": {
-        "count": "a whole number",
-        "id": "any value",
-        "method": "text",
-        "params": "any value",
-    },
+def normalise(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
+    """The tree in the one form that the model knows."""
+    facts: list[Fact] = []
+    for rewrite in _REWRITES:
+        tree = rewritten(tree, rewrite, facts)
+    if session.noted(core_codes.NOT_FINITE):
+        tree = _without_infinities(tree, facts)
+    return _with_absolute_paths(tree, session), facts
+
+
+# Keys that have two spellings.
+
+#: The other spelling, the model's, where they are written, and the classes that have the key.
+SPELLINGS: tuple[tuple[str, str, Callable[[Any], list[Place]], tuple[str, ...]], ...] = (
+    ("stateScope", "state_scope", lambda config: at(config, "server"), ("Server",)),
+    (
+        "list_changed",
+        "listChanged",
+        lambda config: below(items.capabilities(config), "tools", "resources", "prompts"),
+        ("ListCapability", "ResourceCapability"),
+    ),
+    (
+        "on_exhausted",
+        "onExhausted",
+        items.responses,
+        ("ToolResponse", "ResourceResponse", "PromptResponse"),
+    ),
+    ("onExhausted", "on_exhausted", items.branches, ("MatchBranch",)),
+)
+
+
+def _spelling(old: str, new: str, where: Callable[[Any], list[Place]]) -> Rewrite:
+    return Rewrite(
+        where,
+        needed=lambda value: isinstance(value, dict) and old in value,
+        change=lambda part, path, facts: _renamed(part, path, facts, old, new),
+    )
+
+
+def _renamed(part: Tree, path: Path, facts: list[Fact], old: str, new: str) -> Tree:
+    """The mapping with `old` called `new`; both at once is an error."""
+    if new not in part.value:
+        return move(part, (old,), (new,))
+    facts.append(codes.BOTH_SPELLINGS.at((*path, old), part="key", key=old, other=new))
+    # The finding is placed later, so the origin of what is removed must stay known.
+    return Tree(remove(part, (old,)).value, part.origins, part.moves)
+
+
+# Delivery and side effects.
+
+#: The parameters of each delivery, which an author may also write beside its name.
+DELIVERY_PARAMETERS: dict[Any, tuple[str, ...]] = {
+    cls.__struct_config__.tag: cls.__struct_fields__ for cls in get_args(Delivery)
 }
+_EFFECTS = {cls.__struct_config__.tag: cls for cls in get_args(SideEffect)}
+#: What a parameter of a side effect takes, in words; one of another type takes anything.
+_EXPECTED = {Unsigned: "a whole number", str: "text", bool: "`true` or `false`"}
 
 
-def _fits(value: Any, expected: str) -> bool:
-    if value is HOLE or value is None or expected == "any value":
-        return True
-    if expected == "a whole number":
+def _delivery_object(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
+    """A delivery written as a word, with its parameters beside it, becomes a mapping."""
+    name = part.value["delivery"]
+    part = move(part, ("delivery",), ("delivery", "type"))
+    for parameter in DELIVERY_PARAMETERS.get(name, ()):
+        if parameter in part.value:
+            part = move(part, (parameter,), ("delivery", parameter))
+    return part
+
+
+def _misfits(effect: Any) -> Iterator[tuple[str, str]]:
+    """The parameters of a side effect that do not fit, and what they should be."""
+    name = mapping(effect).get("type")
+    cls = _EFFECTS.get(name) if isinstance(name, str) else None
+    for parameter, annotation in cls.__annotations__.items() if cls is not None else ():
+        value, expected = effect.get(parameter, HOLE), _EXPECTED.get(annotation)
+        if value is not HOLE and value is not None and expected and not _fits(value, annotation):
+            yield parameter, expected
+
+
+def _fits(value: Any, annotation: Any) -> bool:
+    if annotation is Unsigned:
         return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST
-    return isinstance(value, str if expected == "text" else bool)
+    return isinstance(value, annotation)
 
 
-def _misfits(effect: dict[str, Any]) -> list[str]:
-    name = effect.get("type")
-    parameters = PARAMETERS.get(name, {}) if isinstance(name, str) else {}
-    return [
-        name
-        for name, expected in parameters.items()
-        if name in effect and not _fits(effect[name], expected)
-    ]
+def _has_no_trigger(effect: Any) -> bool:
+    return isinstance(effect, dict) and effect.get("trigger", HOLE) is None
 
 
-def side_effect_needs_settling(effect: Any) -> bool:
-    if not isinstance(effect, dict):
-        return False
-    return ("trigger" in effect and effect["trigger"] is None) or bool(_misfits(effect))
-
-
-def settle_side_effect(part: Tree, path: Path, facts: list[Fact]) -> Tree:
-    """The side effect without what does not fit."""
+def _settled_side_effect(part: Tree, path: Path, facts: list[Fact]) -> Tree:
+    """The side effect without what does not fit. A server goes on with the defaults."""
     effect = part.value
-    for name in _misfits(effect):
-        expected = PARAMETERS[effect["type"]][name]
+    for name, expected in _misfits(effect):
         found = Shown(effect[name], as_found=True)
-        said: dict[str, Any] = {
-            "parameter": name,
-            "type": effect["type"],
-            "expected": expected,
-            "found": found,
-        }
-        facts.append(codes.EFFECT_PARAMETER_TYPE.at((*path, name), **said))
-        part = remove(part, (name,))
-    if effect.get("trigger", HOLE) is None:
         facts.append(
-            core_codes.WRONG_TYPE.at(
-                (*path, "trigger"), expected="a word", found=Shown(None, as_found=True)
+            codes.EFFECT_PARAMETER_TYPE.at(
+                (*path, name), parameter=name, type=effect["type"], expected=expected, found=found
             )
         )
+        part = remove(part, (name,))
+    if _has_no_trigger(effect):
+        facts.append(_wrong_type((*path, "trigger"), "a word", None))
         part = put(part, ("trigger",), HOLE)
     return part
 
 
-# --- matchers ----------------------------------------------------------------------------------
-# The `match` of a trigger: fields of a request, and what their values must be.
-#
-# A value is compared as it is, or a mapping of operators says more. Nested mappings stand for dotted fields.
+def _wrong_type(path: Path, expected: str, value: Any, hint: str | None = None) -> Fact:
+    found = Shown(value, as_found=True)
+    return core_codes.WRONG_TYPE.at(path, expected=expected, found=found, hint=hint)
+
+
+# The `default` of a branch.
+
+
+def _is_default_object(branch: Any) -> bool:
+    """Whether the `default` of a branch holds its answer. Beside `when`, it has no effect."""
+    return isinstance(mapping(branch).get("default"), dict) and branch.get("when") is None
+
+
+def _hoisted_default(part: Tree, path: Path, facts: list[Fact]) -> Tree:
+    """What a `default` holds belongs beside it."""
+    for key in part.value["default"]:
+        place = (*path, "default", key)
+        if key in BRANCH_KEYS and key in part.value:
+            written = f"default: {{{key}: …}}"
+            facts.append(codes.BOTH_SPELLINGS.at(place, part="key", key=written, other=key))
+        elif key in BRANCH_KEYS:
+            part = move(part, ("default", key), (key,))
+        elif not key.startswith("$"):
+            owner = "`match branch`"
+            facts.append(
+                core_codes.UNKNOWN_FIELD.at(place, part="key", field=Shown(key), owner=owner)
+            )
+    return put(part, ("default",), True)
+
+
+# Text in place of content items.
+
+
+def _lacks_content_item(message: Any) -> bool:
+    """Whether a message has no content item. The reason for a hole was reported before."""
+    return isinstance(message, dict) and not isinstance(message.get("content"), dict | Hole)
+
+
+def _message_content(part: Tree, path: Path, facts: list[Fact]) -> Tree:
+    """Text as the content of a message becomes a content item."""
+    content = part.value.get("content", HOLE)
+    if isinstance(content, str | Generated):
+        part = move(part, ("content",), ("content", "text"))
+        return put(part, ("content", "type"), "text", origin=("content", "text"), how="")
+    if content is HOLE:
+        # The model would ask for a mapping, but what people write is text.
+        facts.append(
+            core_codes.MISSING_FIELD.at(path, field="content", owner="`message`", expected="text")
+        )
+    else:
+        expected = "text, a payload from `$generate`, or a content item"
+        facts.append(_wrong_type((*path, "content"), expected, content))
+    return put(part, ("content",), HOLE)
+
+
+def _content_list(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
+    """Text as the content of a resource's branch becomes a list of one content item.
+
+    All that is made around the text has the origin of the text.
+    """
+    text = part.at(("content",))
+    here = text.origins.here
+    item = Origins(here, below={"text": text.origins, "type": Origins(here)})
+    origins = Origins(here, (Via("normalised"),), {0: item})
+    made = Tree([{"type": "text", "text": text.value}], origins)
+    wrapped = attach(part, ("content",), made)
+    moves = (*part.moves, (("content",), ("content", 0, "text")))
+    return Tree(wrapped.value, wrapped.origins, moves)
+
+
+# Replacements of items.
+
+
+def _listed_replacements(part: Tree, path: Path, facts: list[Fact]) -> Tree:
+    """A list cannot say which item each of its entries replaces."""
+    sort = next(each for each in items.SORTS if path[-1] == f"replace_{each.plural}")
+    hint = (
+        f"write `{path[-1]}: {{{sort.identity.upper()}: …}}`, "
+        f"with the {sort.identity} of the {sort.name} to replace"
+    )
+    facts.append(_wrong_type(path, "a mapping", part.value, hint))
+    return Tree(HOLE, part.origins)
+
+
+# The `match` of a trigger: fields of a request, and what their values must be. A mapping holds
+# either operators or, if any of its keys is not an operator, further fields.
 
 #: Other names of operators.
 ALIASES = {"starts_with": "prefix", "ends_with": "suffix"}
@@ -137,10 +254,10 @@ _KNOWN = frozenset({*OPERATORS, *ALIASES})
 
 def _is_nested(value: Any) -> bool:
     """Whether a mapping holds further fields rather than operators."""
-    return isinstance(value, dict) and any(key not in _KNOWN for key in value)
+    return isinstance(value, dict) and not _KNOWN.issuperset(value)
 
 
-def matchers_need_flattening(trigger: Any) -> bool:
+def _needs_flattening(trigger: Any) -> bool:
     matchers = mapping(mapping(trigger).get("match")).values()
     return any(
         isinstance(value, dict) and (_is_nested(value) or not ALIASES.keys().isdisjoint(value))
@@ -160,306 +277,140 @@ def _fields(matchers: dict[str, Any]) -> Iterator[tuple[str, ...]]:
             yield steps
 
 
-def flatten_matchers(part: Tree, path: Path, facts: list[Fact]) -> Tree:
+def _flat_matchers(part: Tree, path: Path, facts: list[Fact]) -> Tree:
     """The trigger with every field at the top of `match`, and operators by their own names."""
-    matchers = part.value["match"]
+    matchers, place = part.value["match"], (*path, "match")
     nested = [key for key, value in matchers.items() if _is_nested(value)]
-    known: dict[str, tuple[str, ...]] = {
-        key: (key,) for key, value in matchers.items() if not _is_nested(value)
-    }
+    # A field at the top counts before a nested one of the same name, wherever it is written.
+    known: dict[str, tuple[str, ...]] = {key: (key,) for key in matchers if key not in nested}
     for steps in list(_fields(matchers)):
-        facts += _doubts(matchers, steps, (*path, "match"))
+        facts += _doubts(steps, place)
         field = ".".join(steps)
         other = known.setdefault(field, steps)
         if other != steps:
-            said: dict[str, Any] = {
-                "key": Shown(_as_written(steps)),
-                "other": Shown(_as_written(other)),
-            }
-            facts.append(codes.BOTH_SPELLINGS.at((*path, "match", *steps), part="key", **said))
+            key, other_key = Shown(_as_written(steps)), Shown(_as_written(other))
+            facts.append(
+                codes.BOTH_SPELLINGS.at((*place, *steps), part="key", key=key, other=other_key)
+            )
             continue
         if len(steps) > 1:
             part = move(part, ("match", *steps), ("match", field))
-        for alias, name in ALIASES.items():
-            value = get(part.value, ("match", field))
-            if isinstance(value, dict) and alias in value:
-                part = _renamed(part, ("match", field), alias, path, facts, name)
+        part = _without_aliases(part, ("match", field), path, facts)
     return remove_all(part, [("match", key) for key in nested])
 
 
-def _as_written(steps: tuple[str, ...]) -> str:
-    """A field the way its author spelt it: `a.b`, or `a: {b: …}`."""
-    return steps[0] if len(steps) == 1 else f"{': {'.join(steps)}: …{'}' * (len(steps) - 1)}"
-
-
-def _renamed(part: Tree, at: Path, alias: str, path: Path, facts: list[Fact], name: str) -> Tree:
-    if name in get(part.value, at):
-        facts.append(
-            codes.BOTH_SPELLINGS.at((*path, *at, alias), part="key", key=alias, other=name)
-        )
-        return remove(part, (*at, alias))
-    return move(part, (*at, alias), (*at, name))
-
-
-def _doubts(matchers: dict[str, Any], steps: tuple[str, ...], path: Path) -> Iterator[Fact]:
-    """A field below others that looks like an operator."""
+def _doubts(steps: tuple[str, ...], path: Path) -> Iterator[Fact]:
+    """A nested field whose name looks like an operator."""
     if len(steps) < 2:
         return
     name = steps[-1]
     guess = name if name in _KNOWN else nearest(name, OPERATORS)
     if guess is not None:
-        said: dict[str, Any] = {
-            "key": Shown(name),
-            "operator": guess,
-            "field": Shown(".".join(steps)),
-        }
-        yield codes.MATCHER_OPERATOR_AS_FIELD.at((*path, *steps), part="key", **said)
+        field = Shown(".".join(steps))
+        yield codes.MATCHER_OPERATOR_AS_FIELD.at(
+            (*path, *steps), part="key", key=Shown(name), operator=guess, field=field
+        )
 
 
-#: The parameters that may stand beside a delivery written as a word.
-DELIVERY_PARAMETERS = {
-    "slow_loris": ("byte_delay_ms", "chunk_size"),
-    "unbounded_line": ("target_bytes", "padding_char"),
-    "nested_json": ("depth", "key"),
-    "response_delay": ("delay_ms",),
-}
+def _as_written(steps: tuple[str, ...]) -> str:
+    """A field as its author wrote it: `a.b`, or `a: {b: …}`."""
+    return steps[0] if len(steps) == 1 else f"{': {'.join(steps)}: …{'}' * (len(steps) - 1)}"
 
 
-def normalise(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
-    """The tree in the one form the model knows."""
-    facts: list[Fact] = []
-    for rewrite in _REWRITES:
-        tree = rewritten(tree, rewrite, facts)
-    if session.noted(core_codes.NOT_FINITE):
-        tree = _without_infinities(tree, facts)
-    return _with_absolute_paths(tree, session), facts
-
-
-# -------------------------------------------------------------------------------------------------- spellings
-
-
-def _normalise_renamed(part: Tree, path: Path, facts: list[Fact], old: str, new: str) -> Tree:
-    """The mapping with `old` called `new`; both at once is an error."""
-    if new in part.value:
-        facts.append(codes.BOTH_SPELLINGS.at((*path, old), part="key", key=old, other=new))
-        # The finding is still to be placed, so where the removed one came from stays known.
-        return Tree(remove(part, (old,)).value, part.origins, part.moves)
-    return move(part, (old,), (new,))
-
-
-def _spelling(old: str, new: str, where: Any) -> Rewrite:
-    return Rewrite(
-        where=where,
-        needed=lambda value: isinstance(value, dict) and old in value,
-        change=lambda part, path, facts: _normalise_renamed(part, path, facts, old, new),
-    )
-
-
-def _server(config: Any) -> Iterator[Place]:
-    yield ("server",), mapping(config).get("server")
-
-
-def _capabilities(config: Any) -> Iterator[Place]:
-    for path, value in items.capabilities(config):
-        for name in ("tools", "resources", "prompts"):
-            yield (*path, name), value.get(name)
-
-
-def _branches(config: Any) -> Iterator[Place]:
-    for response in items.all_responses(config):
-        yield from items.branches(response)
-
-
-# --------------------------------------------------------------------------------------------------- delivery
-
-
-def _delivery_object(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
-    """A delivery written as a word, with its parameters beside it."""
-    name = part.value["delivery"]
-    part = move(part, ("delivery",), ("delivery", "type"))
-    for parameter in DELIVERY_PARAMETERS.get(name, ()):
-        if parameter in part.value:
-            part = move(part, (parameter,), ("delivery", parameter))
+def _without_aliases(part: Tree, field: Path, path: Path, facts: list[Fact]) -> Tree:
+    for alias, name in ALIASES.items():
+        matcher = mapping(get(part.value, field))
+        if alias in matcher and name in matcher:
+            place = (*path, *field, alias)
+            facts.append(codes.BOTH_SPELLINGS.at(place, part="key", key=alias, other=name))
+            part = remove(part, (*field, alias))
+        elif alias in matcher:
+            part = move(part, (*field, alias), (*field, name))
     return part
 
 
-# --------------------------------------------------------------------------------------------------- branches
-
-
-def _is_default_object(branch: Any) -> bool:
-    """Whether the `default` of a branch holds its answer; beside `when` it has no effect, whatever it holds."""
-    return isinstance(mapping(branch).get("default"), dict) and branch.get("when") is None
-
-
-def _hoisted_default(part: Tree, path: Path, facts: list[Fact]) -> Tree:
-    """A `default` that holds what belongs beside it."""
-    for key in part.value["default"]:
-        place = (*path, "default", key)
-        if key in BRANCH_KEYS and key in part.value:
-            facts.append(
-                codes.BOTH_SPELLINGS.at(place, part="key", key=f"default: {{{key}: …}}", other=key)
-            )
-        elif key in BRANCH_KEYS:
-            part = move(part, ("default", key), (key,))
-        elif not key.startswith("$"):
-            facts.append(
-                core_codes.UNKNOWN_FIELD.at(
-                    place, part="key", field=Shown(key), owner="`match branch`"
-                )
-            )
-    return put(part, ("default",), True)
-
-
-# --------------------------------------------------------------------------------------------------- messages
-
-
-def _messages(config: Any) -> Iterator[Place]:
-    for response in items.all_responses(config):
-        for path, answer in items.answers(response):
-            yield from entries(answer, path, "messages")
-
-
-def _message_content(part: Tree, path: Path, facts: list[Fact]) -> Tree:
-    """Text in place of a content item."""
-    content = part.value.get("content", HOLE)
-    if isinstance(content, str | Generated):
-        return _as_text_item(part, ("content",))
-    if content is HOLE:
-        # The model would ask for a mapping, but what people write is text.
-        facts.append(
-            core_codes.MISSING_FIELD.at(path, field="content", owner="`message`", expected="text")
-        )
-    else:
-        expected = "text, a payload from `$generate`, or a content item"
-        facts.append(
-            core_codes.WRONG_TYPE.at(
-                (*path, "content"), expected=expected, found=Shown(content, as_found=True)
-            )
-        )
-    return put(part, ("content",), HOLE)
-
-
-def _is_no_item(message: Any) -> bool:
-    """Whether a message has no content item; of a hole, that was told."""
-    return isinstance(message, dict) and not isinstance(message.get("content"), dict | Hole)
-
-
-def _resource_answers(config: Any) -> Iterator[Place]:
-    for response in items.responses(config, items.RESOURCE):
-        answers = items.answers(response)
-        next(answers)  # the response itself takes text as it is
-        yield from answers
-
-
-def _as_list(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
-    """Text in place of a list of content items. Whatever is made around it stands where the text is written."""
-    text = part.at(("content",))
-    here = text.origins.here
-    item = Origins(here, below={"text": text.origins, "type": Origins(here)})
-    made = Tree(
-        [{"type": "text", "text": text.value}], Origins(here, (Via("normalised"),), {0: item})
-    )
-    wrapped = attach(part, ("content",), made)
-    return Tree(
-        wrapped.value, wrapped.origins, (*part.moves, (("content",), ("content", 0, "text")))
-    )
-
-
-def _as_text_item(part: Tree, path: Path) -> Tree:
-    part = move(part, path, (*path, "text"))
-    return put(part, (*path, "type"), "text", origin=(*path, "text"), how="")
-
-
-# ----------------------------------------------------------------------------------------------- replacements
-
-
-def _replacements(config: Any) -> Iterator[Place]:
-    for path, phase in items.phases(config):
-        for sort in items.SORTS:
-            key = f"replace_{sort.plural}"
-            yield (*path, key), mapping(phase).get(key)
-
-
-def _listed_replacements(part: Tree, path: Path, facts: list[Fact]) -> Tree:
-    """A list where it must be said which item each one replaces."""
-    sort = next(each for each in items.SORTS if path[-1] == f"replace_{each.plural}")
-    hint = f"write `{path[-1]}: {{{sort.identity.upper()}: …}}`, with the {sort.identity} of the {sort.name} to replace"
-    found = Shown(part.value, as_found=True)
-    facts.append(core_codes.WRONG_TYPE.at(path, expected="a mapping", found=found, hint=hint))
-    return Tree(HOLE, part.origins)
-
-
-# ---------------------------------------------------------------------------------------------------- numbers
+# Numbers that JSON cannot express, and paths that a running server uses.
 
 
 def _without_infinities(tree: Tree, facts: list[Fact]) -> Tree:
-    """JSON has no infinity: null with a warning where data is free, a hole and an error where a value has a type.
+    """JSON has no infinity: it becomes null with a warning in free data, elsewhere an error.
 
-    What stands in a payload was judged when that was planned.
+    Payloads are left alone, since `$generate` judged what they hold.
     """
-    found = [
-        path
+    origins = {
+        path: tree.story(path).origin
         for path, value in walk(tree.value)
         if isinstance(value, float) and not math.isfinite(value)
-    ]
-    origins = {path: tree.story(path).origin for path in found}
-    texts = _texts(origins.values())
+    }
+    documents: dict[int, tuple[Document, list[Path]]] = {}
+    for origin in origins.values():
+        documents.setdefault(id(origin.document), (origin.document, []))[1].append(origin.path)
+    # Each document is searched once for all that its author wrote.
+    texts = {
+        (number, path): located.value.text()
+        for number, (document, paths) in documents.items()
+        for path, located in document.locate(paths).items()
+    }
     parts: dict[Path, Tree] = {}
     for path, origin in origins.items():
         free = is_free(path)
-        written = Shown(texts.get((id(origin.document), origin.path), "this"))
-        facts.append(
-            core_codes.NOT_FINITE.at(path, severity="warning" if free else "error", found=written)
-        )
+        found = Shown(texts.get((id(origin.document), origin.path), "this"))
+        severity: Severity = "warning" if free else "error"
+        facts.append(core_codes.NOT_FINITE.at(path, severity=severity, found=found))
         parts[path] = Tree(None if free else HOLE, Origins(origin, (Via("normalised"),)))
     return graft(tree, parts)
 
 
-def _texts(origins: Iterable[Origin]) -> dict[tuple[int, Path], str]:
-    """What the author wrote at many places; each document is searched once."""
-    wanted: dict[int, tuple[Document, list[Path]]] = {}
-    for origin in origins:
-        wanted.setdefault(id(origin.document), (origin.document, []))[1].append(origin.path)
-    return {
-        (number, path): located.value.text()
-        for number, (document, paths) in wanted.items()
-        for path, located in document.locate(paths).items()
-    }
-
-
-# ------------------------------------------------------------------------------------------------------ paths
-
-
 def _with_absolute_paths(tree: Tree, session: Session) -> Tree:
-    """Paths a running server uses start at the file that writes them, wherever the server is started."""
-    if session.embedded:
-        return tree
+    """Paths that a running server uses start at the file that names them."""
     made: dict[Path, str] = {}
-    for path, written in items.run_time_paths(tree.value):
-        source = tree.story(path).origin.document.source
-        folder = os.path.dirname(source.path) if source.path is not None else session.base
-        absolute = os.path.normpath(os.path.join(folder, written))
-        if absolute != written:
-            made[path] = absolute
+    places = below(items.handlers(tree.value), "working_dir")
+    places += [place for place in at(tree.value, "logging.output") if place[1] not in _STREAMS]
+    for path, written in places if not session.embedded else ():
+        # A template is filled at run time, so nothing is known about the path.
+        if isinstance(written, str) and written and "${" not in written:
+            source = tree.story(path).origin.document.source
+            folder = os.path.dirname(source.path) if source.path is not None else session.base
+            absolute = os.path.normpath(os.path.join(folder, written))
+            if absolute != written:
+                made[path] = absolute
     return put_all(tree, made, how=MADE_ABSOLUTE)
 
 
+_STREAMS = ("stderr", "stdout")
+
+
+def _resource_alternatives(config: Any) -> list[Place]:
+    """The answers of resources but for the responses themselves, which take text as it is."""
+    return items.alternatives(items.responses(config, items.RESOURCE))
+
+
 _REWRITES: tuple[Rewrite, ...] = (
-    _spelling("stateScope", "state_scope", _server),
-    _spelling("list_changed", "listChanged", _capabilities),
-    _spelling("on_exhausted", "onExhausted", items.all_responses),
-    Rewrite(_branches, _is_default_object, _hoisted_default),
-    _spelling("onExhausted", "on_exhausted", _branches),
+    # What a `default` holds may have another spelling, so it is moved first.
+    Rewrite(items.branches, _is_default_object, _hoisted_default),
+    *(_spelling(old, new, where) for old, new, where, _ in SPELLINGS),
     Rewrite(
         items.behaviors, lambda value: isinstance(value.get("delivery"), str), _delivery_object
     ),
-    Rewrite(items.side_effects, side_effect_needs_settling, settle_side_effect),
-    Rewrite(_messages, _is_no_item, _message_content),
     Rewrite(
-        _resource_answers,
-        lambda value: isinstance(mapping(value).get("content"), str | Generated),
-        _as_list,
+        items.side_effects,
+        lambda effect: _has_no_trigger(effect) or any(_misfits(effect)),
+        _settled_side_effect,
     ),
-    Rewrite(_replacements, lambda value: isinstance(value, list), _listed_replacements),
-    Rewrite(items.triggers, matchers_need_flattening, flatten_matchers),
+    Rewrite(
+        lambda config: below(items.answers(config), "messages[]"),
+        _lacks_content_item,
+        _message_content,
+    ),
+    Rewrite(
+        _resource_alternatives,
+        lambda value: isinstance(mapping(value).get("content"), str | Generated),
+        _content_list,
+    ),
+    Rewrite(
+        lambda config: at(config, *(f"phases[].replace_{sort.plural}" for sort in items.SORTS)),
+        lambda value: isinstance(value, list),
+        _listed_replacements,
+    ),
+    Rewrite(items.triggers, _needs_flattening, _flat_matchers),
 )

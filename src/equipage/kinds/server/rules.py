@@ -1,4 +1,8 @@
-"""What must hold beyond the shape. Each rule is a function; each module one subject."""
+"""What a configuration must fulfil beyond its shape; each rule is a function.
+
+Here are the rules about the server, its items and its behaviour. Those about phases and about
+dynamic responses are in modules of their own, and all of them are in `RULES`.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Also, Fact, Severity, Shown
+from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.path import Path
 from equipage.directives import mentions
 from equipage.kinds.server import codes, limits, rules_phases, rules_responses
@@ -18,199 +22,138 @@ from equipage.kinds.server.items import (
     RESOURCE,
     SORTS,
     TOOL,
-    Sort,
-    bases,
+    base_items,
     behaviors,
-    entries,
+    below,
+    for_each,
     items,
+    mappings,
     side_effects,
 )
-from equipage.kinds.server.model import LARGEST
+from equipage.kinds.server.model_responses import LARGEST
 from equipage.loading.kind import Rule
 from equipage.loading.session import Session
-from equipage.loading.tree import HOLE, mapping
+from equipage.loading.tree import HOLE, get, mapping
 from equipage.schemas.checking import check, is_valid
 from equipage.schemas.structure import draft_named
 
-# --- behavior ----------------------------------------------------------------------------------
-# Behaviour: what its numbers may be.
+# The server, and the two forms of a configuration.
 
-
-def deliveries_fit_64_bits(config: Any, _session: Session) -> Iterator[Fact]:
-    for path, behavior in behaviors(config):
-        for name, value in mapping(behavior.get("delivery")).items():
-            if isinstance(value, int) and value > LARGEST:
-                expected = f"a whole number from 0 to {LARGEST}"
-                yield core_codes.OUT_OF_RANGE.at(
-                    (*path, "delivery", name), found=Shown(value), expected=expected
-                )
-
-
-def side_effects_do_something(config: Any, _session: Session) -> Iterator[Fact]:
-    for path, effect in side_effects(config):
-        effect = mapping(effect)
-        size = effect.get("batch_size")
-        if effect.get("type") == "batch_amplify" and size == 0 and not isinstance(size, bool):
-            yield codes.NOT_POSITIVE.at((*path, "batch_size"), field="batch_size")
-        if (
-            effect.get("type") in ("notification_flood", "batch_amplify")
-            and effect.get("method") == ""
-        ):
-            yield codes.EMPTY_FIELD.at((*path, "method"), field="method")
-
-
-BEHAVIOR_RULES = (deliveries_fit_64_bits, side_effects_do_something)
-
-
-# --- forms -------------------------------------------------------------------------------------
-# The server itself, and the two forms of a configuration.
-
-#: More bytes make a name unusual.
+#: A name of more bytes is unusual.
 LONG_NAME = 100
 
 
 def server_has_a_name(config: Any, _session: Session) -> Iterator[Fact]:
-    name = mapping(mapping(config).get("server")).get("name")
-    if name == "":
-        yield codes.EMPTY_FIELD.at(("server", "name"), field="name")
-    elif isinstance(name, str) and len(name.encode("utf-8", "replace")) > LONG_NAME:
-        yield codes.LONG_NAME.at(("server", "name"), length=len(name.encode("utf-8", "replace")))
+    path = ("server", "name")
+    name = get(config, path)
+    length = len(name.encode("utf-8", "replace")) if isinstance(name, str) else None
+    if length == 0:
+        yield codes.EMPTY_FIELD.at(path, field="name")
+    elif length is not None and length > LONG_NAME:
+        yield codes.LONG_NAME.at(path, length=length)
 
 
 def form_is_one(config: Any, _session: Session) -> Iterator[Fact]:
-    """Items at the top level and a baseline, or phases, exclude each other."""
+    """Items at the top level exclude a baseline and phases."""
     config = mapping(config)
+    simple = [sort.plural for sort in SORTS if config.get(sort.plural) is not None]
     phased = next((key for key in ("baseline", "phases") if config.get(key) is not None), None)
-    if phased is None:
-        return
-    for sort in SORTS:
-        if config.get(sort.plural) is not None:
-            also = Also(f"`{phased}` makes it the phased form", (phased,), "key")
-            yield codes.MIXED_FORMS.at(
-                (sort.plural,), part="key", also=[also], key=sort.plural, phased=phased
-            )
-
-
-def phases_have_a_baseline(config: Any, _session: Session) -> Iterator[Fact]:
-    config = mapping(config)
-    simple = any(config.get(sort.plural) is not None for sort in SORTS)
+    if phased is not None:
+        also = [Also(f"`{phased}` makes it the phased form", (phased,), "key")]
+        for key in simple:
+            yield codes.MIXED_FORMS.at((key,), part="key", also=also, key=key, phased=phased)
     if config.get("phases") and "baseline" not in config and not simple:
         yield codes.NO_BASELINE.at(("phases",), part="key")
 
 
 def defaults_are_needed(config: Any, _session: Session) -> Iterator[Fact]:
-    """What is only a default of the baseline has no effect beside the baseline's own."""
-    config = mapping(config)
-    baseline, server = mapping(config.get("baseline")), mapping(config.get("server"))
-    for path, holder in ((("server", "capabilities"), server), (("behavior",), config)):
-        key = path[-1]
-        if holder.get(key) is not None and baseline.get(key) is not None:
-            said: dict[str, Any] = {"key": ".".join(path), "winner": f"baseline.{key}"}
-            yield codes.SUPERSEDED_DEFAULT.at(path, part="key", **said)
+    """What is only a default of the baseline has no effect if the baseline has its own."""
+    for path in (("server", "capabilities"), ("behavior",)):
+        winner = ("baseline", path[-1])
+        if get(config, path) is not None and get(config, winner) is not None:
+            yield codes.SUPERSEDED_DEFAULT.at(
+                path, part="key", key=".".join(path), winner=".".join(winner)
+            )
 
 
 def dates_are_dates(config: Any, _session: Session) -> Iterator[Fact]:
-    metadata = mapping(mapping(config).get("metadata"))
     for key in ("created", "updated"):
-        written = metadata.get(key)
+        written = get(config, ("metadata", key))
         if isinstance(written, str) and not _is_date(written):
             yield codes.NOT_A_DATE.at(("metadata", key), found=Shown(written))
 
 
 def _is_date(written: str) -> bool:
     try:
-        return date.fromisoformat(written).isoformat() == written
+        return date.fromisoformat(written).isoformat() == written  # `20240131` is ISO 8601, too
     except ValueError:
         return False
 
 
-FORMS_RULES = (
-    server_has_a_name,
-    form_is_one,
-    phases_have_a_baseline,
-    defaults_are_needed,
-    dates_are_dates,
-)
+# Tools, resources and prompts, in the baseline and in phases.
 
-
-# --- items -------------------------------------------------------------------------------------
-# Tools, resources and prompts, wherever they stand.
-
-#: Fields of definitions that must say something.
-_NEEDED = (
-    (TOOL, "name"),
-    (TOOL, "description"),
-    (RESOURCE, "uri"),
-    (RESOURCE, "name"),
-    (PROMPT, "name"),
-)
-#: The draft of a schema that does not say its own.
+#: Fields of definitions that must not be empty.
+_NEEDED = ((TOOL, ("name", "description")), (RESOURCE, ("uri", "name")), (PROMPT, ("name",)))
+#: The draft of a JSON Schema that does not name its own.
 DEFAULT_DRAFT = "draft-07"
 #: What makes up for missing content.
 _CHOOSING = ("match", "sequence", "handler")
 
 
 def definitions_are_filled(config: Any, _session: Session) -> Iterator[Fact]:
-    for sort, field in _NEEDED:
-        for path, item in items(config, sort):
-            if mapping(mapping(item).get(sort.name)).get(field) == "":
-                yield codes.EMPTY_FIELD.at((*path, sort.name, field), field=field)
+    for sort, fields in _NEEDED:
+        places = list(items(config, sort))
+        for field in fields:
+            for path, value in below(places, f"{sort.name}.{field}"):
+                if value == "":
+                    yield codes.EMPTY_FIELD.at(path, field=field)
 
 
 def identities_are_unique(config: Any, _session: Session) -> Iterator[Fact]:
-    """In one list. Tools may shadow each other, with a warning; resources and prompts are looked up."""
+    """No two items of one list have the same name or URI.
+
+    A tool may shadow another, with a warning; clients look resources and prompts up.
+    """
     for sort in SORTS:
-        for path, base in bases(config):
-            yield from _duplicates(sort, path, base)
+        first: dict[tuple[Path, str], Path] = {}
+        for item_path, item in base_items(config, sort):
+            name, path = sort.identify(item), (*item_path, *sort.identity_path)
+            earlier = first.setdefault((item_path[:-1], name), path) if name else path
+            if earlier != path:
+                yield codes.DUPLICATE_ITEM.at(
+                    path,
+                    also=[Also("first here", earlier)],
+                    severity="warning" if sort is TOOL else "error",
+                    sort=sort.name,
+                    field=sort.identity,
+                    name=Shown(name),
+                )
 
 
-def _duplicates(sort: Sort, path: Path, base: Any) -> Iterator[Fact]:
-    first: dict[str, Path] = {}
-    for item_path, item in entries(base, path, sort.plural):
-        name = sort.identify(item)
-        if not name:
-            continue
-        place = (*item_path, *sort.identity_path)
-        if name in first:
-            severity: Severity = "warning" if sort is TOOL else "error"
-            also = Also("first here", first[name])
-            said: dict[str, Any] = {"sort": sort.name, "field": sort.identity, "name": Shown(name)}
-            yield codes.DUPLICATE_ITEM.at(place, also=[also], severity=severity, **said)
-        first.setdefault(name, place)
-
-
-def input_schemas_are_objects(config: Any, _session: Session) -> Iterator[Fact]:
-    for path, item in items(config, TOOL):
-        definition = mapping(mapping(item).get("tool"))
-        schema = definition.get("inputSchema", HOLE)
-        place = (*path, "tool", "inputSchema")
-        if schema is not HOLE and not isinstance(schema, dict):
-            yield codes.SCHEMA_NOT_OBJECT.at(place, found=Shown(schema, as_found=True))
-        elif isinstance(schema, dict) and "type" not in schema and "$generate" not in schema:
-            yield codes.SCHEMA_WITHOUT_TYPE.at(place)
+def input_schema_is_an_object(path: Path, schema: Any) -> Iterator[Fact]:
+    if schema is not HOLE and not isinstance(schema, dict):
+        yield codes.SCHEMA_NOT_OBJECT.at(path, found=Shown(schema, as_found=True))
+    elif isinstance(schema, dict) and "type" not in schema and "$generate" not in schema:
+        yield codes.SCHEMA_WITHOUT_TYPE.at(path)
 
 
 def input_schemas_are_schemas(config: Any, session: Session) -> Iterator[Fact]:
-    """Against the meta-schema of the draft they name. A schema that many tools share is judged once."""
+    """Each schema is valid by the meta-schema of its draft. One that tools share is judged once."""
     judged: dict[int, list[Fact]] = {}
     patterns = any(mentions(document, "pattern") for document in session.documents)
-    for path, item in items(config, TOOL):
-        schema = mapping(mapping(item).get("tool")).get("inputSchema")
-        if isinstance(schema, dict) and "$generate" not in schema:
-            if id(schema) not in judged:
-                # A good schema without patterns needs no more than one native call.
-                good = (
-                    not patterns
-                    and "$schema" not in schema
-                    and is_valid(schema, draft_named(DEFAULT_DRAFT))
-                )
-                judged[id(schema)] = [] if good else check(schema, default_draft=DEFAULT_DRAFT)
-            for each in judged[id(schema)]:
-                yield _below((*path, "tool", "inputSchema"), each)
+    for path, schema in mappings(below(items(config, TOOL), "tool.inputSchema")):
+        if "$generate" in schema:
+            continue
+        if id(schema) not in judged:
+            # Most schemas name no draft and have no patterns: one native call is enough for them.
+            plain = not patterns and "$schema" not in schema
+            good = plain and is_valid(schema, draft_named(DEFAULT_DRAFT))
+            judged[id(schema)] = [] if good else check(schema, default_draft=DEFAULT_DRAFT)
+        yield from (_below(path, each) for each in judged[id(schema)])
 
 
 def _below(path: Path, each: Fact) -> Fact:
-    """A fact about a part, told of the whole."""
+    """A fact about the value at `path` as a fact about the whole configuration."""
     remedy = each.remedy
     if remedy is not None:
         changes = tuple(replace(change, path=(*path, *change.path)) for change in remedy.changes)
@@ -221,39 +164,51 @@ def _below(path: Path, each: Fact) -> Fact:
 
 def responses_answer(config: Any, _session: Session) -> Iterator[Fact]:
     """A tool or prompt answers something, or has a way to choose an answer."""
-    examples = {
-        "content": "content, such as `[{type: text, text: done}]`",
-        "messages": "messages, such as `[{role: user, content: hello}]`",
-    }
-    for sort, field in ((TOOL, "content"), (PROMPT, "messages")):
-        for path, item in items(config, sort):
-            response = mapping(item).get("response", HOLE)
-            if response is not None and not isinstance(response, dict):
+    for sort, field, example in (
+        (TOOL, "content", "content, such as `[{type: text, text: done}]`"),
+        (PROMPT, "messages", "messages, such as `[{role: user, content: hello}]`"),
+    ):
+        for path, response in below(items(config, sort), "response"):
+            if not isinstance(response, dict | None):
                 continue
             response = mapping(response)
             chooses = any(response.get(key) is not None for key in _CHOOSING)
             if not chooses and response.get(field) in (None, []):
-                yield codes.EMPTY_CONTENT.at(
-                    (*path, "response", field), field=field, example=examples[field]
-                )
+                yield codes.EMPTY_CONTENT.at((*path, field), field=field, example=example)
 
 
-ITEMS_RULES = (
-    definitions_are_filled,
-    identities_are_unique,
-    input_schemas_are_objects,
-    input_schemas_are_schemas,
-    responses_answer,
-)
+# Behaviour.
+
+
+def delivery_fits_64_bits(path: Path, value: Any) -> Iterator[Fact]:
+    if isinstance(value, int) and value > LARGEST:
+        expected = f"a whole number from 0 to {LARGEST}"
+        yield core_codes.OUT_OF_RANGE.at(path, found=Shown(value), expected=expected)
+
+
+def side_effect_does_something(path: Path, effect: dict[str, Any]) -> Iterator[Fact]:
+    name, size = effect.get("type"), effect.get("batch_size")
+    if name == "batch_amplify" and size == 0 and not isinstance(size, bool):
+        yield codes.NOT_POSITIVE.at((*path, "batch_size"), field="batch_size")
+    if name in ("notification_flood", "batch_amplify") and effect.get("method") == "":
+        yield codes.EMPTY_FIELD.at((*path, "method"), field="method")
 
 
 RULES: tuple[Rule, ...] = (
-    *FORMS_RULES,
-    *ITEMS_RULES,
+    server_has_a_name,
+    form_is_one,
+    defaults_are_needed,
+    dates_are_dates,
+    definitions_are_filled,
+    identities_are_unique,
+    for_each(
+        lambda config: below(items(config, TOOL), "tool.inputSchema"), input_schema_is_an_object
+    ),
+    input_schemas_are_schemas,
+    responses_answer,
     *rules_phases.RULES,
-    *rules_phases.TRIGGERS_RULES,
     *rules_responses.RULES,
-    *rules_responses.TEMPLATES_RULES,
-    *BEHAVIOR_RULES,
-    *limits.RULES,
+    for_each(lambda config: below(behaviors(config), "delivery{}"), delivery_fits_64_bits),
+    for_each(lambda config: mappings(side_effects(config)), side_effect_does_something),
+    limits.counts_are_bounded,
 )

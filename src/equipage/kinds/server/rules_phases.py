@@ -1,329 +1,236 @@
-"""Phases: their names, what they change, and what they do when they are entered."""
+"""Rules about phases: what they are called, what they change, what they do and what ends them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.path import Path
-from equipage.core.text import Guesses, expression, nearest
-from equipage.kinds.server import codes, items
-from equipage.kinds.server.items import SORTS, Sort, entries, triggers
-from equipage.kinds.server.model import LARGEST
+from equipage.core.text import Guesses, nearest
+from equipage.kinds.server import codes
+from equipage.kinds.server.grammar import (
+    DAY_MS,
+    DURATION_GRAMMAR,
+    EVENTS,
+    parse_duration,
+    parse_event,
+    regex_problem,
+)
+from equipage.kinds.server.items import (
+    SORTS,
+    Place,
+    Sort,
+    at,
+    base_items,
+    below,
+    for_each,
+    mappings,
+    phases,
+    replacing_items,
+    triggers,
+)
+from equipage.kinds.server.model_responses import LARGEST
 from equipage.kinds.server.normalise import OPERATORS, TEXT_OPERATORS
-from equipage.kinds.server.rules_responses import regex_problem
+from equipage.loading.kind import Rule
 from equipage.loading.session import Session
-from equipage.loading.tree import HOLE, mapping
-
-# --- durations ---------------------------------------------------------------------------------
-# Durations as authors write them: `30s`, `5m`, `100ms`, `1h`.
-#
-# duration = blank* "+"? digits blank* unit blank*
-# unit     = "ms" | "s" | "m" | "h"
-
-GRAMMAR = "a whole number and a unit: `500ms`, `30s`, `5m` or `1h`"
-DAY_MS = 24 * 60 * 60 * 1000
-
-_DURATION = expression(r"\s*\+?(?P<number>[0-9]{1,30})\s*(?P<unit>ms|s|m|h)\s*")
-_MILLISECONDS = {"ms": 1, "s": 1000, "m": 60_000, "h": 3_600_000}
-
-
-def parse_duration(written: str) -> int | None:
-    """The duration in milliseconds; None if it is not one."""
-    match = _DURATION.fullmatch(written)
-    if match is None or int(match["number"]) > LARGEST:
-        return None
-    return int(match["number"]) * _MILLISECONDS[match["unit"]]
-
-
-# --- events ------------------------------------------------------------------------------------
-# Events that can end a phase: `tools/call`, or `tools/call:calculator` for one of them.
-#
-# event     = base [ ":" qualifier ]
-# qualifier = everything behind the first colon, which may hold further colons: it can be a URI
-
-#: Every event there is, and whether it can be narrowed to one item.
-BASES: dict[str, bool] = {
-    "initialize": False,
-    "initialized": False,
-    "tools/list": False,
-    "tools/call": True,
-    "resources/list": False,
-    "resources/read": True,
-    "resources/subscribe": True,
-    "resources/unsubscribe": False,
-    "prompts/list": False,
-    "prompts/get": True,
-}
-
-
-class Event(msgspec.Struct, frozen=True):
-    """An event and, after a colon, the item it is about. Without one it stands for all items."""
-
-    base: str
-    qualifier: str | None = None
-
-    @property
-    def is_known(self) -> bool:
-        return self.base in BASES
-
-    @property
-    def is_well_qualified(self) -> bool:
-        """Whether a qualifier, if there is one, says something."""
-        return self.qualifier is None or (bool(self.qualifier) and BASES.get(self.base, False))
-
-
-def parse_event(written: str) -> Event:
-    """The event as written, known or not."""
-    base, colon, qualifier = written.partition(":")
-    return Event(base, qualifier if colon else None)
-
+from equipage.loading.tree import HOLE, Hole, get, mapping
 
 _ACTIONS = ("send_notification", "send_request", "log")
 
-
-class Offered(msgspec.Struct, frozen=True):
-    """What the baseline offers of one sort; `complete` unless some item could not be read."""
-
-    sort: Sort
-    names: tuple[str, ...]
-    complete: bool
-
-    @classmethod
-    def by(cls, config: Any, sort: Sort) -> Offered:
-        names = [sort.identify(item) for _, item in items.base_items(config, sort)]
-        lists = (mapping(base).get(sort.plural) for _, base in items.bases(config))
-        readable = all(each is None or isinstance(each, list) for each in lists)
-        baseline = mapping(config).get("baseline")
-        readable = readable and (baseline is None or isinstance(baseline, dict))
-        known = tuple(name for name in names if name is not None)
-        return cls(sort, known, readable and len(known) == len(names))
-
-
-# ------------------------------------------------------------------------------------------------------ names
+# Names and order.
 
 
 def phases_are_named(config: Any, _session: Session) -> Iterator[Fact]:
+    """Each phase has a name of its own."""
     first: dict[str, Path] = {}
-    for path, phase in items.phases(config):
-        name, place = mapping(phase).get("name"), (*path, "name")
+    for path, name in at(config, "phases[].name"):
         if name == "":
-            yield codes.EMPTY_FIELD.at(place, field="name")
-        elif isinstance(name, str) and name in first:
-            yield codes.DUPLICATE_PHASE.at(
-                place, also=[Also("first here", first[name])], name=Shown(name)
-            )
-        elif isinstance(name, str):
-            first[name] = place
+            yield codes.EMPTY_FIELD.at(path, field="name")
+        elif isinstance(name, str) and first.setdefault(name, path) != path:
+            also = [Also("first here", first[name])]
+            yield codes.DUPLICATE_PHASE.at(path, also=also, name=Shown(name))
 
 
 def phases_can_be_reached(config: Any, _session: Session) -> Iterator[Fact]:
-    for path, phase in list(items.phases(config))[:-1]:
-        if isinstance(phase, dict) and phase.get("advance") is None:
+    """Every phase but the last has a trigger that ends it."""
+    for path, phase in mappings(phases(config)[:-1]):
+        if phase.get("advance") is None:
             place: Path = (*path, "name") if "name" in phase else path
             yield codes.UNREACHABLE_PHASES.at(place, name=Shown(phase.get("name")))
 
 
-# -------------------------------------------------------------------------------------------------- references
+# Changes of the baseline.
 
 
 def targets_exist(config: Any, session: Session) -> Iterator[Fact]:
     """What a phase replaces or removes is in the baseline."""
     for sort in SORTS:
-        offered = Offered.by(config, sort)
-        if offered.complete:
-            yield from _unknown_targets(config, offered, session.guesses)
+        offered = _offered(config, sort)
+        if offered is None:
+            continue
+        known, adders = frozenset(offered), None
+        for phase in phases(config):
+            for path, name, action in _targets(phase, sort):
+                if name in known:
+                    continue
+                adders = _adders(config, sort) if adders is None else adders
+                simple = get(config, (sort.plural,)) is not None
+                yield codes.UNKNOWN_TARGET.at(
+                    path,
+                    part="key" if action == "replace" else "value",
+                    action=action,
+                    sort=sort.name,
+                    plural=sort.plural,
+                    name=Shown(name),
+                    where=sort.plural if simple else f"baseline.{sort.plural}",
+                    available=Shown(offered) if offered else "none",
+                    adder=adders.get(name),
+                    nearest=_meant(name, offered, session.guesses),
+                )
 
 
-def _unknown_targets(config: Any, offered: Offered, guesses: Guesses) -> Iterator[Fact]:
-    known, adders = frozenset(offered.names), None
-    for path, phase in items.phases(config):
-        for name, place, action, part in _targets(offered.sort, path, phase):
-            if name not in known:
-                adders = _adders(config, offered.sort) if adders is None else adders
-                values = {
-                    "adder": adders.get(name),
-                    "nearest": _shown(_meant(name, offered.names, guesses)),
-                }
-                yield _unknown(config, offered, name, place, action, part, values)
+def _offered(config: Any, sort: Sort) -> tuple[str, ...] | None:
+    """The names of the baseline's items; None if an item could not be read."""
+    names = [sort.identify(item) for _, item in base_items(config, sort)]
+    lists = [value for _, value in at(config, sort.plural, f"baseline.{sort.plural}")]
+    readable = all(each is None or isinstance(each, list) for each in lists)
+    baseline = get(config, ("baseline",), {})
+    if None in names or not readable or not isinstance(baseline, dict | None):
+        return None
+    return tuple(name for name in names if name is not None)
 
 
-def _targets(sort: Sort, path: Path, phase: Any) -> Iterator[tuple[str, Path, str, Any]]:
-    key = f"replace_{sort.plural}"
-    for name in mapping(mapping(phase).get(key)):
-        yield name, (*path, key, name), "replace", "key"
-    for place, name in entries(phase, path, f"remove_{sort.plural}"):
+def _targets(phase: Place, sort: Sort) -> Iterator[tuple[Path, Any, str]]:
+    """What a phase changes: where that is written, the name of the item, and the action."""
+    for path, _ in below([phase], f"replace_{sort.plural}{{}}"):
+        yield path, path[-1], "replace"
+    for path, name in below([phase], f"remove_{sort.plural}[]"):
         if isinstance(name, str):
-            yield name, place, "remove", "value"
+            yield path, name, "remove"
 
 
-def _unknown(
-    config: Any,
-    offered: Offered,
-    name: str,
-    place: Path,
-    action: str,
-    part: Any,
-    values: dict[str, Any],
-) -> Fact:
-    sort = offered.sort
-    simple = mapping(config).get(sort.plural) is not None
-    return codes.UNKNOWN_TARGET.at(
-        place,
-        part=part,
-        action=action,
-        sort=sort.name,
-        plural=sort.plural,
-        name=Shown(name),
-        where=sort.plural if simple else f"baseline.{sort.plural}",
-        available=Shown(offered.names) if offered.names else "none",
-        **values,
-    )
-
-
-def _adders(config: Any, sort: Sort) -> dict[str, Shown | None]:
-    """The phase that adds an item, by the name of the item; the first of several."""
-    found: dict[str, Shown | None] = {}
-    for path, phase in items.phases(config):
-        for _, item in entries(phase, path, f"add_{sort.plural}"):
-            name = sort.identify(item)
-            if name is not None:
-                found.setdefault(name, _shown(mapping(phase).get("name")))
+def _adders(config: Any, sort: Sort) -> dict[str | None, Shown | None]:
+    """The first phase that adds an item, by the name of the item."""
+    found: dict[str | None, Shown | None] = {}
+    for phase in phases(config):
+        name = mapping(phase[1]).get("name")
+        for _, item in below([phase], f"add_{sort.plural}[]"):
+            found.setdefault(sort.identify(item), None if name is None else Shown(name))
     return found
 
 
-def _meant(name: str, names: tuple[str, ...], guesses: Guesses) -> str | None:
-    """The name that was probably meant: a slip of the finger, or the only one that is a beginning of the other."""
+def _meant(name: str, names: tuple[str, ...], guesses: Guesses) -> Shown | None:
+    """The name the author probably meant: a near spelling, or the only one that begins alike."""
     if guesses.are_spent:
         return None
-    related = [
+    alike = [
         each for each in names if len(each) > 2 and (name.startswith(each) or each.startswith(name))
     ]
-    return guesses.nearest(name, names) or (related[0] if name and len(related) == 1 else None)
-
-
-def _shown(value: Any) -> Shown | None:
-    return None if value is None else Shown(value)
+    guess = guesses.nearest(name, names) or (alike[0] if name and len(alike) == 1 else None)
+    return None if guess is None else Shown(guess)
 
 
 def added_items_are_new(config: Any, _session: Session) -> Iterator[Fact]:
+    """What a phase adds is not in the baseline, and not twice in its own list."""
     for sort in SORTS:
-        offered = set(Offered.by(config, sort).names)
-        for path, phase in items.phases(config):
+        offered = {sort.identify(item) for _, item in base_items(config, sort)}
+        for phase in phases(config):
             seen = set(offered)
-            for place, item in entries(phase, path, f"add_{sort.plural}"):
+            for path, item in below([phase], f"add_{sort.plural}[]"):
                 name = sort.identify(item)
                 if name is not None and name in seen:
-                    at = (*place, *sort.identity_path)
                     yield codes.ADDED_TWICE.at(
-                        at, sort=sort.name, plural=sort.plural, name=Shown(name)
+                        (*path, *sort.identity_path),
+                        sort=sort.name,
+                        plural=sort.plural,
+                        name=Shown(name),
                     )
-                if name is not None:
-                    seen.add(name)
+                seen.add(name)
 
 
 def replacements_keep_names(config: Any, _session: Session) -> Iterator[Fact]:
+    """A replacement has the name of the item it replaces."""
     for sort in SORTS:
-        for path, item in items.replacing_items(config, sort):
+        for path, item in replacing_items(config, sort):
             name = sort.identify(item)
             if name and name != path[-1]:
-                said: dict[str, Any] = {
-                    "key": Shown(path[-1]),
-                    "name": Shown(name),
-                    "sort": sort.name,
-                }
-                yield codes.RENAMED_BY_REPLACE.at((*path, *sort.identity_path), **said)
+                place = (*path, *sort.identity_path)
+                yield codes.RENAMED_BY_REPLACE.at(
+                    place, key=Shown(path[-1]), name=Shown(name), sort=sort.name
+                )
 
 
-# ---------------------------------------------------------------------------------------------------- actions
+# Actions.
 
 
-def actions_are_single(config: Any, _session: Session) -> Iterator[Fact]:
-    for path, phase in items.phases(config):
-        for place, action in entries(phase, path, "on_enter"):
-            if not isinstance(action, dict):
-                continue
-            given = [key for key in _ACTIONS if action.get(key) is not None]
-            if not given:
-                yield codes.ACTION_MISSING.at(place)
-            for key in given[1:]:
-                yield codes.ACTION_AMBIGUOUS.at((*place, key), part="key", winner=given[0], key=key)
+def action_is_single(path: Path, action: dict[str, Any]) -> Iterator[Fact]:
+    """Each entry of `on_enter` is one action."""
+    written = [key for key in _ACTIONS if action.get(key) is not None]
+    if not written:
+        yield codes.ACTION_MISSING.at(path)
+    for key in written[1:]:
+        yield codes.ACTION_AMBIGUOUS.at((*path, key), part="key", winner=written[0], key=key)
 
 
-RULES = (
-    phases_are_named,
-    phases_can_be_reached,
-    targets_exist,
-    added_items_are_new,
-    replacements_keep_names,
-    actions_are_single,
-)
+# Triggers.
 
 
-# --- triggers ----------------------------------------------------------------------------------
-# Triggers: events, durations and matchers.
+def trigger_can_fire(path: Path, trigger: dict[str, Any]) -> Iterator[Fact]:
+    """A trigger has an event or a time, and a count that can be reached."""
+    if trigger.get("on") is None and trigger.get("after") is None:
+        yield codes.TRIGGER_MISSING.at(path)
+    count = trigger.get("count")
+    if isinstance(count, int) and count > LARGEST:
+        expected = "a 64-bit number"
+        yield core_codes.OUT_OF_RANGE.at((*path, "count"), found=Shown(count), expected=expected)
+    elif isinstance(count, int) and count == 0 and not isinstance(count, bool):
+        yield codes.COUNT_ZERO.at((*path, "count"))
+    if trigger.get("timeout") is not None and trigger.get("on") is None:
+        yield codes.TIMEOUT_WITHOUT_EVENT.at((*path, "timeout"), part="key")
 
 
-def triggers_can_fire(config: Any, _session: Session) -> Iterator[Fact]:
-    for path, trigger in triggers(config):
-        if trigger.get("on") is None and trigger.get("after") is None:
-            yield codes.TRIGGER_MISSING.at(path)
-        count = trigger.get("count")
-        if count == 0 and isinstance(count, int) and not isinstance(count, bool):
-            yield codes.COUNT_ZERO.at((*path, "count"))
-        elif isinstance(count, int) and count > LARGEST:
-            yield core_codes.OUT_OF_RANGE.at(
-                (*path, "count"), found=Shown(count), expected="a 64-bit number"
-            )
-        if trigger.get("timeout") is not None and trigger.get("on") is None:
-            yield codes.TIMEOUT_WITHOUT_EVENT.at((*path, "timeout"), part="key")
+def event_is_known(path: Path, trigger: dict[str, Any]) -> Iterator[Fact]:
+    """A trigger waits for an event that can happen."""
+    written, place = trigger.get("on"), (*path, "on")
+    if not isinstance(written, str):
+        return
+    event = parse_event(written)
+    if not event.is_known:
+        guess, known = nearest(event.base, EVENTS), tuple(EVENTS)
+        yield codes.UNKNOWN_EVENT.at(place, event=Shown(written), nearest=guess, known=known)
+    elif not event.is_well_qualified:
+        yield codes.ODD_QUALIFIER.at(place, event=Shown(written), base=event.base)
 
 
-def events_are_known(config: Any, _session: Session) -> Iterator[Fact]:
-    for path, trigger in triggers(config):
-        written = trigger.get("on")
+def durations_are_readable(path: Path, trigger: dict[str, Any]) -> Iterator[Fact]:
+    """The times of a trigger are durations, and shorter than a day."""
+    for key in ("after", "timeout"):
+        written, place = trigger.get(key), (*path, key)
         if not isinstance(written, str):
             continue
-        event = parse_event(written)
-        if not event.is_known:
-            guess = nearest(event.base, BASES)
-            known = tuple(BASES)
-            yield codes.UNKNOWN_EVENT.at(
-                (*path, "on"), event=Shown(written), nearest=guess, known=known
-            )
-        elif not event.is_well_qualified:
-            yield codes.ODD_QUALIFIER.at((*path, "on"), event=Shown(written), base=event.base)
+        duration = parse_duration(written)
+        if duration is None:
+            yield codes.INVALID_DURATION.at(place, found=Shown(written), grammar=DURATION_GRAMMAR)
+        elif duration >= DAY_MS:
+            yield codes.LONG_DURATION.at(place, found=Shown(written))
 
 
-def durations_are_readable(config: Any, _session: Session) -> Iterator[Fact]:
-    for path, trigger in triggers(config):
-        for key in ("after", "timeout"):
-            written = trigger.get(key)
-            if not isinstance(written, str):
-                continue
-            duration = parse_duration(written)
-            if duration is None:
-                yield codes.INVALID_DURATION.at((*path, key), found=Shown(written), grammar=GRAMMAR)
-            elif duration >= DAY_MS:
-                yield codes.LONG_DURATION.at((*path, key), found=Shown(written))
+# Matchers: what the fields of an event must be.
 
 
-def matchers_can_match(config: Any, _session: Session) -> Iterator[Fact]:
-    for path, trigger in triggers(config):
-        for field, matcher in mapping(trigger.get("match")).items():
-            if isinstance(matcher, dict):
-                yield from _matcher_problems((*path, "match", field), matcher)
-
-
-def _matcher_problems(path: Path, matcher: dict[str, Any]) -> Iterator[Fact]:
+def matcher_can_match(path: Path, matcher: dict[str, Any]) -> Iterator[Fact]:
+    """A mapping under `match` has operators, each with a value it can compare."""
     if not any(operator in matcher for operator in OPERATORS):
         yield codes.MATCHER_EMPTY.at(path, operators=OPERATORS)
     for operator in TEXT_OPERATORS:
-        yield from _text_problems((*path, operator), operator, matcher.get(operator, HOLE))
+        value = matcher.get(operator, HOLE)
+        if not isinstance(value, str | Hole):
+            yield _wrong((*path, operator), operator, "text", value)
+    pattern = matcher.get("regex")
+    if isinstance(pattern, str) and (problem := regex_problem(pattern)) is not None:
+        yield codes.REGEX_INVALID.at((*path, "regex"), pattern=Shown(pattern), problem=problem)
     if "any_of" in matcher:
         yield from _choice_problems((*path, "any_of"), matcher["any_of"])
         other = next((each for each in TEXT_OPERATORS if each in matcher), None)
@@ -331,26 +238,13 @@ def _matcher_problems(path: Path, matcher: dict[str, Any]) -> Iterator[Fact]:
             yield codes.MATCHER_OPERATORS_COMBINED.at((*path, "any_of"), part="key", other=other)
 
 
-def _text_problems(path: Path, operator: str, value: Any) -> Iterator[Fact]:
-    if value is HOLE:
-        return
-    if not isinstance(value, str):
-        yield _wrong(path, operator, "text", value)
-    elif operator == "regex" and (problem := regex_problem(value)) is not None:
-        yield codes.REGEX_INVALID.at(path, pattern=Shown(value), problem=problem)
-
-
 def _choice_problems(path: Path, value: Any) -> Iterator[Fact]:
-    if value is HOLE:
-        return
-    if not isinstance(value, list):
+    if not isinstance(value, list | Hole):
         yield _wrong(path, "any_of", "a list of plain values", value)
-        return
-    for number, each in enumerate(value):
-        if each is None or isinstance(each, dict | list):
-            yield _wrong(
-                (*path, number), "any_of", "plain values: text, numbers, true or false", each
-            )
+    for number, member in enumerate(value if isinstance(value, list) else ()):
+        if member is None or isinstance(member, dict | list):
+            expected = "plain values: text, numbers, true or false"
+            yield _wrong((*path, number), "any_of", expected, member)
 
 
 def _wrong(path: Path, operator: str, expected: str, value: Any) -> Fact:
@@ -358,4 +252,13 @@ def _wrong(path: Path, operator: str, expected: str, value: Any) -> Fact:
     return codes.MATCHER_OPERATOR_TYPE.at(path, operator=operator, expected=expected, found=found)
 
 
-TRIGGERS_RULES = (triggers_can_fire, events_are_known, durations_are_readable, matchers_can_match)
+RULES: tuple[Rule, ...] = (
+    phases_are_named,
+    phases_can_be_reached,
+    targets_exist,
+    added_items_are_new,
+    replacements_keep_names,
+    for_each(lambda config: mappings(at(config, "phases[].on_enter[]")), action_is_single),
+    for_each(triggers, trigger_can_fire, event_is_known, durations_are_readable),
+    for_each(lambda config: mappings(below(triggers(config), "match{}")), matcher_can_match),
+)

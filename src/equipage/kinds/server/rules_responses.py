@@ -1,205 +1,97 @@
-"""Dynamic responses: branches, conditions, sequences and handlers."""
+"""Rules about dynamic responses: branches, conditions, sequences, handlers and templates."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any, cast
 
-import msgspec
-
-from equipage.core.diagnostics import Code, Fact, Shown
+from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import Path
 from equipage.core.text import expression, nearest
 from equipage.kinds.server import codes
 from equipage.kinds.server.compose import ServerOptions
+from equipage.kinds.server.grammar import (
+    FUNCTIONS,
+    REGEX_PREFIX,
+    glob_problem,
+    regex_problem,
+    template_problems,
+)
 from equipage.kinds.server.items import (
     Place,
-    all_responses,
     answers,
+    below,
     branches,
     choosers,
-    content_items,
-    entries,
+    for_each,
     handlers,
-    listing,
+    mappings,
+    responses,
 )
-from equipage.kinds.server.model import Condition
+from equipage.kinds.server.model_responses import Condition
+from equipage.loading.kind import Rule
 from equipage.loading.session import Session
-from equipage.loading.tree import HOLE, mapping
-
-# --- globs -------------------------------------------------------------------------------------
-# Globs of `when` conditions.
-#
-# `*` matches any text, `/` included, `?` one character, `[abc]`, `[a-z]` and `[!a]` one of a set. `**` stands only as
-# a whole component between slashes. A glob matches the whole text, and case counts.
-
-_STARS = expression(r"\*{2,}")
-
-
-def glob_problem(pattern: str) -> str | None:
-    """What is wrong with a glob, None if it is one."""
-    return _stars_problem(pattern) or _sets_problem(pattern)
-
-
-def _stars_problem(pattern: str) -> str | None:
-    for match in _STARS.finditer(_without_sets(pattern)):
-        if len(match.group()) > 2:
-            return "more than two `*` in a row"
-        text = match.string
-        before, after = text[: match.start()], text[match.end() :]
-        if (before and not before.endswith("/")) or (after and not after.startswith("/")):
-            return "`**` must stand alone between slashes"
-    return None
-
-
-def _sets_problem(pattern: str) -> str | None:
-    position = 0
-    while (position := pattern.find("[", position)) >= 0:
-        close = _closing(pattern, position)
-        if close is None:
-            return "`[` is never closed"
-        position = close + 1
-    return None
-
-
-def _closing(pattern: str, start: int) -> int | None:
-    """Where the set that opens at `start` closes. It has at least one member, so `[]]` holds a bracket."""
-    first = start + 2 if pattern[start + 1 : start + 2] == "!" else start + 1
-    close = pattern.find("]", first + 1)
-    return None if close < 0 else close
-
-
-def _without_sets(pattern: str) -> str:
-    """The glob with each set replaced by one ordinary character, so that `[*]` is no star."""
-    out: list[str] = []
-    position = 0
-    while (start := pattern.find("[", position)) >= 0:
-        close = _closing(pattern, start)
-        if close is None:
-            break
-        out += (pattern[position:start], "x")
-        position = close + 1
-    return "".join([*out, pattern[position:]])
-
-
-# --- regexes -----------------------------------------------------------------------------------
-# Regular expressions of matchers and conditions.
-#
-# The dialect is that of Rust's `regex` crate: linear time, so no look-around and no back-references. jsonschema-rs
-# carries that very engine, and is asked whether it takes a pattern. It reads a pattern the way JavaScript does before
-# it hands it over, which differs in two escapes.
-
-#: A condition that starts so is a regular expression, not a glob.
-PREFIX = "regex:"
-_ESCAPE = expression(r"\\(.)", re.DOTALL)
-
-
-@lru_cache(maxsize=1024)
-def regex_problem(pattern: str) -> str | None:
-    """What is wrong with a pattern, None if it can be used."""
-    import jsonschema_rs  # only configurations with patterns pay for it
-
-    if any(escape[1] == "c" for escape in _ESCAPE.finditer(pattern)):
-        return "`\\c` is not an escape"
-    plain = _ESCAPE.sub(_without_bell, pattern)
-    try:
-        jsonschema_rs.validator_for(
-            {"pattern": plain}, pattern_options=jsonschema_rs.RegexOptions(), offline=True
-        )
-    except (jsonschema_rs.ValidationError, ValueError):
-        return _reason(pattern)
-    return None
-
-
-def _without_bell(escape: re.Match[str]) -> str:
-    return r"\x07" if escape[1] == "a" else escape[0]
-
-
-def _reason(pattern: str) -> str:
-    if any(group in pattern for group in ("(?=", "(?!", "(?<=", "(?<!")):
-        return "look-around is not supported"
-    if (
-        any(f"\\{digit}" in pattern for digit in range(1, 10))
-        or "(?P=" in pattern
-        or "\\k<" in pattern
-    ):
-        return "back-references are not supported"
-    return "it does not compile"
-
+from equipage.loading.tree import HOLE
 
 #: How long a handler may take, in milliseconds.
 TIMEOUTS = range(100, 300_001)
-OPERATORS = tuple(field.encode_name for field in msgspec.structs.fields(Condition))
+# With a template anywhere in it, only a running server knows the address.
+_WEB_ADDRESS = expression(r"https?://|.*\$\{", re.DOTALL)
+
+# Branches.
 
 
-def branches_can_be_taken(config: Any, _session: Session) -> Iterator[Fact]:
-    for response in all_responses(config):
-        fallback = False
-        for path, branch in branches(response):
-            if not isinstance(branch, dict):
-                continue
-            yield from _branch_problems(path, branch, after_fallback=fallback)
-            fallback = fallback or ("default" in branch and branch.get("when") is None)
+def branches_can_be_taken(path: Path, response: dict[str, Any]) -> Iterator[Fact]:
+    """Each branch has conditions or is the fallback, and none comes after the fallback."""
+    fallback = False
+    for place, branch in mappings(below([(path, response)], "match[]")):
+        conditional, default = branch.get("when") is not None, "default" in branch
+        if not conditional and not default:
+            yield codes.BRANCH_INCOMPLETE.at(place)
+        elif conditional and default:
+            yield codes.BRANCH_BOTH.at((*place, "default"), part="key")
+        if fallback and conditional:
+            yield codes.UNREACHABLE_BRANCH.at((*place, "when"), part="key")
+        elif fallback and default:
+            yield codes.SECOND_DEFAULT.at((*place, "default"), part="key")
+        fallback = fallback or (default and not conditional)
 
 
-def _branch_problems(path: Path, branch: dict[str, Any], *, after_fallback: bool) -> Iterator[Fact]:
-    conditional = branch.get("when") is not None
-    if not conditional and "default" not in branch:
-        yield codes.BRANCH_INCOMPLETE.at(path)
-    elif conditional and "default" in branch:
-        yield codes.BRANCH_BOTH.at((*path, "default"), part="key")
-    if after_fallback and conditional:
-        yield codes.UNREACHABLE_BRANCH.at((*path, "when"), part="key")
-    elif after_fallback and "default" in branch:
-        yield codes.SECOND_DEFAULT.at((*path, "default"), part="key")
-
-
-def conditions_are_readable(config: Any, _session: Session) -> Iterator[Fact]:
-    for response in all_responses(config):
-        for path, branch in branches(response):
-            for field, condition in mapping(mapping(branch).get("when")).items():
-                yield from _condition_problems((*path, "when", field), condition)
-
-
-def _condition_problems(path: Path, condition: Any) -> Iterator[Fact]:
-    if isinstance(condition, str):
-        yield from _pattern_problems(path, condition)
-    elif isinstance(condition, list):
-        yield from _all_pattern_problems(path, condition)
-    elif isinstance(condition, dict):
-        if not any(condition.get(operator) is not None for operator in OPERATORS):
-            yield codes.CONDITION_EMPTY.at(path, part="key", operators=OPERATORS)
-        yield from _all_pattern_problems((*path, "any_of"), listing(condition.get("any_of")))
+def condition_is_readable(path: Path, condition: Any) -> Iterator[Fact]:
+    """The patterns of a condition can be used, and a mapping holds some operator."""
+    if isinstance(condition, dict):
+        operators = Condition.__struct_fields__
+        if all(condition.get(operator) is None for operator in operators):
+            yield codes.CONDITION_EMPTY.at(path, part="key", operators=operators)
+        yield from _pattern_problems(below([(path, condition)], "any_of[]"))
         if isinstance(condition.get("regex"), str):
-            yield from _pattern_problems((*path, "regex"), PREFIX + condition["regex"])
+            pattern = REGEX_PREFIX + condition["regex"]
+            yield from _pattern_problems([((*path, "regex"), pattern)])
+    else:
+        yield from _pattern_problems([(path, condition), *below([(path, condition)], "[]")])
 
 
-def _all_pattern_problems(path: Path, patterns: list[Any]) -> Iterator[Fact]:
-    for number, each in enumerate(patterns):
-        if isinstance(each, str):
-            yield from _pattern_problems((*path, number), each)
+def _pattern_problems(places: list[Place]) -> Iterator[Fact]:
+    """Texts among `places` are globs, or regular expressions after `regex:`."""
+    for path, written in places:
+        if not isinstance(written, str):
+            continue
+        if written.startswith(REGEX_PREFIX):
+            pattern, code = written.removeprefix(REGEX_PREFIX), codes.REGEX_INVALID
+            problem = regex_problem(pattern)
+        else:
+            pattern, code, problem = written, codes.GLOB_INVALID, glob_problem(written)
+        if problem is not None:
+            yield code.at(path, pattern=Shown(pattern), problem=problem)
 
 
-def _pattern_problems(path: Path, written: str) -> Iterator[Fact]:
-    """A glob, or a regular expression behind `regex:`."""
-    pattern = written.removeprefix(PREFIX)
-    is_regex = pattern is not written and written.startswith(PREFIX)
-    problem = regex_problem(pattern) if is_regex else glob_problem(written)
-    if problem is not None:
-        code = codes.REGEX_INVALID if is_regex else codes.GLOB_INVALID
-        yield code.at(path, pattern=Shown(pattern), problem=problem)
+def sequence_has_answers(path: Path, sequence: Any) -> Iterator[Fact]:
+    if sequence == []:
+        yield codes.EMPTY_SEQUENCE.at(path, part="key")
 
 
-def sequences_have_answers(config: Any, _session: Session) -> Iterator[Fact]:
-    for response in all_responses(config):
-        for path, chooser in choosers(response):
-            if mapping(chooser).get("sequence") == []:
-                yield codes.EMPTY_SEQUENCE.at((*path, "sequence"), part="key")
-
-
-# --------------------------------------------------------------------------------------------------- handlers
+# Handlers.
 
 
 def handlers_are_allowed(config: Any, session: Session) -> Iterator[Fact]:
@@ -208,121 +100,66 @@ def handlers_are_allowed(config: Any, session: Session) -> Iterator[Fact]:
             yield codes.HANDLER_NOT_ALLOWED.at(path, part="key")
 
 
-def handlers_can_run(config: Any, session: Session) -> Iterator[Fact]:
-    for path, handler in handlers(config):
-        timeout = handler.get("timeout_ms")
-        if (
-            isinstance(timeout, int)
-            and not isinstance(timeout, bool)
-            and timeout >= 0
-            and timeout not in TIMEOUTS
-        ):
-            yield codes.HANDLER_TIMEOUT.at((*path, "timeout_ms"), found=Shown(timeout))
-        if handler.get("type") == "http":
-            yield from _url_problems(path, handler.get("url"))
-        elif handler.get("type") == "command":
-            yield from _command_problems(path, handler.get("cmd", HOLE), session)
-
-
-def _url_problems(path: Path, url: Any) -> Iterator[Fact]:
-    if isinstance(url, str) and not url.startswith(("http://", "https://")) and "${" not in url:
+def handler_can_be_asked(path: Path, handler: dict[str, Any]) -> Iterator[Fact]:
+    """A handler has a sensible time limit, and a web address or a command."""
+    sort, timeout, url = handler.get("type"), handler.get("timeout_ms"), handler.get("url")
+    # The model reports what is not a number, or negative.
+    if type(timeout) is int and timeout >= 0 and timeout not in TIMEOUTS:
+        yield codes.HANDLER_TIMEOUT.at((*path, "timeout_ms"), found=Shown(timeout))
+    if sort == "http" and isinstance(url, str) and not _WEB_ADDRESS.match(url):
         yield codes.HANDLER_URL.at((*path, "url"), url=Shown(url))
-
-
-def _command_problems(path: Path, command: Any, session: Session) -> Iterator[Fact]:
-    if command is None or command == []:
+    if sort == "command" and handler.get("cmd", HOLE) in (None, []):
         yield codes.EMPTY_FIELD.at((*path, "cmd"), field="cmd")
-        return
-    name = listing(command)[0] if listing(command) else None
+
+
+def commands_can_be_found(config: Any, session: Session) -> Iterator[Fact]:
+    """The program of a handler is on the PATH, unless it has a path or holds a template."""
     search = session.env.get("PATH")
-    if not isinstance(name, str) or "/" in name or "${" in name or session.embedded or not search:
+    if session.embedded or not search:
         return
-    if not session.files.finds_program(name, search):
-        yield codes.COMMAND_NOT_FOUND.at((*path, "cmd", 0), command=Shown(name))
+    commands = (place for place in handlers(config) if place[1].get("type") == "command")
+    for path, name in below(commands, "cmd[]"):
+        if path[-1] != 0 or not isinstance(name, str) or "/" in name or "${" in name:
+            continue
+        if not session.files.finds_program(name, search):
+            yield codes.COMMAND_NOT_FOUND.at(path, command=Shown(name))
 
 
-RULES = (
-    branches_can_be_taken,
-    conditions_are_readable,
-    sequences_have_answers,
-    handlers_are_allowed,
-    handlers_can_run,
+# Templates.
+
+
+#: Where an answer has static text.
+_TEXTS = (
+    "content",
+    "content[].text",
+    "messages[].content.text",
+    "contents[].uri",
+    "contents[].text",
 )
 
 
-# --- templates ---------------------------------------------------------------------------------
-# Templates in static text: `${args.city}`, `${fn.upper(args.city)}`. They are filled when a request comes.
-#
-# `$$` stands for one `$`, so `$${` opens nothing. Names and arguments are not checked further: what nobody knows at
-# run time is empty text there.
-
-FUNCTIONS = ("upper", "lower", "base64", "json", "len", "default", "truncate", "timestamp", "uuid")
-
-_START = expression(r"\$[${]")
-_CALL = expression(r"fn\.(?P<name>[^(}\s]*)")
+def _texts(config: Any) -> list[Place]:
+    """The static texts that are filled when a request comes."""
+    settings = below(choosers(config), "handler.headers{}", "handler.env{}")
+    return [*below(answers(config), *_TEXTS), *settings]
 
 
-def template_problems(text: str) -> Iterator[tuple[Code, str]]:
-    """What is wrong with the templates of a text: a code, and the function or the text it is about."""
-    if "${" not in text:
-        return
-    position = 0
-    while (match := _START.search(text, position)) is not None:
-        position = match.end()
-        if match.group() == "$$":
-            continue
-        close = text.find("}", position)
-        if close < 0:
-            yield codes.TEMPLATE_UNCLOSED, text[match.start() :]
-            return
-        call = _CALL.match(text[position:close].strip())
-        if call is not None and call["name"] not in FUNCTIONS:
-            yield codes.TEMPLATE_FUNCTION, call["name"]
-        position = close + 1
-
-
-# --- templates ---------------------------------------------------------------------------------
-# Templates in static text.
-
-
-def templates_are_closed(config: Any, _session: Session) -> Iterator[Fact]:
+def templates_are_closed(path: Path, text: Any) -> Iterator[Fact]:
     """Templates end, and call functions that exist."""
-    for path, text in _texts(config):
-        if isinstance(text, str) and "${" in text:
-            for code, about in template_problems(text):
-                yield _problem(code, path, about)
+    for code, about in template_problems(text) if isinstance(text, str) else ():
+        if code == codes.TEMPLATE_UNCLOSED:
+            yield code.at(path, text=Shown(about))
+        else:
+            guess = nearest(about, FUNCTIONS)
+            yield code.at(path, name=Shown(about), nearest=guess, known=FUNCTIONS)
 
 
-def _problem(code: Code, path: Any, about: str) -> Fact:
-    if code == codes.TEMPLATE_UNCLOSED:
-        return code.at(path, text=Shown(about))
-    return code.at(path, name=Shown(about), nearest=nearest(about, FUNCTIONS), known=FUNCTIONS)
-
-
-def _texts(config: Any) -> Iterator[Place]:
-    """Every static text that is filled when a request comes."""
-    for response in all_responses(config):
-        for answer in answers(response):
-            yield from _answer_texts(answer)
-        for path, chooser in choosers(response):
-            yield from _handler_texts(path, mapping(mapping(chooser).get("handler")))
-
-
-def _answer_texts(answer: Place) -> Iterator[Place]:
-    path, value = answer
-    value = mapping(value)
-    yield (*path, "content"), value.get("content")
-    for place, item in content_items(answer):
-        yield (*place, "text"), mapping(item).get("text")
-    for place, content in entries(value, path, "contents"):
-        for key in ("uri", "text"):
-            yield (*place, key), mapping(content).get(key)
-
-
-def _handler_texts(path: Any, handler: dict[str, Any]) -> Iterator[Place]:
-    for key in ("headers", "env"):
-        for name, text in mapping(handler.get(key)).items():
-            yield (*path, "handler", key, name), text
-
-
-TEMPLATES_RULES = (templates_are_closed,)
+RULES: tuple[Rule, ...] = (
+    for_each(responses, branches_can_be_taken),
+    for_each(lambda config: below(branches(config), "when{}"), condition_is_readable),
+    for_each(lambda config: below(choosers(config), "sequence"), sequence_has_answers),
+    handlers_are_allowed,
+    for_each(handlers, handler_can_be_asked),
+    commands_can_be_found,
+    for_each(_texts, templates_are_closed),
+)

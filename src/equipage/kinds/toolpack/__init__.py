@@ -113,8 +113,9 @@ _SCHEMAS = ref.RefSettings(paths=(("inputSchema",), ("outputSchema",)))
 
 
 class ToolpackOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """`legacy_keys="warn"` reads the snake_case names of older packs with a warning."""
+    """What the caller decides about a toolpack."""
 
+    #: `warn` reads the snake_case names of older packs, with a warning
     legacy_keys: Literal["error", "warn"] = "error"
 
 

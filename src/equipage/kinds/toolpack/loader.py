@@ -5,14 +5,14 @@
     for pack in loader.list():
         print(pack.id, pack.execution["kind"], pack.timeout_ms)
 
-The same pipeline as `equipage.load` and `equipage check`: every problem of every file is in the one exception.
+Packs go through the pipeline of `equipage.load`, and one exception holds every problem of every
+file.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Sequence
 from typing import Any, Literal
 
 import msgspec
@@ -21,11 +21,12 @@ from equipage.core import codes as core_codes
 from equipage.core.arguments import path_given
 from equipage.core.diagnostics import Diagnostic, LoadError
 from equipage.core.source import Source
-from equipage.files import folders_given
+from equipage.files import entries_of, exists, folders_given, is_folder, real_path
 from equipage.files.reading import display_name
 from equipage.kinds.toolpack import KIND
 from equipage.kinds.toolpack.model import Toolpack
 from equipage.kinds.toolpack.phrases import phrase
+from equipage.kinds.toolpack.rules import set_key
 from equipage.loading.findings import finding
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
@@ -33,7 +34,6 @@ from equipage.loading.request import Request
 from equipage.loading.result import CANONICAL, canonical
 from equipage.loading.session import Run
 from equipage.loading.set_rules import same_once, set_findings
-from equipage.loading.tree import get
 
 __all__ = ["Toolpack", "ToolpackLoader", "ToolpackValidationError"]
 
@@ -43,7 +43,8 @@ SUFFIX = ".tool.yaml"
 class ToolpackValidationError(LoadError):
     """A folder of toolpacks is not valid; `diagnostics` holds every finding of every file.
 
-    As text: one line per error, each with the rule it breaks in the words programs have come to look for.
+    As text it has one line per error, each with the rule that the file breaks, in the words that
+    programs have come to look for.
     """
 
     def __str__(self) -> str:
@@ -56,35 +57,19 @@ def _line(each: Diagnostic) -> str:
 
 
 class _Entry(msgspec.Struct, frozen=True):
-    """What is kept of a load: the pack, the files it was made of, what was found. A folder may hold thousands."""
+    """What is kept of a load: a folder may hold thousands of packs, and documents are large."""
 
     path: str
-    id: str | None
+    key: str | None  #: packs with the same key are checked together
     pack: Toolpack | None
     sources: tuple[Source, ...]
     diagnostics: tuple[Diagnostic, ...]
 
-
-def _entry(outcome: Outcome) -> _Entry:
-    assert outcome.session is not None
-    name = (
-        outcome.config.id
-        if outcome.config
-        else get(outcome.tree.value, ("id",))
-        if outcome.tree
-        else None
-    )
-    known = name if isinstance(name, str) else None
-    return _Entry(outcome.session.path, known, outcome.config, outcome.sources, outcome.diagnostics)
-
-
-def _alike(entries: Sequence[_Entry]) -> list[_Entry]:
-    """The packs whose ids clash, or nearly: only these need to be looked at together."""
-    groups: dict[str, list[_Entry]] = {}
-    for entry in entries:
-        if entry.id is not None:
-            groups.setdefault(entry.id.replace(":", "."), []).append(entry)
-    return [entry for group in groups.values() if len(group) > 1 for entry in group]
+    @classmethod
+    def of(cls, outcome: Outcome) -> _Entry:
+        assert outcome.session is not None
+        path, key = outcome.session.path, set_key(outcome)
+        return cls(path, key, outcome.config, outcome.sources, outcome.diagnostics)
 
 
 class ToolpackLoader:
@@ -95,8 +80,9 @@ class ToolpackLoader:
     ) -> None:
         self._options = {"legacy_keys": legacy_keys}
         self._roots = folders_given("roots", roots)
-        self._entries: dict[str, _Entry] = {}
         self._folder: str | None = None
+        self._packs: dict[str, Toolpack] = {}
+        self._sources: dict[str, tuple[Source, ...]] = {}
         self.warnings: tuple[Diagnostic, ...] = ()
 
     def load_dir(self, path: str | os.PathLike[str]) -> None:
@@ -105,81 +91,76 @@ class ToolpackLoader:
         Raises `ToolpackValidationError` with every error found; what was loaded before then stays.
         """
         folder = os.path.abspath(os.path.expanduser(path_given("path", path)))
-        if not os.path.isdir(folder):
+        if not is_folder(folder):
             raise ToolpackValidationError([_no_folder(folder)])
-        request = Request(env={}, options=self._options, roots=self._roots)
-        run = Run()
+        request, run = Request(env={}, options=self._options, roots=self._roots), Run()
         files, problems = pack_files(folder)
-        entries = [_entry(load_path(each, KIND, request, run)) for each in files]
-        again = [entry.path for entry in _alike(entries)]
-        together = set_findings([load_path(each, KIND, request, run) for each in again])
-        found = same_once(
-            [*problems, *(each for entry in entries for each in entry.diagnostics), *together]
-        )
+        entries = [_Entry.of(load_path(each, KIND, request, run)) for each in files]
+        by_key: dict[str | None, list[_Entry]] = {}
+        for entry in entries:
+            by_key.setdefault(entry.key, []).append(entry)
+        # Only packs with nearly the same id must be loaded at once to be compared.
+        alike = [each for key, group in by_key.items() if key and len(group) > 1 for each in group]
+        again = [load_path(each.path, KIND, request, run) for each in alike]
+        own = [each for entry in entries for each in entry.diagnostics]
+        found = same_once([*problems, *own, *set_findings(again)])
         if any(each.severity == "error" for each in found):
             raise ToolpackValidationError(found)
-        packs = sorted(
-            (entry for entry in entries if entry.pack is not None), key=lambda entry: entry.id or ""
-        )
+        packs = {each.pack.id: (each.pack, each.sources) for each in entries if each.pack}
         self._folder, self.warnings = folder, tuple(found)
-        self._entries = {entry.pack.id: entry for entry in packs if entry.pack is not None}
+        self._packs = {name: packs[name][0] for name in sorted(packs)}
+        self._sources = {name: sources for name, (_, sources) in packs.items()}
 
     def list(self) -> list[Toolpack]:
         """The packs, sorted by id."""
-        return [entry.pack for entry in self._entries.values() if entry.pack is not None]
+        return [*self._packs.values()]
 
     def get(self, tool_id: str) -> Toolpack:
-        """The pack of that id. Raises `KeyError`."""
-        pack = self._entries[tool_id].pack
-        assert pack is not None
-        return pack
+        """The pack with that id. Raises `KeyError`."""
+        return self._packs[tool_id]
 
     @property
     def digest(self) -> str:
-        """sha256 over the ids and digests of the packs: the same for the same packs, wherever they lie."""
+        """sha256 over the ids and digests of the packs, wherever their files are."""
         pairs = [[pack.id, pack.digest] for pack in self.list()]
         return hashlib.sha256(canonical({"canonical": CANONICAL, "packs": pairs})).hexdigest()
 
     def snapshot(self, root: str | os.PathLike[str] | None = None) -> dict[str, Any]:
-        """Everything that was loaded, as plain data: each pack, its digest, and the hash of every file it was made of.
+        """Everything that was loaded, as plain data: each pack, its digest, the hash of every file.
 
-        Paths are relative to `root`, by default the folder that was loaded. Of the variables that a pack sets, only
-        the names are there: a snapshot is kept and passed on. A change of a value changes the digest.
+        Paths are relative to `root`, by default the folder that was loaded. Of the variables that
+        a pack sets, the snapshot has only the names, because it is kept and passed on. A change of
+        a value changes the digest.
         """
-        base = os.path.realpath(root if root is not None else self._folder or os.curdir)
-        packs = [
-            {
-                "id": pack.id,
-                "digest": pack.digest,
-                "path": _relative(str(pack.source_path), base),
-                "sources": {
-                    _relative(source.path or source.name, base): source.sha256
-                    for source in sorted(
-                        self._entries[pack.id].sources, key=lambda source: source.path or ""
-                    )
-                },
-                "pack": _without_values(pack.to_dict()),
-            }
-            for pack in self.list()
-        ]
+        base = real_path(os.fspath(root) if root is not None else self._folder or os.curdir)
+        packs = []
+        for pack in self.list():
+            sources = sorted(self._sources[pack.id], key=lambda source: source.path or "")
+            hashes = {_relative(each.path or each.name, base): each.sha256 for each in sources}
+            plain = pack.to_dict()
+            if plain.get("env", {}).get("set"):
+                plain["env"]["set"] = dict.fromkeys(plain["env"]["set"])
+            packs.append(
+                {
+                    "id": pack.id,
+                    "digest": pack.digest,
+                    "path": _relative(str(pack.source_path), base),
+                    "sources": hashes,
+                    "pack": plain,
+                }
+            )
         return {"canonical": CANONICAL, "digest": self.digest, "packs": packs}
 
 
-def _without_values(pack: dict[str, Any]) -> dict[str, Any]:
-    given = pack.get("env", {}).get("set")
-    return {**pack, "env": {**pack["env"], "set": dict.fromkeys(given)}} if given else pack
-
-
 def _relative(path: str, base: str) -> str:
-    return os.path.relpath(
-        os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path)), base
-    ).replace(os.sep, "/")
+    """A path from `base`. Links in its folder are followed; the file itself keeps its name."""
+    real = os.path.join(real_path(os.path.dirname(path)), os.path.basename(path))
+    return os.path.relpath(real, base).replace(os.sep, "/")
 
 
 def pack_files(folder: str) -> tuple[list[str], list[Diagnostic]]:
-    """Every `*.tool.yaml` below a folder, sorted by the parts of its path, and what keeps others from being found.
-
-    Folders behind links are not entered.
+    """Every `*.tool.yaml` below a folder, sorted by the parts of its path; and the folders that
+    cannot be read. Folders behind links are not entered.
     """
     found: list[tuple[str, ...]] = []
     problems: list[Diagnostic] = []
@@ -187,36 +168,28 @@ def pack_files(folder: str) -> tuple[list[str], list[Diagnostic]]:
     while stack:
         parts = stack.pop()
         try:
-            with os.scandir(os.path.join(folder, *parts)) as entries:
-                for entry in entries:
-                    if entry.is_dir(follow_symlinks=False) and not entry.name.endswith(SUFFIX):
-                        stack.append((*parts, entry.name))
-                    elif entry.name.endswith(SUFFIX):
-                        found.append((*parts, entry.name))
+            for entry in entries_of(os.path.join(folder, *parts)):
+                if entry.name.endswith(SUFFIX):
+                    found.append((*parts, entry.name))
+                elif entry.is_dir(follow_symlinks=False):
+                    stack.append((*parts, entry.name))
         except OSError as error:
-            problems.append(_unreadable(os.path.join(folder, *parts), error))
+            # An error, not a warning: a program that loads a folder relies on having all of it.
+            shown = display_name(os.path.join(folder, *parts))
+            values = {"folder": shown, "reason": error.strerror or str(error)}
+            problems.append(finding(core_codes.FOLDER_UNREADABLE, shown, values, severity="error"))
     if not found and not problems:
-        problems.append(_no_packs(folder))
+        shown = display_name(folder)
+        message = f"no toolpacks in {shown}: no file there is named `*{SUFFIX}`"
+        problems.append(Diagnostic(core_codes.FILE_MISSING.name, "warning", message, file=shown))
     return [os.path.join(folder, *parts) for parts in sorted(found)], problems
-
-
-def _unreadable(folder: str, error: OSError) -> Diagnostic:
-    """Whoever loads a folder relies on having all of it."""
-    shown = display_name(folder)
-    values = {"folder": shown, "reason": error.strerror or str(error)}
-    return finding(core_codes.FOLDER_UNREADABLE, shown, values, severity="error")
-
-
-def _no_packs(folder: str) -> Diagnostic:
-    shown = display_name(folder)
-    message = f"no toolpacks in {shown}: nothing there is named `*{SUFFIX}`"
-    return Diagnostic(core_codes.FILE_MISSING.name, "warning", message, file=shown)
 
 
 def _no_folder(folder: str) -> Diagnostic:
     shown = display_name(folder)
-    what = "is a file, not a folder" if os.path.exists(folder) else "does not exist"
-    code = core_codes.FILE_MISSING if what.startswith("does") else core_codes.FILE_UNREADABLE
-    return Diagnostic(
-        code.name, "error", f"Toolpacks directory not found: {shown} {what}", file=shown
-    )
+    if exists(folder):
+        code, reason = core_codes.FILE_UNREADABLE, "is a file, not a folder"
+    else:
+        code, reason = core_codes.FILE_MISSING, "does not exist"
+    message = f"Toolpacks directory not found: {shown} {reason}"
+    return Diagnostic(code.name, "error", message, file=shown)

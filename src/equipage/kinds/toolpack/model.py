@@ -1,171 +1,161 @@
-"""What a toolpack file may say: the only statement of its shape.
+"""A toolpack: what its file may say, and what a program gets.
 
-Field names are those of the file, camelCase. `null` is allowed exactly where the type says so. Class names appear in
-findings, in lower case.
+The Structs are the only statement of the shape of a file. Its names are camelCase, and `null` is
+allowed exactly where a type says so. Class names appear in findings, in lower case.
 """
 
-from __future__ import annotations
+# There is no `from __future__ import annotations` here: msgspec would have to compile every
+# annotation from its text when a model is first used.
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from functools import cache, cached_property
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
-import msgspec
 from msgspec import Meta, Struct
 
-from equipage.core.frozen import FrozenDict, frozen, thawed
+from equipage.core.frozen import frozen, thawed
 from equipage.loading.result import canonical
 from equipage.loading.session import Session
 
-# Annotations are evaluated, not kept as text: msgspec would have to compile each of them when a model is first used.
-
-
 NonEmpty = Annotated[str, Meta(min_length=1)]
 PositiveInt = Annotated[int, Meta(gt=0)]
-#: Any JSON Schema; what is in it is checked against its meta-schema.
+#: Any JSON Schema; it is checked against its meta-schema.
 Schema = dict[str, Any] | bool
 
+# The file.
 
-class _Block(
+
+class Block(
     Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename="camel", gc=False
 ):
     """A mapping of the file."""
 
 
-class Limits(_Block, frozen=True):
-    """How much a tool takes and gives, in bytes."""
+class Limits(Block, frozen=True):
+    """How much a tool takes and gives."""
 
-    max_input_bytes: PositiveInt
-    max_output_bytes: PositiveInt
-
-
-class Filesystem(_Block, frozen=True):
-    """The paths a tool reads and writes."""
-
-    read: tuple[NonEmpty, ...] = ()
-    write: tuple[NonEmpty, ...] = ()
+    max_input_bytes: PositiveInt  #: the largest input, in bytes
+    max_output_bytes: PositiveInt  #: the largest output, in bytes
 
 
-class Caps(_Block, frozen=True):
-    """What a tool is capable of."""
+class Filesystem(Block, frozen=True):
+    """The files and folders that a tool uses."""
 
-    network: tuple[Literal["http", "https"], ...] = ()
-    filesystem: Filesystem | None = None
-    subprocess: bool = False
-
-
-class Env(_Block, frozen=True):
-    """The variables a tool sees: those passed through, and those set."""
-
-    passthrough: tuple[NonEmpty, ...] = ()
-    set: dict[str, str] | None = None
+    read: tuple[NonEmpty, ...] = ()  #: paths that it reads
+    write: tuple[NonEmpty, ...] = ()  #: paths that it writes
 
 
-class Templating(_Block, frozen=True):
-    """How texts of the execution are filled in."""
+class Caps(Block, frozen=True):
+    """What a tool may do."""
 
-    engine: Literal["jinja2"] = "jinja2"
-    cache_key: NonEmpty = ""
-    context: dict[str, Any] | None = None
-
-
-class PythonExecution(_Block, frozen=True, tag_field="kind", tag="python"):
-    """A callable, `module:callable`, or a script."""
-
-    module: NonEmpty | None = None
-    script: NonEmpty | None = None
+    network: tuple[Literal["http", "https"], ...] = ()  #: protocols that it speaks
+    filesystem: Filesystem | None = None  #: files and folders that it uses
+    subprocess: bool = False  #: whether it starts other programs
 
 
-class NodeExecution(_Block, frozen=True, tag_field="kind", tag="node"):
-    """A script, given by one of three names."""
+class Env(Block, frozen=True):
+    """The environment variables that a tool sees."""
 
-    script: str | None = None
-    node: str | None = None
-    module: str | None = None
-    args: tuple[NonEmpty, ...] | None = None
+    passthrough: tuple[NonEmpty, ...] = ()  #: names of the caller's variables, in capitals
+    set: dict[str, str] | None = None  #: variables and their values
 
 
-class PhpExecution(_Block, frozen=True, tag_field="kind", tag="php"):
-    """A script, given by one of two names."""
+class Templating(Block, frozen=True):
+    """How templates in the execution are filled."""
 
-    php: str | None = None
-    script: str | None = None
-    php_binary: NonEmpty | None = None
+    engine: Literal["jinja2"] = "jinja2"  #: there is no other engine
+    cache_key: NonEmpty = ""  #: what filled templates are cached by
+    context: dict[str, Any] | None = None  #: values for the templates; they must be JSON
 
 
-class CliExecution(_Block, frozen=True, tag_field="kind", tag="cli"):
-    """A command as a list of arguments; there is no shell."""
+class PythonExecution(Block, frozen=True, tag_field="kind", tag="python"):
+    """A Python callable or script."""
 
+    module: NonEmpty | None = None  #: what to import and call, as `module:callable`
+    script: NonEmpty | None = None  #: a file to run instead
+
+
+class NodeExecution(Block, frozen=True, tag_field="kind", tag="node"):
+    """A script for Node.js, under one of three names."""
+
+    script: str | None = None  #: a file to run
+    node: str | None = None  #: another name for `script`
+    module: str | None = None  #: another name for `script`
+    args: tuple[NonEmpty, ...] | None = None  #: arguments of the script
+
+
+class PhpExecution(Block, frozen=True, tag_field="kind", tag="php"):
+    """A PHP script, under one of two names."""
+
+    php: str | None = None  #: a file to run
+    script: str | None = None  #: another name for `php`
+    php_binary: NonEmpty | None = None  #: the PHP program that runs it
+
+
+class CliExecution(Block, frozen=True, tag_field="kind", tag="cli"):
+    """A program. It is started without a shell."""
+
+    #: the program and its arguments
     cmd: Annotated[tuple[NonEmpty, ...], Meta(min_length=1)]
 
 
-class HttpExecution(_Block, frozen=True, tag_field="kind", tag="http"):
-    """A request to a service."""
+class HttpExecution(Block, frozen=True, tag_field="kind", tag="http"):
+    """A request to a web service."""
 
-    url: NonEmpty
-    method: NonEmpty | None = None
-    headers: dict[str, str] | None = None
-    timeout_ms: PositiveInt | None = None
+    url: NonEmpty  #: where the request is sent
+    method: NonEmpty | None = None  #: the method of the request, such as `POST`
+    headers: dict[str, str] | None = None  #: the headers of the request
+    timeout_ms: PositiveInt | None = None  #: how long to wait for the answer, in milliseconds
 
 
 Execution = PythonExecution | NodeExecution | PhpExecution | CliExecution | HttpExecution
 
 
-class ToolpackFile(_Block, frozen=True):
-    """One tool. The last five fields are for people; nothing reads them."""
+class ToolpackFile(Block, frozen=True):
+    """One tool. The last five fields are for people; no program reads them."""
 
     TITLE: ClassVar[str] = "a toolpack"
-    #: A schema may become `true` or `false` by a reference; it is written as a mapping.
+    #: A reference may turn a schema into `true` or `false`, but an author writes a mapping.
     written_as: ClassVar = {"input_schema": "a mapping", "output_schema": "a mapping"}
 
-    id: NonEmpty
-    version: NonEmpty
-    deterministic: bool
-    timeout_ms: PositiveInt
-    limits: Limits
-    input_schema: Schema
-    output_schema: Schema
-    execution: Execution
-    caps: Caps | None = None
-    env: Env | None = None
-    templating: Templating | None = None
-    name: Any = None
-    summary: Any = None
-    description: Any = None
-    metadata: Any = None
-    on_success: Any = None
+    id: NonEmpty  #: words in lower case and dots, such as `pkg.tool`; unique among all packs
+    version: NonEmpty  #: a semantic version, such as `1.4.0`
+    deterministic: bool  #: whether equal input gives equal output
+    timeout_ms: PositiveInt  #: how long a call may take, in milliseconds
+    limits: Limits  #: how much the tool takes and gives
+    input_schema: Schema  #: a JSON Schema of the input, or `{$ref: …}`
+    output_schema: Schema  #: a JSON Schema of the output, or `{$ref: …}`
+    execution: Execution  #: how the tool is run; `kind` says which of five ways
+    caps: Caps | None = None  #: what the tool may do
+    env: Env | None = None  #: the environment variables that the tool sees
+    templating: Templating | None = None  #: how templates in the execution are filled
+    name: Any = None  #: a title for people
+    summary: Any = None  #: one sentence for people
+    description: Any = None  #: a longer text for people
+    metadata: Any = None  #: anything else for people
+    on_success: Any = None  #: what to do with the result, for people
 
 
 #: Blocks whose unknown keys are errors: a misspelt restriction must not go unnoticed.
 CLOSED: tuple[type, ...] = (Caps, Filesystem, Env, Templating)
-#: The mappings of the file by path, but for `execution`, which has one for each kind.
-BLOCKS: tuple[tuple[tuple[str, ...], type], ...] = (
-    ((), ToolpackFile),
-    (("limits",), Limits),
-    (("caps",), Caps),
-    (("env",), Env),
-    (("templating",), Templating),
-)
-EXECUTIONS: dict[str, type] = {
-    "python": PythonExecution,
-    "node": NodeExecution,
-    "php": PhpExecution,
-    "cli": CliExecution,
-    "http": HttpExecution,
+#: The mappings of the file, but for `execution`.
+BLOCKS: dict[str, type[Block]] = {
+    "limits": Limits,
+    "caps": Caps,
+    "env": Env,
+    "templating": Templating,
 }
+#: The mapping `execution`, by its `kind`.
+EXECUTIONS: dict[str, type[Block]] = {cls.__struct_config__.tag: cls for cls in get_args(Execution)}
 
-
-# --- pack --------------------------------------------------------------------------------------
-# A toolpack as programs see it.
-
-_EMPTY = FrozenDict()
+# The pack that a program gets.
 
 
 class _LazyPath:
-    """A field that is given as text and becomes a `Path` when it is first asked for, which few programs do."""
+    """A field that holds text and becomes a `Path` on first use: few programs ask for it."""
 
     def __get__(self, pack: Any, owner: type | None = None) -> Path:
         if pack is None:
@@ -181,40 +171,38 @@ class _LazyPath:
 
 @dataclass(frozen=True, eq=False)
 class Toolpack:
-    """One tool, checked and immutable: equal to another if its content is, whatever file it came from.
+    """One tool, checked and immutable. Packs with equal content are equal, whatever their files.
 
-    Blocks are mappings with the names of the file, as in `limits["maxInputBytes"]`. Schemas have their references
-    resolved. Two packs that refer to the same schema share it.
+    Blocks are mappings with the names of the file, as in `limits["maxInputBytes"]`. Schemas have
+    their references resolved. Two packs that refer to one schema share it.
     """
 
-    id: str
-    version: str
-    deterministic: bool
-    timeout_ms: int
-    limits: Mapping[str, Any]
-    input_schema: Any
-    output_schema: Any
-    execution: Mapping[str, Any]
-    caps: Mapping[str, Any]
-    env: Mapping[str, Any]
-    templating: Mapping[str, Any]
-    source_path: Path = _LazyPath()  # type: ignore[assignment]
+    id: str  #: words in lower case and dots, such as `pkg.tool`
+    version: str  #: a semantic version
+    deterministic: bool  #: whether equal input gives equal output
+    timeout_ms: int  #: how long a call may take, in milliseconds
+    limits: Mapping[str, Any]  #: how much the tool takes and gives
+    input_schema: Any  #: a JSON Schema of the input
+    output_schema: Any  #: a JSON Schema of the output
+    execution: Mapping[str, Any]  #: how the tool is run
+    caps: Mapping[str, Any]  #: what the tool may do; may be empty
+    env: Mapping[str, Any]  #: the environment variables that the tool sees; may be empty
+    templating: Mapping[str, Any]  #: how templates are filled; may be empty
+    source_path: Path = _LazyPath()  # type: ignore[assignment]  #: the file of the pack
 
     def to_dict(self) -> dict[str, Any]:
-        """The pack as plain data with the names of the file, without its path and without empty blocks."""
+        """The pack as plain data, with the names of the file, without path and empty blocks."""
+        values = {written: getattr(self, name) for name, written in _NAMES}
         return {
-            name: thawed(value)
-            for name, value in ((written, getattr(self, field)) for field, written in _WRITTEN)
-            if value or name not in _OPTIONAL
+            name: thawed(value) for name, value in values.items() if value or name not in _OPTIONAL
         }
 
     def without_defaults(self) -> dict[str, Any]:
-        """The same without what would hold anyway: a default that is written out changes nothing."""
+        """As `to_dict`, without what a default would say anyway."""
         plain = self.to_dict()
         if "filesystem" in plain.get("caps", ()):
             plain["caps"]["filesystem"] = _stated(plain["caps"]["filesystem"], Filesystem)
-        plain["execution"] = _stated(plain["execution"], EXECUTIONS[plain["execution"]["kind"]])
-        for (name, *_), cls in BLOCKS[1:]:
+        for name, cls in {**BLOCKS, "execution": EXECUTIONS[self.execution["kind"]]}.items():
             if name in plain:
                 plain[name] = _stated(plain[name], cls)
         return {
@@ -223,7 +211,7 @@ class Toolpack:
 
     @cached_property
     def digest(self) -> str:
-        """sha256 of the content in canonical form, without defaults; the path is no part of it."""
+        """sha256 of the content in canonical form, without defaults and without the path."""
         return hashlib.sha256(canonical(self.without_defaults())).hexdigest()
 
     def __eq__(self, other: object) -> bool:
@@ -237,37 +225,43 @@ class Toolpack:
 
 
 _OPTIONAL = frozenset({"caps", "env", "templating"})
-_CAMEL = {"timeout_ms": "timeoutMs", "input_schema": "inputSchema", "output_schema": "outputSchema"}
-#: Attribute and name in the file, without the path.
-_WRITTEN = tuple((each.name, _CAMEL.get(each.name, each.name)) for each in fields(Toolpack))[:-1]
+#: The attributes of a pack but for its path, each with its name in the file.
+_NAMES = tuple(
+    (name, written)
+    for name, written in zip(
+        ToolpackFile.__struct_fields__, ToolpackFile.__struct_encode_fields__, strict=True
+    )
+    if name in Toolpack.__annotations__
+)
 
 
-def _stated(block: dict[str, Any], cls: type) -> dict[str, Any]:
-    """The entries of a block that are not as they would be without them."""
-    defaults = _defaults(cls)
+def _stated(block: dict[str, Any], cls: type[Block]) -> dict[str, Any]:
+    """The entries of a block that differ from their defaults. Empty is as good as absent."""
+    # Fields with a default come last, so names and defaults are paired from the end.
+    names, values = reversed(cls.__struct_encode_fields__), reversed(cls.__struct_defaults__)
+    defaults = dict(zip(names, values, strict=False))
+
+    def is_default(name: str, value: Any) -> bool:
+        default = defaults[name]
+        return value == default or (default in (None, ()) and value in (None, [], {}))
+
     return {
         name: value
         for name, value in block.items()
-        if name not in defaults or not _is(value, defaults[name])
-    }
-
-
-def _is(value: Any, default: Any) -> bool:
-    return value == default or (default in (None, ()) and value in (None, [], {}))
-
-
-@cache
-def _defaults(cls: type) -> dict[str, Any]:
-    return {
-        field.encode_name: field.default
-        for field in msgspec.structs.fields(cls)
-        if not field.required
+        if name not in defaults or not is_default(name, value)
     }
 
 
 def make(value: dict[str, Any], session: Session) -> Toolpack:
     """The pack of a resolved value that fits the model."""
-    memo: dict[int, Any] = {}
+    caps, env, templating = (dict(value.get(name) or {}) for name in ("caps", "env", "templating"))
+    if not caps.get("filesystem"):
+        caps.pop("filesystem", None)
+    if "set" in env:
+        env["set"] = env["set"] or {}
+    if "context" in templating:
+        templating["context"] = templating["context"] or {}
+    memo: dict[int, Any] = {}  # what these parts share stays shared
     return Toolpack(
         value["id"],
         value["version"],
@@ -277,21 +271,8 @@ def make(value: dict[str, Any], session: Session) -> Toolpack:
         frozen(value["inputSchema"], memo),
         frozen(value["outputSchema"], memo),
         frozen(value["execution"], memo),
-        _block(value.get("caps"), "filesystem"),
-        _block(value.get("env"), fill="set"),
-        _block(value.get("templating"), fill="context"),
-        session.path,  # type: ignore[arg-type]  # becomes a path when it is asked for
+        frozen(caps),
+        frozen(env),
+        frozen(templating),
+        session.path,  # type: ignore[arg-type]  # becomes a path when a program asks for it
     )
-
-
-def _block(
-    value: dict[str, Any] | None, leave_out: str | None = None, *, fill: str | None = None
-) -> Any:
-    """An optional block: absent is empty; of a part that may be null, nothing or an empty mapping remains."""
-    if not value:
-        return _EMPTY
-    if leave_out is not None and leave_out in value and not value[leave_out]:
-        value = {name: each for name, each in value.items() if name != leave_out}
-    if fill is not None and fill in value and value[fill] is None:
-        value = {**value, fill: {}}
-    return frozen(value)

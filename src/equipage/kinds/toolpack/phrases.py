@@ -1,68 +1,73 @@
-"""The sentences of the loader this kind comes from, for programs that look for them in an exception's text.
+"""The sentences of the original loader, for programs that look for them in an exception's text.
 
-A finding says what it found in equipage's own words; this says which rule that breaks, as `timeoutMs must be a positive
-integer`. It is made from the code and the path alone.
+A finding says in equipage's words what it found; `phrase` says which rule that breaks, such as
+`timeoutMs must be a positive integer`. It needs only the code, the path and what the message
+quotes.
 """
 
 from __future__ import annotations
 
 import re
-from functools import cache
 
-from equipage.core import codes as core_codes
+from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.path import Path, PathSyntaxError, parse_path
 from equipage.directives import codes as directive_codes
 from equipage.kinds.toolpack.spelling import camel_path
 
-#: What each field must be.
-_NOUNS = (
-    (r"id|version", "a non-empty string"),
-    (r"deterministic|caps\.subprocess", "a boolean"),
-    (
-        r"timeoutMs|execution\.timeoutMs|limits\.(maxInputBytes|maxOutputBytes)",
-        "a positive integer",
-    ),
-    (r"caps\.network", "a string or list"),
-    (r"caps\.filesystem\.\w+|env\.passthrough|execution\.args", "a list"),
-    (r"env\.set\..+|execution\.headers\..+", "a string"),
-    (
-        r"limits|caps|env|templating|env\.set|execution|caps\.filesystem|templating\.context",
-        "a mapping",
-    ),
-    (r"execution\.headers|inputSchema|outputSchema", "a mapping"),
-)
-#: Parts of texts that were not YAML or JSON at all.
-_SYNTAX = frozenset(
-    {
-        core_codes.YAML_SYNTAX,
-        core_codes.JSON_SYNTAX,
-        core_codes.CONTROL_CHARACTER,
-        core_codes.NOT_UTF8,
-        core_codes.RECURSIVE_ALIAS,
-        core_codes.UNDEFINED_ALIAS,
-    }
-)
-_SYNTAX |= {
-    core_codes.UNDEFINED_ALIAS,
-    core_codes.ALIAS_BOMB,
-    core_codes.NESTING_TOO_DEEP,
-    core_codes.EXTRA_DOCUMENT,
-    core_codes.UNKNOWN_TAG,
+_NOT_JSON = "templating.context must be JSON serialisable"
+#: The rule for keys that are not text, by block.
+_KEYS: dict[Path, str] = {
+    ("env", "set"): "env.set keys must be non-empty strings",
+    ("execution", "headers"): "headers must use non-empty string keys",
+    ("templating", "context"): _NOT_JSON,
 }
-_SHAPE = frozenset(
-    {
-        core_codes.WRONG_TYPE,
-        core_codes.OUT_OF_RANGE,
-        core_codes.WRONG_LENGTH,
-        core_codes.PATTERN_MISMATCH,
-        core_codes.INVALID_VALUE,
-    }
+#: The rule for the shape of a field. In a sentence `{0}` is the field, `{1}` what is in brackets.
+_SHAPES = (
+    (r"", "Expected mapping at the top"),
+    (r"(?:.*\.)?<<", "Failed to parse YAML"),
+    (r"id", "Field 'id' in toolpack must be a non-empty string"),
+    (r"deterministic|caps\.subprocess", "{0} must be a boolean"),
+    (r"timeoutMs|execution\.timeoutMs", "{0} must be a positive integer"),
+    (r"limits\.(.+)", "limits['{1}'] must be a positive integer"),
+    (r"(caps|env|templating)", "field '{1}' must be a mapping"),
+    (r"limits|execution|inputSchema|outputSchema", "{0} must be a mapping"),
+    (r"caps\.filesystem|env\.set|execution\.headers|templating\.context", "{0} must be a mapping"),
+    (r"caps\.network", "{0} must be a string or list"),
+    (r"caps\.filesystem\.\w+|env\.passthrough", "{0} must be a list"),
+    (r"env\.set\.(.+)", "env.set['{1}'] must be a string"),
+    (r"templating\.engine", "templating.engine must be 'jinja2'"),
+    (r"execution\.kind", "unsupported execution.kind"),
+    (r"execution\.cmd", "cli execution requires 'cmd' list"),
+    (r"execution\.args", "node execution args must be a list"),
+    (r"execution\.headers\.(.+)", "header '{1}' must be a string"),
+    (r".*", "{0} must be a non-empty string"),
 )
+#: Findings about a text that could not be parsed at all.
+_SYNTAX = {
+    codes.ALIAS_BOMB,
+    codes.CONTROL_CHARACTER,
+    codes.EXTRA_DOCUMENT,
+    codes.JSON_SYNTAX,
+    codes.NESTING_TOO_DEEP,
+    codes.NOT_UTF8,
+    codes.RECURSIVE_ALIAS,
+    codes.UNDEFINED_ALIAS,
+    codes.UNKNOWN_TAG,
+    codes.YAML_SYNTAX,
+}
+#: Findings about a value that does not fit its field.
+_MISFITS = {
+    codes.INVALID_VALUE,
+    codes.OUT_OF_RANGE,
+    codes.PATTERN_MISMATCH,
+    codes.WRONG_LENGTH,
+    codes.WRONG_TYPE,
+}
 
 
 def phrase(each: Diagnostic) -> str | None:
-    """The rule a finding breaks, in the words of the original; None where it had none."""
+    """The rule that a finding breaks, in the words of the original; None where it had none."""
     if each.code in _SYNTAX:
         return _syntax(each)
     if each.code.startswith("schema-") and not each.code.startswith(
@@ -73,54 +78,36 @@ def phrase(each: Diagnostic) -> str | None:
         path = parse_path(each.path)
     except PathSyntaxError:
         return None
-    if each.code == core_codes.NON_STRING_KEY:
-        return _keys(path)
-    if each.code == core_codes.NOT_FINITE and path[:2] == ("templating", "context"):
-        return "templating.context must be JSON serialisable"
-    if each.code == core_codes.MISSING_FIELD:
+    if each.code == codes.NON_STRING_KEY:
+        return _KEYS.get(path[:2])
+    if each.code == codes.NOT_FINITE:
+        return _NOT_JSON if path[:2] == ("templating", "context") else None
+    if each.code == codes.MISSING_FIELD:
         return _missing(each, path)
-    if each.code == core_codes.UNKNOWN_FIELD:
+    if each.code == codes.UNKNOWN_FIELD:
         return _unknown(path)
-    return _shape(each, camel_path(path)) if each.code in _SHAPE else None
+    return _shape(each, camel_path(path)) if each.code in _MISFITS else None
 
 
-def _syntax(each: Diagnostic) -> str | None:
+def _syntax(each: Diagnostic) -> str:
     name = each.name or ""
-    if each.code == core_codes.UNKNOWN_TAG and each.path.startswith("templating.context"):
-        return "templating.context must be JSON serialisable"
+    if each.code == codes.UNKNOWN_TAG and each.path.startswith("templating.context"):
+        return _NOT_JSON
     if name.endswith((".tool.yaml", ".tool.yml")):
         return "Failed to parse YAML"
     verb = "parse" if name.endswith((".yaml", ".yml")) else "load"
     return f"failed to {verb} schema {name}"
 
 
-def _keys(path: Path) -> str | None:
-    if path[:2] == ("env", "set"):
-        return "env.set keys must be non-empty strings"
-    if path[:2] == ("execution", "headers"):
-        return "headers must use non-empty string keys"
-    return (
-        "templating.context must be JSON serialisable"
-        if path[:2] == ("templating", "context")
-        else None
-    )
-
-
-def _missing(each: Diagnostic, path: Path) -> str | None:
+def _missing(each: Diagnostic, path: Path) -> str:
     match = re.search(r"`([^`]+)`", each.message)
     field = match[1] if match else ""
     if path == ("limits",):
         return f"limits missing required key '{field}'"
-    if path == ("execution",):
-        return _NEEDED.get(field, f"execution.{field} is required")
-    return f"missing required field '{field}'"
-
-
-_NEEDED = {
-    "cmd": "cli execution requires 'cmd' list",
-    "url": "http execution requires 'url'",
-    "kind": "execution.kind is required",
-}
+    if path != ("execution",):
+        return f"missing required field '{field}'"
+    named = {"cmd": "cli execution requires 'cmd' list", "url": "http execution requires 'url'"}
+    return named.get(field, f"execution.{field} is required")
 
 
 def _unknown(path: Path) -> str | None:
@@ -129,49 +116,15 @@ def _unknown(path: Path) -> str | None:
     return f"{path[0]} contains unknown key '{path[-1]}'" if len(path) == 2 else None
 
 
-def _shape(each: Diagnostic, path: Path) -> str | None:
-    if path == ():
-        return "Expected mapping at the top"
-    if path[-1] == "<<":
-        return "Failed to parse YAML"
-    if path[:2] == ("caps", "network") and each.code == core_codes.INVALID_VALUE:
+def _shape(each: Diagnostic, path: Path) -> str:
+    if path[:2] == ("caps", "network") and each.code == codes.INVALID_VALUE:
+        # A message that quotes an empty protocol starts with two backticks.
         match = re.search(r"`([^`]+)`", each.message)
         if match and not each.message.startswith("``"):
             return f"caps.network has unsupported protocol '{match[1]}'"
-    if path == ("execution", "cmd"):
-        return "cli execution requires 'cmd' list"
-    if path == ("templating", "engine"):
-        return "templating.engine must be 'jinja2'"
-    if path == ("execution", "kind"):
-        return "unsupported execution.kind"
-    return f"{_subject(path)} must be {_noun(path)}"
-
-
-def _subject(path: Path) -> str:
-    """A place as the original names it: blocks as fields, entries in brackets."""
-    head, *rest = path
-    if not rest:
-        named = {"id": "Field 'id' in toolpack", "caps": "field 'caps'", "env": "field 'env'"}
-        return named.get(str(head), "field 'templating'" if head == "templating" else str(head))
-    if head == "limits":
-        return f"limits['{rest[0]}']"
-    if path[:2] == ("execution", "headers") and len(path) == 3:
-        return f"header '{path[2]}'"
-    if path == ("execution", "args"):
-        return "node execution args"
-    if path[:2] == ("env", "set") and len(path) == 3:
-        return f"env.set['{path[2]}']"
-    return f"{head}.{rest[0]}" + "".join(f"[{step}]" for step in rest[1:])
-
-
-@cache
-def _nouns() -> tuple[tuple[re.Pattern[str], str], ...]:
-    return tuple((re.compile(pattern), noun) for pattern, noun in _NOUNS)
-
-
-def _noun(path: Path) -> str:
+    name = ".".join(map(str, path[:2])) + "".join(f"[{step}]" for step in path[2:])
     written = ".".join(map(str, path))
-    for pattern, noun in _nouns():
-        if pattern.fullmatch(written):
-            return noun
-    return "a non-empty string"
+    matches = ((re.fullmatch(pattern, written), sentence) for pattern, sentence in _SHAPES)
+    return next(
+        sentence.format(name, *match.groups()) for match, sentence in matches if match is not None
+    )

@@ -1,4 +1,4 @@
-"""What a toolpack must say beyond its shape. Values may have been pruned: nothing is sure to be there."""
+"""What a toolpack must fulfil beyond its shape. Values may be pruned: no field is sure to exist."""
 
 from __future__ import annotations
 
@@ -6,179 +6,176 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
+from equipage.core.diagnostics import Also, Change, Fact, Part, Remedy, Shown
 from equipage.core.path import Path
+from equipage.core.text import expression
 from equipage.files.reading import display_name
 from equipage.kinds.toolpack import codes
 from equipage.loading.session import Session
-from equipage.loading.tree import Origin, get
+from equipage.loading.tree import Origin, get, mapping
 
 if TYPE_CHECKING:
     from equipage.loading.outcome import Outcome
 
+# Identity.
 
-_ID = re.compile(r"[a-z0-9]+(?:\.[a-z0-9]+)+")
-_THREE_NUMBERS = re.compile(r"(?:0|[1-9][0-9]{0,8})(?:\.(?:0|[1-9][0-9]{0,8})){2}")
-#: SemVer 2.0: three numbers without leading zeros, a pre-release of such numbers or words, a build label.
-_SEMVER = re.compile(
-    _THREE_NUMBERS.pattern
-    + r"(?:-(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(?:\.(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*)?"
-    + r"(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?",
-    re.ASCII,
+_ID = expression(r"[a-z0-9]+(?:\.[a-z0-9]+)+")
+# Numbers without leading zeros, of a length that every reader can take.
+_THREE_NUMBERS = r"(?:0|[1-9][0-9]{0,8})(?:\.(?:0|[1-9][0-9]{0,8})){2}"
+# A part of a pre-release: a number without leading zeros, or a word with at least one letter.
+_LABEL = r"(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)"
+_BUILD = r"[0-9A-Za-z-]+"
+_PLAIN_VERSION = expression(_THREE_NUMBERS)
+_SEMVER = expression(
+    rf"{_THREE_NUMBERS}(?:-{_LABEL}(?:\.{_LABEL})*)?(?:\+{_BUILD}(?:\.{_BUILD})*)?", re.ASCII
 )
-_ENV_NAME = re.compile(r"[A-Z][A-Z0-9_]*")
-_NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
-_MODULE = re.compile(rf"{_NAME}:{_NAME}")
-_URL = re.compile(r"(?:https?://|\{\{)", re.IGNORECASE)
-_LINE_BREAK = re.compile(r"[\r\n]")
-_OLD_KEYS = ("entry", "schema", "kind")
-
-
-# ------------------------------------------------------------------------------------------------- identity
 
 
 def id_is_dotted(pack: Any, _session: Session) -> Iterator[Fact]:
-    """`id` is dotted lower-case segments; a colon may stand for a dot."""
+    """`id` has segments in lower case, divided by dots or, with a warning, by colons."""
     name = get(pack, ("id",))
     if not isinstance(name, str) or not name or _ID.fullmatch(name):
         return
-    dotted = name.replace(":", ".")
+    dotted = _dotted(name)
     if _ID.fullmatch(dotted):
         yield codes.ID_COLON.at(("id",), found=Shown(name), nearest=dotted)
         return
     guess = re.sub(r"[^a-z0-9]+", ".", name.strip().lower()).strip(".")
-    yield codes.ID_FORM.at(
-        ("id",), found=Shown(name), nearest=guess if _ID.fullmatch(guess) else None
-    )
+    meant = guess if _ID.fullmatch(guess) else None
+    yield codes.ID_FORM.at(("id",), found=Shown(name), nearest=meant)
+
+
+def _dotted(name: str) -> str:
+    return name.replace(":", ".")
 
 
 def version_is_semantic(pack: Any, _session: Session) -> Iterator[Fact]:
-    """`version` has three numbers and parses as PEP 440; SemVer 2.0 is better still."""
-    version = get(pack, ("version",))
-    if not isinstance(version, str) or not version or _THREE_NUMBERS.fullmatch(version):
+    """`version` has three numbers and is valid in Python; SemVer 2.0 is better still."""
+    version, place = get(pack, ("version",)), ("version",)
+    if not isinstance(version, str) or not version or _PLAIN_VERSION.fullmatch(version):
         return
-    from packaging.version import InvalidVersion, Version
+    from packaging.version import InvalidVersion, Version  # most versions are plain
 
     try:
         release = Version(version).release
     except (InvalidVersion, ValueError):
-        yield codes.VERSION_FORM.at(("version",), found=Shown(version))
+        yield codes.VERSION_FORM.at(place, found=Shown(version))
         return
     if len(release) != 3:
-        hint = f"write `{version.strip()}{'.0' * (3 - len(release))}`" if len(release) < 3 else None
-        yield codes.VERSION_FORM.at(("version",), found=Shown(version), hint=hint)
+        missing = ".0" * (3 - len(release))
+        hint = f"write `{version.strip()}{missing}`" if missing else None
+        yield codes.VERSION_FORM.at(place, found=Shown(version), hint=hint)
     elif not _SEMVER.fullmatch(version):
-        yield codes.VERSION_NOT_SEMVER.at(
-            ("version",), found=Shown(version), nearest=".".join(map(str, release))
-        )
+        nearest = ".".join(map(str, release))
+        yield codes.VERSION_NOT_SEMVER.at(place, found=Shown(version), nearest=nearest)
 
 
-# ---------------------------------------------------------------------------------------------- environment
+# Environment.
+
+_ENV_NAME = expression(r"[A-Z][A-Z0-9_]*")
 
 
 def env_names_are_upper_case(pack: Any, _session: Session) -> Iterator[Fact]:
-    """Names of variables are upper case, in both lists."""
+    """Names of variables are in upper case, passed through or set."""
     passed = get(pack, ("env", "passthrough"))
     for number, name in enumerate(passed if isinstance(passed, list) else ()):
         if isinstance(name, str) and name and not _ENV_NAME.fullmatch(name):
-            yield _env_name("env.passthrough name", name, ("env", "passthrough", number), "value")
-    given = get(pack, ("env", "set"))
-    for name in given if isinstance(given, dict) else ():
+            place = ("env", "passthrough", number)
+            yield _env_name("env.passthrough name", name, place, "value")
+    for name in mapping(get(pack, ("env", "set"))):
         if not name:
             yield codes.ENV_NAME_EMPTY.at(("env", "set", name), part="key", where="env.set keys")
         elif not _ENV_NAME.fullmatch(name):
             yield _env_name("env.set key", name, ("env", "set", name), "key")
 
 
-def _env_name(where: str, name: str, path: Path, part: Any) -> Fact:
+def _env_name(where: str, name: str, path: Path, part: Part) -> Fact:
     guess = re.sub(r"[^A-Z0-9]+", "_", name.strip().upper()).strip("_")
-    fits = _ENV_NAME.fullmatch(guess) is not None
-    remedy = (
-        Remedy(f"change to `{guess}`", (Change(path, guess, part),), safe=False) if fits else None
-    )
+    if not _ENV_NAME.fullmatch(guess):
+        return codes.ENV_NAME.at(path, part=part, where=where, found=Shown(name))
+    remedy = Remedy(f"change to `{guess}`", (Change(path, guess, part),), safe=False)
     return codes.ENV_NAME.at(
-        path,
-        part=part,
-        remedy=remedy,
-        where=where,
-        found=Shown(name),
-        nearest=guess if fits else None,
+        path, part=part, remedy=remedy, where=where, found=Shown(name), nearest=guess
     )
 
 
 def env_is_passed_or_set(pack: Any, _session: Session) -> Iterator[Fact]:
     """A variable is passed through or set, not both."""
-    passed, given = get(pack, ("env", "passthrough")), get(pack, ("env", "set"))
-    if isinstance(passed, list) and isinstance(given, dict):
-        for number, name in enumerate(passed):
-            if isinstance(name, str) and name and name in given:
-                yield codes.ENV_SET_AND_PASSED.at(("env", "passthrough", number), found=Shown(name))
+    passed, assigned = get(pack, ("env", "passthrough")), mapping(get(pack, ("env", "set")))
+    for number, name in enumerate(passed if isinstance(passed, list) else ()):
+        if isinstance(name, str) and name and name in assigned:
+            yield codes.ENV_SET_AND_PASSED.at(("env", "passthrough", number), found=Shown(name))
 
 
-# ------------------------------------------------------------------------------------------------ execution
+# Execution.
 
-#: The names that can hold what is run, in the order they are looked at.
+#: The fields that can name what is run, in the order in which a runner looks at them.
 _ENTRIES = {
     "node": ("script", "node", "module"),
     "php": ("php", "script"),
     "python": ("module", "script"),
 }
+# A dotted name, in any alphabet.
+_NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
+_MODULE = expression(rf"{_NAME}:{_NAME}")
+# An address that starts with a template is known only when the tool runs.
+_URL = expression(r"(?:https?://|\{\{)", re.IGNORECASE)
+_OLD_KEYS = ("entry", "schema", "kind")
 
 
 def execution_has_an_entry(pack: Any, _session: Session) -> Iterator[Fact]:
     """`python`, `node` and `php` name what they run in one of several fields."""
-    execution = get(pack, ("execution",))
-    kind = get(execution, ("kind",))
-    entries = _ENTRIES.get(kind) if isinstance(kind, str) else None
-    if entries is None or not isinstance(execution, dict):
-        return
+    execution = mapping(get(pack, ("execution",)))
+    kind = execution.get("kind")
+    names = _ENTRIES.get(kind, ()) if isinstance(kind, str) else ()
+    # The model reports empty text for `python`.
     empty: tuple[object, ...] = (None,) if kind == "python" else (None, "")
-    if all(execution.get(name) in empty for name in entries):
-        quoted = [f"'{name}'" for name in entries]
-        names = f"{', '.join(quoted[:-1])} or {quoted[-1]}"
-        yield codes.EXECUTION_ENTRY.at(("execution",), part="key", kind=kind, names=names)
+    if names and all(execution.get(name) in empty for name in names):
+        *others, last = (f"'{name}'" for name in names)
+        choice = f"{', '.join(others)} or {last}"
+        yield codes.EXECUTION_ENTRY.at(("execution",), part="key", kind=kind, names=choice)
 
 
 def module_names_a_callable(pack: Any, _session: Session) -> Iterator[Fact]:
     """The `module` of a python execution is `module:callable`."""
-    if get(pack, ("execution", "kind")) != "python":
-        return
-    module = get(pack, ("execution", "module"))
-    if not isinstance(module, str) or not module or _MODULE.fullmatch(module):
-        return
     place = ("execution", "module")
-    if ":" not in module or module.startswith(":") or module.endswith(":"):
-        stem, _, last = module.strip(":").rpartition(".")
-        hint = f"`{stem}:{last}`?" if stem and _MODULE.fullmatch(f"{stem}:{last}") else None
-        yield codes.EXECUTION_MODULE.at(
-            place, found=Shown(module), hint=hint and f"did you mean {hint}"
-        )
-    else:
+    module = get(pack, place)
+    if get(pack, ("execution", "kind")) != "python" or not isinstance(module, str):
+        return
+    if not module or _MODULE.fullmatch(module):
+        return
+    if ":" in module and module == module.strip(":"):
         yield codes.EXECUTION_MODULE_NAME.at(place, found=Shown(module))
+        return
+    stem, _, last = module.strip(":").rpartition(".")
+    guess = f"{stem}:{last}"
+    hint = f"did you mean `{guess}`?" if stem and _MODULE.fullmatch(guess) else None
+    yield codes.EXECUTION_MODULE.at(place, found=Shown(module), hint=hint)
 
 
 def requests_can_be_made(pack: Any, _session: Session) -> Iterator[Fact]:
     """The address and the headers of an http execution make a request."""
-    if get(pack, ("execution", "kind")) != "http":
+    execution = mapping(get(pack, ("execution",)))
+    if execution.get("kind") != "http":
         return
-    url = get(pack, ("execution", "url"))
+    url = execution.get("url")
     if isinstance(url, str) and url and not _URL.match(url):
         yield codes.EXECUTION_URL.at(("execution", "url"), found=Shown(url))
-    headers = get(pack, ("execution", "headers"))
-    for name, value in headers.items() if isinstance(headers, dict) else ():
+    for name, value in mapping(execution.get("headers")).items():
         place = ("execution", "headers", name)
+        # YAML block text ends with a line break, which does no harm.
+        text = name + value.rstrip("\r\n") if isinstance(value, str) else ""
         if not name:
             yield codes.HEADER_NAME_EMPTY.at(place, part="key")
-        elif isinstance(value, str) and _LINE_BREAK.search(name + value.rstrip("\r\n")):
+        elif "\r" in text or "\n" in text:
             yield codes.HEADER_LINE_BREAK.at(place, found=Shown(name))
 
 
 def dialect_is_current(pack: Any, _session: Session) -> Iterator[Fact]:
-    """A pack of the dialect before this one is told as such, beside all that it lacks."""
-    if isinstance(pack, dict) and "execution" not in pack:
-        old = [key for key in _OLD_KEYS if key in pack]
-        if len(old) > 1:
-            yield codes.OLD_DIALECT.at((old[0],), part="key", found=tuple(old))
+    """A pack of the older dialect is reported as such, beside everything it lacks."""
+    old = tuple(key for key in _OLD_KEYS if key in mapping(pack))
+    if len(old) > 1 and "execution" not in pack:
+        yield codes.OLD_DIALECT.at((old[0],), part="key", found=old)
 
 
 RULES = (
@@ -192,19 +189,18 @@ RULES = (
     dialect_is_current,
 )
 
-
-# --- together ----------------------------------------------------------------------------------
-# What packs that are loaded together must not do to each other.
+# Packs that are loaded together.
 
 
 def set_key(outcome: Outcome) -> str | None:
     """Only packs with the same id, or nearly the same, concern each other."""
     name = _id_of(outcome)
-    return None if name is None else _folded(name)
+    return None if name is None else _dotted(name)
 
 
-def _folded(name: str) -> str:
-    return name.replace(":", ".")
+def _id_of(outcome: Outcome) -> str | None:
+    name = get(outcome.tree.value, ("id",)) if outcome.tree is not None else None
+    return name if isinstance(name, str) and name else None
 
 
 def ids_are_unique(outcomes: Sequence[Outcome]) -> Iterator[tuple[Outcome, Fact]]:
@@ -215,42 +211,29 @@ def ids_are_unique(outcomes: Sequence[Outcome]) -> Iterator[tuple[Outcome, Fact]
         name = _id_of(outcome)
         if name is None:
             continue
-        folded = _folded(name)
+        other = alike.setdefault(_dotted(name), name)
         if name in first:
-            yield outcome, _duplicate(name, outcome, first[name])
-        elif folded in alike:
-            other = alike[folded]
-            also = (Also("the other one", origin=_origin(first[other])),)
-            yield (
-                outcome,
-                codes.SIMILAR_ID.at(("id",), also=also, id=Shown(name), other=Shown(other)),
+            also = [Also("first used here", origin=_origin(first[name]))]
+            fact = codes.DUPLICATE_ID.at(
+                ("id",), also=also, id=Shown(name), file=_file(outcome), first=_file(first[name])
             )
+            yield outcome, fact
+        elif other != name:
+            also = [Also("the other one", origin=_origin(first[other]))]
+            fact = codes.SIMILAR_ID.at(("id",), also=also, id=Shown(name), other=Shown(other))
+            yield outcome, fact
         first.setdefault(name, outcome)
-        alike.setdefault(folded, name)
-
-
-def _duplicate(name: str, outcome: Outcome, first: Outcome) -> Fact:
-    also = (Also("first used here", origin=_origin(first)),)
-    return codes.DUPLICATE_ID.at(
-        ("id",), also=also, id=Shown(name), file=_file(outcome), first=_file(first)
-    )
-
-
-def _file(outcome: Outcome) -> str:
-    """The file as the caller named it: behind a link there may be one that another pack is made of, too."""
-    return (
-        outcome.sources[0].name if outcome.session is None else display_name(outcome.session.path)
-    )
 
 
 def _order(outcome: Outcome) -> tuple[str, ...]:
-    """By the parts of the path, so that a folder comes before a file whose name continues its own."""
+    """By the parts of the path: a folder comes before a file whose name continues its own."""
     return tuple(_file(outcome).split("/")) if outcome.sources else ()
 
 
-def _id_of(outcome: Outcome) -> str | None:
-    name = get(outcome.tree.value, ("id",)) if outcome.tree is not None else None
-    return name if isinstance(name, str) and name else None
+def _file(outcome: Outcome) -> str:
+    """The file as the caller named it: several packs may be links to one file."""
+    session = outcome.session
+    return outcome.sources[0].name if session is None else display_name(session.path)
 
 
 def _origin(outcome: Outcome) -> Origin:

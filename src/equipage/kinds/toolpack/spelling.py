@@ -1,78 +1,64 @@
-"""Before the shape is checked: old names get their new ones, and shorthands their full form."""
+"""Before the shape is checked, old names get their new ones and shorthands their full form."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
+from msgspec.structs import replace
 
 from equipage.core.diagnostics import Change, Fact, Remedy, Shown
 from equipage.core.path import Path
 from equipage.kinds.toolpack import codes
-from equipage.kinds.toolpack.model import BLOCKS, EXECUTIONS
+from equipage.kinds.toolpack.model import BLOCKS, EXECUTIONS, Block, ToolpackFile
 from equipage.loading.session import Session
-from equipage.loading.tree import Tree, move, put, put_all, remove
+from equipage.loading.tree import Tree, get, mapping, move, put, put_all, remove
 
 PROTOCOLS = ("http", "https")
-
-
-def _names(cls: type) -> frozenset[str]:
-    return frozenset(field.encode_name for field in msgspec.structs.fields(cls))
-
-
-#: The camelCase names of each block; those of `execution` by its kind.
-_FIELDS: dict[Path, frozenset[str]] = {path: _names(cls) for path, cls in BLOCKS}
-_EXECUTIONS = {kind: _names(cls) for kind, cls in EXECUTIONS.items()}
-#: Blocks whose snake_case names no loader has ever read.
-_NEVER_READ = ("templating",)
+_CLASSES: tuple[type[Block], ...] = (ToolpackFile, *BLOCKS.values(), *EXECUTIONS.values())
+#: Every camelCase name of a field.
+_ALL = frozenset(name for cls in _CLASSES for name in cls.__struct_encode_fields__)
 
 
 def camel_case(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
-    """Every snake_case spelling of a field is told and read as the field it means."""
+    """Report every snake_case name of a field, and read it as the field it means."""
     facts: list[Fact] = []
     for path, block, fields in _blocks(tree.value):
         for name in [each for each in block if "_" in each]:
-            camel = _camel(name)
+            camel, place = _camel(name), (*path, name)
             if camel not in fields:
                 continue
-            place = (*path, name)
-            both = camel in block
-            milder = session.options.legacy_keys == "warn" and path != _NEVER_READ
-            facts.append(_fact(place, camel, both=both, milder=milder))
-            tree = remove(tree, place) if both else move(tree, place, (*path, camel))
+            if camel in block:
+                code, remedy = codes.SNAKE_CASE_BOTH, None
+                tree = remove(tree, place)
+            else:
+                code = codes.SNAKE_CASE_KEY
+                remedy = Remedy(f"rename to `{camel}`", (Change(place, camel, "key"),))
+                tree = move(tree, place, (*path, camel))
+            fact = code.at(place, part="key", remedy=remedy, found=Shown(name), camel=camel)
+            # No loader has ever read the snake_case names of `templating`.
+            if session.options.legacy_keys == "warn" and path != ("templating",):
+                fact = replace(fact, severity="warning")
+            facts.append(fact)
     return tree, facts
 
 
-def _blocks(root: Any) -> Iterator[tuple[Path, dict[str, Any], frozenset[str]]]:
-    """The mappings of a pack with the names of their fields."""
-    if not isinstance(root, dict):
-        return
-    for path, fields in _FIELDS.items():
-        block = root.get(path[0]) if path else root
-        if isinstance(block, dict):
-            yield path, block, fields
-    execution = root.get("execution")
-    if (
-        isinstance(execution, dict)
-        and isinstance(kind := execution.get("kind"), str)
-        and kind in _EXECUTIONS
-    ):
-        yield ("execution",), execution, _EXECUTIONS[kind]
+def _blocks(root: Any) -> Iterator[tuple[Path, dict[str, Any], tuple[str, ...]]]:
+    """The mappings of a pack, each with the names of its fields."""
+    yield (), mapping(root), ToolpackFile.__struct_encode_fields__
+    for name, cls in BLOCKS.items():
+        yield (name,), mapping(get(root, (name,))), cls.__struct_encode_fields__
+    kind = get(root, ("execution", "kind"))
+    if isinstance(kind, str) and kind in EXECUTIONS:
+        yield ("execution",), root["execution"], EXECUTIONS[kind].__struct_encode_fields__
 
 
 def camel_path(path: Path) -> Path:
-    """A path as it would be with the names of today."""
-    known = next(
-        (len(each) for each in (*_FIELDS, ("execution",)) if each and path[: len(each)] == each), 0
-    )
-    return tuple(
-        _camel(step) if number <= known and isinstance(step, str) and _camel(step) in _ALL else step
-        for number, step in enumerate(path)
-    )
-
-
-_ALL = frozenset().union(*_FIELDS.values(), *_EXECUTIONS.values())
+    """A path with the names of today, at the top of the file and in its blocks."""
+    depth = 2 if path and path[0] in (*BLOCKS, "execution") else 1
+    names = [_camel(step) if isinstance(step, str) else step for step in path[:depth]]
+    known = (new if new in _ALL else old for old, new in zip(path, names, strict=False))
+    return (*known, *path[depth:])
 
 
 def _camel(name: str) -> str:
@@ -80,40 +66,25 @@ def _camel(name: str) -> str:
     return first + "".join(part.capitalize() for part in rest)
 
 
-def _fact(place: Path, camel: str, *, both: bool, milder: bool) -> Fact:
-    remedy = None if both else Remedy(f"rename to `{camel}`", (Change(place, camel, "key"),))
-    code = codes.SNAKE_CASE_BOTH if both else codes.SNAKE_CASE_KEY
-    return code.at(
-        place,
-        part="key",
-        severity="warning" if milder else None,
-        remedy=remedy,
-        found=Shown(place[-1]),
-        camel=camel,
-    )
-
-
 def network_list(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
-    """`caps.network` is a list of lower-case protocols; one alone, and other spellings of them, are understood."""
-    caps = tree.value.get("caps") if isinstance(tree.value, dict) else None
-    if not isinstance(caps, dict) or "network" not in caps:
-        return tree, []
-    given: Any = caps["network"]
-    listed = [given] if isinstance(given, str) else given
-    if not isinstance(listed, list):
-        return tree, []
-    plain = [_protocol(each) for each in listed]
-    if plain == given:
-        return tree, []
-    if isinstance(given, str):
-        return put(tree, ("caps", "network"), plain), []
-    changed = {number: each for number, each in enumerate(plain) if each != listed[number]}
-    return put_all(
-        tree, {("caps", "network", number): each for number, each in changed.items()}
-    ), []
+    """`caps.network` becomes a list of protocols in lower case.
+
+    A single protocol and other spellings are understood. What is not a protocol stays, so that the
+    finding about it shows what the author wrote.
+    """
+    path = ("caps", "network")
+    written = get(tree.value, path)
+    if isinstance(written, str):
+        return put(tree, path, [_protocol(written)]), []
+    listed = written if isinstance(written, list) else []
+    protocols: dict[Path, Any] = {
+        (*path, number): _protocol(each)
+        for number, each in enumerate(listed)
+        if _protocol(each) != each
+    }
+    return put_all(tree, protocols), []
 
 
 def _protocol(each: Any) -> Any:
-    """A protocol as it is stored; what is none stays, so that it is told as it was written."""
     lower = each.strip().lower() if isinstance(each, str) else each
     return lower if lower in PROTOCOLS else each
