@@ -91,7 +91,8 @@ def read_header(
     if document is None:
         return None, facts
     if document.value is None:
-        document.value = {}  # an empty header lacks fields; it is not an empty file
+        # An empty header lacks its fields, but the file is not empty.
+        document.value = {}
     if style.optional and not isinstance(document.value, dict):
         facts.append(Fact(codes.HEADER_WITHOUT_FIELDS, span=Span(source, header.start, header.end)))
         document.value = {}
@@ -133,8 +134,13 @@ def keep_as_written(
     return put_all(tree, kept, how=how), facts
 
 
-#: The window of a header that is not there.
+#: The window of a header that does not exist.
 _NOWHERE = (0, 0)
+
+
+def has_header(document: Document) -> bool:
+    """Whether a document of `read_header` comes from a header, or replaces one that is missing."""
+    return document.window != _NOWHERE
 
 
 def _trimmed(text: str) -> Range:
@@ -145,104 +151,78 @@ def _trimmed(text: str) -> Range:
 def _without(
     source: Source, session: Session, style: HeaderStyle, found: NoHeader
 ) -> tuple[Document | None, list[Fact]]:
-    """Not an error where a header is optional: a rule of dashes may begin a text, too."""
+    """A file without a header, which is fine where the header is optional."""
     attempted = found.reason != "no-opening-fence"
     names = {"---": "`---` (YAML)", "+++": "`+++` (TOML)"}
     fences = " or ".join(names[fence] for fence in sorted(style.grammar.fences))
     values: dict[str, object] = {"what": style.what, "fences": fences}
-    span = Span(source, *found.range)
+    fact = Fact(_NO_HEADER[found.reason], values=values, span=Span(source, *found.range))
     if not style.optional and (attempted or not style.ignores_headerless):
-        return None, [Fact(_NO_HEADER[found.reason], values=values, span=span)]
+        return None, [fact]
     document = session.adopt(Document(source, "yaml", {}, window=_NOWHERE))
     if attempted:
-        return document, [
-            Fact(_NO_HEADER[found.reason], values=values, span=span, severity="warning")
-        ]
-    return document, [] if style.optional else [
-        Fact(codes.FILE_PASSED_OVER, values=values, span=span)
-    ]
-
-
-def has_header(document: Document) -> bool:
-    """Whether a document of `read_header` comes from a header, or replaces one that is missing."""
-    return document.window != _NOWHERE
+        # A rule of dashes may also begin a text, so this is only a warning.
+        return document, [replace(fact, severity="warning")]
+    return document, [] if style.optional else [replace(fact, code=codes.FILE_PASSED_OVER)]
 
 
 def _indented_fence(source: Source, header: Header) -> list[Fact]:
-    """A closing fence that is indented may have been meant as text of the header."""
+    """A closing fence with an indent may have been meant as text of the header."""
     if not source.text[header.end].isspace():
         return []
     line = source.text[header.end :].split("\n", 1)[0]
-    indent = len(line) - len(line.lstrip())
-    start = header.end + indent
-    return [Fact(codes.HEADER_CLOSED_BY_INDENTED_FENCE, span=Span(source, start, start + 3))]
+    start = header.end + len(line) - len(line.lstrip())
+    return [codes.HEADER_CLOSED_BY_INDENTED_FENCE.at(span=Span(source, start, start + 3))]
 
 
-# ------------------------------------------------------------------------------------------------ recovery
+# Headers that are not quite YAML.
 
 
 def _recovered(
     source: Source, session: Session, style: HeaderStyle, header: Header, facts: list[Fact]
 ) -> tuple[Document | None, list[Fact]]:
-    """The document by the rule of lines, with a warning for each entry; or the errors, with the fix."""
-    first = next(
-        (number for number, each in enumerate(facts) if each.code == core_codes.YAML_SYNTAX), None
-    )
-    if first is None:
-        return (
-            None,
-            facts,
-        )  # it is YAML, only more of it than is taken: lines would make text of its structure
-    found = recover(source.text[header.start : header.end], style.known)
+    """The document read line by line, with a warning for each entry; or the errors, with a fix."""
+    # Other errors than those of syntax mean that it is YAML, only more of it than is allowed:
+    # reading it line by line would turn its structure into text.
+    is_syntax = [each.code == core_codes.YAML_SYNTAX for each in facts]
+    window = (header.start, header.end)
+    found = recover(source.text[slice(*window)], style.known) if any(is_syntax) else None
     if found is None:
         return None, facts
     parsed = yaml.load(found.text)
-    effect = Effect(
-        "correct", value=json.dumps(parsed.value), format="yaml", window=(header.start, header.end)
-    )
+    effect = Effect("correct", value=json.dumps(parsed.value), format="yaml", window=window)
+    changes = [_change(source, header, each, effect) for each in found.corrections]
     if not (style.forgiving and found.forgiven):
-        changes = tuple(_change(source, header, each, effect) for each in found.corrections)
-        remedy = Remedy("write it as YAML", changes)
-        return None, [
-            replace(each, remedy=remedy) if number == first else each
-            for number, each in enumerate(facts)
-        ]
-    document = Document(
-        source,
-        "yaml",
-        parsed.value,
-        window=(header.start, header.end),
-        substituted_text=Substituted(found.text, tuple(_pieces(found))),
-    )
+        first = is_syntax.index(True)
+        facts[first] = replace(facts[first], remedy=Remedy("write it as YAML", tuple(changes)))
+        return None, facts
+    substituted = Substituted(found.text, tuple(_pieces(found)))
+    document = Document(source, "yaml", parsed.value, window=window, substituted_text=substituted)
+    warnings = [
+        codes.HEADER_NOT_YAML.at(
+            span=_span(source, header, each.place),
+            remedy=Remedy(f"quote the text of `{each.key}`", (change,)),
+            key=each.key,
+            reason=REASONS[each.reason],
+        )
+        for each, change in zip(found.corrections, changes, strict=True)
+    ]
     odd = session.strict(oddities(document, parsed.irregularities), "yaml")
-    return document, [*(_warning(source, header, each, effect) for each in found.corrections), *odd]
+    return document, [*warnings, *odd]
 
 
-def _warning(source: Source, header: Header, correction: Correction, effect: Effect) -> Fact:
-    place = Span(source, header.start + correction.place[0], header.start + correction.place[1])
-    remedy = Remedy(
-        f"quote the text of `{correction.key}`", (_change(source, header, correction, effect),)
-    )
-    return Fact(
-        codes.HEADER_NOT_YAML,
-        values={"key": correction.key, "reason": REASONS[correction.reason]},
-        span=place,
-        remedy=remedy,
-    )
+def _span(source: Source, header: Header, place: Range) -> Span:
+    """A place in a header as a place in the file."""
+    return Span(source, header.start + place[0], header.start + place[1])
 
 
 def _change(source: Source, header: Header, correction: Correction, effect: Effect) -> Change:
-    start, end = correction.range
-    return Change(
-        ROOT,
-        correction.text,
-        span=Span(source, header.start + start, header.start + end),
-        effect=effect,
-    )
+    span = _span(source, header, correction.range)
+    return Change(ROOT, correction.text, span=span, effect=effect)
 
 
 def _pieces(found: Recovered) -> list[Piece]:
-    """Where the author's text and the recovered one differ, so that places can be told."""
+    """Where the author's text and the recovered one differ, to find the places of values."""
     pieces: list[Piece] = []
     shift = 0
     for each in found.corrections:

@@ -20,9 +20,7 @@ from equipage.core.path import Path
 from equipage.core.text import nearest
 from equipage.kinds.codes import INVALID_GLOB
 from equipage.kinds.defect import codes
-from equipage.kinds.globs import REASONS as GLOB_REASONS
-from equipage.kinds.globs import problem_of
-from equipage.kinds.shared import Table
+from equipage.kinds.shared import Table, problem_of
 from equipage.loading.tree import (
     HOLE,
     Origin,
@@ -152,6 +150,7 @@ def prepare(tree: Tree, layer: Layer | None, *, may_disable: bool) -> tuple[Tree
         path = (*HOOKS, event)
         if event == DISABLE and may_disable:
             continue
+        # An unknown event is removed, or the model would report it once more.
         if event not in EVENTS:
             facts.append(_unknown_event(tree, path))
             unknown.append(path)
@@ -214,6 +213,7 @@ def _stamped(tree: Tree, path: Path, layer: Layer | None, facts: list[Fact]) -> 
                 )
             )
             written.append(place)
+        # A stamp comes from the hook itself, so that findings about it have a place.
         if layer is not None:
             stamps[place] = Tree(layer, Origins(tree.story(place[:-1]).origin))
     return graft(remove_all(tree, written), stamps)
@@ -236,6 +236,7 @@ def check(config: Any) -> Iterator[Fact]:
         for number, entry in enumerate(entries if isinstance(entries, list) else ()):
             if isinstance(entry, dict):
                 path = (*HOOKS, event, number)
+                # An entry of `disable` has the form of a hook, and names the event itself.
                 at_event = entry.get("event") if event == DISABLE else event
                 yield from _match(entry.get("match"), at_event, (*path, "match"))
                 yield from _handler(entry.get("handler"), (*path, "handler"))
@@ -245,7 +246,7 @@ def _match(match: Any, event: Any, path: Path) -> Iterator[Fact]:
     glob = get(match, ("tool_glob",))
     if isinstance(glob, str) and (reason := problem_of(glob)) is not None:
         place = (*path, "tool_glob")
-        yield INVALID_GLOB.at(place, glob=Shown(glob), reason=GLOB_REASONS[reason])
+        yield INVALID_GLOB.at(place, glob=Shown(glob), reason=reason)
     if event in EVENTS and event not in TOOL_EVENTS:
         for condition in ("tool", "tool_glob", "safety"):
             if get(match, (condition,)):
@@ -305,6 +306,7 @@ def settle(tree: Tree, layer_of: Callable[[Document], str | None]) -> tuple[Tree
     for event in EVENTS:
         entries = get(tree.value, (*HOOKS, event))
         if isinstance(entries, list):
+            # The number of the first hook of each identity, in order.
             first: dict[str, int] = {}
             for number, entry in enumerate(entries):
                 first.setdefault(_identity(entry), number)
@@ -339,6 +341,7 @@ def _disable(
     origin = tree.story((*HOOKS, DISABLE, number)).origin
     if not hit:
         return tree, [codes.HOOK_DISABLE_IDLE.at(origin=origin, event=event)]
+    # Only a project that disables what the user wants deserves a word.
     layer = layer_of(origin.document)
     facts = [
         codes.PROJECT_DISABLES_HOOK.at(

@@ -18,9 +18,7 @@ from equipage.core.text import Guesses, nearest
 from equipage.kinds.codes import INVALID_GLOB
 from equipage.kinds.defect import codes, hooks
 from equipage.kinds.defect.profile_stages import layer_of
-from equipage.kinds.globs import REASONS as GLOB_REASONS
-from equipage.kinds.globs import is_plain, problem_of
-from equipage.kinds.scope import path_of, reach_of
+from equipage.kinds.shared import KnownNames, is_pattern, path_of, problem_of
 from equipage.loading.kind import Offer
 from equipage.loading.session import Session
 from equipage.loading.tree import get
@@ -86,10 +84,11 @@ def allowed_tools_can_match(config: Any, _session: Session) -> Iterator[Fact]:
         if not isinstance(entry, str):
             continue
         path = ("tools", "allow", number)
-        if not is_plain(entry):
+        if is_pattern(entry):
             reason = problem_of(entry)
             if reason is not None:
-                yield INVALID_GLOB.at(path, glob=Shown(entry), reason=GLOB_REASONS[reason])
+                yield INVALID_GLOB.at(path, glob=Shown(entry), reason=reason)
+        # Any other name may be a tool that a program adds, so only near misses are reported.
         elif entry not in TOOLS and not entry.startswith("mcp__"):
             guess = nearest(entry, TOOLS)
             if guess is not None:
@@ -108,14 +107,9 @@ _TOOL = re.compile(r"mcp__(?P<server>[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*)__.*", re.
 
 def servers_exist(own: Sequence[Outcome], offers: Sequence[Offer]) -> Iterator[Finding]:
     """The servers whose tools a profile allows are defined, if any server is."""
+    defined = KnownNames(offers, ("mcp", "settings"))
     for outcome in own:
-        path = path_of(outcome)
-        known = {
-            name
-            for offer in offers
-            if offer.kind in ("mcp", "settings") and path.startswith(f"{reach_of(offer.path)}/")
-            for name in offer.names
-        }
+        known = defined.seen_from(path_of(outcome))
         if not known:
             continue
         guesses, ordered = Guesses(), sorted(known)
@@ -207,6 +201,7 @@ def project_replaces_user(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
 
 def _gained(old: Any, new: Any) -> Iterator[str]:
     """The tools that a profile allows and the one it replaces does not."""
+    # A pattern other than `*` is compared by its text: which tools it matches is not known here.
     if old is not None and new is not None and "*" not in old.tools.allow:
         yield from (tool for tool in new.tools.allow if tool not in old.tools.allow)
 

@@ -156,6 +156,7 @@ def ratios_follow_each_other(config: Any, _session: Session) -> Iterator[Fact]:
     hard, soft, micro = (_ratio(turn, key) for key in _RATIOS)
     if hard is not None and soft is not None and not soft < hard:
         yield _order(turn, "compact_soft_ratio", "below", "compact_ratio")
+    # One finding about the lowest tier is enough.
     if micro is not None and soft is not None and not micro <= soft:
         yield _order(turn, "microcompact_ratio", "not above", "compact_soft_ratio")
     elif micro is not None and hard is not None and not micro < hard:
@@ -197,6 +198,7 @@ def provider_is_known(config: Any, _session: Session) -> Iterator[Fact]:
         guess = nearest(provider, [*BUILT_IN_PROVIDERS, *providers])
         yield codes.PROVIDER_WITHOUT_SECTION.at(path, provider=Shown(provider), nearest=guess)
         return
+    # A section that is not a table has a finding of its own.
     section = providers.get(provider, {})
     if section is not None and not isinstance(section, dict):
         return

@@ -169,6 +169,7 @@ class _Merge:
         self.files = self.loads.files
         self.session = self.session_for(MERGED)
         self.layers: list[SettingsLayer] = []
+        # By the identity of the document: two layers may have the same text.
         self.layer_by_document: dict[int, Layer] = {}
         self.not_folders: set[str] = set()
         self.facts: list[Fact] = []
@@ -196,6 +197,7 @@ class _Merge:
             given, found = read_overrides(overrides)
             self.facts += found
             self.add(SettingsLayer("command line", None), self.session.adopt(given.document))
+        # After all layers: a layer may disable the hooks of any other, also of a higher one.
         self.tree, found = hooks.settle(
             self.tree, lambda document: self.layer_by_document.get(id(document))
         )
@@ -210,6 +212,7 @@ class _Merge:
         self.layers.append(layer)
         self.layer_by_document[id(document)] = layer.name
         tree = Tree(document.value, Origins(Origin(document), (Via(f"{layer.name} layer"),)))
+        # Numbers that are not finite have a finding; the model must not report their type, too.
         if any(each.code == core_codes.NOT_FINITE for each in self.facts):
             tree = without_infinities(tree)
         session = self.session_for(LAYER, layer.name)
@@ -315,6 +318,7 @@ def _without_place(each: Diagnostic, overrides: Overrides | None) -> Diagnostic:
     if each.span is None or each.span.source.path is not None:
         return each
     name = each.span.source.name
+    # A name in angle brackets is our own, such as that of the defaults.
     if overrides is None or each.span.source is not overrides.document.source:
         return replace(each, span=None, file=None if name.startswith("<") else name)
     text = overrides.text_for(parse_path(each.path)) if each.path else None
@@ -328,6 +332,7 @@ def _without_place(each: Diagnostic, overrides: Overrides | None) -> Diagnostic:
 def merged_with_others(path: str, request: Request) -> Outcome | None:
     """All layers merged, if the file at `path` is one of them."""
     real = real_path(path)
+    # The user's layer belongs to no project: it is merged with the one we are in.
     cwd = "." if layer_by_path(real) == "user" else os.path.dirname(real)
     local = bool(request.options.get("local"))
     found = find_settings(find_places(cwd, local=local, env=request.env), _overrides(request))

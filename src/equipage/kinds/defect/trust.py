@@ -77,6 +77,7 @@ def _at_origin(fact: Fact, tree: Tree) -> Fact:
 def _sandbox(tree: Tree, below: Tree | None) -> Iterator[Fact]:
     mode = get(tree.value, _MODE)
     before = get(below.value, _MODE) if below is not None else None
+    # A value that no layer below sets, or sets wrongly, leaves the default.
     before = before if before in _SANDBOXES else _DEFAULT_SANDBOX
     if mode in _SANDBOXES and _SANDBOXES.index(mode) > _SANDBOXES.index(before):
         yield codes.PROJECT_LOOSENS_SANDBOX.at(_MODE, mode=mode, below=before)
@@ -141,6 +142,7 @@ def _servers(tree: Tree, below: Tree | None) -> Iterator[Fact]:
     before = get(lower, ENABLED, [])
     for name, own in servers.items() if isinstance(servers, dict) else ():
         yield from _changes((*SERVERS, name), own, get(lower, (*SERVERS, name)))
+    # Lists replace each other, so the list of this layer counts alone.
     enabled = before if listed is None else listed
     for number, name in enumerate(enabled if isinstance(enabled, list) else ()):
         path: Path = (*SERVERS, name)
