@@ -11,10 +11,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 import msgspec
-from msgspec.structs import replace
 
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Change, Code, Effect, Fact, Remedy, Severity, Shown
@@ -28,8 +27,29 @@ from equipage.loading.tree import Tree, get, put_all
 from equipage.syntax import Range, yaml
 from equipage.syntax.document import Document, oddities, parse
 from equipage.syntax.frontmatter import PROFILE, Grammar, Header, NoHeader, body_after, split
-from equipage.syntax.recovery import Correction, Recovered, recover
+from equipage.syntax.recovery import Recovered, recover
 from equipage.syntax.variables import Piece, Substituted
+
+#: The window of a document that replaces a missing header.
+_NO_WINDOW = (0, 0)
+_NO_HEADER = {
+    "no-opening-fence": codes.HEADER_MISSING,
+    "fence-not-first": codes.HEADER_NOT_FIRST,
+    "text-after-fence": codes.HEADER_FENCE_NOT_ALONE,
+    "never-closed": codes.HEADER_NEVER_CLOSED,
+}
+_FENCES = {"+++": "`+++` (TOML)", "---": "`---` (YAML)"}
+#: Why an entry is not YAML.
+REASONS = {
+    "colon": "`: ` starts a nested entry",
+    "brackets": "text follows a closing bracket",
+    "indicator": "no unquoted text starts with this character",
+    "unindented": "text that goes on must be indented",
+    "quotes": "a quote ends the text too early",
+    "no-space": "a blank must follow the colon",
+    "tabs": "tabs do not indent",
+}
+
 
 #: For kinds that forgive nothing: what YAML allows, but nearly always is a mistake.
 STRICT_YAML: dict[str, Severity] = {
@@ -43,40 +63,22 @@ STRICT_YAML: dict[str, Severity] = {
 class HeaderStyle(msgspec.Struct, frozen=True):
     """What the header of a kind looks like, and what its tools forgive."""
 
-    what: str  #: as in “{what} must start with …”
+    what: str  #: what the file is, as in “{what} must start with …”
     grammar: Grammar = PROFILE
     known: Collection[str] = ()  #: the names of fields, to tell an entry from a line of text
-    forgiving: bool = False  #: whether the tools read headers line by line that are not YAML
-    optional: bool = False
-    #: whether a file that does not even try to have a header is simply another sort of file
+    forgiving: bool = False  #: whether the tools read a header that is not YAML line by line
+    optional: bool = False  #: whether a file without a header is as good as one with it
+    #: whether the tools ignore a file that does not start with a fence
     ignores_headerless: bool = False
 
 
-_NO_HEADER = {
-    "no-opening-fence": codes.HEADER_MISSING,
-    "fence-not-first": codes.HEADER_NOT_FIRST,
-    "text-after-fence": codes.HEADER_FENCE_NOT_ALONE,
-    "never-closed": codes.HEADER_NEVER_CLOSED,
-}
-#: Why an entry is not YAML.
-REASONS = {
-    "colon": "`: ` starts a nested entry",
-    "brackets": "text follows a closing bracket",
-    "indicator": "no unquoted text starts with this character",
-    "unindented": "text that goes on must be indented",
-    "quotes": "a quote ends the text too early",
-    "no-space": "a blank must follow the colon",
-    "tabs": "tabs do not indent",
-}
-
-
-#: Only where headers are forgiven.
+# The header and the body of a file.
 
 
 def read_header(
     source: Source, session: Session, style: HeaderStyle
 ) -> tuple[Document | None, list[Fact]]:
-    """The header of a source as a document, strictly or by the rule of lines."""
+    """The header of a file as a document. It is empty if the file needs no header and has none."""
     try:
         require_text(source)
     except FileProblem as problem:
@@ -91,19 +93,54 @@ def read_header(
     if document is None:
         return None, facts
     if document.value is None:
-        # An empty header lacks its fields, but the file is not empty.
-        document.value = {}
+        document.value = {}  # an empty header lacks fields; it is not an empty file
     if style.optional and not isinstance(document.value, dict):
-        facts.append(Fact(codes.HEADER_WITHOUT_FIELDS, span=Span(source, header.start, header.end)))
+        span = Span(source, header.start, header.end)
+        facts.append(codes.HEADER_WITHOUT_FIELDS.at(span=span))
         document.value = {}
-    facts += _indented_fence(source, header)
-    return session.adopt(document), facts
+    return session.adopt(document), [*facts, *_indented_fence(source, header)]
+
+
+def _without(
+    source: Source, session: Session, style: HeaderStyle, found: NoHeader
+) -> tuple[Document | None, list[Fact]]:
+    """What becomes of a file without a header. A line of dashes may also begin a text, so where a
+    header is optional, one that is broken is only a warning."""
+    attempted = found.reason != "no-opening-fence"
+    span = Span(source, *found.range)
+    fences = " or ".join(each for fence, each in _FENCES.items() if fence in style.grammar.fences)
+    fact = _NO_HEADER[found.reason].at(span=span, what=style.what, fences=fences)
+    if not style.optional and (attempted or not style.ignores_headerless):
+        return None, [fact]
+    facts: list[Fact] = []
+    if attempted:
+        facts = [msgspec.structs.replace(fact, severity="warning")]
+    elif not style.optional:
+        facts = [codes.FILE_PASSED_OVER.at(span=span, what=style.what)]
+    return session.adopt(Document(source, "yaml", {}, window=_NO_WINDOW)), facts
+
+
+def has_header(document: Document) -> bool:
+    """Whether a document of `read_header` comes from a header, or replaces one that is missing."""
+    return document.window != _NO_WINDOW
+
+
+def _indented_fence(source: Source, header: Header) -> Iterator[Fact]:
+    """An indented fence that closes the header may have been meant as text of the header."""
+    fence = source.text[header.end :].split("\n", 1)[0]
+    start = header.end + len(fence) - len(fence.lstrip())
+    if source.text[header.end].isspace():
+        yield codes.HEADER_CLOSED_BY_INDENTED_FENCE.at(span=Span(source, start, start + 3))
 
 
 def body_of(header: Document, grammar: Grammar = PROFILE) -> Document:
     """The text below a header, as a document of its own; all of it if there is no header."""
     text = header.source.text
-    window = body_after(text, header.window[1], grammar) if has_header(header) else _trimmed(text)
+    if has_header(header):
+        window = body_after(text, header.window[1], grammar)
+    else:
+        start = len(text) - len(text.removeprefix("\ufeff").lstrip())
+        window = (start, max(start, len(text.rstrip())))
     return Document(header.source, "text", text[slice(*window)], window=window)
 
 
@@ -134,70 +171,31 @@ def keep_as_written(
     return put_all(tree, kept, how=how), facts
 
 
-#: The window of a header that does not exist.
-_NOWHERE = (0, 0)
-
-
-def has_header(document: Document) -> bool:
-    """Whether a document of `read_header` comes from a header, or replaces one that is missing."""
-    return document.window != _NOWHERE
-
-
-def _trimmed(text: str) -> Range:
-    start = len(text) - len(text.removeprefix("\ufeff").lstrip())
-    return start, max(start, len(text.rstrip()))
-
-
-def _without(
-    source: Source, session: Session, style: HeaderStyle, found: NoHeader
-) -> tuple[Document | None, list[Fact]]:
-    """A file without a header, which is fine where the header is optional."""
-    attempted = found.reason != "no-opening-fence"
-    names = {"---": "`---` (YAML)", "+++": "`+++` (TOML)"}
-    fences = " or ".join(names[fence] for fence in sorted(style.grammar.fences))
-    values: dict[str, object] = {"what": style.what, "fences": fences}
-    fact = Fact(_NO_HEADER[found.reason], values=values, span=Span(source, *found.range))
-    if not style.optional and (attempted or not style.ignores_headerless):
-        return None, [fact]
-    document = session.adopt(Document(source, "yaml", {}, window=_NOWHERE))
-    if attempted:
-        # A rule of dashes may also begin a text, so this is only a warning.
-        return document, [replace(fact, severity="warning")]
-    return document, [] if style.optional else [replace(fact, code=codes.FILE_PASSED_OVER)]
-
-
-def _indented_fence(source: Source, header: Header) -> list[Fact]:
-    """A closing fence with an indent may have been meant as text of the header."""
-    if not source.text[header.end].isspace():
-        return []
-    line = source.text[header.end :].split("\n", 1)[0]
-    start = header.end + len(line) - len(line.lstrip())
-    return [codes.HEADER_CLOSED_BY_INDENTED_FENCE.at(span=Span(source, start, start + 3))]
-
-
 # Headers that are not quite YAML.
 
 
 def _recovered(
     source: Source, session: Session, style: HeaderStyle, header: Header, facts: list[Fact]
 ) -> tuple[Document | None, list[Fact]]:
-    """The document read line by line, with a warning for each entry; or the errors, with a fix."""
-    # Other errors than those of syntax mean that it is YAML, only more of it than is allowed:
-    # reading it line by line would turn its structure into text.
-    is_syntax = [each.code == core_codes.YAML_SYNTAX for each in facts]
+    """The header as forgiving tools read it, with a warning and a fix for each entry that is not
+    YAML. For strict tools, the errors, the first of them with a fix for all entries."""
     window = (header.start, header.end)
-    found = recover(source.text[slice(*window)], style.known) if any(is_syntax) else None
+    errors = [each for each in facts if each.code == core_codes.YAML_SYNTAX]
+    # Without such an error it is YAML of a sort that is refused; read line by line, its structure
+    # would become text.
+    found = recover(source.text[slice(*window)], style.known) if errors else None
     if found is None:
         return None, facts
     parsed = yaml.load(found.text)
     effect = Effect("correct", value=json.dumps(parsed.value), format="yaml", window=window)
-    changes = [_change(source, header, each, effect) for each in found.corrections]
+    changes = [
+        Change(ROOT, each.text, span=_span(source, header, each.range), effect=effect)
+        for each in found.corrections
+    ]
     if not (style.forgiving and found.forgiven):
-        first = is_syntax.index(True)
-        facts[first] = replace(facts[first], remedy=Remedy("write it as YAML", tuple(changes)))
-        return None, facts
-    substituted = Substituted(found.text, tuple(_pieces(found)))
-    document = Document(source, "yaml", parsed.value, window=window, substituted_text=substituted)
+        remedy = Remedy("write it as YAML", tuple(changes))
+        repaired = msgspec.structs.replace(errors[0], remedy=remedy)
+        return None, [repaired if each is errors[0] else each for each in facts]
     warnings = [
         codes.HEADER_NOT_YAML.at(
             span=_span(source, header, each.place),
@@ -207,28 +205,20 @@ def _recovered(
         )
         for each, change in zip(found.corrections, changes, strict=True)
     ]
-    odd = session.strict(oddities(document, parsed.irregularities), "yaml")
-    return document, [*warnings, *odd]
+    text = Substituted(found.text, tuple(_pieces(found)))
+    document = Document(source, "yaml", parsed.value, window=window, substituted_text=text)
+    return document, [*warnings, *session.strict(oddities(document, parsed.irregularities), "yaml")]
 
 
 def _span(source: Source, header: Header, place: Range) -> Span:
-    """A place in a header as a place in the file."""
     return Span(source, header.start + place[0], header.start + place[1])
 
 
-def _change(source: Source, header: Header, correction: Correction, effect: Effect) -> Change:
-    span = _span(source, header, correction.range)
-    return Change(ROOT, correction.text, span=span, effect=effect)
-
-
-def _pieces(found: Recovered) -> list[Piece]:
-    """Where the author's text and the recovered one differ, to find the places of values."""
-    pieces: list[Piece] = []
+def _pieces(found: Recovered) -> Iterator[Piece]:
+    """Where the recovered text differs from the author's, so that findings have places in it."""
     shift = 0
     for each in found.corrections:
-        start = each.range[0] + shift
-        pieces.append(
-            Piece(each.range, (start, start + len(each.text)), None, from_environment=False)
-        )
-        shift += len(each.text) - (each.range[1] - each.range[0])
-    return pieces
+        start, end = each.range
+        became = (start + shift, start + shift + len(each.text))
+        yield Piece(each.range, became, None, from_environment=False)
+        shift += len(each.text) - (end - start)

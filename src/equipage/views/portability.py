@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from equipage.files.reading import display_name
-from equipage.kinds.conventions import model_of
+from equipage.kinds.conventions.kind import model_of
 from equipage.kinds.conventions.rules import names_in
 from equipage.kinds.conventions.stages import divided, is_pattern, references
 from equipage.kinds.conventions.tools import CONVENTIONS

@@ -18,7 +18,8 @@ from equipage.core.text import Guesses, nearest
 from equipage.kinds.codes import INVALID_GLOB
 from equipage.kinds.defect import codes, hooks
 from equipage.kinds.defect.profile_stages import layer_of
-from equipage.kinds.shared import KnownNames, is_pattern, path_of, problem_of
+from equipage.kinds.globs import is_plain, problem_of
+from equipage.kinds.shared import KnownNames, path_of
 from equipage.loading.kind import Offer
 from equipage.loading.session import Session
 from equipage.loading.tree import get
@@ -84,7 +85,7 @@ def allowed_tools_can_match(config: Any, _session: Session) -> Iterator[Fact]:
         if not isinstance(entry, str):
             continue
         path = ("tools", "allow", number)
-        if is_pattern(entry):
+        if not is_plain(entry):
             reason = problem_of(entry)
             if reason is not None:
                 yield INVALID_GLOB.at(path, glob=Shown(entry), reason=reason)

@@ -35,6 +35,7 @@ _MODES = Literal[
 
 AGENT = Convention(
     kind="claude-agent",
+    paths=(".claude/agents/**/*.md",),
     tool=TOOL,
     title="Claude Code agent",
     ignores_headerless=True,
@@ -107,6 +108,7 @@ CALLED = (
 
 COMMAND = Convention(
     kind="claude-command",
+    paths=(".claude/commands/**/*.md",),
     tool=TOOL,
     title="Claude Code command",
     sort="command",
@@ -135,6 +137,7 @@ Explain what changed since $ARGUMENTS, for people who use the program.
 
 PLUGIN = Convention(
     kind="claude-plugin",
+    paths=(".claude-plugin/plugin.json",),
     tool=TOOL,
     title="Claude Code plugin",
     sort="plugin",
@@ -186,6 +189,7 @@ PLUGIN = Convention(
 
 MARKETPLACE = Convention(
     kind="claude-marketplace",
+    paths=(".claude-plugin/marketplace.json",),
     tool=TOOL,
     title="Claude Code marketplace",
     sort="marketplace",

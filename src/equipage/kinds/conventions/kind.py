@@ -1,0 +1,212 @@
+"""A convention as a kind: model, stages and rules all follow from its table."""
+
+from __future__ import annotations
+
+import keyword
+import re
+from _thread import allocate_lock
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Fact
+from equipage.core.source import Source
+from equipage.kinds.conventions import rules, stages
+from equipage.kinds.conventions.codes import CODES
+from equipage.kinds.conventions.stages import BODY
+from equipage.kinds.conventions.tools import CONVENTIONS, skills
+from equipage.kinds.headers import HeaderStyle, has_header, read_header
+from equipage.kinds.shared import hide_property
+from equipage.kinds.tables import Convention
+from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive, Together
+from equipage.loading.model import Shape
+from equipage.loading.session import Session
+from equipage.syntax.document import Document, Format
+from equipage.syntax.frontmatter import CONVENTION
+
+if TYPE_CHECKING:
+    from equipage.loading.outcome import Outcome
+
+
+_FORMATS: dict[str, dict[str, Format]] = {
+    "header": {".md": "yaml", ".mdc": "yaml"},
+    "json": {".json": "json"},
+    "toml": {".toml": "toml"},
+}
+
+
+_MODELS: dict[str, type[Any]] = {}
+_MAKING = allocate_lock()
+
+
+def model_of(convention: Convention) -> type[Any]:
+    """The Struct of a convention. Every field is optional here; `rules` reports missing ones."""
+    name = _class_name(convention)
+    with _MAKING:  # one class for all threads, or a configuration would not pickle
+        if name not in _MODELS:
+            _MODELS[name] = _made(convention, name)
+        return _MODELS[name]
+
+
+def _made(convention: Convention, name: str) -> type[Any]:
+    fields: list[tuple[str, Any, Any]] = [
+        (_attribute(field.name), field.type | None, msgspec.field(default=None, name=field.name))
+        for field in convention.fields
+    ]
+    if convention.syntax == "header":
+        fields.append((BODY, str, msgspec.field(default="")))
+    return msgspec.defstruct(
+        name,
+        fields,
+        frozen=True,
+        forbid_unknown_fields=True,
+        omit_defaults=True,
+        kw_only=True,
+        module=__name__,
+        namespace={"TITLE": convention.one},
+    )
+
+
+def _class_name(convention: Convention) -> str:
+    # Several tools read skills, each with fields of its own.
+    words = f"{convention.tool} skill" if convention.kind == "skill" else convention.title
+    return "".join(part.capitalize() for part in re.split(r"[\W_]+", words))
+
+
+def __getattr__(name: str) -> Any:
+    """The model of a convention by the name of its class, so that configurations pickle."""
+    for convention in (*CONVENTIONS, skills.OPEN, skills.CLAUDE, skills.OPENCODE):
+        if _class_name(convention) == name:
+            return model_of(convention)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _attribute(name: str) -> str:
+    """The name of a field as an identifier of Python."""
+    plain = re.sub(r"\W", "_", name)
+    return f"{plain}_" if keyword.iskeyword(plain) or plain == BODY else plain
+
+
+def read(
+    convention: Convention, source: Source, session: Session
+) -> tuple[Document | None, list[Fact]]:
+    """The document of a file: its header, or all of it where the convention has no header."""
+    if convention.syntax != "header":
+        return session.parse(source, convention.syntax)
+    style = HeaderStyle(
+        convention.title,
+        grammar=CONVENTION,
+        known=convention.names,
+        forgiving=convention.forgiving,
+        optional=convention.header_optional,
+        ignores_headerless=convention.ignores_headerless,
+    )
+    document, facts = read_header(source, session, style)
+    return document, facts + stages.before_header(source)
+
+
+def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema for editors, which also accepts names in one text and values of another type.
+
+    Checking reports a value of another type as a warning, so the schema must not refuse it.
+    """
+    schema = hide_property(BODY, schema)
+    forgiven = {"type": ["string", "number", "boolean", "null"]}
+    for definition in schema.get("$defs", {}).values():
+        properties = definition.get("properties", {})
+        for name, each in properties.items():
+            kept = {key: each[key] for key in ("title", "description", "default") if key in each}
+            inner = {key: value for key, value in each.items() if key not in kept}
+            properties[name] = {**kept, "anyOf": [inner, forgiven]}
+    if not (convention.header_optional or convention.ignores_headerless):
+        return schema
+    # The schema of the whole file moves into one of two alternatives.
+    root = {key: value for key, value in schema.items() if key not in ("$schema", "title", "$defs")}
+    rest = {key: value for key, value in schema.items() if key not in root}
+    # Where the header is optional, anything else between dashes is text like the rest of the file.
+    return {**rest, "anyOf": [root, {"not": {"type": "object"}}]}
+
+
+def listed(convention: Convention, plain: Any, file: str) -> Iterator[Item]:
+    """The file as its tool sees it."""
+    fields: dict[str, Any] = plain if isinstance(plain, dict) else {}
+    folder, _, name = file.rpartition("/")
+    stem = next(
+        (name.removesuffix(each) for each in convention.suffixes if name.endswith(each)), name
+    )
+    default = folder.rpartition("/")[2] if convention.identity == "folder" else stem
+    written = fields.get("name")
+    description = fields.get("description")
+    yield Item(
+        convention.sort,
+        written if isinstance(written, str) and convention.identity != "file" else default,
+        description if isinstance(description, str) else None,
+    )
+
+
+def is_ignored(convention: Convention, outcome: Outcome) -> bool:
+    """Whether the tool ignores the file: notes beside its agents have no header."""
+    documents = outcome.documents
+    return convention.ignores_headerless and bool(documents) and not has_header(documents[0])
+
+
+def sensitive_of(convention: Convention) -> tuple[Sensitive, ...]:
+    """What `diff` shows first: fields that restrict the agent, and prompts."""
+    # A shorter list of what is denied permits more.
+    denying = ("disallow", "deny", "exclude")
+    restricting = (
+        Sensitive(
+            field.name,
+            "permission",
+            widens="fewer" if field.name.lower().startswith(denying) else "more",
+            absent="everything",
+        )
+        for field in convention.fields
+        if field.restricts
+    )
+    prompts = (Sensitive(name, "prompt") for name in ("description", BODY, "prompt"))
+    return (*restricting, *prompts)
+
+
+def kind_of(convention: Convention) -> Kind:
+    """The kind of a convention; its model, stages and rules follow from the table."""
+    return Kind(
+        name=convention.kind,
+        title=convention.title,
+        model=model_of(convention),
+        reading=Reading(formats=_FORMATS[convention.syntax], read=partial(read, convention)),
+        strictness={
+            core_codes.UNKNOWN_TAG: "error",
+            core_codes.MERGE_KEY: "error",
+            core_codes.NON_STRING_KEY: "warning",
+        },
+        shape=Shape(
+            unknown=convention.unknown,
+            null_is_absent=True,
+            mismatch="warning",
+            guarded=convention.restricting,
+            needed=convention.needed,
+            synonyms=convention.synonyms,
+        ),
+        stages=tuple(partial(stage, convention) for stage in stages.STAGES),
+        rules=tuple(partial(rule, convention) for rule in rules.RULES),
+        together=Together(
+            set_rules=(partial(rules.names_are_unique, convention),),
+            set_key=partial(rules.own_name, convention),
+            cross_rules=(partial(rules.references_exist, convention),),
+            offers=rules.names_in,
+            refers=partial(rules.refers, convention),
+        ),
+        codes=CODES,
+        presentation=Presentation(
+            schema=partial(author_schema, convention),
+            example=convention.example,
+            example_path=convention.example_path,
+            listing=partial(listed, convention),
+            ignored=partial(is_ignored, convention),
+            sensitive=sensitive_of(convention),
+        ),
+    )
