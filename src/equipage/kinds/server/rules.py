@@ -209,6 +209,6 @@ RULES: tuple[Rule, ...] = (
     *rules_phases.RULES,
     *rules_responses.RULES,
     for_each(lambda config: below(behaviors(config), "delivery{}"), delivery_fits_64_bits),
-    for_each(lambda config: mappings(side_effects(config)), side_effect_does_something),
+    for_each(side_effects, side_effect_does_something),
     limits.counts_are_bounded,
 )

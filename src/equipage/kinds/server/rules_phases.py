@@ -9,15 +9,7 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.path import Path
 from equipage.core.text import Guesses, nearest
-from equipage.kinds.server import codes
-from equipage.kinds.server.grammar import (
-    DAY_MS,
-    DURATION_GRAMMAR,
-    EVENTS,
-    parse_duration,
-    parse_event,
-    regex_problem,
-)
+from equipage.kinds.server import codes, grammar
 from equipage.kinds.server.items import (
     SORTS,
     Place,
@@ -27,8 +19,6 @@ from equipage.kinds.server.items import (
     below,
     for_each,
     mappings,
-    phases,
-    replacing_items,
     triggers,
 )
 from equipage.kinds.server.model_responses import LARGEST
@@ -55,7 +45,7 @@ def phases_are_named(config: Any, _session: Session) -> Iterator[Fact]:
 
 def phases_can_be_reached(config: Any, _session: Session) -> Iterator[Fact]:
     """Every phase but the last has a trigger that ends it."""
-    for path, phase in mappings(phases(config)[:-1]):
+    for path, phase in mappings(at(config, "phases[]")[:-1]):
         if phase.get("advance") is None:
             place: Path = (*path, "name") if "name" in phase else path
             yield codes.UNREACHABLE_PHASES.at(place, name=Shown(phase.get("name")))
@@ -71,7 +61,7 @@ def targets_exist(config: Any, session: Session) -> Iterator[Fact]:
         if offered is None:
             continue
         known, adders = frozenset(offered), None
-        for phase in phases(config):
+        for phase in at(config, "phases[]"):
             for path, name, action in _targets(phase, sort):
                 if name in known:
                     continue
@@ -114,7 +104,7 @@ def _targets(phase: Place, sort: Sort) -> Iterator[tuple[Path, Any, str]]:
 def _adders(config: Any, sort: Sort) -> dict[str | None, Shown | None]:
     """The first phase that adds an item, by the name of the item."""
     found: dict[str | None, Shown | None] = {}
-    for phase in phases(config):
+    for phase in at(config, "phases[]"):
         name = mapping(phase[1]).get("name")
         for _, item in below([phase], f"add_{sort.plural}[]"):
             found.setdefault(sort.identify(item), None if name is None else Shown(name))
@@ -136,7 +126,7 @@ def added_items_are_new(config: Any, _session: Session) -> Iterator[Fact]:
     """What a phase adds is not in the baseline, and not twice in its own list."""
     for sort in SORTS:
         offered = {sort.identify(item) for _, item in base_items(config, sort)}
-        for phase in phases(config):
+        for phase in at(config, "phases[]"):
             seen = set(offered)
             for path, item in below([phase], f"add_{sort.plural}[]"):
                 name = sort.identify(item)
@@ -153,7 +143,7 @@ def added_items_are_new(config: Any, _session: Session) -> Iterator[Fact]:
 def replacements_keep_names(config: Any, _session: Session) -> Iterator[Fact]:
     """A replacement has the name of the item it replaces."""
     for sort in SORTS:
-        for path, item in replacing_items(config, sort):
+        for path, item in at(config, f"phases[].replace_{sort.plural}{{}}"):
             name = sort.identify(item)
             if name and name != path[-1]:
                 place = (*path, *sort.identity_path)
@@ -196,9 +186,9 @@ def event_is_known(path: Path, trigger: dict[str, Any]) -> Iterator[Fact]:
     written, place = trigger.get("on"), (*path, "on")
     if not isinstance(written, str):
         return
-    event = parse_event(written)
+    event = grammar.parse_event(written)
     if not event.is_known:
-        guess, known = nearest(event.base, EVENTS), tuple(EVENTS)
+        guess, known = nearest(event.base, grammar.EVENTS), tuple(grammar.EVENTS)
         yield codes.UNKNOWN_EVENT.at(place, event=Shown(written), nearest=guess, known=known)
     elif not event.is_well_qualified:
         yield codes.ODD_QUALIFIER.at(place, event=Shown(written), base=event.base)
@@ -210,10 +200,12 @@ def durations_are_readable(path: Path, trigger: dict[str, Any]) -> Iterator[Fact
         written, place = trigger.get(key), (*path, key)
         if not isinstance(written, str):
             continue
-        duration = parse_duration(written)
+        duration = grammar.parse_duration(written)
         if duration is None:
-            yield codes.INVALID_DURATION.at(place, found=Shown(written), grammar=DURATION_GRAMMAR)
-        elif duration >= DAY_MS:
+            yield codes.INVALID_DURATION.at(
+                place, found=Shown(written), grammar=grammar.DURATION_GRAMMAR
+            )
+        elif duration >= grammar.DAY_MS:
             yield codes.LONG_DURATION.at(place, found=Shown(written))
 
 
@@ -229,7 +221,7 @@ def matcher_can_match(path: Path, matcher: dict[str, Any]) -> Iterator[Fact]:
         if not isinstance(value, str | Hole):
             yield _wrong((*path, operator), operator, "text", value)
     pattern = matcher.get("regex")
-    if isinstance(pattern, str) and (problem := regex_problem(pattern)) is not None:
+    if isinstance(pattern, str) and (problem := grammar.regex_problem(pattern)) is not None:
         yield codes.REGEX_INVALID.at((*path, "regex"), pattern=Shown(pattern), problem=problem)
     if "any_of" in matcher:
         yield from _choice_problems((*path, "any_of"), matcher["any_of"])

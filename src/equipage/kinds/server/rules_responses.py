@@ -9,15 +9,8 @@ from typing import Any, cast
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import Path
 from equipage.core.text import expression, nearest
-from equipage.kinds.server import codes
+from equipage.kinds.server import codes, grammar
 from equipage.kinds.server.compose import ServerOptions
-from equipage.kinds.server.grammar import (
-    FUNCTIONS,
-    REGEX_PREFIX,
-    glob_problem,
-    regex_problem,
-    template_problems,
-)
 from equipage.kinds.server.items import (
     Place,
     answers,
@@ -66,7 +59,7 @@ def condition_is_readable(path: Path, condition: Any) -> Iterator[Fact]:
             yield codes.CONDITION_EMPTY.at(path, part="key", operators=operators)
         yield from _pattern_problems(below([(path, condition)], "any_of[]"))
         if isinstance(condition.get("regex"), str):
-            pattern = REGEX_PREFIX + condition["regex"]
+            pattern = grammar.REGEX_PREFIX + condition["regex"]
             yield from _pattern_problems([((*path, "regex"), pattern)])
     else:
         yield from _pattern_problems([(path, condition), *below([(path, condition)], "[]")])
@@ -77,11 +70,11 @@ def _pattern_problems(places: list[Place]) -> Iterator[Fact]:
     for path, written in places:
         if not isinstance(written, str):
             continue
-        if written.startswith(REGEX_PREFIX):
-            pattern, code = written.removeprefix(REGEX_PREFIX), codes.REGEX_INVALID
-            problem = regex_problem(pattern)
+        if written.startswith(grammar.REGEX_PREFIX):
+            pattern, code = written.removeprefix(grammar.REGEX_PREFIX), codes.REGEX_INVALID
+            problem = grammar.regex_problem(pattern)
         else:
-            pattern, code, problem = written, codes.GLOB_INVALID, glob_problem(written)
+            pattern, code, problem = written, codes.GLOB_INVALID, grammar.glob_problem(written)
         if problem is not None:
             yield code.at(path, pattern=Shown(pattern), problem=problem)
 
@@ -146,12 +139,12 @@ def _texts(config: Any) -> list[Place]:
 
 def templates_are_closed(path: Path, text: Any) -> Iterator[Fact]:
     """Templates end, and call functions that exist."""
-    for code, about in template_problems(text) if isinstance(text, str) else ():
+    for code, about in grammar.template_problems(text) if isinstance(text, str) else ():
         if code == codes.TEMPLATE_UNCLOSED:
             yield code.at(path, text=Shown(about))
         else:
-            guess = nearest(about, FUNCTIONS)
-            yield code.at(path, name=Shown(about), nearest=guess, known=FUNCTIONS)
+            guess = nearest(about, grammar.FUNCTIONS)
+            yield code.at(path, name=Shown(about), nearest=guess, known=grammar.FUNCTIONS)
 
 
 RULES: tuple[Rule, ...] = (
