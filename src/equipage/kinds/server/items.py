@@ -123,7 +123,7 @@ def phase_items(config: Any, sort: Sort) -> list[Place]:
     return at(config, f"phases[].add_{sort.plural}[]", f"phases[].replace_{sort.plural}{{}}")
 
 
-def items(config: Any, *sorts: Sort) -> Iterator[Place]:
+def all_items(config: Any, *sorts: Sort) -> Iterator[Place]:
     """Every item of some sorts, by default of all."""
     for sort in sorts or SORTS:
         yield from (*base_items(config, sort), *phase_items(config, sort))
@@ -139,7 +139,7 @@ def implicit_includes(config: Any) -> list[Path]:
 
 
 def responses(config: Any, *sorts: Sort) -> list[Place]:
-    return mappings(below(items(config, *sorts), "response"))
+    return mappings(below(all_items(config, *sorts), "response"))
 
 
 def branches(config: Any) -> list[Place]:
@@ -176,7 +176,7 @@ def triggers(config: Any) -> list[Place]:
 def behaviors(config: Any) -> list[Place]:
     """The behaviour of the root, of the baseline, of each phase and of each item."""
     outer = at(config, "behavior", "baseline.behavior", "phases[].behavior")
-    return mappings([*outer, *below(items(config), "behavior")])
+    return mappings([*outer, *below(all_items(config), "behavior")])
 
 
 def side_effects(config: Any) -> list[Place]:

@@ -64,6 +64,8 @@ def normalise(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
 
 # Keys that have two spellings.
 
+_CAPABILITIES = ("server.capabilities", "baseline.capabilities", "phases[].replace_capabilities")
+_LISTS = tuple(sort.plural for sort in items.SORTS)
 #: By class of the model: another spelling of one of its keys, and the model's own.
 SPELLINGS = {
     "Server": ("stateScope", "state_scope"),
@@ -83,12 +85,6 @@ def _spelling(cls: str, where: Callable[[Any], list[Place]]) -> Rewrite:
         needed=lambda value: isinstance(value, dict) and old in value,
         change=lambda part, path, facts: _renamed(part, path, facts, old, new),
     )
-
-
-def _announced_lists(config: Any) -> list[Place]:
-    places = at(config, "server.capabilities", "baseline.capabilities")
-    places += at(config, "phases[].replace_capabilities")
-    return below(places, "tools", "resources", "prompts")
 
 
 def _renamed(
@@ -284,22 +280,21 @@ def _fields(matchers: dict[str, Any]) -> Iterator[tuple[str, ...]]:
 def _flat_matchers(part: Tree, path: Path, facts: list[Fact]) -> Tree:
     """The trigger with every field at the top of `match`, and operators by their own names."""
     matchers, place = part.value["match"], (*path, "match")
-    nested = [key for key, value in matchers.items() if _is_nested(value)]
+    nested = {key for key, value in matchers.items() if _is_nested(value)}
     # A field at the top counts before a nested one of the same name, wherever it is written.
-    known: dict[str, tuple[str, ...]] = {key: (key,) for key in matchers if key not in nested}
+    known: dict[str, tuple[str, ...]] = {key: (key,) for key in matchers.keys() - nested}
     for steps in list(_fields(matchers)):
         facts += _doubts(steps, place)
         field = ".".join(steps)
         other = known.setdefault(field, steps)
         if other != steps:
-            key, other_key = Shown(_as_written(steps)), Shown(_as_written(other))
-            facts.append(
-                codes.BOTH_SPELLINGS.at((*place, *steps), part="key", key=key, other=other_key)
-            )
+            key, rival = Shown(_as_written(steps)), Shown(_as_written(other))
+            fact = codes.BOTH_SPELLINGS.at((*place, *steps), part="key", key=key, other=rival)
+            facts.append(fact)
             continue
-        if len(steps) > 1:
-            part = move(part, ("match", *steps), ("match", field))
         inside = ("match", field)
+        if len(steps) > 1:
+            part = move(part, ("match", *steps), inside)
         for alias, name in ALIASES.items():
             if alias in mapping(get(part.value, inside)):
                 part = _renamed(part, path, facts, alias, name, inside)
@@ -325,6 +320,8 @@ def _as_written(steps: tuple[str, ...]) -> str:
 
 
 # Numbers that JSON cannot express, and paths that a running server uses.
+
+_STREAMS = ("stderr", "stdout")
 
 
 def _without_infinities(tree: Tree, facts: list[Fact]) -> Tree:
@@ -359,10 +356,11 @@ def _without_infinities(tree: Tree, facts: list[Fact]) -> Tree:
 def _with_absolute_paths(tree: Tree, session: Session) -> Tree:
     """Paths that a running server uses start at the file that names them."""
     made: dict[Path, str] = {}
-    places = [*below(items.handlers(tree.value), "working_dir"), *at(tree.value, "logging.output")]
+    places = below(items.handlers(tree.value), "working_dir")
+    places += [each for each in at(tree.value, "logging.output") if each[1] not in _STREAMS]
     for path, written in places if not session.embedded else ():
         # With a template in it, only a running server knows the path.
-        if not isinstance(written, str) or written in ("", "stderr", "stdout") or "${" in written:
+        if not isinstance(written, str) or not written or "${" in written:
             continue
         source = tree.story(path).origin.document.source
         folder = os.path.dirname(source.path) if source.path is not None else session.base
@@ -376,7 +374,7 @@ _REWRITES: tuple[Rewrite, ...] = (
     # What a `default` holds may have another spelling, so it is moved first.
     Rewrite(items.branches, _is_default_object, _hoisted_default),
     _spelling("Server", lambda config: at(config, "server")),
-    _spelling("ListCapability", _announced_lists),
+    _spelling("ListCapability", lambda config: below(at(config, *_CAPABILITIES), *_LISTS)),
     _spelling("ToolResponse", items.responses),
     _spelling("MatchBranch", items.branches),
     Rewrite(

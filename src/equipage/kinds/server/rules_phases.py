@@ -61,12 +61,12 @@ def targets_exist(config: Any, session: Session) -> Iterator[Fact]:
         if offered is None:
             continue
         known, adders = frozenset(offered), None
+        simple = get(config, (sort.plural,)) is not None
         for phase in at(config, "phases[]"):
             for path, name, action in _targets(phase, sort):
                 if name in known:
                     continue
                 adders = _adders(config, sort) if adders is None else adders
-                simple = get(config, (sort.plural,)) is not None
                 yield codes.UNKNOWN_TARGET.at(
                     path,
                     part="key" if action == "replace" else "value",
@@ -131,11 +131,9 @@ def added_items_are_new(config: Any, _session: Session) -> Iterator[Fact]:
             for path, item in below([phase], f"add_{sort.plural}[]"):
                 name = sort.identify(item)
                 if name is not None and name in seen:
+                    place = (*path, *sort.identity_path)
                     yield codes.ADDED_TWICE.at(
-                        (*path, *sort.identity_path),
-                        sort=sort.name,
-                        plural=sort.plural,
-                        name=Shown(name),
+                        place, sort=sort.name, plural=sort.plural, name=Shown(name)
                     )
                 seen.add(name)
 
@@ -175,7 +173,7 @@ def trigger_can_fire(path: Path, trigger: dict[str, Any]) -> Iterator[Fact]:
     if isinstance(count, int) and count > LARGEST:
         expected = "a 64-bit number"
         yield core_codes.OUT_OF_RANGE.at((*path, "count"), found=Shown(count), expected=expected)
-    elif isinstance(count, int) and count == 0 and not isinstance(count, bool):
+    elif type(count) is int and count == 0:  # `false` is not a number
         yield codes.COUNT_ZERO.at((*path, "count"))
     if trigger.get("timeout") is not None and trigger.get("on") is None:
         yield codes.TIMEOUT_WITHOUT_EVENT.at((*path, "timeout"), part="key")
@@ -216,27 +214,21 @@ def matcher_can_match(path: Path, matcher: dict[str, Any]) -> Iterator[Fact]:
     """A mapping under `match` has operators, each with a value it can compare."""
     if not any(operator in matcher for operator in OPERATORS):
         yield codes.MATCHER_EMPTY.at(path, operators=OPERATORS)
-    for operator in TEXT_OPERATORS:
-        value = matcher.get(operator, HOLE)
-        if not isinstance(value, str | Hole):
-            yield _wrong((*path, operator), operator, "text", value)
+    written = [operator for operator in TEXT_OPERATORS if operator in matcher]
+    for operator in written:
+        if not isinstance(matcher[operator], str | Hole):
+            yield _wrong((*path, operator), operator, "text", matcher[operator])
     pattern = matcher.get("regex")
     if isinstance(pattern, str) and (problem := grammar.regex_problem(pattern)) is not None:
         yield codes.REGEX_INVALID.at((*path, "regex"), pattern=Shown(pattern), problem=problem)
-    if "any_of" in matcher:
-        yield from _choice_problems((*path, "any_of"), matcher["any_of"])
-        other = next((each for each in TEXT_OPERATORS if each in matcher), None)
-        if other is not None:
-            yield codes.MATCHER_OPERATORS_COMBINED.at((*path, "any_of"), part="key", other=other)
-
-
-def _choice_problems(path: Path, value: Any) -> Iterator[Fact]:
-    if not isinstance(value, list | Hole):
-        yield _wrong(path, "any_of", "a list of plain values", value)
-    for number, member in enumerate(value if isinstance(value, list) else ()):
-        if member is None or isinstance(member, dict | list):
-            expected = "plain values: text, numbers, true or false"
-            yield _wrong((*path, number), "any_of", expected, member)
+    if not isinstance(matcher.get("any_of", HOLE), list | Hole):
+        yield _wrong((*path, "any_of"), "any_of", "a list of plain values", matcher["any_of"])
+    for place, member in below([(path, matcher)], "any_of[]"):
+        if isinstance(member, dict | list | None):
+            yield _wrong(place, "any_of", "plain values: text, numbers, true or false", member)
+    if "any_of" in matcher and written:
+        place = (*path, "any_of")
+        yield codes.MATCHER_OPERATORS_COMBINED.at(place, part="key", other=written[0])
 
 
 def _wrong(path: Path, operator: str, expected: str, value: Any) -> Fact:

@@ -13,8 +13,8 @@ from equipage.directives import ref
 from equipage.directives.codes import REF_CODES
 from equipage.kinds.toolpack.codes import CODES
 from equipage.kinds.toolpack.model import CLOSED, Block, Limits, ToolpackFile, build_pack
+from equipage.kinds.toolpack.normalise import camel_case, network_list
 from equipage.kinds.toolpack.rules import RULES, ids_are_unique, set_key
-from equipage.kinds.toolpack.spelling import camel_case, network_list
 from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive, Together
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
