@@ -22,6 +22,7 @@ from equipage.workspace.check import Checker
 from equipage.workspace.watch import (
     BURST,
     QUIET,
+    Events,
     Look,
     Turn,
     folders_around,
@@ -372,6 +373,33 @@ def test_what_a_folder_of_profiles_tells_is_looked_at_anew(project: Path) -> Non
     checking.close()
 
 
+def test_a_folder_that_was_away_for_a_moment_is_still_watched(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools, aside = project / "library" / "tools", project / "aside"
+    checking = Checking()
+    idle_after = 0  # how many turns there were when the watch last had nothing to look at
+    real = Events.wait
+
+    def wait(self: Events, *, briefly: bool = False) -> frozenset[str] | None:
+        nonlocal idle_after
+        idle_after = idle_after if briefly else len(checking.turns)
+        return real(self, briefly=briefly)
+
+    monkeypatch.setattr(Events, "wait", wait)
+
+    def edit() -> None:
+        tools.rename(aside)
+        aside.rename(tools)
+        save(project / "server.yaml", SERVER + "# another line\n")
+
+    checking.next(edit)
+    until(lambda: idle_after == len(checking.turns))
+    turn = checking.next(lambda: save(tools / "echo.yaml", tool("other")))
+    assert turn.changed == ("library/tools/echo.yaml",)
+    checking.close()
+
+
 def test_one_file_is_watched_where_it_stands(project: Path) -> None:
     checking = Checking("server.yaml")
     gone = checking.next((project / "server.yaml").unlink)
@@ -438,13 +466,13 @@ def test_a_process_tells_each_change_once(project: Path) -> None:
     path = project / "library/tools/echo.yaml"
     process = Process(project)
     steps: dict[str, tuple[Callable[[], object], str]] = {
-        "edit": (lambda: save(path, tool("other")), "nothing new; 2 files checked, nothing found"),
+        "edit": (lambda: save(path, tool("other")), "nothing new; 2 files checked, no problems"),
         "break": (lambda: save(path, "tool: {name: "), "1 new, 0 gone; 1 error in 1 of 2 files"),
-        "mend": (lambda: save(path, tool("echo")), "0 new, 1 gone; 2 files checked, nothing found"),
+        "mend": (lambda: save(path, tool("echo")), "0 new, 1 gone; 2 files checked, no problems"),
         "delete": (path.unlink, "1 new, 0 gone; 1 error in 1 of 1 file"),
         "come back": (
             lambda: save(path, tool("echo")),
-            "0 new, 1 gone; 2 files checked, nothing found",
+            "0 new, 1 gone; 2 files checked, no problems",
         ),
         "rename": (
             lambda: path.rename(path.with_name("x.yaml")),
@@ -520,11 +548,11 @@ def test_a_change_with_many_files_is_told_in_one_line(
     report = equipage.check(["server.yaml"], env={})
     broken = equipage.check(["no.yaml"], env={}).diagnostics
     turns = [Turn(report), Turn(report, tuple("abcde"), broken, ()), Turn(report, (), (), broken)]
-    monkeypatch.setattr("equipage.cli.check.watch_check", lambda *_args, **_more: iter(turns))
+    monkeypatch.setattr("equipage.workspace.watch.watch_check", lambda *_args, **_more: iter(turns))
     code, out, _ = in_process(["check", "--watch", "--quiet"])
     assert code == 0
     assert out.splitlines()[-3:] == [
-        "changed a, b, c and 2 more: 1 new, 0 gone; 2 files checked, nothing found",
+        "changed a, b, c and 2 more: 1 new, 0 gone; 2 files checked, no problems",
         "gone: no.yaml: error[file-missing] file not found: no.yaml",
-        "changed elsewhere: 0 new, 1 gone; 2 files checked, nothing found",
+        "changed elsewhere: 0 new, 1 gone; 2 files checked, no problems",
     ]

@@ -1,1 +1,1 @@
-"""Kinds of configuration. Each is one value, `KIND`, in a package of its own; `registry` knows where."""
+"""Kinds of configuration, each one a value `KIND` in a package of its own."""

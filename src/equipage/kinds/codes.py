@@ -1,4 +1,7 @@
-"""Codes that several kinds share: headers, patterns, variables, suspicious text. Their words are in codes.toml."""
+"""Codes that several kinds share, about headers, patterns, variables and suspicious text.
+
+Their words are in codes.toml.
+"""
 
 from __future__ import annotations
 

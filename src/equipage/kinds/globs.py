@@ -1,54 +1,40 @@
-"""Patterns for names of tools and paths: `*` and `?` match any character, `[…]` and `{a,b}` as usual."""
+"""Patterns for names of tools and paths: `*`, `?`, `[a-z]`, `[!a]`, `{a,b}` and `\\`."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Literal
 
-#: Why a pattern cannot be read.
-REASONS = {
-    "unclosed-class": "`[` is never closed",
-    "unclosed-choice": "`{` is never closed",
-    "unopened-choice": "`}` without `{`",
-    "bad-range": "a range runs backwards",
-    "dangling-escape": "it ends with `\\`",
-}
-
-Reason = Literal[
-    "unclosed-class", "unclosed-choice", "unopened-choice", "bad-range", "dangling-escape"
-]
-
-WILDCARDS = frozenset("*?[]{}\\")
-_CLASS = re.compile(r"\[(?P<negated>[!^]?)(?P<body>\]?+[^\]]*)\]")
+#: A `]` right after the opening bracket is a member of the class: `[]a]`, `[!]]`.
+_CLASS = re.compile(r"\[[!^]?(?P<members>\]?+[^\]]*)\]")
 _RANGE = re.compile(r"(.)-(.)", re.DOTALL)
 
 
 @lru_cache(maxsize=1024)
-def problem_of(glob: str) -> Reason | None:
-    """What is wrong with a pattern, None if it can be used."""
+def problem_of(glob: str) -> str | None:
+    """Why a pattern is not valid, in words; None if it is."""
     depth = position = 0
     while position < len(glob):
         letter = glob[position]
         if letter == "[":
             match = _CLASS.match(glob, position)
             if match is None:
-                return "unclosed-class"
-            if any(low > high for low, high in _RANGE.findall(match["body"])):
-                return "bad-range"
+                return "`[` is never closed"
+            if any(low > high for low, high in _RANGE.findall(match["members"])):
+                return "a range runs backwards"
             position = match.end()
             continue
         if letter == "\\":
             position += 1
             if position == len(glob):
-                return "dangling-escape"
+                return "it ends with `\\`"
         depth += (letter == "{") - (letter == "}")
         if depth < 0:
-            return "unopened-choice"
+            return "`}` without `{`"
         position += 1
-    return "unclosed-choice" if depth else None
+    return "`{` is never closed" if depth else None
 
 
 def is_plain(glob: str) -> bool:
     """Whether a pattern is just a name."""
-    return WILDCARDS.isdisjoint(glob)
+    return not re.search(r"[*?\[\]{}\\]", glob)

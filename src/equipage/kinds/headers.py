@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 
 import msgspec
 
@@ -27,28 +27,18 @@ from equipage.loading.tree import Tree, get, put_all
 from equipage.syntax import Range, yaml
 from equipage.syntax.document import Document, oddities, parse
 from equipage.syntax.frontmatter import PROFILE, Grammar, Header, NoHeader, body_after, split
-from equipage.syntax.recovery import Correction, Recovered, recover
+from equipage.syntax.recovery import Recovered, recover
 from equipage.syntax.variables import Piece, Substituted
 
-
-class HeaderStyle(msgspec.Struct, frozen=True):
-    """What the header of a kind looks like, and what its tools forgive."""
-
-    what: str  #: as in “{what} must start with …”
-    grammar: Grammar = PROFILE
-    known: Collection[str] = ()  #: the names of fields, to tell an entry from a line of text
-    forgiving: bool = False  #: whether the tools read headers line by line that are not YAML
-    optional: bool = False
-    #: whether a file that does not even try to have a header is simply another sort of file
-    ignores_headerless: bool = False
-
-
+#: The window of a document that replaces a missing header.
+_NO_WINDOW = (0, 0)
 _NO_HEADER = {
     "no-opening-fence": codes.HEADER_MISSING,
     "fence-not-first": codes.HEADER_NOT_FIRST,
     "text-after-fence": codes.HEADER_FENCE_NOT_ALONE,
     "never-closed": codes.HEADER_NEVER_CLOSED,
 }
+_FENCES = {"+++": "`+++` (TOML)", "---": "`---` (YAML)"}
 #: Why an entry is not YAML.
 REASONS = {
     "colon": "`: ` starts a nested entry",
@@ -61,13 +51,25 @@ REASONS = {
 }
 
 
-#: Only where headers are forgiven.
+class HeaderStyle(msgspec.Struct, frozen=True):
+    """What the header of a kind looks like, and what its tools forgive."""
+
+    what: str  #: what the file is, as in “{what} must start with …”
+    grammar: Grammar = PROFILE
+    known: Collection[str] = ()  #: the names of fields, to tell an entry from a line of text
+    forgiving: bool = False  #: whether the tools read a header that is not YAML line by line
+    optional: bool = False  #: whether a file without a header is as good as one with it
+    #: whether the tools ignore a file that does not start with a fence
+    ignores_headerless: bool = False
+
+
+# The header and the body of a file.
 
 
 def read_header(
     source: Source, session: Session, style: HeaderStyle
 ) -> tuple[Document | None, list[Fact]]:
-    """The header of a source as a document, strictly or by the rule of lines."""
+    """The header of a file as a document. It is empty if the file needs no header and has none."""
     try:
         require_text(source)
     except FileProblem as problem:
@@ -84,16 +86,52 @@ def read_header(
     if document.value is None:
         document.value = {}  # an empty header lacks fields; it is not an empty file
     if style.optional and not isinstance(document.value, dict):
-        facts.append(Fact(codes.HEADER_WITHOUT_FIELDS, span=Span(source, header.start, header.end)))
+        span = Span(source, header.start, header.end)
+        facts.append(codes.HEADER_WITHOUT_FIELDS.at(span=span))
         document.value = {}
-    facts += _indented_fence(source, header)
-    return session.adopt(document), facts
+    return session.adopt(document), [*facts, *_indented_fence(source, header)]
+
+
+def _without(
+    source: Source, session: Session, style: HeaderStyle, found: NoHeader
+) -> tuple[Document | None, list[Fact]]:
+    """What becomes of a file without a header. A line of dashes may also begin a text, so where a
+    header is optional, one that is broken is only a warning."""
+    attempted = found.reason != "no-opening-fence"
+    span = Span(source, *found.range)
+    fences = " or ".join(each for fence, each in _FENCES.items() if fence in style.grammar.fences)
+    fact = _NO_HEADER[found.reason].at(span=span, what=style.what, fences=fences)
+    if not style.optional and (attempted or not style.ignores_headerless):
+        return None, [fact]
+    facts: list[Fact] = []
+    if attempted:
+        facts = [msgspec.structs.replace(fact, severity="warning")]
+    elif not style.optional:
+        facts = [codes.FILE_PASSED_OVER.at(span=span, what=style.what)]
+    return session.adopt(Document(source, "yaml", {}, window=_NO_WINDOW)), facts
+
+
+def has_header(document: Document) -> bool:
+    """Whether a document of `read_header` comes from a header, or replaces one that is missing."""
+    return document.window != _NO_WINDOW
+
+
+def _indented_fence(source: Source, header: Header) -> Iterator[Fact]:
+    """An indented fence that closes the header may have been meant as text of the header."""
+    fence = source.text[header.end :].split("\n", 1)[0]
+    start = header.end + len(fence) - len(fence.lstrip())
+    if source.text[header.end].isspace():
+        yield codes.HEADER_CLOSED_BY_INDENTED_FENCE.at(span=Span(source, start, start + 3))
 
 
 def body_of(header: Document, grammar: Grammar = PROFILE) -> Document:
     """The text below a header, as a document of its own; all of it if there is no header."""
     text = header.source.text
-    window = body_after(text, header.window[1], grammar) if has_header(header) else _trimmed(text)
+    if has_header(header):
+        window = body_after(text, header.window[1], grammar)
+    else:
+        start = len(text) - len(text.removeprefix("\ufeff").lstrip())
+        window = (start, max(start, len(text.rstrip())))
     return Document(header.source, "text", text[slice(*window)], window=window)
 
 
@@ -124,122 +162,54 @@ def keep_as_written(
     return put_all(tree, kept, how=how), facts
 
 
-#: The window of a header that is not there.
-_NOWHERE = (0, 0)
-
-
-def _trimmed(text: str) -> Range:
-    start = len(text) - len(text.removeprefix("\ufeff").lstrip())
-    return start, max(start, len(text.rstrip()))
-
-
-def _without(
-    source: Source, session: Session, style: HeaderStyle, found: NoHeader
-) -> tuple[Document | None, list[Fact]]:
-    """Not an error where a header is optional: a rule of dashes may begin a text, too."""
-    attempted = found.reason != "no-opening-fence"
-    names = {"---": "`---` (YAML)", "+++": "`+++` (TOML)"}
-    fences = " or ".join(names[fence] for fence in sorted(style.grammar.fences))
-    values: dict[str, object] = {"what": style.what, "fences": fences}
-    span = Span(source, *found.range)
-    if not style.optional and (attempted or not style.ignores_headerless):
-        return None, [Fact(_NO_HEADER[found.reason], values=values, span=span)]
-    document = session.adopt(Document(source, "yaml", {}, window=_NOWHERE))
-    if attempted:
-        return document, [
-            Fact(_NO_HEADER[found.reason], values=values, span=span, severity="warning")
-        ]
-    return document, [] if style.optional else [
-        Fact(codes.FILE_PASSED_OVER, values=values, span=span)
-    ]
-
-
-def has_header(document: Document) -> bool:
-    """Whether a document of `read_header` comes from a header, or replaces one that is missing."""
-    return document.window != _NOWHERE
-
-
-def _indented_fence(source: Source, header: Header) -> list[Fact]:
-    """A closing fence that is indented may have been meant as text of the header."""
-    if not source.text[header.end].isspace():
-        return []
-    line = source.text[header.end :].split("\n", 1)[0]
-    indent = len(line) - len(line.lstrip())
-    start = header.end + indent
-    return [Fact(codes.HEADER_CLOSED_BY_INDENTED_FENCE, span=Span(source, start, start + 3))]
-
-
-# ------------------------------------------------------------------------------------------------ recovery
+# Headers that are not quite YAML.
 
 
 def _recovered(
     source: Source, session: Session, style: HeaderStyle, header: Header, facts: list[Fact]
 ) -> tuple[Document | None, list[Fact]]:
-    """The document by the rule of lines, with a warning for each entry; or the errors, with the fix."""
-    first = next(
-        (number for number, each in enumerate(facts) if each.code == core_codes.YAML_SYNTAX), None
-    )
-    if first is None:
-        return (
-            None,
-            facts,
-        )  # it is YAML, only more of it than is taken: lines would make text of its structure
-    found = recover(source.text[header.start : header.end], style.known)
+    """The header as forgiving tools read it, with a warning and a fix for each entry that is not
+    YAML. For strict tools, the errors, the first of them with a fix for all entries."""
+    window = (header.start, header.end)
+    errors = [each for each in facts if each.code == core_codes.YAML_SYNTAX]
+    # Without such an error it is YAML of a sort that is refused; read line by line, its structure
+    # would become text.
+    found = recover(source.text[slice(*window)], style.known) if errors else None
     if found is None:
         return None, facts
     parsed = yaml.load(found.text)
-    effect = Effect(
-        "correct", value=json.dumps(parsed.value), format="yaml", window=(header.start, header.end)
-    )
+    effect = Effect("correct", value=json.dumps(parsed.value), format="yaml", window=window)
+    changes = [
+        Change(ROOT, each.text, span=_span(source, header, each.range), effect=effect)
+        for each in found.corrections
+    ]
     if not (style.forgiving and found.forgiven):
-        changes = tuple(_change(source, header, each, effect) for each in found.corrections)
-        remedy = Remedy("write it as YAML", changes)
-        return None, [
-            msgspec.structs.replace(each, remedy=remedy) if number == first else each
-            for number, each in enumerate(facts)
-        ]
-    document = Document(
-        source,
-        "yaml",
-        parsed.value,
-        window=(header.start, header.end),
-        substituted_text=Substituted(found.text, tuple(_pieces(found))),
-    )
-    odd = session.strict(oddities(document, parsed.irregularities), "yaml")
-    return document, [*(_warning(source, header, each, effect) for each in found.corrections), *odd]
+        remedy = Remedy("write it as YAML", tuple(changes))
+        repaired = msgspec.structs.replace(errors[0], remedy=remedy)
+        return None, [repaired if each is errors[0] else each for each in facts]
+    warnings = [
+        codes.HEADER_NOT_YAML.at(
+            span=_span(source, header, each.place),
+            remedy=Remedy(f"quote the text of `{each.key}`", (change,)),
+            key=each.key,
+            reason=REASONS[each.reason],
+        )
+        for each, change in zip(found.corrections, changes, strict=True)
+    ]
+    text = Substituted(found.text, tuple(_pieces(found)))
+    document = Document(source, "yaml", parsed.value, window=window, substituted_text=text)
+    return document, [*warnings, *session.strict(oddities(document, parsed.irregularities), "yaml")]
 
 
-def _warning(source: Source, header: Header, correction: Correction, effect: Effect) -> Fact:
-    place = Span(source, header.start + correction.place[0], header.start + correction.place[1])
-    remedy = Remedy(
-        f"quote the text of `{correction.key}`", (_change(source, header, correction, effect),)
-    )
-    return Fact(
-        codes.HEADER_NOT_YAML,
-        values={"key": correction.key, "reason": REASONS[correction.reason]},
-        span=place,
-        remedy=remedy,
-    )
+def _span(source: Source, header: Header, place: Range) -> Span:
+    return Span(source, header.start + place[0], header.start + place[1])
 
 
-def _change(source: Source, header: Header, correction: Correction, effect: Effect) -> Change:
-    start, end = correction.range
-    return Change(
-        ROOT,
-        correction.text,
-        span=Span(source, header.start + start, header.start + end),
-        effect=effect,
-    )
-
-
-def _pieces(found: Recovered) -> list[Piece]:
-    """Where the author's text and the recovered one differ, so that places can be told."""
-    pieces: list[Piece] = []
+def _pieces(found: Recovered) -> Iterator[Piece]:
+    """Where the recovered text differs from the author's, so that findings have places in it."""
     shift = 0
     for each in found.corrections:
-        start = each.range[0] + shift
-        pieces.append(
-            Piece(each.range, (start, start + len(each.text)), None, from_environment=False)
-        )
-        shift += len(each.text) - (each.range[1] - each.range[0])
-    return pieces
+        start, end = each.range
+        became = (start + shift, start + shift + len(each.text))
+        yield Piece(each.range, became, None, from_environment=False)
+        shift += len(each.text) - (end - start)

@@ -1,34 +1,54 @@
-"""What several kinds share: the base of their models, and what looks suspicious in any text."""
+"""What several kinds share: the base of their tables, the scope of a file, suspicious text."""
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.source import Source, Span
-from equipage.kinds import codes as shared_codes
+from equipage.kinds import codes
 from equipage.syntax.suspicious import mixed_scripts, secrets
+
+if TYPE_CHECKING:
+    from equipage.loading.outcome import Outcome
+
+#: Where the path of a project or plugin ends: before a folder for agents, skills and the like,
+#: which may lie in a hidden folder; else before the file, and the hidden folders it lies in.
+_END_OF_SCOPE = re.compile(
+    r"/(?:\.[\w-]+/)?(?:agents?|skills?|commands?|chatmodes|prompts|rules)/|/(?:\.[\w-]+/)*[^/]+\Z",
+    re.IGNORECASE,
+)
 
 
 class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
-    """A table in which every key is known."""
+    """A table in which unknown keys are errors."""
+
+
+def path_of(outcome: Outcome) -> str:
+    """The path of the file that was loaded, with `/`."""
+    source = outcome.sources[0] if outcome.sources else None
+    return (source.path or source.name).replace(os.sep, "/") if source is not None else ""
+
+
+def scope_of(path: str) -> str:
+    """The folder in which the names that a file defines are known: its project or plugin."""
+    match = _END_OF_SCOPE.search(path)
+    return path[: match.start()] if match else path
 
 
 def suspicions(source: Source) -> Iterator[Fact]:
-    """Secrets of a whole file."""
+    """Secrets in the text of a file."""
     for each in secrets(source.text):
-        yield Fact(
-            shared_codes.SECRET_IN_FILE, values={"what": each.what}, span=Span(source, *each.range)
-        )
+        yield codes.SECRET_IN_FILE.at(span=Span(source, *each.range), what=each.what)
 
 
 def alike(name: str) -> Iterator[Fact]:
+    """A name with letters of several scripts, which may only look like another name."""
     scripts = mixed_scripts(name)
     if scripts:
-        yield Fact(
-            shared_codes.MIXED_SCRIPTS,
-            ("name",),
-            {"name": Shown(name), "scripts": ", ".join(scripts)},
-        )
+        yield codes.MIXED_SCRIPTS.at(("name",), name=Shown(name), scripts=", ".join(scripts))

@@ -14,8 +14,9 @@ import msgspec
 from equipage.core.diagnostics import Severity
 
 Syntax = Literal["header", "toml", "json"]
+#: What the entries of a field may name.
 Sort = Literal["tool", "skill", "server", "agent"]
-#: What tells one file from another: a field, the name of the file, the name of its folder.
+#: What distinguishes two files of a kind: a field, the name of the file, the name of its folder.
 Identity = Literal["field", "file", "folder"]
 
 Names = tuple[str, ...]
@@ -28,26 +29,23 @@ class Field(msgspec.Struct, frozen=True):
     name: str
     meaning: str = ""  #: what it does, for people who write such files
     type: Any = str
-    #: `error`: the tool ignores a file without it; `warning`: the file loads, to little use
+    #: `error`: the tool ignores a file without the field; `warning`: it reads the file, to little
+    #: use
     required: Severity | None = None
-    #: without it, or misspelt, the agent may do more, so that a slip must be an error
+    #: whether the agent may do more if the field is missing or misspelt
     restricts: bool = False
-    #: one text is divided at these characters into a list
-    split: str | None = None
-    #: what its entries name
-    refers: Sort | None = None
-    #: what people write instead, which the tool does not read
-    instead: tuple[str, ...] = ()
+    split: str | None = None  #: characters at which text is split into a list
+    refers: Sort | None = None  #: what its entries name
+    instead: Names = ()  #: what people write instead, which the tool does not read
 
 
 class NameRule(msgspec.Struct, frozen=True):
-    """What a name must look like, as a pattern and in words."""
+    """What a name must look like."""
 
-    pattern: str
-    words: str
-    longest: int | None = None
-    #: what the name must be equal to
-    equals: Literal["file", "folder"] | None = None
+    pattern: str  #: a regular expression that the whole name matches
+    words: str  #: the pattern in words
+    longest: int | None = None  #: how many characters it may have
+    equals: Literal["file", "folder"] | None = None  #: whose name it must repeat
     severity: Severity = "warning"
 
     def allows(self, name: str) -> bool:
@@ -59,28 +57,28 @@ class Convention(msgspec.Struct, frozen=True):
     """One sort of file of one tool."""
 
     kind: str  #: the name of the kind, as in `claude-agent`
-    tool: str  #: as people call it
+    tool: str  #: the tool, as people call it
     title: str  #: what the file is, as in “a Claude Code agent”
     fields: tuple[Field, ...]
     syntax: Syntax = "header"
     sort: str = "agent"  #: what `list` calls it
-    header_optional: bool = False
-    #: whether the tool ignores a Markdown file in its folder that has no header
+    header_optional: bool = False  #: whether the tool also reads files without a header
+    #: whether the tool ignores Markdown files in its folder that do not start with a header
     ignores_headerless: bool = False
-    #: whether the tool reads a header that is not YAML line by line
-    forgiving: bool = False
-    #: the severity of a key that is not in the table; None if the tool passes such keys on
+    forgiving: bool = False  #: whether the tool reads a header that is not YAML line by line
+    #: severity of a key that is in no table; None: such keys have a meaning, for example to the
+    #: provider of the model
     unknown: Severity | None = "warning"
     identity: Identity = "file"
-    suffixes: tuple[str, ...] = (".md",)  #: what follows the name in the name of the file
-    name: NameRule | None = None
-    tools: frozenset[str] | None = None  #: the tools there are; None if the set is open
-    #: names that other files may use though no file defines them
+    suffixes: Names = (".md",)  #: endings that are not part of the name of a file
+    name: NameRule | None = None  #: what the name must look like
+    tools: frozenset[str] | None = None  #: every tool there is; None if they are not all known
+    #: names that may be referred to although no file defines them
     built_in: dict[Sort, frozenset[str]] = {}
-    longest: dict[str, int] = {}  #: the most characters of a field, by its name
-    longest_body: int | None = None
-    needs_body: bool = True
-    example: str | None = None
+    longest: dict[str, int] = {}  #: field → how many characters it may have
+    longest_body: int | None = None  #: how many characters the body may have
+    needs_body: bool = True  #: whether an empty body is a mistake
+    example: str | None = None  #: the text of a good first file
     example_path: str = "NAME.md"
 
     @property
@@ -94,14 +92,17 @@ class Convention(msgspec.Struct, frozen=True):
 
     @property
     def needed(self) -> frozenset[str]:
+        """The fields without which the tool ignores the file."""
         return frozenset(field.name for field in self.fields if field.required == "error")
 
     @property
     def restricting(self) -> frozenset[str]:
+        """The fields that restrict what an agent may do."""
         return frozenset(field.name for field in self.fields if field.restricts)
 
     @property
     def synonyms(self) -> dict[str, str]:
+        """What people write instead of a field → the field."""
         return {other: field.name for field in self.fields for other in field.instead}
 
     def field(self, name: str) -> Field | None:

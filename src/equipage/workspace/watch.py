@@ -154,7 +154,13 @@ class Events:
             if events == "stop":
                 return None
             if not isinstance(events, str):
-                return frozenset(path for _, path in events)
+                touched = frozenset(path for _, path in events)
+                if touched & self._folders:
+                    # A watched folder was moved or replaced: the system no longer reports what
+                    # happens in it, also if a folder of that name is there again.
+                    self.close()
+                    self.attend(self._folders)
+                return touched
             if briefly:
                 return frozenset()
 

@@ -32,12 +32,12 @@ from equipage.loading.model import Shape, build
         ("{read,write}_file", None),
         ("\\[", None),
         ("", None),
-        ("[bad", "unclosed-class"),
-        ("[]", "unclosed-class"),
-        ("{a,b", "unclosed-choice"),
-        ("a}", "unopened-choice"),
-        ("[z-a]", "bad-range"),
-        ("a\\", "dangling-escape"),
+        ("[bad", "`[` is never closed"),
+        ("[]", "`[` is never closed"),
+        ("{a,b", "`{` is never closed"),
+        ("a}", "`}` without `{`"),
+        ("[z-a]", "a range runs backwards"),
+        ("a\\", "it ends with `\\`"),
     ],
 )
 def test_patterns(glob: str, problem: str | None) -> None:

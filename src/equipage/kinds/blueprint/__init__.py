@@ -19,7 +19,7 @@ from equipage.kinds.blueprint import codes, rules, rules_agents, rules_flow, rul
 from equipage.kinds.blueprint.agent_model import AGENT_KINDS, DEFAULT_KIND, AgentKind
 from equipage.kinds.blueprint.expand import AGENT_MD, FILE, Context, expand
 from equipage.kinds.blueprint.model import Blueprint
-from equipage.kinds.blueprint.walks import canonical_path, expressions
+from equipage.kinds.blueprint.rules import canonical_path, expressions
 from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive
 from equipage.loading.session import Session
 from equipage.loading.tree import Origin, Origins, Tree, mapping

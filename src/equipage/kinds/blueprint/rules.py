@@ -1,25 +1,280 @@
-"""Rules about single values of a blueprint: its version, placement, hashes and lint levels.
+"""What the rules of a blueprint share, and the rules about its single values.
 
-Programs that run blueprints report most of this when a flow starts, one problem at a time. Here
-all of it is reported when the file loads, mostly as warnings, because the file does load.
+Rules see a value that may be incomplete: parts that do not fit the model were taken out, and a
+reference that could not be followed left a hole. So every walk yields only what it recognises and
+stays silent about the rest.
+
+Programs that run blueprints report most of what the rules find when a flow starts, one problem at
+a time. Here all of it is reported when the file loads, mostly as warnings, because it does load.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Container, Iterator
+from functools import cache
+from typing import Any, Literal
 
 import blake3
+import msgspec
+from msgspec import inspect as types
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Change, Fact, Remedy, Shown
+from equipage.core.diagnostics import Change, Fact, Part, Remedy, Shown
 from equipage.core.path import Path
 from equipage.core.text import nearest
 from equipage.kinds.blueprint import codes
-from equipage.kinds.blueprint.walks import correction, entries, items
+from equipage.kinds.blueprint.model import Blueprint, Step
+from equipage.loading.model import struct_info
 from equipage.loading.session import Session
-from equipage.loading.tree import get, mapping
+from equipage.loading.tree import HOLE, get, mapping, walk
+
+# Walks over lists and their names.
+
+
+def items(value: Any) -> list[tuple[int, Any]]:
+    """The entries of a list with their numbers; of anything else, none."""
+    return list(enumerate(value)) if isinstance(value, list) else []
+
+
+def entries(config: Any, key: str) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The entries of a list such as `agents` with their paths; one of a wrong type is empty."""
+    for number, each in items(get(config, (key,))):
+        yield (key, number), mapping(each)
+
+
+def has_holes(value: Any) -> bool:
+    """Whether a reference below could not be followed, so that what seems absent may be in it."""
+    return any(node is HOLE for _, node in walk(value))
+
+
+class Names(msgspec.Struct, frozen=True):
+    """The names of the entries of one list."""
+
+    key: str  #: the list, such as `agents`
+    first: dict[str, Path]  #: each name and the first entry that has it
+    complete: bool  #: whether the name of every entry is known
+
+    def lack(self, name: Any) -> bool:
+        """Whether no entry can have this name."""
+        return isinstance(name, str) and self.complete and name not in self.first
+
+
+def names_in(config: Any, key: str) -> Names:
+    """The names in a list of the blueprint such as `agents`."""
+    first: dict[str, Path] = {}
+    complete = get(config, (key,)) is not HOLE
+    for path, entry in entries(config, key):
+        name = entry.get("name")
+        if isinstance(name, str):
+            first.setdefault(name, path)
+        else:
+            complete = False
+    return Names(key, first, complete)
+
+
+def correction(path: Path, guess: str | None, part: Part = "value") -> Remedy | None:
+    """The fix that writes the name that was probably meant. It is a guess, so never a safe one."""
+    if guess is None:
+        return None
+    verb = "rename" if part == "key" else "change"
+    return Remedy(f"{verb} to `{guess}`", (Change(path, guess, part),), safe=False)
+
+
+# Walks over the flow.
+
+#: The field that says what a mapping of a flow is: nodes have a `kind`, expressions an `op`.
+Tag = Literal["kind", "op"]
+
+
+class FlowPart(msgspec.Struct, frozen=True):
+    """A node or an expression of the flow."""
+
+    path: Path
+    tag: Tag
+    value: dict[str, Any]
+
+    @property
+    def name(self) -> str:
+        """The kind of a node, the operator of an expression."""
+        return str(self.value[self.tag])
+
+
+def nodes(config: Any, kinds: Container[str]) -> Iterator[FlowPart]:
+    """The nodes of these kinds, parents first, in document order."""
+    return (part for part in _parts(config) if part.tag == "kind" and part.name in kinds)
+
+
+def expressions(config: Any, operators: Container[str]) -> Iterator[FlowPart]:
+    """The expressions with these operators, parents first, in document order."""
+    return (part for part in _parts(config) if part.tag == "op" and part.name in operators)
+
+
+def _parts(config: Any) -> Iterator[FlowPart]:
+    """Every node and expression of the flow. The value of a literal is data, whatever it holds."""
+    stack: list[tuple[Path, Any, Tag]] = [(("flow",), get(config, ("flow",)), "kind")]
+    while stack:
+        path, value, tag = stack.pop()
+        fields = _fields(tag).get(str(value.get(tag))) if isinstance(value, dict) else None
+        if fields is None:
+            continue
+        yield FlowPart(path, tag, value)
+        children: list[tuple[Path, Any, Tag]] = []
+        for key, child in value.items():
+            if key in fields:
+                inner, is_list = fields[key]
+                if is_list:
+                    children += [((*path, key, at), each, inner) for at, each in items(child)]
+                else:
+                    children.append(((*path, key), child, inner))
+        stack.extend(reversed(children))
+
+
+@cache
+def _fields(tag: Tag) -> dict[str, dict[str, tuple[Tag, bool]]]:
+    """Node or operator → its fields that hold nodes or expressions, and whether they are lists.
+
+    The table is read off the model, so a new node or operator needs no change here.
+    """
+    owner, name = (Blueprint, "flow") if tag == "kind" else (Step, "out")
+    union = next(field.type for field in struct_info(owner).fields if field.name == name)
+    assert isinstance(union, types.UnionType)
+    table: dict[str, dict[str, tuple[Tag, bool]]] = {}
+    for each in union.types:
+        assert isinstance(each, types.StructType)
+        found = ((field.encode_name, _holds(field.type)) for field in each.fields)
+        table[str(each.tag)] = {name: holds for name, holds in found if holds is not None}
+    return table
+
+
+def _holds(kind: types.Type) -> tuple[Tag, bool] | None:
+    """Whether a field holds nodes or expressions, and whether it is a list; None if neither."""
+    is_list = isinstance(kind, types.VarTupleType)
+    inner = kind.item_type if isinstance(kind, types.VarTupleType) else kind
+    for each in inner.types if isinstance(inner, types.UnionType) else ():
+        if isinstance(each, types.StructType):
+            return ("kind" if each.tag_field == "kind" else "op"), is_list
+    return None
+
+
+# Paths, which name places in the context of a flow.
+
+#: One step of a path: `["key"]`, also after a dot, or `.key`.
+_SEGMENT = re.compile(r"""\.?\["(?P<quoted>[^"]+)"\]|\.(?P<plain>[^.\[]+)""")
+
+
+def canonical_path(at: str) -> str | None:
+    """The path as current programs print it; None if they cannot read it.
+
+    A key is written in brackets only if it needs them: `$.a["b"]["c.d"]` becomes `$.a.b["c.d"]`.
+    """
+    if not at.startswith("$"):
+        return None
+    offset, steps = 1, ["$"]
+    while offset < len(at):
+        match = _SEGMENT.match(at, offset)
+        if match is None:
+            return None
+        key = match["plain"] or match["quoted"]
+        steps.append(f'["{key}"]' if re.search(r"[.\[\]]", key) else f".{key}")
+        offset = match.end()
+    return "".join(steps)
+
+
+def place_of(expression: Any) -> str | None:
+    """The canonical path of an expression of the operator `path`; None for any other value."""
+    at = get(expression, ("at",)) if get(expression, ("op",)) == "path" else None
+    return canonical_path(at) if isinstance(at, str) else None
+
+
+# Lint levels. A program takes the level of a finding from the `lints` of the agent, else from those
+# of the blueprint; the first of the two that mentions the finding decides. In each of them the kind
+# of the finding counts before its category, and that before `all`.
+
+_CATEGORY = "category:"
+_CATEGORIES = ("correctness", "suspicious", "style", "contract", "migration")
+_CATEGORY_KEYS = tuple(_CATEGORY + each for each in _CATEGORIES)
+#: Findings that programs always refuse, whatever `lints` say.
+_REFUSED = (
+    "bound-agent-resolution",
+    "duplicate-agent-name",
+    "invalid-agent-spec",
+    "invalid-projection-placement",
+    "unknown-agent-kind",
+    "unresolved-agent-ref",
+    "unresolved-audit-agent",
+    "unresolved-meta-ref",
+    "unresolved-operator-ref",
+    "verdict-channel-mismatch",
+    "verdict-value-not-in-contract",
+)
+_KINDS = (
+    *_REFUSED,
+    "agent-md-size",
+    "binding-requirements-info",
+    "binding-resolution-error",
+    "context-policy-strips-projection-roots",
+    "halted-at-missing",
+    "legacy-worker-binding",
+    "non-suppressible-lint",
+    "output-contract-missing",
+    "projection-root-seed-missing",
+    "removed-spawner-hint",
+    "skip-on-declared-but-no-matching-verdict-value",
+    "skip-on-missing-for-skip-like-verdict-value",
+    "skip-on-pattern-conflicts-with-halt-on",
+    "step-naming-collision",
+    "strict-binding-without-runners",
+    "tool-unknown-mcp-ref",
+    "unknown-lint-kind",
+    "verdict-contract-never-read",
+    "verdict-value-unhandled",
+    "worker-binding-missing",
+    "wrapper-only-drift",
+)
+
+
+def level_of(kind: str, category: str, *layers: Any) -> str | None:
+    """The level of a finding in the first of these `lints` that mentions it; None if none does."""
+    for lints in map(mapping, layers):
+        categories = (key for key in lints if key.casefold() == _CATEGORY + category)
+        key = next((key for key in (kind, *categories, "all") if key in lints), None)
+        if key is not None:
+            return lints[key] if isinstance(lints[key], str) else None
+    return None
+
+
+def lints_have_an_effect(config: Any, _session: Session) -> Iterator[Fact]:
+    """Every key of `lints` names a finding whose level can be set."""
+    owners: list[Path] = [("metadata",), *(path for path, _ in entries(config, "agents"))]
+    for path in ((*owner, "lints") for owner in owners):
+        lints = mapping(get(config, path))
+        for key, level in lints.items():
+            if key in _REFUSED and level in ("allow", "warn"):
+                yield codes.LINT_WITHOUT_EFFECT.at((*path, key), part="key", lint=key, level=level)
+            elif key != "all" and key not in _KINDS and key.casefold() not in _CATEGORY_KEYS:
+                yield from _unknown_lint((*path, key), key, lints)
+
+
+def _unknown_lint(path: Path, key: str, lints: dict[str, Any]) -> Iterator[Fact]:
+    """A lint that does not exist. There are five categories, but programs may have more kinds than
+    are known here, so an unknown kind is reported only if it nearly spells a known one."""
+    prefix, category = key[: len(_CATEGORY)].casefold(), key[len(_CATEGORY) :].casefold()
+    known = None
+    if prefix == _CATEGORY:
+        name = nearest(category, _CATEGORIES)
+        guess = name and _CATEGORY + name
+        known = None if guess else _CATEGORIES
+    else:
+        guess = nearest(key, ("all", *_KINDS, *_CATEGORY_KEYS))
+        if guess is None:
+            return
+    # Renaming would make two keys of one if the right one is there as well.
+    remedy = correction(path, guess, "key") if guess not in lints else None
+    yield codes.UNKNOWN_LINT.at(
+        path, part="key", remedy=remedy, lint=Shown(key), nearest=guess, known=known
+    )
+
 
 # Versions, limits and folders.
 
@@ -120,95 +375,6 @@ def hashes_are_those_of_prompts(config: Any, _session: Session) -> Iterator[Fact
                 change = Change(place, computed)
                 remedy = Remedy("write the hash of the prompt", (change,), safe=False)
                 yield codes.STALE_HASH.at(place, remedy=remedy, computed=computed)
-
-
-# Lint levels. A program takes the level of a finding from the `lints` of the agent, else from those
-# of the blueprint; the first of the two that mentions the finding decides. In each of them the kind
-# of the finding counts before its category, and that before `all`.
-
-_CATEGORY = "category:"
-_CATEGORIES = ("correctness", "suspicious", "style", "contract", "migration")
-_CATEGORY_KEYS = tuple(_CATEGORY + each for each in _CATEGORIES)
-#: Findings that programs always refuse, whatever `lints` say.
-_REFUSED = (
-    "bound-agent-resolution",
-    "duplicate-agent-name",
-    "invalid-agent-spec",
-    "invalid-projection-placement",
-    "unknown-agent-kind",
-    "unresolved-agent-ref",
-    "unresolved-audit-agent",
-    "unresolved-meta-ref",
-    "unresolved-operator-ref",
-    "verdict-channel-mismatch",
-    "verdict-value-not-in-contract",
-)
-_KINDS = (
-    *_REFUSED,
-    "agent-md-size",
-    "binding-requirements-info",
-    "binding-resolution-error",
-    "context-policy-strips-projection-roots",
-    "halted-at-missing",
-    "legacy-worker-binding",
-    "non-suppressible-lint",
-    "output-contract-missing",
-    "projection-root-seed-missing",
-    "removed-spawner-hint",
-    "skip-on-declared-but-no-matching-verdict-value",
-    "skip-on-missing-for-skip-like-verdict-value",
-    "skip-on-pattern-conflicts-with-halt-on",
-    "step-naming-collision",
-    "strict-binding-without-runners",
-    "tool-unknown-mcp-ref",
-    "unknown-lint-kind",
-    "verdict-contract-never-read",
-    "verdict-value-unhandled",
-    "worker-binding-missing",
-    "wrapper-only-drift",
-)
-
-
-def level_of(kind: str, category: str, *layers: Any) -> str | None:
-    """The level of a finding in the first of these `lints` that mentions it; None if none does."""
-    for lints in map(mapping, layers):
-        categories = (key for key in lints if key.casefold() == _CATEGORY + category)
-        key = next((key for key in (kind, *categories, "all") if key in lints), None)
-        if key is not None:
-            return lints[key] if isinstance(lints[key], str) else None
-    return None
-
-
-def lints_have_an_effect(config: Any, _session: Session) -> Iterator[Fact]:
-    """Every key of `lints` names a finding whose level can be set."""
-    owners: list[Path] = [("metadata",), *(path for path, _ in entries(config, "agents"))]
-    for path in ((*owner, "lints") for owner in owners):
-        lints = mapping(get(config, path))
-        for key, level in lints.items():
-            if key in _REFUSED and level in ("allow", "warn"):
-                yield codes.LINT_WITHOUT_EFFECT.at((*path, key), part="key", lint=key, level=level)
-            elif key != "all" and key not in _KINDS and key.casefold() not in _CATEGORY_KEYS:
-                yield from _unknown_lint((*path, key), key, lints)
-
-
-def _unknown_lint(path: Path, key: str, lints: dict[str, Any]) -> Iterator[Fact]:
-    """A lint that does not exist. There are five categories, but programs may have more kinds than
-    are known here, so an unknown kind is reported only if it nearly spells a known one."""
-    prefix, category = key[: len(_CATEGORY)].casefold(), key[len(_CATEGORY) :].casefold()
-    known = None
-    if prefix == _CATEGORY:
-        name = nearest(category, _CATEGORIES)
-        guess = name and _CATEGORY + name
-        known = None if guess else _CATEGORIES
-    else:
-        guess = nearest(key, ("all", *_KINDS, *_CATEGORY_KEYS))
-        if guess is None:
-            return
-    # Renaming would make two keys of one if the right one is there as well.
-    remedy = correction(path, guess, "key") if guess not in lints else None
-    yield codes.UNKNOWN_LINT.at(
-        path, part="key", remedy=remedy, lint=Shown(key), nearest=guess, known=known
-    )
 
 
 RULES = (

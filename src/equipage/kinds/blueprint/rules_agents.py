@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any
 
 import msgspec
@@ -13,8 +12,15 @@ from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
 from equipage.core.path import Path
 from equipage.core.text import nearest
 from equipage.kinds.blueprint import codes
-from equipage.kinds.blueprint.rules import level_of
-from equipage.kinds.blueprint.walks import correction, entries, has_holes, items, names_in
+from equipage.kinds.blueprint.rules import (
+    Names,
+    correction,
+    entries,
+    has_holes,
+    items,
+    level_of,
+    names_in,
+)
 from equipage.loading.session import Session
 from equipage.loading.tree import HOLE, get, mapping
 
@@ -39,15 +45,12 @@ _PLACEHOLDERS = (
 #: Any other braces are text, such as those of JSON.
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _STREAM_MODES = ("ndjson_lines", "sse_events", "length_prefixed")
+_POINTER = "a JSON Pointer, which starts with `/`"
 #: How the output of a command is read: the field, the start of what it takes, and that in words.
 _OUTPUT = (
     ("format", re.compile(r"json\Z"), "`json`"),
-    ("result_ptr", re.compile("/"), "a JSON Pointer, which starts with `/`"),
-    (
-        "ok_from",
-        re.compile(r"/|exit_code\Z"),
-        "`exit_code` or a JSON Pointer, which starts with `/`",
-    ),
+    ("result_ptr", re.compile("/"), _POINTER),
+    ("ok_from", re.compile(r"/|exit_code\Z"), f"`exit_code` or {_POINTER}"),
 )
 
 
@@ -67,48 +70,34 @@ class Bound(msgspec.Struct, frozen=True):
         return "ws_claude_code" if self.is_binding else self.runner.get("backend", HOLE)
 
 
-class Runners:
-    """The runners of a blueprint."""
+def runner_of(config: Any, runners: Names, path: Path, agent: dict[str, Any]) -> Bound | None:
+    """The runner of the agent at `path`; None if it has none.
 
-    def __init__(self, config: Any) -> None:
-        self.config = config
-
-    @cached_property
-    def _paths(self) -> dict[str, Path]:
-        return names_in(self.config, "runners").first
-
-    def of(self, path: Path, agent: dict[str, Any]) -> Bound | None:
-        """The runner of the agent at `path`; None if it has none.
-
-        The first of these counts: its own runner, the one it names, its worker binding, and the
-        default of the blueprint.
-        """
-        profile = mapping(agent.get("profile"))
-        if agent.get("runner") is not None:
-            return Bound((*path, "runner"), mapping(agent["runner"]))
-        if agent.get("runner_ref") is not None:
-            return self._named(agent["runner_ref"])
-        if profile.get("worker_binding") is not None:
-            return Bound((*path, "profile"), profile, is_binding=True)
-        default = get(self.config, ("default_runner",))
-        return None if default is None else self._named(default)
-
-    def _named(self, name: Any) -> Bound:
-        path = self._paths.get(name) if isinstance(name, str) else None
-        if path is None:
-            return Bound(("runners",), {})
-        return Bound((*path, "runner"), mapping(get(self.config, (*path, "runner"))))
+    The first of these counts: its own runner, the one it names, its worker binding, and the default
+    of the blueprint.
+    """
+    name, profile = agent.get("runner_ref"), mapping(agent.get("profile"))
+    if agent.get("runner") is not None:
+        return Bound((*path, "runner"), mapping(agent["runner"]))
+    if name is None and profile.get("worker_binding") is not None:
+        return Bound((*path, "profile"), profile, is_binding=True)
+    if name is None and (name := get(config, ("default_runner",))) is None:
+        return None
+    entry = runners.first.get(name) if isinstance(name, str) else None
+    if entry is None:
+        return Bound(("runners",), {})
+    return Bound((*entry, "runner"), mapping(get(config, (*entry, "runner"))))
 
 
 def strict_binding_binds(config: Any, _session: Session) -> Iterator[Fact]:
     """`strict_binding` is about runners: if no agent has one, it has no effect."""
     path = ("strategy", "strict_binding")
-    agents, runners = list(entries(config, "agents")), Runners(config)
+    agents, runners = list(entries(config, "agents")), names_in(config, "runners")
     if get(config, path) is not True or not agents or has_holes(get(config, ("agents",))):
         return
     lints = get(config, ("metadata", "lints"))
     level = level_of("strict-binding-without-runners", "suspicious", lints)
-    if level != "allow" and not any(runners.of(*each) for each in agents):
+    if level != "allow" and not any(runner_of(config, runners, *each) for each in agents):
         yield codes.STRICT_BINDING_UNUSED.at(path)
 
 
@@ -117,24 +106,20 @@ def strict_binding_binds(config: Any, _session: Session) -> Iterator[Fact]:
 
 def agents_have_what_their_kind_needs(config: Any, _session: Session) -> Iterator[Fact]:
     """The `spec` of an agent has the key without which its kind cannot start."""
-    runners = Runners(config)
+    runners = names_in(config, "runners")
     for path, agent in entries(config, "agents"):
         name, kind, spec = agent.get("name"), agent.get("kind"), agent.get("spec")
         needed = _NEEDED.get(kind, ()) if isinstance(kind, str) else ()
         is_there = any(isinstance(get(spec, (key,)), str) for key in needed)
         if not needed or is_there or not isinstance(name, str) or has_holes(spec):
             continue
-        if kind == "subprocess" and _may_have_command(agent, runners.of(path, agent)):
+        # A subprocess may get its command from its runner, which is unknown without the profile.
+        bound = runner_of(config, runners, path, agent)
+        backend = HOLE if agent.get("profile") is HOLE else bound and bound.backend
+        if kind == "subprocess" and backend in ("subprocess", HOLE):
             continue
         keys = "` or `".join(f"spec.{key}" for key in needed)
         yield codes.SPEC_INCOMPLETE.at((*path, "kind"), name=Shown(name), kind=kind, needed=keys)
-
-
-def _may_have_command(agent: dict[str, Any], bound: Bound | None) -> bool:
-    """Whether the runner of an agent brings a command, or may do so because it is unknown."""
-    if agent.get("profile") is HOLE:
-        return True
-    return bound is not None and bound.backend in ("subprocess", HOLE)
 
 
 def programs_stream_in_a_known_way(config: Any, _session: Session) -> Iterator[Fact]:
@@ -149,12 +134,12 @@ def programs_stream_in_a_known_way(config: Any, _session: Session) -> Iterator[F
 
 def scripts_have_no_mcp_tools(config: Any, _session: Session) -> Iterator[Fact]:
     """Scripts get no tools of MCP servers, so an agent block with a script must not list them."""
-    runners = Runners(config)
+    runners = names_in(config, "runners")
     for path, agent in entries(config, "agents"):
         script = (*path, "spec", "script_path")
         if agent.get("kind") != "agent_block" or not isinstance(get(config, script), str):
             continue
-        tools = _tools_of_block(path, runners.of(path, agent))
+        tools = _tools_of_block(path, runner_of(config, runners, path, agent))
         for number, tool in items(get(config, tools)) if tools else ():
             if isinstance(tool, str) and tool.startswith("mcp__"):
                 also, name = Also("the script", path=script), Shown(agent.get("name"))

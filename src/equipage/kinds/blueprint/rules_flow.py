@@ -18,7 +18,7 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Change, Fact, Part, Remedy, Severity, Shown
 from equipage.core.path import Path
 from equipage.kinds.blueprint import codes
-from equipage.kinds.blueprint.walks import canonical_path, entries, expressions, nodes
+from equipage.kinds.blueprint.rules import canonical_path, entries, expressions, nodes
 from equipage.loading.session import Session
 from equipage.loading.tree import get, mapping
 

@@ -14,7 +14,7 @@ from equipage.core.path import Path
 from equipage.core.text import Guesses
 from equipage.kinds.blueprint import codes
 from equipage.kinds.blueprint.agent_model import AGENT_KINDS
-from equipage.kinds.blueprint.walks import (
+from equipage.kinds.blueprint.rules import (
     Names,
     correction,
     entries,

@@ -17,17 +17,17 @@ from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
 from equipage.core.path import Path
 from equipage.core.text import Guesses
 from equipage.kinds.blueprint import codes
-from equipage.kinds.blueprint.rules import level_of
-from equipage.kinds.blueprint.rules_flow import OPERANDS
-from equipage.kinds.blueprint.walks import (
+from equipage.kinds.blueprint.rules import (
     canonical_path,
     correction,
     has_holes,
     items,
+    level_of,
     names_in,
     nodes,
     place_of,
 )
+from equipage.kinds.blueprint.rules_flow import OPERANDS
 from equipage.loading.session import Session
 from equipage.loading.tree import get, mapping
 

@@ -20,7 +20,7 @@ from equipage.core.text import Guesses
 from equipage.kinds.conventions import codes
 from equipage.kinds.conventions.stages import BODY, Reference, is_pattern, references, words_of
 from equipage.kinds.headers import has_header
-from equipage.kinds.scope import path_of, reach_of
+from equipage.kinds.shared import path_of, scope_of
 from equipage.kinds.tables import Convention, Field, Sort
 from equipage.loading.kind import Offer
 from equipage.loading.model import describe, type_info
@@ -215,7 +215,7 @@ def _names_by_folder(
     found: dict[str, set[str]] = {}
     for each in offers:
         if each.kind in (kinds or _AGENT_KINDS.get(convention.kind, ())):
-            found.setdefault(reach_of(each.path), set()).update(each.names)
+            found.setdefault(scope_of(each.path), set()).update(each.names)
     return found
 
 

@@ -28,7 +28,6 @@ from equipage.kinds.conventions.kind import hide_body, kind_of
 from equipage.kinds.conventions.rules import names_in
 from equipage.kinds.conventions.stages import bring_body, keep_text, look_for_suspicious
 from equipage.kinds.conventions.tools import skills as tables
-from equipage.kinds.globs import REASONS as GLOB_REASONS
 from equipage.kinds.globs import problem_of
 from equipage.kinds.headers import HeaderStyle, keep_as_written, read_header
 from equipage.kinds.layering import Discovery, Entry, Found, Layered, LayeredFolder, discover
@@ -148,7 +147,7 @@ def globs_can_match(config: Any, _session: Session) -> Iterator[Fact]:
         reason = problem_of(glob) if isinstance(glob, str) else None
         if reason is not None:
             path = ("triggers", "globs", number)
-            yield codes.SKILL_INVALID_GLOB.at(path, glob=Shown(glob), reason=GLOB_REASONS[reason])
+            yield codes.SKILL_INVALID_GLOB.at(path, glob=Shown(glob), reason=reason)
 
 
 def description_is_short(config: Any, _session: Session) -> Iterator[Fact]:

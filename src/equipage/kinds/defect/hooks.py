@@ -20,7 +20,6 @@ from equipage.core.path import Path
 from equipage.core.text import nearest
 from equipage.kinds.codes import INVALID_GLOB
 from equipage.kinds.defect import codes
-from equipage.kinds.globs import REASONS as GLOB_REASONS
 from equipage.kinds.globs import problem_of
 from equipage.kinds.shared import Table
 from equipage.loading.tree import (
@@ -244,7 +243,7 @@ def _match(match: Any, event: Any, path: Path) -> Iterator[Fact]:
     glob = get(match, ("tool_glob",))
     if isinstance(glob, str) and (reason := problem_of(glob)) is not None:
         place = (*path, "tool_glob")
-        yield INVALID_GLOB.at(place, glob=Shown(glob), reason=GLOB_REASONS[reason])
+        yield INVALID_GLOB.at(place, glob=Shown(glob), reason=reason)
     if event in EVENTS and event not in TOOL_EVENTS:
         for condition in ("tool", "tool_glob", "safety"):
             if get(match, (condition,)):

@@ -18,9 +18,8 @@ from equipage.core.text import Guesses, nearest
 from equipage.kinds.codes import INVALID_GLOB
 from equipage.kinds.defect import codes, hooks
 from equipage.kinds.defect.profile_stages import layer_of
-from equipage.kinds.globs import REASONS as GLOB_REASONS
 from equipage.kinds.globs import is_plain, problem_of
-from equipage.kinds.scope import path_of, reach_of
+from equipage.kinds.shared import path_of, scope_of
 from equipage.loading.kind import Offer
 from equipage.loading.session import Session
 from equipage.loading.tree import get
@@ -94,7 +93,7 @@ def allowed_tools_can_match(config: Any, _session: Session) -> Iterator[Fact]:
         if not is_plain(entry):
             reason = problem_of(entry)
             if reason is not None:
-                yield INVALID_GLOB.at(path, glob=Shown(entry), reason=GLOB_REASONS[reason])
+                yield INVALID_GLOB.at(path, glob=Shown(entry), reason=reason)
         elif entry not in BUILT_IN_TOOLS and not entry.startswith("mcp__"):
             guess = nearest(entry, BUILT_IN_TOOLS)
             if guess is not None:
@@ -118,7 +117,7 @@ def servers_exist(own: Sequence[Outcome], offers: Sequence[Offer]) -> Iterator[F
         known = {
             name
             for offer in offers
-            if offer.kind in ("mcp", "settings") and path.startswith(f"{reach_of(offer.path)}/")
+            if offer.kind in ("mcp", "settings") and path.startswith(f"{scope_of(offer.path)}/")
             for name in offer.names
         }
         if not known:

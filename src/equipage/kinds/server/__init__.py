@@ -20,7 +20,6 @@ from equipage.kinds.server.normalise import DELIVERY_PARAMETERS, SPELLINGS, norm
 from equipage.kinds.server.rules import RULES
 from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive
 from equipage.loading.model import Shape
-from equipage.loading.schema import accept
 from equipage.loading.tree import mapping
 from equipage.schemas.codes import CODES as SCHEMA_CODES
 
@@ -98,6 +97,8 @@ _PATHS = tuple(
 
 def author_schema(schema: Schema) -> Schema:
     """The schema of the model with everything else an author may write."""
+    from equipage.loading.schema import accept  # no load needs it
+
     _add_keys(schema["$defs"])
     names = {"enum": [*DELIVERY_PARAMETERS]}
     schema = accept(schema, "DeliveryName", names, at=["Behavior.delivery"])
