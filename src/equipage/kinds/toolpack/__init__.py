@@ -108,6 +108,7 @@ SENSITIVE = (
 # --- toolpack.kind -----------------------------------------------------------------------------
 # The kind `toolpack` as a value.
 
+
 class ToolpackOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the caller decides about a toolpack."""
 
