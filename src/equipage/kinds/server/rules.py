@@ -16,20 +16,8 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.path import Path
 from equipage.directives import mentions
-from equipage.kinds.server import codes, limits, rules_phases, rules_responses
-from equipage.kinds.server.items import (
-    PROMPT,
-    RESOURCE,
-    SORTS,
-    TOOL,
-    base_items,
-    behaviors,
-    below,
-    for_each,
-    items,
-    mappings,
-    side_effects,
-)
+from equipage.kinds.server import codes, items, limits, rules_phases, rules_responses
+from equipage.kinds.server.items import PROMPT, RESOURCE, SORTS, TOOL, below, for_each, mappings
 from equipage.kinds.server.model_responses import LARGEST
 from equipage.loading.kind import Rule
 from equipage.loading.session import Session
@@ -102,7 +90,7 @@ _CHOOSING = ("match", "sequence", "handler")
 
 def definitions_are_filled(config: Any, _session: Session) -> Iterator[Fact]:
     for sort, fields in _NEEDED:
-        places = list(items(config, sort))
+        places = list(items.all_items(config, sort))
         for field in fields:
             for path, value in below(places, f"{sort.name}.{field}"):
                 if value == "":
@@ -116,7 +104,7 @@ def identities_are_unique(config: Any, _session: Session) -> Iterator[Fact]:
     """
     for sort in SORTS:
         first: dict[tuple[Path, str], Path] = {}
-        for item_path, item in base_items(config, sort):
+        for item_path, item in items.base_items(config, sort):
             name, path = sort.identify(item), (*item_path, *sort.identity_path)
             earlier = first.setdefault((item_path[:-1], name), path) if name else path
             if earlier != path:
@@ -141,7 +129,7 @@ def input_schemas_are_schemas(config: Any, session: Session) -> Iterator[Fact]:
     """Each schema is valid by the meta-schema of its draft. One that tools share is judged once."""
     judged: dict[int, list[Fact]] = {}
     patterns = any(mentions(document, "pattern") for document in session.documents)
-    for path, schema in mappings(below(items(config, TOOL), "tool.inputSchema")):
+    for path, schema in mappings(below(items.all_items(config, TOOL), "tool.inputSchema")):
         if "$generate" in schema:
             continue
         if id(schema) not in judged:
@@ -168,7 +156,7 @@ def responses_answer(config: Any, _session: Session) -> Iterator[Fact]:
         (TOOL, "content", "content, such as `[{type: text, text: done}]`"),
         (PROMPT, "messages", "messages, such as `[{role: user, content: hello}]`"),
     ):
-        for path, response in below(items(config, sort), "response"):
+        for path, response in below(items.all_items(config, sort), "response"):
             if not isinstance(response, dict | None):
                 continue
             response = mapping(response)
@@ -202,13 +190,14 @@ RULES: tuple[Rule, ...] = (
     definitions_are_filled,
     identities_are_unique,
     for_each(
-        lambda config: below(items(config, TOOL), "tool.inputSchema"), input_schema_is_an_object
+        lambda config: below(items.all_items(config, TOOL), "tool.inputSchema"),
+        input_schema_is_an_object,
     ),
     input_schemas_are_schemas,
     responses_answer,
     *rules_phases.RULES,
     *rules_responses.RULES,
-    for_each(lambda config: below(behaviors(config), "delivery{}"), delivery_fits_64_bits),
-    for_each(lambda config: mappings(side_effects(config)), side_effect_does_something),
+    for_each(lambda config: below(items.behaviors(config), "delivery{}"), delivery_fits_64_bits),
+    for_each(items.side_effects, side_effect_does_something),
     limits.counts_are_bounded,
 )

@@ -9,26 +9,9 @@ from typing import Any, cast
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import Path
 from equipage.core.text import expression, nearest
-from equipage.kinds.server import codes
+from equipage.kinds.server import codes, grammar, items
 from equipage.kinds.server.compose import ServerOptions
-from equipage.kinds.server.grammar import (
-    FUNCTIONS,
-    REGEX_PREFIX,
-    glob_problem,
-    regex_problem,
-    template_problems,
-)
-from equipage.kinds.server.items import (
-    Place,
-    answers,
-    below,
-    branches,
-    choosers,
-    for_each,
-    handlers,
-    mappings,
-    responses,
-)
+from equipage.kinds.server.items import Place, below, for_each, mappings
 from equipage.kinds.server.model_responses import Condition
 from equipage.loading.kind import Rule
 from equipage.loading.session import Session
@@ -66,7 +49,7 @@ def condition_is_readable(path: Path, condition: Any) -> Iterator[Fact]:
             yield codes.CONDITION_EMPTY.at(path, part="key", operators=operators)
         yield from _pattern_problems(below([(path, condition)], "any_of[]"))
         if isinstance(condition.get("regex"), str):
-            pattern = REGEX_PREFIX + condition["regex"]
+            pattern = grammar.REGEX_PREFIX + condition["regex"]
             yield from _pattern_problems([((*path, "regex"), pattern)])
     else:
         yield from _pattern_problems([(path, condition), *below([(path, condition)], "[]")])
@@ -77,11 +60,11 @@ def _pattern_problems(places: list[Place]) -> Iterator[Fact]:
     for path, written in places:
         if not isinstance(written, str):
             continue
-        if written.startswith(REGEX_PREFIX):
-            pattern, code = written.removeprefix(REGEX_PREFIX), codes.REGEX_INVALID
-            problem = regex_problem(pattern)
+        if written.startswith(grammar.REGEX_PREFIX):
+            pattern, code = written.removeprefix(grammar.REGEX_PREFIX), codes.REGEX_INVALID
+            problem = grammar.regex_problem(pattern)
         else:
-            pattern, code, problem = written, codes.GLOB_INVALID, glob_problem(written)
+            pattern, code, problem = written, codes.GLOB_INVALID, grammar.glob_problem(written)
         if problem is not None:
             yield code.at(path, pattern=Shown(pattern), problem=problem)
 
@@ -96,7 +79,7 @@ def sequence_has_answers(path: Path, sequence: Any) -> Iterator[Fact]:
 
 def handlers_are_allowed(config: Any, session: Session) -> Iterator[Fact]:
     if not cast(ServerOptions, session.options).allow_handlers:
-        for path, _ in handlers(config):
+        for path, _ in items.handlers(config):
             yield codes.HANDLER_NOT_ALLOWED.at(path, part="key")
 
 
@@ -117,7 +100,7 @@ def commands_can_be_found(config: Any, session: Session) -> Iterator[Fact]:
     search = session.env.get("PATH")
     if session.embedded or not search:
         return
-    commands = (place for place in handlers(config) if place[1].get("type") == "command")
+    commands = (place for place in items.handlers(config) if place[1].get("type") == "command")
     for path, name in below(commands, "cmd[]"):
         if path[-1] != 0 or not isinstance(name, str) or "/" in name or "${" in name:
             continue
@@ -140,26 +123,26 @@ _TEXTS = (
 
 def _texts(config: Any) -> list[Place]:
     """The static texts that are filled when a request comes."""
-    settings = below(choosers(config), "handler.headers{}", "handler.env{}")
-    return [*below(answers(config), *_TEXTS), *settings]
+    settings = below(items.choosers(config), "handler.headers{}", "handler.env{}")
+    return [*below(items.answers(config), *_TEXTS), *settings]
 
 
 def templates_are_closed(path: Path, text: Any) -> Iterator[Fact]:
     """Templates end, and call functions that exist."""
-    for code, about in template_problems(text) if isinstance(text, str) else ():
+    for code, about in grammar.template_problems(text) if isinstance(text, str) else ():
         if code == codes.TEMPLATE_UNCLOSED:
             yield code.at(path, text=Shown(about))
         else:
-            guess = nearest(about, FUNCTIONS)
-            yield code.at(path, name=Shown(about), nearest=guess, known=FUNCTIONS)
+            guess = nearest(about, grammar.FUNCTIONS)
+            yield code.at(path, name=Shown(about), nearest=guess, known=grammar.FUNCTIONS)
 
 
 RULES: tuple[Rule, ...] = (
-    for_each(responses, branches_can_be_taken),
-    for_each(lambda config: below(branches(config), "when{}"), condition_is_readable),
-    for_each(lambda config: below(choosers(config), "sequence"), sequence_has_answers),
+    for_each(items.responses, branches_can_be_taken),
+    for_each(lambda config: below(items.branches(config), "when{}"), condition_is_readable),
+    for_each(lambda config: below(items.choosers(config), "sequence"), sequence_has_answers),
     handlers_are_allowed,
-    for_each(handlers, handler_can_be_asked),
+    for_each(items.handlers, handler_can_be_asked),
     commands_can_be_found,
     for_each(_texts, templates_are_closed),
 )
