@@ -1,4 +1,4 @@
-"""`equipage.kinds.blueprint.expanding.expand`: a value in, a value out."""
+"""`equipage.kinds.blueprint.expand`: a value in, a value out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equipage import LoadError, UsageError
-from equipage.kinds.blueprint.expanding import expand
+from equipage.kinds.blueprint import expand
 
 AGENT = "---\nname: researcher\ndescription: knows where to look\nmodel: sonnet\n---\nYou find sources.\n"
 
