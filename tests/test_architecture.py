@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +15,7 @@ import equipage
 from equipage.core.codes import CORE_CODES
 from equipage.core.diagnostics import Code
 from equipage.loading.recognise import all_codes, kind_named, names
-from lab import CASES, REPOSITORY, TESTS, python
+from lab import CASES, REPOSITORY, TESTS, python, repository
 
 pytestmark = pytest.mark.long
 
@@ -54,7 +55,8 @@ def runtime_imports(path: Path) -> Iterator[str]:
 MODULES = dict(modules())
 
 
-#: What opens files: the sandbox, what reads through it, what writes; and the command, nothing at all (`os.devnull`).
+#: What opens files: the sandbox, what reads through it, what writes; and the command, nothing at
+#: all (`os.devnull`).
 OPENS = {
     "equipage.core.diagnostics",  # the words of codes, which are part of the package
     "equipage.files.sandbox",
@@ -288,3 +290,87 @@ def test_a_code_means_one_thing() -> None:
     for code in (*CORE_CODES, *(code for name in names() for code in kind_named(name).codes)):
         meanings.setdefault(code.name, set()).add(code)
     assert {name for name, codes in meanings.items() if len(codes) > 1} == set()
+
+
+# One load opens a file once, whatever asks for it: recognition, the parser, directives, places.
+
+#: Prints how often each file below the working directory is opened, by the call that it is given.
+COUNT_OPENS = """
+import json, os, stat, sys
+from collections import Counter
+import equipage
+
+names = {}
+for folder, _, files in os.walk("."):
+    for name in files:
+        path = os.path.normpath(os.path.join(folder, name))
+        names[os.stat(path).st_ino] = path
+opened = Counter()
+real = os.open
+
+def counted(*arguments, **more):
+    descriptor = real(*arguments, **more)
+    known = os.fstat(descriptor)
+    if stat.S_ISREG(known.st_mode) and known.st_ino in names:
+        opened[names[known.st_ino]] += 1
+    return descriptor
+
+def hook(event, arguments):
+    # `os.open` has no mode; other ways to open a file show up by its name.
+    if event == "open" and isinstance(arguments[0], str) and arguments[1] is not None:
+        if os.path.realpath(arguments[0]).startswith(os.getcwd()):
+            opened[f"open({arguments[0]})"] += 1
+
+os.open = counted
+sys.addaudithook(hook)
+call, path = sys.argv[1:]
+if call == "load":
+    equipage.load(path, env={})
+else:
+    assert not equipage.check([path], env={}).errors
+print(json.dumps(opened))
+"""
+
+PACK = """\
+id: text.count
+version: 1.0.0
+description: Counts words.
+deterministic: true
+timeoutMs: 2000
+limits: {maxInputBytes: 65536, maxOutputBytes: 1024}
+inputSchema: {$ref: shapes.json}
+outputSchema: {type: object, properties: {in: {$ref: shapes.json}}}
+execution: {kind: python, module: 'tools.text:count'}
+"""
+TEAM = """\
+id: team
+flow: {kind: step, ref: a, in: {op: path, at: $.task}, out: {op: path, at: $.answer}}
+agents:
+  - {name: a, kind: agent_block, profile: {system_prompt: {$file: ask.md}, model: sonnet}}
+"""
+TOOL = """\
+tool: {name: echo, description: d, inputSchema: {type: object}}
+response: {content: [{type: text, text: {$file: said.txt}}]}
+"""
+#: The files of a load, the one that is loaded first.
+LOADS = {
+    "server": {
+        "main.yaml": "server: {name: a}\ntools: [{$include: echo.yaml}, {$include: echo.yaml}]\n",
+        "library/echo.yaml": TOOL,
+        "library/said.txt": "hello",
+        "equipage.toml": "ignore = ['duplicate-tool']\n",
+    },
+    "toolpack": {"a.tool.yaml": PACK, "shapes.json": {"type": "object"}},
+    "blueprint": {"team.yaml": TEAM, "ask.md": "You write.\n"},
+    "profile": {".defect/agents/writer.md": "---\ndescription: Writes.\n---\nYou write.\n"},
+    "convention": {".claude/agents/a.md": "---\nname: a\ndescription: Reviews.\n---\nReview.\n"},
+}
+
+
+@pytest.mark.parametrize("call", ["load", "check"])
+@pytest.mark.parametrize("name", LOADS)
+def test_a_load_opens_each_file_once(name: str, call: str, tmp_path: Path) -> None:
+    files = LOADS[name]
+    done = python("-c", COUNT_OPENS, call, next(iter(files)), cwd=repository(tmp_path, files))
+    assert done.code == 0, done.err
+    assert json.loads(done.out) == dict.fromkeys(files, 1)

@@ -31,7 +31,7 @@ def test_a_first_file_checks_clean(kind: str) -> None:
     path = out.strip()
     assert Path(path).is_file()
     advice = err.strip().removesuffix("`").partition("equipage check ")[2].split()
-    assert in_process(["check", "--strict", *advice]) == (0, "1 file checked, nothing found\n", "")
+    assert in_process(["check", "--strict", *advice]) == (0, "1 file checked, no problems\n", "")
     assert in_process(["new", kind, "first-1"])[0] == 2
     assert in_process(["new", kind, "first-1", "--stdout"])[1] == Path(path).read_text()
 

@@ -7,8 +7,10 @@ from collections.abc import Iterable
 
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import format_path
-from equipage.generators import Generator, GeneratorLimits, build
+from equipage.generators import build
+from equipage.generators.base import Generator
 from equipage.generators.codes import CODES
+from equipage.generators.parameters import GeneratorLimits
 
 HERE = ("text", "$generate")
 LIMITS = GeneratorLimits()
@@ -24,7 +26,8 @@ def make(limits: GeneratorLimits = LIMITS, /, **params: object) -> Generator:
 
 
 def findings(params: object, limits: GeneratorLimits = LIMITS) -> list[str]:
-    """What is found about `params`, as people would read it, without the part of the path that never changes."""
+    """What is found about `params`, as people would read it, without the part of the path that
+    never changes."""
     return worded(build(params, limits, HERE)[1])
 
 

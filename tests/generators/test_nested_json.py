@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from equipage.generators import NestedJson
+from equipage.generators.payloads import NestedJson
 
 from .making import LIMITS, findings, make
 

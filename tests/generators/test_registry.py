@@ -10,7 +10,8 @@ import msgspec
 import pytest
 
 from equipage import generators as registry
-from equipage.generators import Generator, build, register, registered
+from equipage.generators import REGISTRY, build, register
+from equipage.generators.base import Generator
 from equipage.generators.parameters import Parameter, Whole
 
 from .making import HERE, LIMITS, findings
@@ -43,14 +44,15 @@ NODE = {"type": "zeros", "count": 3}
 @pytest.fixture(autouse=True)
 def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a test registers is gone after it."""
-    for name in registered():
+    for name in tuple(REGISTRY):
         monkeypatch.setitem(registry._registered, name, registry._registered[name])
     monkeypatch.setitem(registry._registered, "zeros", Zeros)
     monkeypatch.delitem(registry._registered, "zeros")
 
 
 def offer(monkeypatch: pytest.MonkeyPatch, value: str) -> list[str]:
-    """Pretend an installed package offers `zeros`; returns the names that are asked for, as they are."""
+    """Pretend an installed package offers `zeros`; returns the names that are asked for, as they
+    are."""
     asked = []
 
     def entry_points(group: str, name: str) -> list[EntryPoint]:

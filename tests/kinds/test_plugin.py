@@ -61,7 +61,7 @@ def test_the_command_knows_it(
 ) -> None:
     monkeypatch.chdir(PLUGIN / "examples")
     assert main(["check", "--kind", "playbook", "release.yaml"]) == 0
-    assert capsys.readouterr().out == "2 files checked, nothing found\n"
+    assert capsys.readouterr().out == "2 files checked, no problems\n"
 
 
 def test_its_codes_are_known_to_comments_and_to_sarif(

@@ -127,8 +127,8 @@ def test_counts_fixes_and_notes() -> None:
 @pytest.mark.parametrize(
     ("severities", "files", "line"),
     [
-        ([], 1, "1 file checked, nothing found\n"),
-        ([], 12, "12 files checked, nothing found\n"),
+        ([], 1, "1 file checked, no problems\n"),
+        ([], 12, "12 files checked, no problems\n"),
         (["error"], 12, "1 error in 1 of 12 files\n"),
         (["error", "error", "warning", "note"], 2, "2 errors, 1 warning, 1 note in 1 of 2 files\n"),
     ],
@@ -143,4 +143,4 @@ def test_quiet_shows_errors_only() -> None:
     report = Report(
         (FileReport("a", "server", ok=True),), (Diagnostic("x", "warning", "m", file="a"),)
     )
-    assert "".join(render(report, Style(), quiet=True)) == "1 file checked, no errors found\n"
+    assert "".join(render(report, Style(), quiet=True)) == "1 file checked, no errors\n"

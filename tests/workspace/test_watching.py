@@ -1,4 +1,4 @@
-"""Watching: every change is noticed, and told once; what is broken is never given out."""
+"""Watching notices every change, reports it once, and never gives out a broken file."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
         equipage.watch("server.yaml")
 
 
-# ----------------------------------------------------------------------------------------- the parts of it
+# --- the parts of it -----------------------------------------------------------------------------
 
 
 def test_a_file_that_cannot_be_read_counts_as_seen_only_if_it_stayed_the_same(
@@ -245,7 +245,7 @@ def test_what_surrounds_a_file(tmp_path: Path) -> None:
     }
 
 
-# ---------------------------------------------------------------------------------------- a check that goes on
+# --- a check that goes on ------------------------------------------------------------------------
 
 
 class Checking:
@@ -422,7 +422,7 @@ def test_saving_without_a_change_is_told_once_at_most(project: Path, looked: lis
     checking.close()
 
 
-# -------------------------------------------------------------------------------------------- as a process
+# --- as a process --------------------------------------------------------------------------------
 
 
 class Process:
@@ -466,13 +466,13 @@ def test_a_process_tells_each_change_once(project: Path) -> None:
     path = project / "library/tools/echo.yaml"
     process = Process(project)
     steps: dict[str, tuple[Callable[[], object], str]] = {
-        "edit": (lambda: save(path, tool("other")), "nothing new; 2 files checked, nothing found"),
+        "edit": (lambda: save(path, tool("other")), "nothing new; 2 files checked, no problems"),
         "break": (lambda: save(path, "tool: {name: "), "1 new, 0 gone; 1 error in 1 of 2 files"),
-        "mend": (lambda: save(path, tool("echo")), "0 new, 1 gone; 2 files checked, nothing found"),
+        "mend": (lambda: save(path, tool("echo")), "0 new, 1 gone; 2 files checked, no problems"),
         "delete": (path.unlink, "1 new, 0 gone; 1 error in 1 of 1 file"),
         "come back": (
             lambda: save(path, tool("echo")),
-            "0 new, 1 gone; 2 files checked, nothing found",
+            "0 new, 1 gone; 2 files checked, no problems",
         ),
         "rename": (
             lambda: path.rename(path.with_name("x.yaml")),
@@ -548,11 +548,11 @@ def test_a_change_with_many_files_is_told_in_one_line(
     report = equipage.check(["server.yaml"], env={})
     broken = equipage.check(["no.yaml"], env={}).diagnostics
     turns = [Turn(report), Turn(report, tuple("abcde"), broken, ()), Turn(report, (), (), broken)]
-    monkeypatch.setattr("equipage.cli.check.watch_check", lambda *_args, **_more: iter(turns))
+    monkeypatch.setattr("equipage.workspace.watch.watch_check", lambda *_args, **_more: iter(turns))
     code, out, _ = in_process(["check", "--watch", "--quiet"])
     assert code == 0
     assert out.splitlines()[-3:] == [
-        "changed a, b, c and 2 more: 1 new, 0 gone; 2 files checked, nothing found",
+        "changed a, b, c and 2 more: 1 new, 0 gone; 2 files checked, no problems",
         "gone: no.yaml: error[file-missing] file not found: no.yaml",
-        "changed elsewhere: 0 new, 1 gone; 2 files checked, nothing found",
+        "changed elsewhere: 0 new, 1 gone; 2 files checked, no problems",
     ]

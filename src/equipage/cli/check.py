@@ -6,6 +6,7 @@ import argparse
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from equipage.cli.main import BUG, FOUND, OK, USAGE
 from equipage.cli.output import Output, Progress
@@ -13,14 +14,15 @@ from equipage.cli.request import NOTHING_FOUND, no_such_code, request_of
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.text import visible
-from equipage.files.writing import NotWritten, rewrite
 from equipage.loading.recognise import codes_for, codes_of
 from equipage.loading.session import project_of_folder
 from equipage.render import text
-from equipage.workspace.fixes import REASONS, Refusal, Repair, diff, repair
 from equipage.workspace.project import Selection
 from equipage.workspace.report import SETTINGS, Report, check_paths
-from equipage.workspace.watch import Turn, watch_check
+
+if TYPE_CHECKING:  # the modules that fix and watch are imported when they are asked for
+    from equipage.workspace.fixes import Refusal, Repair
+    from equipage.workspace.watch import Turn
 
 #: A fix may uncover another one; this ends fixes that uncover each other endlessly.
 _MAX_PASSES = 10
@@ -193,6 +195,8 @@ def fix_all(
     check: Callable[[], Report], paths: Sequence[str], output: Output, *, unsafe: bool = False
 ) -> tuple[Report, int]:
     """Fix until nothing fixable is left; the report of the rest, and how many findings are gone."""
+    from equipage.workspace.fixes import repair
+
     roots = roots_of(paths, os.getcwd())
     fixed = 0
     unwritten: dict[str, str] = {}
@@ -221,6 +225,8 @@ def roots_of(paths: Iterable[str], cwd: str) -> tuple[str, ...]:
 
 def _rewritten(each: Repair, roots: Sequence[str], unwritten: dict[str, str]) -> bool:
     """Write a repaired file. If that fails, record the reason in `unwritten`."""
+    from equipage.files.writing import NotWritten, rewrite
+
     try:
         rewrite(each.source, each.text, roots)
     except NotWritten as problem:
@@ -230,6 +236,8 @@ def _rewritten(each: Repair, roots: Sequence[str], unwritten: dict[str, str]) ->
 
 
 def _explain(refused: Sequence[Refusal], unwritten: dict[str, str], output: Output) -> None:
+    from equipage.workspace.fixes import REASONS
+
     for name, why in unwritten.items():
         output.note(f"equipage: did not write {name}: {why}")
     for each in refused:
@@ -238,6 +246,8 @@ def _explain(refused: Sequence[Refusal], unwritten: dict[str, str], output: Outp
 
 def _show_diff(report: Report, output: Output, *, unsafe: bool = False) -> bool:
     """Print what fixing would change. True if anything would change, or a file is unreadable."""
+    from equipage.workspace.fixes import diff, repair
+
     repairs, refused = repair(report.diagnostics, unsafe=unsafe)
     for each in repairs:
         output.data(diff(each))
@@ -254,6 +264,8 @@ def _show_diff(report: Report, output: Output, *, unsafe: bool = False) -> bool:
 
 def _watch(options: argparse.Namespace, output: Output, selection: Selection) -> int:
     """Check until interrupted."""
+    from equipage.workspace.watch import watch_check
+
     if options.output_format != "text" or options.fix or options.diff or options.statistics:
         raise UsageError(
             "--watch prints findings as text; it cannot be combined with another output format, "

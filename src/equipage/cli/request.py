@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from equipage.cli.output import Output
 from equipage.core.diagnostics import LoadError, UsageError
@@ -14,9 +15,11 @@ from equipage.files import process_variables
 from equipage.loading.outcome import Outcome
 from equipage.loading.recognise import kind_named
 from equipage.loading.request import Request
-from equipage.loading.result import Loaded
 from equipage.workspace.project import load_one
 from equipage.workspace.report import NO_LAYERS
+
+if TYPE_CHECKING:
+    from equipage.loading.result import Loaded
 
 #: The note of a command that finds no file to work on.
 NOTHING_FOUND = "equipage: no configuration found; name a file, or use --kind"

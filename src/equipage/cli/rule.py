@@ -18,7 +18,7 @@ from equipage.loading.model import MISMATCHES, Shape, title
 from equipage.loading.recognise import codes_for, kind_named, names
 from equipage.render.text import Style, table
 
-#: A value in a template, or a doubled brace, which stands for a single one.
+#: A value in a template, or a doubled brace, which means a single one.
 _FIELD = re.compile(r"\{\{|\}\}|\{(\w+)\}")
 
 

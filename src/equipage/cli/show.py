@@ -96,9 +96,9 @@ def _comment(placed: Placed) -> str:
 
 #: How a place contributes to a value.
 _HOW = {
-    "written": "this counts",
-    "replaced": "replaced by what follows",
-    "merged over it": "merged over it: both count",
+    "written": "in effect",
+    "replaced": "replaced by the next one",
+    "merged over it": "merged over it: both are in effect",
 }
 
 

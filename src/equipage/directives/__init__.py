@@ -122,6 +122,7 @@ class Expansion:
     def walk(self, tree: Tree, where: Path = ROOT) -> Tree:
         """The tree with its directives replaced; `where` is its path in the whole tree."""
         parts: dict[Path, Tree] = {}
+        # Only the outermost directives are found here: what is inside one is its own business.
         for path in self.find(tree):
             part = tree.at(path)
             directive = next(each for each in self.directives if each.matches(part.value))
@@ -134,6 +135,7 @@ class Expansion:
         parts: dict[Path, Tree] = {}
         for key, value in tree.value.items():
             part = self.walk(tree.at((key,)), (*where, key))
+            # Values without directives stay shared with the tree.
             if part.value is not value:
                 parts[key,] = part
         return graft(tree, parts)
@@ -170,7 +172,7 @@ class Expansion:
             self.report(node, embedded, directive=name, found=shown, reference=shown)
             return None
         if not isinstance(reference, str):
-            if reference is not HOLE:
+            if reference is not HOLE:  # what left the hole has been reported
                 found = Shown(reference, as_found=True)
                 self.report(node, core_codes.WRONG_TYPE, expected="a path as text", found=found)
             return None

@@ -18,8 +18,10 @@ from equipage.core.diagnostics import Code, Shown
 from equipage.core.frozen import frozen
 from equipage.core.path import Path
 from equipage.directives import Directive, Expansion, Node, codes
-from equipage.generators import Buffered, Generator, GeneratorLimits, Streamed, build
+from equipage.generators import build
+from equipage.generators.base import Buffered, Generator, Streamed
 from equipage.generators.codes import CODES as GENERATOR_CODES
+from equipage.generators.parameters import GeneratorLimits
 from equipage.loading.tree import HOLE, Tree, walk
 
 KEY = "$generate"

@@ -25,7 +25,7 @@ from equipage.directives import Directive, Expansion, Node, codes
 from equipage.files.reading import display_name
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.session import Session
-from equipage.loading.tree import HOLE, Origin, Origins, Strategy, Tree, graft, merge
+from equipage.loading.tree import HOLE, Strategy, Tree, graft, merge
 from equipage.syntax.document import Document
 
 OVERRIDE = "override"
@@ -101,9 +101,9 @@ class Include(Directive):
             return included
         # The includes of an override count as made inside the included file.
         inner = expansion.inside((*expansion.chain, source))
-        over = node.tree.at((OVERRIDE,))
-        nested = set(inner.find(over))
-        override = inner.walk(over)
+        override = node.tree.at((OVERRIDE,))
+        nested = set(inner.find(override))
+        override = inner.walk(override)
         expansion.height = max(expansion.height, inner.height + 1)
 
         def strategy(path: Path, base: Any, over: Any) -> Strategy:
@@ -119,23 +119,22 @@ class Include(Directive):
         known = self.contents.get(id(source))
         if known is not None:
             return known
-        hole = _Content(Tree(HOLE, Origins(Origin(Document(source, "text", HOLE)))))
+        nothing = Document(source, "text", HOLE)
         if len(expansion.chain) > self.max_depth:
-            return hole  # the directive that led here is too deep and reports it
+            return _Content(Tree.of(nothing))  # the directive that led here is too deep
         document, facts = expansion.session.parse(source)
+        document = document or nothing
         expansion.facts += facts
-        content = hole
-        if document is not None:
-            if document.value is None:
-                empty = codes.INCLUDE_EMPTY.at(span=Span(source, 0, 0), file=source.name)
-                expansion.facts.append(empty)
-            tree = Tree.of(document)
-            failed = document.failed_paths()
-            tree = graft(tree, {path: Node(tree.at(path), path).hole() for path in failed})
-            inner = expansion.inside((*expansion.chain, source), (document,))
-            tree = inner.walk(tree)
-            content = _Content(tree, inner.height)
-        self.contents[id(source)] = content
+        if document.value is None:
+            empty = codes.INCLUDE_EMPTY.at(span=Span(source, 0, 0), file=source.name)
+            expansion.facts.append(empty)
+        tree = Tree.of(document)
+        # Where a variable has no value, the text has no meaning.
+        failed = document.failed_paths()
+        tree = graft(tree, {path: Node(tree.at(path), path).hole() for path in failed})
+        inner = expansion.inside((*expansion.chain, source), (document,))
+        tree = inner.walk(tree)
+        content = self.contents[id(source)] = _Content(tree, inner.height)
         return content
 
     # ---------------------------------------------------------------------- what can be wrong
@@ -175,14 +174,10 @@ class Include(Directive):
     def _is_too_deep(self, node: Node, depth: int, expansion: Expansion) -> bool:
         if depth > self.max_depth:
             can_be_set = self.depth_cap is None or depth <= self.depth_cap
-            expansion.report(
-                node,
-                codes.INCLUDE_DEPTH,
-                nested="1 file" if depth == 1 else f"{depth} files",
-                depth=depth,
-                limit=self.max_depth,
-                variable=self.depth_variable if can_be_set else None,
-            )
+            values: dict[str, Any] = {"depth": depth, "limit": self.max_depth}
+            values["nested"] = "1 file" if depth == 1 else f"{depth} files"
+            values["variable"] = self.depth_variable if can_be_set else None
+            expansion.report(node, codes.INCLUDE_DEPTH, **values)
             return True
         # Only the outermost include of a chain warns.
         if depth > DEPTH_WORTH_A_WARNING and len(expansion.chain) == 1:

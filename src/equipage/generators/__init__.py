@@ -19,21 +19,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import Path
 from equipage.core.text import nearest
 from equipage.generators import codes
-from equipage.generators.base import Buffered, Generator, PayloadTooLarge, Streamed, fields_of
-from equipage.generators.parameters import (
-    REFUSED,
-    GeneratorLimits,
-    format_size,
-    instead,
-    parse_size,
-    too_large,
-)
+from equipage.generators.base import Generator, fields_of
+from equipage.generators.parameters import REFUSED, GeneratorLimits, instead, too_large
 from equipage.generators.payloads import (
     AnsiEscape,
     BatchNotifications,
@@ -42,25 +34,6 @@ from equipage.generators.payloads import (
     RepeatedKeys,
     UnicodeSpam,
 )
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
-
-__all__ = [
-    "REGISTRY",
-    "Buffered",
-    "Generator",
-    "GeneratorLimits",
-    "NestedJson",
-    "PayloadTooLarge",
-    "Streamed",
-    "build",
-    "format_size",
-    "parse_size",
-    "register",
-    "registered",
-    "schema",
-]
 
 GROUP = "equipage.generators"
 
@@ -92,11 +65,6 @@ def register(cls: type[Generator]) -> type[Generator]:
     return cls
 
 
-def registered() -> tuple[str, ...]:
-    """The types known without looking at plugins, in the order they were registered."""
-    return tuple(_registered)
-
-
 def find(name: str, *, plugins: bool = False) -> type[Generator] | None:
     """The generator of that type, or None.
 
@@ -107,21 +75,17 @@ def find(name: str, *, plugins: bool = False) -> type[Generator] | None:
     from importlib.metadata import entry_points  # slow to import, rarely needed
 
     for entry in entry_points(group=GROUP, name=name):
-        return register(_loaded(entry))
+        try:
+            cls = entry.load()
+        except Exception as problem:  # foreign code may raise anything; say which plugin it was
+            raised = f"{entry.value} raised {type(problem).__name__} when imported"
+            raise PluginError(raised) from problem
+        if not (isinstance(cls, type) and issubclass(cls, Generator)):
+            raise PluginError(f"{entry.value} is not a generator class")
+        if getattr(cls, "type", None) != entry.name:
+            raise PluginError(f"{entry.value} is a generator of another type")
+        return register(cls)
     return None
-
-
-def _loaded(entry: EntryPoint) -> type[Generator]:
-    try:
-        cls = entry.load()
-    except Exception as problem:  # foreign code may raise anything; say which plugin it was
-        raised = f"{entry.value} raised {type(problem).__name__} when imported"
-        raise PluginError(raised) from problem
-    if not (isinstance(cls, type) and issubclass(cls, Generator)):
-        raise PluginError(f"{entry.value} is not a generator class")
-    if getattr(cls, "type", None) != entry.name:
-        raise PluginError(f"{entry.value} is a generator of another type")
-    return cls
 
 
 def build(

@@ -60,9 +60,8 @@ class Generator:
     """The base of all generators.
 
     A new sort derives from it and from `msgspec.Struct`, states its `type` and what it `accepts`,
-    one reader for each of its fields, and implements `estimated_size` and `pieces`; see `Garbage`
-    for a short one. This class itself is not a Struct, so that a field of type `Generator` takes
-    any of them as it is.
+    one reader for each of its fields, and implements `pieces`; see `Garbage` for a short one. This
+    class itself is not a Struct, so that a field of type `Generator` takes any of them as it is.
     """
 
     __slots__ = ()
@@ -75,8 +74,11 @@ class Generator:
 
     @property
     def estimated_size(self) -> int:
-        """The number of bytes, or a bound that is never exceeded; see `size_is_exact`."""
-        raise NotImplementedError
+        """The number of bytes, or a bound that is never exceeded; see `size_is_exact`.
+
+        By default it is what the parameter `sized_by` says.
+        """
+        return int(getattr(self, self.sized_by))
 
     @property
     def size_is_exact(self) -> bool:

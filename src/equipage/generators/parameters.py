@@ -15,7 +15,7 @@ from typing import ClassVar, Final, Protocol, TypeGuard
 
 import msgspec
 
-from equipage.core.diagnostics import Change, Fact, Part, Remedy, Shown
+from equipage.core.diagnostics import Change, Code, Fact, Part, Remedy, Shown
 from equipage.core.path import Path
 from equipage.core.text import expression, nearest
 from equipage.generators import codes
@@ -188,6 +188,8 @@ def _without_infinities(value: object, path: Path, replaced: list[Path]) -> obje
 #: In place of a value that cannot be used; an error says why.
 REFUSED: Final = object()
 
+_TYPE, _RANGE = codes.GENERATOR_PARAMETER_TYPE, codes.GENERATOR_PARAMETER_RANGE
+
 #: The value to keep, or `REFUSED`, and what was found about it.
 Reading = tuple[object, tuple[Fact, ...]]
 
@@ -198,21 +200,17 @@ class Parameter(Protocol):
     @property
     def nullable(self) -> bool:
         """Whether null is a value here; elsewhere it means the parameter is absent."""
-        ...
 
     @property
     def expected(self) -> str:
         """What it takes, in words."""
-        ...
 
     @property
     def schema(self) -> dict[str, object]:
         """The JSON Schema of the values it accepts."""
-        ...
 
     def read(self, value: object, path: Path, limits: GeneratorLimits) -> Reading:
         """Read what the author wrote; `path` ends with the parameter's name."""
-        ...
 
 
 class Whole(msgspec.Struct, frozen=True):
@@ -237,9 +235,9 @@ class Whole(msgspec.Struct, frozen=True):
 
     def read(self, value: object, path: Path, limits: GeneratorLimits) -> Reading:
         if not _is_whole(value):
-            return _wrong_type(path, self.expected, value)
+            return _refused(_TYPE, path, self.expected, Shown(value, as_found=True))
         if value < self.minimum or (self.maximum is not None and value > self.maximum):
-            return _out_of_range(path, self.expected, value)
+            return _refused(_RANGE, path, self.expected, Shown(value))
         if self.limit is not None and value > (most := getattr(limits, self.limit)):
             name, variable = path[-1], VARIABLES[self.limit]
             over = codes.GENERATOR_OVER_LIMIT
@@ -271,9 +269,9 @@ class ByteSize(msgspec.Struct, frozen=True):
             unreadable = codes.GENERATOR_SIZE_UNREADABLE
             return REFUSED, (unreadable.at(path, parameter=path[-1], found=Shown(value)),)
         if not _is_whole(size):
-            return _wrong_type(path, self.expected, value)
+            return _refused(_TYPE, path, self.expected, Shown(value, as_found=True))
         if size < 0:
-            return _out_of_range(path, f"{self.expected}, 0 or more", value)
+            return _refused(_RANGE, path, f"{self.expected}, 0 or more", Shown(value))
         if size > limits.max_payload_bytes:
             return REFUSED, (too_large(size, path, limits),)
         return int(size), ()
@@ -288,7 +286,7 @@ class Text(msgspec.Struct, frozen=True):
 
     def read(self, value: object, path: Path, limits: GeneratorLimits) -> Reading:
         if not isinstance(value, str):
-            return _wrong_type(path, self.expected, value)
+            return _refused(_TYPE, path, self.expected, Shown(value, as_found=True))
         try:
             value.encode()
         except UnicodeEncodeError:
@@ -335,7 +333,7 @@ class OneOf(msgspec.Struct, frozen=True):
     def word(self, value: object, path: Path, parameter: str | int) -> Reading:
         """One of the words, at a path that may be that of an entry of a list."""
         if not isinstance(value, str):
-            return _wrong_type(path, self.expected, value, parameter)
+            return _refused(_TYPE, path, self.expected, Shown(value, as_found=True), parameter)
         if value in self.words:
             return value, ()
         meant = nearest(value, self.words)
@@ -366,7 +364,7 @@ class SomeOf(msgspec.Struct, frozen=True):
 
     def read(self, value: object, path: Path, limits: GeneratorLimits) -> Reading:
         if not isinstance(value, Sequence) or isinstance(value, str | bytes):
-            return _wrong_type(path, self.expected, value)
+            return _refused(_TYPE, path, self.expected, Shown(value, as_found=True))
         if not value:
             return (), _makes_nothing(path)
         word = OneOf(self.words).word
@@ -388,18 +386,11 @@ def _is_whole(value: object) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _wrong_type(
-    path: Path, expected: str, value: object, parameter: str | int | None = None
+def _refused(
+    code: Code, path: Path, expected: str, found: Shown, parameter: str | int | None = None
 ) -> Reading:
-    name, found = path[-1] if parameter is None else parameter, Shown(value, as_found=True)
-    wrong = codes.GENERATOR_PARAMETER_TYPE
-    return REFUSED, (wrong.at(path, parameter=name, expected=expected, found=found),)
-
-
-def _out_of_range(path: Path, expected: str, value: object) -> Reading:
-    name, found = path[-1], Shown(value)
-    outside = codes.GENERATOR_PARAMETER_RANGE
-    return REFUSED, (outside.at(path, parameter=name, expected=expected, found=found),)
+    name = path[-1] if parameter is None else parameter
+    return REFUSED, (code.at(path, parameter=name, expected=expected, found=found),)
 
 
 def _not_json(path: Path, reason: str) -> Reading:

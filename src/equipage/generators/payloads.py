@@ -102,14 +102,9 @@ class AnsiEscape(Generator, msgspec.Struct, frozen=True):
 
     def _longest(self) -> dict[str, int]:
         """The format's own estimate of each sequence: exact, or a bit above the longest draw."""
-        payload = len(self.payload.encode())
-        return {
-            "cursor_move": 12,
-            "color": 13,
-            "title": 5 + payload,
-            "hyperlink": 24 + payload,
-            "clear": 7,
-        }
+        text = len(self.payload.encode())
+        fixed = {"cursor_move": 12, "color": 13, "clear": 7}
+        return {**fixed, "title": 5 + text, "hyperlink": 24 + text}
 
 
 # ------------------------------------------------------------------------------ batch_notifications
@@ -185,10 +180,6 @@ class Garbage(Generator, msgspec.Struct, frozen=True):
     bytes: int
     charset: str = "ascii"
     seed: int = 0
-
-    @property
-    def estimated_size(self) -> int:
-        return self.bytes
 
     @property
     def size_is_exact(self) -> bool:
@@ -340,10 +331,6 @@ class UnicodeSpam(Generator, msgspec.Struct, frozen=True):
     category: str = "zero_width"
     carrier: str = ""
     seed: int = 0
-
-    @property
-    def estimated_size(self) -> int:
-        return self.bytes
 
     @property
     def size_is_exact(self) -> bool:

@@ -60,7 +60,7 @@ class Reading(msgspec.Struct, frozen=True):
     #: overrides `formats` for sources with a structure of their own, such as a header and a body
     read: Reader | None = None
     options: type[Any] = NoOptions
-    #: the limits by the environment; None: `Limits()`
+    #: the limits by the environment, and what is wrong with its variables; None: `Limits()`
     limits: Callable[[Mapping[str, str]], tuple[Limits, list[Fact]]] | None = None
     uses_environment: bool = False  #: replace `${VAR}` before parsing
     merge_keys: bool = False  #: apply `<<`
@@ -68,10 +68,6 @@ class Reading(msgspec.Struct, frozen=True):
     #: for files of one sort that several tools read. Every variant has the name, the codes and the
     #: options of this kind
     variant: Callable[[str, Files], Kind] | None = None
-
-    def limits_for(self, env: Mapping[str, str]) -> tuple[Limits, list[Fact]]:
-        """The limits in an environment, and what is wrong with the variables that set them."""
-        return (Limits(), []) if self.limits is None else self.limits(env)
 
 
 class Offer(msgspec.Struct, frozen=True):

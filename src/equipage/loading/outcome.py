@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -15,10 +15,12 @@ from equipage.core.diagnostics import Diagnostic, Fact, LoadError
 from equipage.core.frozen import freeze
 from equipage.core.source import Source
 from equipage.loading.kind import Kind, Offer
-from equipage.loading.result import Loaded
 from equipage.loading.session import Session
 from equipage.loading.tree import Tree
 from equipage.syntax.document import Document
+
+if TYPE_CHECKING:
+    from equipage.loading.result import Loaded
 
 #: Texts without it ignore nothing, and need not be searched.
 _IGNORE_MARK = "equipage:"
@@ -58,6 +60,8 @@ class Outcome(msgspec.Struct, frozen=True):
         """The result to hand to a program; None if there were errors."""
         if not self.ok or self.config is None or self.tree is None:
             return None
+        from equipage.loading.result import Loaded  # a check needs it for digests only
+
         return Loaded(
             self.config,
             self.kind.name,

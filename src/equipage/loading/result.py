@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
@@ -16,8 +16,10 @@ from equipage.core.path import ROOT, Path, format_path, parse_path
 from equipage.core.source import Source, Span
 from equipage.core.text import nearest, visible
 from equipage.loading.tree import MADE_ABSOLUTE, Origin, Story, Tree, get
-from equipage.loading.wording import Redactor
 from equipage.syntax.document import Document
+
+if TYPE_CHECKING:
+    from equipage.loading.wording import Redactor
 
 C = TypeVar("C")
 
@@ -221,6 +223,8 @@ class Loaded(Generic[C]):
     @cached_property
     def _escaped(self) -> Redactor:
         """Knows what is left of values that changed the structure of a text, wherever it ended up."""
+        from equipage.loading.wording import Redactor
+
         return Redactor(texts=(each for document in self._documents for each in document.escaped))
 
     def _hidden_leaf(

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from equipage import files as system
 from equipage.core.diagnostics import Code, Fact
 from equipage.core.source import Source, Span
-from equipage.core.text import Guesses
+from equipage.core.text import Guesses, expression
 from equipage.files.reading import Files, Referred, require_text
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.kind import Kind, Limits
@@ -28,6 +28,9 @@ C = TypeVar("C")
 Parsed = tuple[Document | None, list[Fact]]
 
 _PROJECT_MARKS = (".git", "equipage.toml")
+#: However `tool.equipage` is written in TOML, one of these is in the text: `tool.equipage` with
+#: quotes and blanks, `[tool]`, `tool = {`. It spares most projects a parse of their settings.
+_MAY_SPEAK = expression(r"""tool["']?\s*(?:\.\s*["']?equipage|[\]=])""")
 
 
 class Run:
@@ -51,9 +54,9 @@ class Run:
         """The options and limits of a kind and the facts about them. Raises `UsageError`."""
         known = self._prepared.get(kind.name)
         if known is None or known[0] is not request:
-            limits, facts = kind.reading.limits_for(request.env)
-            known = (request, options_of(kind, request), limits, facts)
-            self._prepared[kind.name] = known
+            options, limits_in = options_of(kind, request), kind.reading.limits
+            limits, facts = (Limits(), []) if limits_in is None else limits_in(request.env)
+            known = self._prepared[kind.name] = (request, options, limits, facts)
         return known[1:]
 
     def project_root(self, path: str) -> str:
@@ -235,6 +238,8 @@ def speaks_of_equipage(folder: str, files: Files) -> bool:
     """
     data = files.peek(os.path.join(folder, "pyproject.toml"))
     if data is None or b"equipage" not in data:
+        return False
+    if not _MAY_SPEAK.search(data.decode("utf-8", "replace")):
         return False
     try:
         value = load_value("toml", data.decode("utf-8").removeprefix("\ufeff"))

@@ -14,18 +14,17 @@ error[wrong-type]: expected text, found the number 5
 from __future__ import annotations
 
 import json
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from difflib import unified_diff
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from equipage.core.diagnostics import Diagnostic, Label
 from equipage.core.source import Span
 from equipage.core.text import visible
-from equipage.render.yaml import dump
-from equipage.views.comparing import Change
 from equipage.workspace.report import Report
+
+if TYPE_CHECKING:
+    from equipage.views.comparing import Change
 
 #: The ANSI escape for each role.
 _COLOURS: dict[str, str] = {
@@ -163,6 +162,10 @@ def _printable(text: str) -> str:
 
 def cells(text: str) -> int:
     """How many columns of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    import unicodedata  # slow to import, and most texts are ASCII
+
     # Combining characters take no column, wide and full-width ones two.
     return sum(
         0 if unicodedata.combining(each) else 2 if unicodedata.east_asian_width(each) in "WF" else 1
@@ -180,8 +183,8 @@ def summary(report: Report, style: Style, *, quiet: bool = False) -> str:
         if counts[word]
     )
     if not found:
-        nothing = "no errors" if report.diagnostics else "nothing"
-        return f"{_plural(len(report.files), 'file')} checked, {nothing} found\n"
+        nothing = "no errors" if report.diagnostics else "no problems"
+        return f"{_plural(len(report.files), 'file')} checked, {nothing}\n"
     bad = {each.name for each in shown} - {None}
     # A finding may be about something that is not a file of the report: an unreadable folder.
     total = bad | {each.path for each in report.files}
@@ -214,6 +217,8 @@ def lines_of(change: Change, style: Style) -> Iterator[str]:
 
 def _shown(value: Any) -> list[str]:
     if isinstance(value, dict | list) and value:
+        from equipage.render.yaml import dump
+
         lines = dump(value).rstrip("\n").split("\n")
     elif isinstance(value, str) and "\n" in value:
         lines = value.rstrip("\n").split("\n")
@@ -225,6 +230,8 @@ def _shown(value: Any) -> list[str]:
 
 def _text(before: str, after: str, style: Style) -> Iterator[str]:
     """The lines in which two texts differ, with one line around them."""
+    from difflib import unified_diff
+
     found = unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)
     for line in list(found)[2:]:  # after the names of the files
         if not line.startswith("@@"):

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from equipage.core.diagnostics import Change, Fact, Remedy, Shown
+from equipage.core.diagnostics import Change, Fact, Part, Remedy, Shown
 from equipage.core.path import ROOT, Path, format_path
 from equipage.core.text import nearest
 from equipage.loading.tree import HOLE, get, is_deeper
@@ -43,8 +43,8 @@ def check(schema: Any, *, default_draft: str) -> list[Fact]:
     if is_deeper(schema, MAX_DEPTH):
         return [*facts, codes.SCHEMA_TOO_DEEP.at(limit=MAX_DEPTH)]
     facts += check_shape(schema, draft)
-    for each in subschemas(schema):
-        facts += check_patterns(each.value, each.path)
+    for path, inner in subschemas(schema):
+        facts += check_patterns(inner, path)
     return facts
 
 
@@ -60,6 +60,7 @@ def check_shape(schema: Any, draft: Draft, *, references: bool = True) -> list[F
     return list({(each.code, each.path): each for each in mismatches}.values())
 
 
+_VERDICTS = {"broken": codes.SCHEMA_PATTERN, "python-only": codes.SCHEMA_PATTERN_DIALECT}
 _RISKS = {
     "backtracks": "a repeated group holds nothing but repetitions, or the same branch twice",
     "repeats": "its counted repetitions multiply",
@@ -70,16 +71,12 @@ def check_patterns(schema: dict[str, Any], path: Path) -> Iterator[Fact]:
     """What is wrong with the patterns that a schema holds directly."""
     for where, pattern in patterns_of(schema):
         verdict = judge(pattern)
-        # Under `patternProperties` the pattern is the key.
-        part: Any = "key" if len(where) > 1 else "value"
-        place, found = path + where, Shown(pattern)
-        if verdict == "broken":
-            yield codes.SCHEMA_PATTERN.at(place, part=part, found=found)
-        elif verdict == "python-only":
-            yield codes.SCHEMA_PATTERN_DIALECT.at(place, part=part, found=found)
-        elif verdict != "fine":
-            problem = _RISKS[verdict]
-            yield codes.SCHEMA_PATTERN_SLOW.at(place, part=part, found=found, problem=problem)
+        if verdict != "fine":
+            code = _VERDICTS.get(verdict, codes.SCHEMA_PATTERN_SLOW)
+            # Under `patternProperties` the pattern is the key.
+            part: Part = "key" if len(where) > 1 else "value"
+            found, problem = Shown(pattern), _RISKS.get(verdict)
+            yield code.at(path + where, part=part, found=found, problem=problem)
 
 
 def is_valid(schema: Any, draft: Draft) -> bool:
@@ -94,7 +91,7 @@ def is_valid(schema: Any, draft: Draft) -> bool:
         return False
     return accepted and (
         draft.name != "draft-04"
-        or all(_enum_problem(each.value) is None for each in subschemas(schema))
+        or all(_enum_problem(each) is None for _, each in subschemas(schema))
     )
 
 
@@ -164,10 +161,10 @@ def _mismatches(schema: Any, draft: Draft, references: bool) -> Iterator[Fact]:
             yield _not_schema(schema, ROOT)
         return
     silent = () if references else ("$ref",)
-    for each in subschemas(schema):
+    for path, inner in subschemas(schema):
         # `written_draft` reports the `$schema` of the root.
-        ignored = silent if each.path else ("$schema", *silent)
-        yield from _own_mismatches(each.value, each.path, draft, ignored)
+        ignored = silent if path else ("$schema", *silent)
+        yield from _own_mismatches(inner, path, draft, ignored)
 
 
 def _own_mismatches(
@@ -267,7 +264,6 @@ def _type_mismatches(value: Any, path: Path) -> Iterator[Fact]:
 
 #: What other languages call the types.
 _FAMILIAR = {
-    "any": None,
     "bool": "boolean",
     "dict": "object",
     "double": "number",

@@ -112,13 +112,6 @@ _KEYWORDS = SINGLE | LISTS | MAPS
 Steps = tuple[str] | tuple[str, str | int]
 
 
-class Subschema(msgspec.Struct, frozen=True):
-    """A mapping at the position of a schema, and its path."""
-
-    path: Path
-    value: dict[str, Any]
-
-
 def children(schema: dict[str, Any]) -> Iterator[tuple[Steps, Any]]:
     """The direct subschemas of a schema, with their paths, whatever their values are."""
     if _KEYWORDS.isdisjoint(schema):
@@ -147,15 +140,14 @@ def draft_3_children(schema: dict[str, Any]) -> Iterator[tuple[Steps, Any]]:
                 yield (keyword, number), each
 
 
-def subschemas(schema: Any) -> Iterator[Subschema]:
+def subschemas(schema: Any) -> Iterator[tuple[Path, dict[str, Any]]]:
     """The schema itself and every mapping at the position of a schema inside it, in text order."""
-    stack = [Subschema(ROOT, schema)]
+    stack: list[tuple[Path, Any]] = [(ROOT, schema)]
     while stack:
-        here = stack.pop()
-        if isinstance(here.value, dict):
-            yield here
-            inner = [Subschema(here.path + path, child) for path, child in children(here.value)]
-            stack += reversed(inner)
+        path, node = stack.pop()
+        if isinstance(node, dict):
+            yield path, node
+            stack += reversed([(path + steps, child) for steps, child in children(node)])
 
 
 # ---------------------------------------------------------------------------------------- fragments
@@ -170,36 +162,31 @@ _INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
 _MISSING: Any = object()
 
 
-class Pointed(msgspec.Struct, frozen=True):
-    """Where a fragment leads. `instead` is the right spelling, if it was written in an old one."""
-
-    path: Path
-    instead: str | None = None
-
-
 def has_scheme(file: str) -> bool:
     """Whether a reference is an address, such as `https://…` or `file:…`, and not a path."""
     return _SCHEME.match(file) is not None
 
 
-def point(root: Any, fragment: str, names: Callable[[], Mapping[str, Path]]) -> Pointed | None:
-    """What `fragment` names in a document or embedded schema; None if nothing.
+def point(
+    root: Any, fragment: str, names: Callable[[], Mapping[str, Path]]
+) -> tuple[Path, str | None] | None:
+    """The path that `fragment` names in a document or embedded schema; None if nothing.
 
-    `names` gives its anchors.
+    With the path comes the right spelling, if the fragment has an old one. `names` gives anchors.
     """
     text = unquote(fragment)
     if not text:
-        return Pointed(ROOT)
+        return ROOT, None
     if text.startswith("/"):
         path = _walk(root, text[1:])
         if path is None:
-            return Pointed(ROOT, "#") if text == "/" else None
-        return Pointed(path)
+            return (ROOT, "#") if text == "/" else None
+        return path, None
     anchored = names().get(text)
     if anchored is not None:
-        return Pointed(anchored)
+        return anchored, None
     path = _walk(root, text)
-    return None if path is None else Pointed(path, f"#/{fragment}")
+    return None if path is None else (path, f"#/{fragment}")
 
 
 def _walk(root: Any, pointer: str) -> Path | None:
@@ -225,24 +212,24 @@ def anchors(root: Any, address: str) -> dict[str, Path]:
     first has it.
     """
     found: dict[str, Path] = {}
-    for each in subschemas(root):
+    for path, schema in subschemas(root):
         for keyword in ("$anchor", "$dynamicAnchor"):
-            name = each.value.get(keyword)
+            name = schema.get(keyword)
             if isinstance(name, str):
-                found.setdefault(name, each.path)
-        name = each.value.get(address)
+                found.setdefault(name, path)
+        name = schema.get(address)
         if isinstance(name, str) and name.startswith("#"):
-            found.setdefault(name[1:], each.path)
+            found.setdefault(name[1:], path)
     return found
 
 
 def resources(root: Any, address: str) -> dict[str, Path]:
     """Every schema with an address of its own, by that address as it is written."""
     found: dict[str, Path] = {}
-    for each in subschemas(root):
-        name = each.value.get(address)
+    for path, schema in subschemas(root):
+        name = schema.get(address)
         if isinstance(name, str) and name.rstrip("#"):
-            found.setdefault(name.removesuffix("#"), each.path)
+            found.setdefault(name.removesuffix("#"), path)
     return found
 
 

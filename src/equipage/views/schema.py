@@ -74,7 +74,7 @@ class _Writer:
     def _slot(self, kind: types.Type, *, optional: bool = False) -> Schema:
         """The schema of a place for a value; some kinds read `null` as an absent value.
 
-        Where a value of another type is only a warning, the type is no more than a hint.
+        Where a value of another type is only a warning, the type is only a hint.
         """
         schema = self.schema(kind)
         if self.shape.mismatch != "error":

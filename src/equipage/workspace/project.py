@@ -28,7 +28,6 @@ from equipage.core.diagnostics import Diagnostic, Fact, LoadError, Part, Severit
 from equipage.core.path import ROOT, Path
 from equipage.files import real_path
 from equipage.files.reading import Files, display_name
-from equipage.files.walking import glob_expression
 from equipage.loading.kind import Kind, Reading
 from equipage.loading.model import Shape
 from equipage.loading.outcome import Outcome
@@ -152,6 +151,8 @@ class Project:
 
 def _glob(glob: str) -> re.Pattern[str]:
     """A glob over a path from the project root; one without a `/` is a name in any folder."""
+    from equipage.files.gitignore import glob_expression  # few projects have any
+
     body = glob_expression(glob.lstrip("/"))
     return re.compile(body if "/" in glob else f"(?:.*/)?{body}")
 

@@ -1,41 +1,31 @@
 """`$ref`: a schema in another file, in another part of the same file, or in the same schema.
 
-References are found by position: under `properties` the word is a name, under `const` or `enum` it is data. A file is
-read, parsed, checked and resolved once, however many schemas and loads refer to it, and what it became is shared.
-References start at the file that makes them, never leave the project, and never reach the network.
+References are found by position: under `properties` the word is a name, under `const` or `enum` it
+is data. A file is read, parsed, checked and resolved once, however many schemas and loads refer to
+it, and the result is shared. References start at the file that makes them, never leave the project,
+and never reach the network.
 
-What can be written out is; a recursive schema keeps references to definitions inside itself. What is wrong in a file
-is told in that file. A reference that cannot be followed leaves a hole and a finding.
+What can be written out is; a recursive schema keeps references to definitions inside itself.
+Findings about a file are reported in that file. A reference that cannot be followed leaves a hole
+and a finding.
+
+`links` builds the graph of references, `inline` turns it into schemas. This module ties them
+together, with a shorter way for schemas whose references earlier loads have resolved.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, ClassVar
 
 import msgspec
 
-from equipage.core.diagnostics import Also, Fact, Shown
+from equipage.core.diagnostics import Also, Code, Fact, Shown
 from equipage.core.frozen import frozen
 from equipage.core.path import ROOT, Path
-from equipage.core.source import Source
-from equipage.directives import codes
-from equipage.directives.ref.inline import (
-    MAX_DEPTH,
-    MAX_NODES,
-    brought,
-    finish,
-    rooted,
-    via_reference,
-)
-from equipage.directives.ref.links import (
-    NO_SCOPES,
-    KnownReferences,
-    Linker,
-    Part,
-    Place,
-    components,
-    findings,
-)
+from equipage.directives import Directive, Expansion, Node, codes
+from equipage.directives.ref import inline
+from equipage.directives.ref.links import NO_SCOPES, REF, KnownReferences, Linker, Part, Place
 from equipage.files.sandbox import PathPolicy
 from equipage.loading.session import Session
 from equipage.loading.tree import HOLE, Origin, Origins, Tree, get, graft
@@ -43,89 +33,182 @@ from equipage.schemas.checking import is_valid
 from equipage.schemas.patterns import judge, patterns_of
 from equipage.schemas.structure import Draft, children, draft_named, written_draft
 
-# --- ref.codes ---------------------------------------------------------------------------------
-# What can be wrong with a reference between schemas.
-
-
-# --- known -------------------------------------------------------------------------------------
-# The common case: a schema whose references were all resolved by an earlier load.
-#
-# Packs of one project refer to the same few schemas in the same words. When everything about such a reference was well,
-# what it became is kept under those words; a schema that holds no others is put together without building a graph.
-# Anything out of the ordinary is left to the full way, which gives the same result and tells what is wrong.
-
-REF = "$ref"
+#: The draft of a schema that is nothing but a reference: the target decides.
+_ANY_DRAFT = ""
 #: Keywords that change what references mean, or may be wrong in ways of their own.
 _UNUSUAL = frozenset(
     {"$id", "id", "$anchor", "$dynamicRef", "$dynamicAnchor", "$recursiveRef", "$recursiveAnchor"}
 )
 
 
-_ANY = ""
+class Ref(Directive):
+    """The references of one load. A kind decides what they may read and the draft by default."""
+
+    key: ClassVar[str] = REF
+    codes: ClassVar[tuple[Code, ...]] = codes.REF_CODES
+
+    policy: PathPolicy = PathPolicy(absolute="refuse", parents="inside")
+    default_draft: str = "2020-12"
+    linker: Linker | None = None  #: made for the first schema that earlier loads do not know
+
+    def resolve(
+        self, tree: Tree, session: Session, paths: Iterable[Path]
+    ) -> tuple[Tree, list[Fact]]:
+        """A stage: the tree with the schemas at `paths` checked and their references replaced."""
+        expansion = Expansion(session, self, chain=(tree.story(ROOT).origin.document.source,))
+        parts = {
+            path: self.expand(Node(tree.at(path), path), expansion)
+            for path in paths
+            if get(tree.value, path, HOLE) is not HOLE
+        }
+        if self.linker is not None:
+            expansion.facts[:0] = self.linker.facts
+        return graft(tree, parts), expansion.facts
+
+    def expand(self, node: Node, expansion: Expansion) -> Tree:
+        """A whole schema, checked, with its references replaced."""
+        if not isinstance(node.value, dict):
+            expansion.facts.append(_not_mapping(node))
+            return node.hole()
+        session = expansion.session
+        known = Known(session, draft_named(self.default_draft))
+        quick = known.schema(node.value, node.origin)
+        if quick is not None:
+            return quick
+        if self.linker is None:
+            home = expansion.chain[0]
+            self.linker = Linker(session, home, self.policy, self.default_draft)
+        # Fragments of an inline schema start at the schema, not at the file that holds it.
+        place = Place(node.origin.document, node.origin.path, node.origin.path)
+        part = self.linker.part(place, self.linker.draft(place))
+        inline.resolve(part, self.linker.visit)
+        # Parts may come from earlier loads: their files, and oddities of their texts, are this
+        # load's, too.
+        for document in part.documents:
+            session.files.note(document.source)
+            self.linker.facts += session.parse(document.source, document.format)[1]
+        expansion.facts += _facts_of(part)
+        if part.clean and not self.linker.facts:
+            known.remember(part)
+        return inline.rooted(part, self.linker.default)
+
+
+def _not_mapping(node: Node) -> Fact:
+    hint = None
+    if isinstance(node.value, str):
+        hint = f"to name a file, write `{{$ref: {node.value}}}`" if "." in node.value else None
+    elif node.value is True:
+        hint = "write `{}` for a schema that accepts everything"
+    found = Shown(node.value, as_found=True)
+    return codes.SCHEMA_NOT_MAPPING.at(node.path, found=found, hint=hint)
+
+
+def _facts_of(part: Part) -> list[Fact]:
+    """What was found in a schema and in all it refers to, each with the reference that leads there.
+
+    A part of a document can be reached in several ways; its findings are reported once.
+    """
+    if part.clean:
+        return []
+    own = part.place.document
+    through: dict[int, Also] = {}  # document → the reference that leads to it
+    for link in part.links:
+        for document in link.target.documents if link.target is not None else ():
+            also = Also("referenced from here", origin=part.origin(link.where))
+            through.setdefault(id(document), also)
+    facts: dict[object, Fact] = {}
+    for each in inline.findings(part):
+        place: tuple[object, ...] = ()
+        if each.origin is not None:
+            place = id(each.origin.document), each.origin.path
+        elif each.span is not None:
+            place = id(each.span.source), each.span.start
+        way = None
+        if each.origin is not None and each.origin.document is not own:
+            way = through.get(id(each.origin.document))
+        known = each if way is None else msgspec.structs.replace(each, also=(*each.also, way))
+        facts.setdefault((each.code, each.part, *place), known)
+    return list(facts.values())
+
+
+# -------------------------------------------------------------------------------- the shorter way
 
 
 class Known:
-    """What references became, for loads that share."""
+    """What references became in earlier loads of the run.
 
-    def __init__(self, session: Session, default_draft: str) -> None:
+    Packs of one project refer to the same few schemas in the same words. When nothing was wrong
+    with such a reference, its target is kept under those words, and a schema that holds no others
+    is put together without a graph. Anything unusual is left to the full way, which gives the same
+    result and reports what is wrong.
+    """
+
+    def __init__(self, session: Session, default: Draft) -> None:
         self.session = session
-        self.default_draft = default_draft
+        self.default = default
         self.targets = session.run.cache(KnownReferences).targets
 
-    def target(self, reference: Any, draft: str) -> Part | None:
-        if reference.__class__ is not str:
-            return None
-        return self.targets.get((self.session.root, self.session.base, draft, reference))
-
     def remember(self, part: Part) -> None:
-        """Keep the targets of a root about which nothing was found, wherever references start from its folder."""
+        """Keep the targets of a root without findings, for references from the same folder."""
         for link in part.links:
-            target = link.target
-            reference = _at(part.value, link.where)
+            target, reference = link.target, get(part.value, link.where)
             # What is chosen at run time depends on the other schemas of the root.
             if target is None or target.tree is None or target.dynamic is not NO_SCOPES:
                 continue
             if not reference.startswith("#"):
-                # A schema that is only a reference takes its draft from the target.
-                draft = _ANY if len(part.value) == 1 and link.path == ROOT else part.draft.name
+                alone = len(part.value) == 1 and link.path == ROOT
+                draft = _ANY_DRAFT if alone else part.draft.name
                 self.targets[self.session.root, self.session.base, draft, reference] = target
 
     def schema(self, schema: dict[str, Any], origin: Origin) -> Tree | None:
         """The resolved schema, if an earlier load has done all the work."""
         if REF in schema and len(schema) == 1:
-            return self.whole(schema, origin)
+            target = self._target(schema[REF], _ANY_DRAFT)
+            if target is None:
+                return None
+            self._note(target)
+            return inline.via_reference(inline.rooted(target, self.default), origin.child((REF,)))
         if not self.targets:
             return None
-        draft, odd = written_draft(schema, draft_named(self.default_draft))
-        return None if odd or draft.validator is None else self.put_together(schema, draft, origin)
+        draft, odd = written_draft(schema, self.default)
+        return None if odd or draft.validator is None else self._put_together(schema, draft, origin)
 
-    def whole(self, schema: dict[str, Any], origin: Origin) -> Tree | None:
-        """The schema, if it is nothing but a reference that is known."""
-        target = self.target(schema[REF], _ANY)
-        if target is None:
+    def _target(self, reference: Any, draft: str) -> Part | None:
+        if reference.__class__ is not str:
             return None
-        self._note(target)
-        return brought(target, origin, draft_named(self.default_draft))
+        return self.targets.get((self.session.root, self.session.base, draft, reference))
 
-    def put_together(self, schema: dict[str, Any], draft: Draft, origin: Origin) -> Tree | None:
-        """The schema with its references replaced, if all of them are known and nothing is unusual."""
+    def _note(self, part: Part) -> None:
+        """Count the documents a part was made of as those of this load."""
+        for document in part.documents:
+            self.session.files.note(document.source)
+            self.session.adopt(document)
+
+    def _put_together(self, schema: dict[str, Any], draft: Draft, origin: Origin) -> Tree | None:
+        """The schema with its references replaced, if all are known and nothing is unusual."""
         parts = self._references(schema, draft)
         if parts is None or not is_valid(schema, draft):
             return None
-        if sum(target.size for target in parts.values()) > MAX_NODES or any(
-            len(path) + 2 + target.height > MAX_DEPTH for path, target in parts.items()
+        if sum(target.size for target in parts.values()) > inline.MAX_NODES or any(
+            len(path) + 2 + target.height > inline.MAX_DEPTH for path, target in parts.items()
         ):
             return None
         value, origins = frozen(schema), Origins(origin)
         for path, target in parts.items():
             self._note(target)
-            tree = via_reference(target, origin.child((*path, REF)))
-            _put(value, path, tree.value)
+            tree = inline.via_reference(target.tree, origin.child((*path, REF)))
+            # The value was frozen just now, and nothing else has it yet.
+            holder: Any = get(value, path[:-1])
+            setter: Any = dict.__setitem__ if isinstance(holder, dict) else list.__setitem__
+            setter(holder, path[-1], tree.value)
             origins = origins.put(path, tree.origins)
         return Tree(value, origins)
 
     def _references(self, schema: dict[str, Any], draft: Draft) -> dict[Path, Part] | None:
-        """The targets of the references in a schema by their paths; None if one is unknown or anything unusual."""
+        """The targets of the references in a schema by their paths.
+
+        None if one is unknown or anything is unusual.
+        """
         found: dict[Path, Part] = {}
         stack: list[tuple[Path, Any]] = [(ROOT, schema)]
         while stack:
@@ -135,139 +218,12 @@ class Known:
             if not _UNUSUAL.isdisjoint(node) or ("$schema" in node and path):
                 return None
             if REF in node:
-                target = self.target(node[REF], draft.name) if len(node) == 1 else None
+                target = self._target(node[REF], draft.name) if len(node) == 1 else None
                 if target is None or target.recursive or target.cyclic:
                     return None
                 found[path] = target
                 continue
-            if "pattern" in node or "patternProperties" in node:
-                for _, pattern in patterns_of(node):
-                    if judge(pattern) != "fine":
-                        return None
+            if any(judge(pattern) != "fine" for _, pattern in patterns_of(node)):
+                return None
             stack += [(path + steps, child) for steps, child in children(node)][::-1]
         return found
-
-    def _note(self, part: Part) -> None:
-        """Count the documents a part was made of as those of this load."""
-        for document in part.documents:
-            self.session.files.note(document.source)
-            self.session.adopt(document)
-
-
-def _put(value: Any, path: Path, new: Any) -> None:
-    """Put a part into a value that was frozen just now, before anybody else has it."""
-    *parents, last = path
-    holder = _at(value, tuple(parents))
-    setter: Any = dict.__setitem__ if isinstance(holder, dict) else list.__setitem__
-    setter(holder, last, new)
-
-
-def _at(value: Any, path: Path) -> Any:
-    for step in path:
-        value = value[step]
-    return value
-
-
-__all__ = ["RefSettings", "resolve"]
-
-
-class RefSettings(msgspec.Struct, frozen=True):
-    """What a kind decides about schemas: where they stand, what they read, the draft of those that name none."""
-
-    paths: tuple[Path, ...]
-    policy: PathPolicy = PathPolicy(absolute="refuse", parents="inside")
-    default_draft: str = "2020-12"
-
-
-def resolve(tree: Tree, session: Session, settings: RefSettings) -> tuple[Tree, list[Fact]]:
-    """The tree with the schemas at the paths of `settings` checked and their references replaced."""
-    known = Known(session, settings.default_draft)
-    linker: Linker | None = None
-    parts: dict[Path, Tree] = {}
-    facts: list[Fact] = []
-    for path in settings.paths:
-        schema = get(tree.value, path, HOLE)
-        if schema is HOLE:
-            continue
-        if not isinstance(schema, dict):
-            facts.append(_not_mapping(schema, path))
-            parts[path] = Tree(HOLE, tree.origins.at(path))
-            continue
-        origin = tree.story(path).origin
-        quick = known.schema(schema, origin)
-        if quick is not None:
-            parts[path] = quick
-            continue
-        linker = linker or Linker(session, _home(tree), settings.policy, settings.default_draft)
-        part = _finished(Place(origin.document, origin.path, origin.path), linker)
-        facts += _told(part, session, linker)
-        parts[path] = rooted(part, linker.default)
-        if part.clean and not linker.facts:
-            known.remember(part)
-    return graft(tree, parts), [*linker.facts, *facts] if linker is not None else facts
-
-
-def _home(tree: Tree) -> Source:
-    """The text the load began with."""
-    return tree.story(ROOT).origin.document.source
-
-
-def _finished(place: Place, linker: Linker) -> Part:
-    """The part at a place, resolved with all it refers to."""
-    part = linker.part(place, linker.draft(place))
-    if part.tree is None:
-        for component in components(part, linker.visit):
-            finish(component)
-    return part
-
-
-def _note(part: Part, session: Session, linker: Linker) -> None:
-    """Count the documents a part was made of as those of this load, and tell what was odd about their texts."""
-    for document in part.documents:
-        session.files.note(document.source)
-        linker.facts += session.parse(document.source, document.format)[1]
-
-
-def _told(part: Part, session: Session, linker: Linker) -> list[Fact]:
-    """What was found in a schema and in all it refers to, each with the reference that leads there."""
-    _note(part, session, linker)
-    if part.clean:
-        return []
-    through: dict[int, Also] = {}
-    for link in part.links:
-        for document in link.target.documents if link.target is not None else ():
-            through.setdefault(
-                id(document), Also("referenced from here", origin=part.origin(link.where))
-            )
-    return [_with_way(each, part, through) for each in _once(findings(part))]
-
-
-def _once(facts: list[Fact]) -> list[Fact]:
-    """A part of a document can be reached in several ways; what is found in it is told once."""
-    seen: dict[object, Fact] = {}
-    for each in facts:
-        seen.setdefault((each.code, each.part, *_where(each)), each)
-    return list(seen.values())
-
-
-def _where(each: Fact) -> tuple[object, ...]:
-    if each.origin is not None:
-        return id(each.origin.document), each.origin.path
-    return (id(each.span.source), each.span.start) if each.span is not None else ()
-
-
-def _with_way(each: Fact, part: Part, through: dict[int, Also]) -> Fact:
-    if each.origin is None or each.origin.document is part.document:
-        return each
-    way = through.get(id(each.origin.document))
-    return each if way is None else msgspec.structs.replace(each, also=(*each.also, way))
-
-
-def _not_mapping(schema: object, path: Path) -> Fact:
-    hint = None
-    if isinstance(schema, str):
-        hint = f"to name a file, write `{{$ref: {schema}}}`" if "." in schema else None
-    elif schema is True:
-        hint = "write `{}` for a schema that accepts everything"
-    values: dict[str, object] = {"found": Shown(schema, as_found=True), "hint": hint}
-    return Fact(codes.SCHEMA_NOT_MAPPING, path, values)

@@ -1,4 +1,12 @@
-"""From a `$ref` to what it names: the file, the document, the part of it."""
+"""From a `$ref` to the part of a document that it names.
+
+Schemas that refer to each other are a graph. Its nodes are `Part`s: values in documents, as one
+draft reads them; its edges are `Link`s. `Linker` makes both: `visit` checks a part and finds its
+references, `locate` says what one of them names.
+
+A part that can reach itself is *recursive*: it can never be written out in full, so references to
+it stay references. Every other part can, wherever it is referred from, so parts can be shared.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +19,7 @@ from typing import Any
 import msgspec
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Also, Change, Code, Fact, Remedy, Shown
+from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
 from equipage.core.path import ROOT, Path, format_path, pointer
 from equipage.core.source import Source
 from equipage.core.text import nearest
@@ -35,26 +43,33 @@ from equipage.schemas.structure import (
     subschemas,
     written_draft,
 )
-from equipage.syntax.document import Document, Format
+from equipage.syntax.document import Document
 
-# --- parts -------------------------------------------------------------------------------------
-# Schemas and how they refer to each other: a graph whose nodes are parts of documents.
-#
-# A part that can reach itself is *recursive*: it can never be written out in full, so references to it stay references.
-# All other parts can, whatever they are referred from, which is what makes it safe to share them.
+REF = "$ref"
+#: References that a validator looks up while it runs, and the draft that knows them.
+_RUN_TIME_REFS = {"$dynamicRef": "2020-12", "$recursiveRef": "2019-09"}
+#: Keywords that name a schema, or say how it is read.
+_NAMES = frozenset({"$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema"})
+#: A schema full of mistakes gets only so many guesses, each among so many candidates.
+_MAX_GUESSES = 20
+_MAX_CANDIDATES = 500
+#: Every part knows the names of all it leads to; a text with nothing but names must stay cheap.
+_MAX_SCOPES = 200
+
+# --------------------------------------------------------------------------------------- the graph
 
 
 class Scopes(msgspec.Struct, frozen=True):
     """Names that are looked up at run time: who has them, and which references ask for them.
 
-    `given` are names with the schema they are given in: a document and the path of an embedded schema.
+    `given` are names with the schema that has them: a document and the path of an embedded schema.
     """
 
     given: frozenset[tuple[str, int, Path]] = frozenset()
     asked: dict[str, Origin] = {}
 
     def with_those_of(self, other: Scopes) -> Scopes:
-        if self is other or len(self.given) + len(self.asked) > MAX_SCOPES:
+        if self is other or len(self.given) + len(self.asked) > _MAX_SCOPES:
             return self
         return Scopes(self.given | other.given, {**other.asked, **self.asked})
 
@@ -64,196 +79,7 @@ class Scopes(msgspec.Struct, frozen=True):
         return [(name, origin) for name, origin in self.asked.items() if count[name] > 1]
 
 
-#: Every part knows the names of all it leads to; a text with nothing but names must not make that expensive.
-MAX_SCOPES = 200
 NO_SCOPES = Scopes()
-
-
-class Link(msgspec.Struct, frozen=True):
-    """A reference in a part. `target` None: it leads nowhere, and that has been told.
-
-    `alone`: the whole mapping stands for the target; otherwise the keywords beside `$ref` count as well.
-    `in_place`: the target judges the same value as the part itself.
-    """
-
-    path: Path
-    target: Part | None
-    alone: bool
-    in_place: bool
-    word: str = "$ref"  #: the keyword that makes the reference
-
-    @property
-    def where(self) -> Path:
-        """The path of the reference itself, in its part."""
-        return (*self.path, self.word)
-
-
-class Part:
-    """A schema in a document, as one draft reads it: `base` is where fragments in it start from."""
-
-    __slots__ = (
-        "base",
-        "clean",
-        "cyclic",
-        "document",
-        "documents",
-        "draft",
-        "dynamic",
-        "facts",
-        "height",
-        "is_target",
-        "links",
-        "low",
-        "name",
-        "order",
-        "path",
-        "recursive",
-        "renamed",
-        "rooted",
-        "size",
-        "tree",
-        "value",
-    )
-
-    def __init__(
-        self, document: Document, base: Path, path: Path, value: Any, draft: Draft
-    ) -> None:
-        self.document = document
-        self.base = base
-        self.path = path
-        self.value = value
-        self.draft = draft
-        self.is_target = False  #: whether anything refers to it
-        self.links: tuple[Link, ...] = ()
-        self.renamed: tuple[
-            Path, ...
-        ] = ()  #: schemas inside that have a name of their own, dropped when inlined
-        self.facts: tuple[Fact, ...] = ()  #: about this part alone
-        self.dynamic = NO_SCOPES  #: what could decide at run time where a reference leads
-        self.order = self.low = 0  #: for finding components; 0 means not visited yet
-        # Known once the component of the part is finished:
-        self.tree: Tree | None = None
-        self.rooted: Tree | None = None
-        self.recursive = False
-        self.name = ""
-        self.size = self.height = 0
-        self.clean = True  #: whether nothing was found in this part and in all it leads to
-        self.documents: tuple[Document, ...] = ()
-        self.cyclic: dict[str, Part] = {}
-
-    def origin(self, path: Path = ROOT) -> Origin:
-        return Origin(self.document, self.path + path)
-
-    def targets(self) -> Iterator[Part]:
-        return (link.target for link in self.links if link.target is not None)
-
-    def label(self) -> str:
-        """The part as people are shown it in a chain."""
-        where = pointer(self.path)
-        return f"{self.document.source.name}#{where}" if where else self.document.source.name
-
-
-def findings(root: Part) -> list[Fact]:
-    """What was found in a part and in all it leads to, each part once."""
-    if root.clean:
-        return []
-    seen: dict[int, Part] = {id(root): root}
-    stack = [root]
-    while stack:
-        for target in stack.pop().targets():
-            if not target.clean and id(target) not in seen:
-                seen[id(target)] = target
-                stack.append(target)
-    return [fact for part in seen.values() for fact in part.facts]
-
-
-def components(root: Part, visit: Callable[[Part], None]) -> Iterator[list[Part]]:
-    """The strongly connected components that `root` reaches, targets before those who refer to them.
-
-    `visit` fills in the links of a part when it is first met. Parts finished by an earlier walk are left alone.
-    Iterative: a chain of references may be longer than the interpreter's stack.
-    """
-    counter = 0
-    stack: list[Part] = []
-    open_parts: set[int] = set()
-    work: list[tuple[Part, Iterator[Part]]] = []
-
-    def enter(part: Part) -> None:
-        nonlocal counter
-        counter += 1
-        visit(part)
-        part.order = part.low = counter
-        stack.append(part)
-        open_parts.add(id(part))
-        work.append((part, part.targets()))
-
-    enter(root)
-    while work:
-        part, targets = work[-1]
-        target = next(targets, None)
-        if target is not None:
-            if target.tree is None and target.order == 0:
-                enter(target)
-            elif id(target) in open_parts:
-                part.low = min(part.low, target.order)
-            continue
-        work.pop()
-        if work:
-            work[-1][0].low = min(work[-1][0].low, part.low)
-        if part.low == part.order:
-            component = [stack.pop()]
-            while component[-1] is not part:
-                component.append(stack.pop())
-            open_parts.difference_update(map(id, component))
-            yield component
-
-
-def loop_in(component: list[Part]) -> list[tuple[Part, Link]]:
-    """A way from a part back to itself that never looks at another value: such a schema has no meaning.
-
-    Empty if there is none; else the links of the loop in order.
-    """
-    members = {id(part) for part in component}
-    finished: set[int] = set()
-    for start in reversed(component):
-        trail: list[tuple[Part, Link]] = []
-        on_trail: dict[int, int] = {id(start): 0}
-        work = [(start, iter(_in_place(start, members)))]
-        while work and id(start) not in finished:
-            part, links = work[-1]
-            link = next(links, None)
-            if link is None:
-                work.pop()
-                finished.add(id(part))
-                on_trail.pop(id(part), None)
-                if trail:
-                    trail.pop()
-                continue
-            target = link.target
-            assert target is not None
-            if id(target) in on_trail:
-                return [*trail, (part, link)][on_trail[id(target)] :]
-            if id(target) not in finished:
-                trail.append((part, link))
-                on_trail[id(target)] = len(trail)
-                work.append((target, iter(_in_place(target, members))))
-    return []
-
-
-def _in_place(part: Part, members: set[int]) -> list[Link]:
-    return [
-        link
-        for link in part.links
-        if link.in_place and link.target is not None and id(link.target) in members
-    ]
-
-
-REF = "$ref"
-_YAML = (".yaml", ".yml")
-#: References that a validator looks up while it runs, and the draft that knows them.
-_KNOWS = {"$dynamicRef": "2020-12", "$recursiveRef": "2019-09"}
-_RUN_TIME_REFS = frozenset(_KNOWS)
-_NAMES = frozenset({"$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor", "$schema"})
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -266,6 +92,67 @@ class Place(msgspec.Struct, frozen=True):
     @property
     def value(self) -> Any:
         return get(self.document.value, self.path)
+
+    def at(self, path: Path) -> Place:
+        return Place(self.document, self.base, self.path + path)
+
+    def origin(self, path: Path = ROOT) -> Origin:
+        return Origin(self.document, self.path + path)
+
+
+class Link(msgspec.Struct, frozen=True):
+    """A reference in a part."""
+
+    path: Path
+    target: Part | None  #: None: it leads nowhere, which has been reported
+    alone: bool  #: the target replaces the whole mapping; otherwise keywords beside `$ref` count
+    in_place: bool  #: the target judges the same value as the part itself
+    word: str = REF  #: the keyword that makes the reference
+
+    @property
+    def where(self) -> Path:
+        """The path of the reference itself, in its part."""
+        return (*self.path, self.word)
+
+    def replaces_its_part(self) -> bool:
+        return self.path == ROOT and self.alone
+
+
+class Part(msgspec.Struct, eq=False):
+    """A schema in a document, as one draft reads it."""
+
+    place: Place
+    value: Any
+    draft: Draft
+    is_target: bool = False  #: whether anything refers to it
+    # `Linker.visit` fills in these:
+    links: tuple[Link, ...] = ()
+    named: tuple[Path, ...] = ()  #: schemas inside with names of their own, dropped when inlined
+    facts: tuple[Fact, ...] = ()  #: about this part alone
+    dynamic: Scopes = NO_SCOPES  #: what could decide at run time where a reference leads
+    order: int = 0  #: for finding components; 0 means not visited yet
+    low: int = 0
+    # `inline.finish` fills in these, for all parts of a component together:
+    tree: Tree | None = None
+    rooted: Tree | None = None
+    recursive: bool = False
+    name: str = ""
+    size: int = 0
+    height: int = 0
+    clean: bool = True  #: whether nothing was found in this part and in all it leads to
+    documents: tuple[Document, ...] = ()
+    cyclic: dict[str, Part] = {}
+
+    def origin(self, path: Path = ROOT) -> Origin:
+        return self.place.origin(path)
+
+    def targets(self) -> Iterator[Part]:
+        return (link.target for link in self.links if link.target is not None)
+
+    def label(self) -> str:
+        """The part as messages show it in a chain."""
+        where, name = pointer(self.place.path), self.place.document.source.name
+        return f"{name}#{where}" if where else name
 
 
 class KnownReferences:
@@ -289,30 +176,28 @@ class Linker:
         self.policy = policy
         self.default = draft_named(default)
         self.known = session.run.cache(KnownReferences)
-        self.parts = self.known.parts
-        self.index = self.known.index
         self.guesses = _MAX_GUESSES
         self.facts: list[Fact] = []  #: about texts read on the way
 
-    # ------------------------------------------------------------------------------------------------ parts
+    # --------------------------------------------------------------------------------------- parts
 
     def part(self, place: Place, draft: Draft) -> Part:
         """The part at a place; made once, filled in when `visit` is called."""
+        # References in the root document start at the folder of the load, which may be reached
+        # through a link: two loads of one text are then two parts.
         base = self.session.base if place.document.source is self.home else None
         key = (id(place.document), place.base, place.path, draft.name, self.session.root, base)
-        known = self.parts.get(key)
+        known = self.known.parts.get(key)
         if known is None:
-            known = self.parts[key] = Part(
-                place.document, place.base, place.path, place.value, draft
-            )
+            known = self.known.parts[key] = Part(place, place.value, draft)
         return known
 
     def visit(self, part: Part) -> None:
         """Check a part against its meta-schema and find its references."""
-        found = check_shape(part.value, part.draft, references=False)
-        facts: list[Fact] = []
+        found = check_shape(part.value, part.draft, references=False)  # with paths in the part
+        facts: list[Fact] = []  # with origins
         links: list[Link] = []
-        renamed: list[Path] = []
+        named: list[Path] = []
         # One walk over every schema in the part; the text it came from was not too deep for it.
         stack: list[tuple[Path, Any, bool]] = [(ROOT, part.value, True)]
         while stack:
@@ -322,121 +207,102 @@ class Linker:
             if "pattern" in schema or "patternProperties" in schema:
                 found += check_patterns(schema, path)
             if not _NAMES.isdisjoint(schema):
-                renamed.append(path)
-            if not _RUN_TIME_REFS.isdisjoint(schema):
+                named.append(path)
+            if not _RUN_TIME_REFS.keys().isdisjoint(schema):
                 links += self._run_time_links(part, path, schema, in_place, facts)
             if REF in schema:
+                place = self.locate(part.place.at(path), schema[REF], facts, part.draft)
                 alone = part.draft.ref_stands_alone or len(schema) == 1
-                links.append(
-                    Link(path, self._target(part, path, schema[REF], facts), alone, in_place)
-                )
+                links.append(Link(path, self._target(place, part.draft), alone, in_place))
                 if alone:
-                    found += _hidden(schema, path) if len(schema) > 1 else ()
+                    found += _hidden(schema, path)
                     continue
             inner = [
                 (path + steps, child, in_place and steps[0] in IN_PLACE)
                 for steps, child in children(schema)
             ]
-            stack += inner[::-1]
+            stack += reversed(inner)
             if part.draft.validator is None:
-                stack += [
-                    (path + steps, child, in_place) for steps, child in draft_3_children(schema)
-                ]
-        part.links, part.renamed = tuple(links), tuple(renamed)
-        if renamed:
-            found += [
-                each
-                for each in written_draft(part.value, part.draft)[1]
-                if each.code == schema_codes.SCHEMA_DIALECT
-            ]
-            facts += self._named(part)
+                older = draft_3_children(schema)
+                stack += [(path + steps, child, in_place) for steps, child in older]
+        part.links, part.named = tuple(links), tuple(named)
+        if named:
+            _, odd = written_draft(part.value, part.draft)
+            found += [each for each in odd if each.code == schema_codes.SCHEMA_DIALECT]
+            facts += self._check_names(part)
         part.facts = (*(_placed(each, part) for each in found), *facts)
 
-    def _named(self, part: Part) -> list[Fact]:
-        """What is wrong with the names that schemas of a part have; those that count at run time are kept."""
-        facts: list[Fact] = []
-        given: set[tuple[str, int, Path]] = set()
-        first: dict[tuple[Path | None, str], Origin] = {}
-        for path in part.renamed:
-            schema = get(part.value, path)
-            scope = self._resource(
-                Place(part.document, part.base, part.path + path), part.draft
-            ).path
-            for word, name in _names_in(schema, part.draft):
-                origin = part.origin((*path, word))
-                known = first.setdefault(
-                    (None if word == part.draft.address else scope, name), origin
-                )
-                if known.path[:-1] != origin.path[:-1]:
-                    also = (Also("first here", origin=known),)
-                    facts.append(
-                        Fact(
-                            codes.SCHEMA_NAME_TWICE,
-                            values={"name": Shown(name)},
-                            origin=origin,
-                            also=also,
-                        )
-                    )
-            if isinstance(schema.get("$dynamicAnchor"), str):
-                given.add((schema["$dynamicAnchor"], id(part.document), scope))
-            if schema.get("$recursiveAnchor") is True:
-                given.add(("", id(part.document), scope))
-        if given:
-            part.dynamic = Scopes(frozenset(given)).with_those_of(part.dynamic)
-        return facts
-
-    def _run_time_links(
-        self, part: Part, path: Path, schema: dict[str, Any], in_place: bool, facts: list[Fact]
-    ) -> Iterator[Link]:
-        """References that a validator looks up at run time. Here everything becomes one schema, so they lead where
-        they would without others to choose from. One that leads nowhere stays: nothing is looked up before it counts.
-        """
-        for word, draft in _KNOWS.items():
-            reference, origin = schema.get(word), part.origin((*path, word))
-            if not isinstance(reference, str):
-                continue  # the meta-schema tells
-            if not reference.startswith("#"):
-                facts.append(_fact(codes.SCHEMA_REF_REMOTE, origin, reference=Shown(reference)))
-            elif draft == part.draft.name:
-                found = self.locate(
-                    Place(part.document, part.base, part.path + path), reference, [], part.draft
-                )
-                if found is not None:
-                    if _chosen_at_run_time(found.value, reference[1:]):
-                        part.dynamic = part.dynamic.with_those_of(
-                            Scopes(asked={reference[1:]: origin})
-                        )
-                    yield Link(
-                        path, self._referred(found, part.draft), len(schema) == 1, in_place, word
-                    )
-
-    def _target(self, part: Part, path: Path, reference: Any, facts: list[Fact]) -> Part | None:
-        found = self.locate(
-            Place(part.document, part.base, part.path + path), reference, facts, part.draft
-        )
-        return None if found is None else self._referred(found, part.draft)
-
-    def _referred(self, place: Place, draft: Draft) -> Part:
+    def _target(self, place: Place | None, draft: Draft) -> Part | None:
+        if place is None:
+            return None
         target = self.part(place, draft)
         target.is_target = True
         return target
 
-    # ----------------------------------------------------------------------------------------------- drafts
+    def _check_names(self, part: Part) -> Iterator[Fact]:
+        """What is wrong with the names of schemas in a part; notes those that count at run time."""
+        given: set[tuple[str, int, Path]] = set()
+        first: dict[tuple[Path | None, str], Origin] = {}
+        document = part.place.document
+        for path in part.named:
+            schema = get(part.value, path)
+            scope = self._resource(part.place.at(path), part.draft).path
+            for word in (part.draft.address, "$anchor", "$dynamicAnchor"):
+                name = schema.get(word)
+                if not isinstance(name, str):
+                    continue
+                # An address is unique in the document, an anchor in the schema around it.
+                is_address = word == part.draft.address
+                name = name.removesuffix("#") if is_address else name
+                origin = part.origin((*path, word))
+                known = first.setdefault((None if is_address else scope, name), origin)
+                if known.path[:-1] != origin.path[:-1]:
+                    also = (Also("first here", origin=known),)
+                    yield codes.SCHEMA_NAME_TWICE.at(origin=origin, also=also, name=Shown(name))
+            if isinstance(schema.get("$dynamicAnchor"), str):
+                given.add((schema["$dynamicAnchor"], id(document), scope))
+            if schema.get("$recursiveAnchor") is True:
+                given.add(("", id(document), scope))
+        if given:
+            part.dynamic = Scopes(frozenset(given)).with_those_of(part.dynamic)
+
+    def _run_time_links(
+        self, part: Part, path: Path, schema: dict[str, Any], in_place: bool, facts: list[Fact]
+    ) -> Iterator[Link]:
+        """References that a validator looks up at run time.
+
+        Here everything becomes one schema, so they lead where they would without others to choose
+        from. One that leads nowhere stays: nothing looks it up before it counts.
+        """
+        for word, draft in _RUN_TIME_REFS.items():
+            reference, origin = schema.get(word), part.origin((*path, word))
+            if not isinstance(reference, str):
+                continue  # the meta-schema reports it
+            if not reference.startswith("#"):
+                facts.append(codes.SCHEMA_REF_REMOTE.at(origin=origin, reference=Shown(reference)))
+                continue
+            place = None
+            if draft == part.draft.name:
+                place = self.locate(part.place.at(path), reference, [], part.draft)
+            if place is not None:
+                if _chosen_at_run_time(place.value, reference[1:]):
+                    asked = Scopes(asked={reference[1:]: origin})
+                    part.dynamic = part.dynamic.with_those_of(asked)
+                target = self._target(place, part.draft)
+                yield Link(path, target, len(schema) == 1, in_place, word)
 
     def draft(self, place: Place) -> Draft:
-        """The draft of a schema: what it says, or what the schema says that it is only a reference to."""
+        """The draft of a schema: what it says, or what the schema says that it only refers to."""
         seen: set[tuple[int, Path]] = set()
         while (here := (id(place.document), place.path)) not in seen:
             seen.add(here)
             schema = place.value
-            if not isinstance(schema, dict) or "$schema" in schema or set(schema) != {REF}:
+            if not isinstance(schema, dict) or set(schema) != {REF}:
                 draft, facts = written_draft(schema, self.default)
-                facts = [
-                    each for each in facts if each.code != schema_codes.SCHEMA_DIALECT
-                ]  # `visit` tells of every part
-                origin = Origin(place.document, place.path)
                 self.facts += [
-                    msgspec.structs.replace(each, origin=origin.child(each.path)) for each in facts
+                    msgspec.structs.replace(each, origin=place.origin(each.path))
+                    for each in facts
+                    if each.code != schema_codes.SCHEMA_DIALECT  # `visit` reports it for every part
                 ]
                 return draft
             found = self.locate(place, schema[REF], [], self.default)
@@ -445,27 +311,39 @@ class Linker:
             place = found
         return self.default
 
-    # ----------------------------------------------------------------------------------------------- places
+    # -------------------------------------------------------------------------------------- places
 
     def locate(
         self, holder: Place, reference: Any, facts: list[Fact], draft: Draft
     ) -> Place | None:
-        """What a `$ref` in the schema at `holder` names; None, with a finding, if nothing."""
-        origin = Origin(holder.document, (*holder.path, REF))
+        """What a `$ref` in the schema at `holder` names; None, with a finding, if nothing.
+
+        The part before `#` is a file, or the address of a schema in the same document; without it,
+        the fragment starts at the schema around the reference that has an address of its own.
+        """
+        origin = holder.origin((REF,))
         if not isinstance(reference, str) or not reference:
-            facts.append(
-                _fact(codes.SCHEMA_REF_VALUE, origin, found=Shown(reference, as_found=True))
-            )
+            shown = Shown(reference, as_found=True)
+            facts.append(codes.SCHEMA_REF_VALUE.at(origin=origin, found=shown))
             return None
         file, _, fragment = reference.partition("#")
-        inner = self._inside(holder, file, draft) if file else self._resource(holder, draft)
-        if inner is None:
-            inner = self._file(holder, file, reference, origin, facts)
-        return (
-            None
-            if inner is None
-            else self._part_of(inner, reference, fragment, origin, facts, draft)
-        )
+        whole = self._inside(holder, file, draft) if file else self._resource(holder, draft)
+        if whole is None:
+            whole = self._file(file, reference, origin, facts)
+        if whole is None:
+            return None
+        # An embedded schema is asked first, then the whole document.
+        for start in dict.fromkeys((whole.path, whole.base)):
+            root = get(whole.document.value, start)
+            names = partial(self._indexed, anchors, whole.document, start, draft)
+            found = point(root, fragment, names)
+            if found is not None:
+                path, instead = found
+                if instead is not None:
+                    facts.append(_spelling(file + instead, reference, origin))
+                return Place(whole.document, whole.base, start + path)
+        facts.append(self._points_to_nothing(whole, reference, fragment, origin))
+        return None
 
     def _inside(self, holder: Place, file: str, draft: Draft) -> Place | None:
         """The schema in the same document whose own address this is."""
@@ -475,21 +353,20 @@ class Linker:
         return None if path is None else Place(holder.document, holder.base, holder.base + path)
 
     def _resource(self, holder: Place, draft: Draft) -> Place:
-        """Where a fragment on its own starts: at the embedded schema around it, if that has an address."""
-        if not self._has_ids(holder.document, draft):
-            return Place(holder.document, holder.base, holder.base)
-        root = get(holder.document.value, holder.base)
-        inner = enclosing(root, holder.path[len(holder.base) :], draft.address)
+        """Where a fragment on its own starts: at the schema around it that has an address."""
+        inner = ROOT
+        if self._has_ids(holder.document, draft):
+            root = get(holder.document.value, holder.base)
+            inner = enclosing(root, holder.path[len(holder.base) :], draft.address)
         return Place(holder.document, holder.base, holder.base + inner)
 
     def _has_ids(self, document: Document, draft: Draft) -> bool:
-        """Whether a schema in a document can have an address: its text says so, or has an escape that could."""
-        key = ("ids", id(document), draft.address)
-        known: bool | None = self.index.get(key)
-        if known is None:
+        """Whether a schema in a document can have an address: its text, or an escape in it."""
+        key, index = ("ids", id(document), draft.address), self.known.index
+        if key not in index:
             text = document.source.text
-            known = self.index[key] = draft.address in text or "\\" in text
-        return known
+            index[key] = draft.address in text or "\\" in text
+        return bool(index[key])
 
     def _indexed(
         self,
@@ -498,87 +375,70 @@ class Linker:
         start: Path,
         draft: Draft,
     ) -> dict[str, Path]:
-        key = (make, id(document), start, draft.address)
-        known: dict[str, Path] | None = self.index.get(key)
-        if known is None:
-            known = self.index[key] = make(get(document.value, start), draft.address)
-        return known
+        """The names that `make` finds in a schema of a document, looked up once."""
+        key, index = (make, id(document), start, draft.address), self.known.index
+        if key not in index:
+            index[key] = make(get(document.value, start), draft.address)
+        found: dict[str, Path] = index[key]
+        return found
 
-    def _file(
-        self, holder: Place, file: str, reference: str, origin: Origin, facts: list[Fact]
-    ) -> Place | None:
+    def _file(self, file: str, reference: str, origin: Origin, facts: list[Fact]) -> Place | None:
+        """The whole document of a file; None, with a finding, if it cannot be read or parsed."""
+        session, holder, shown = self.session, origin.document.source, Shown(reference)
         if has_scheme(file):
-            facts.append(_fact(codes.SCHEMA_REF_REMOTE, origin, reference=Shown(reference)))
+            facts.append(codes.SCHEMA_REF_REMOTE.at(origin=origin, reference=shown))
             return None
-        if self.session.embedded:
-            facts.append(_fact(codes.SCHEMA_REF_EMBEDDED, origin, reference=Shown(reference)))
+        if session.embedded:
+            facts.append(codes.SCHEMA_REF_EMBEDDED.at(origin=origin, reference=shown))
             return None
-        folder = self._folder(holder.document.source)
+        # References start at the folder of their file. A pack behind a link is where the link is.
+        folder = session.base
+        if holder.path is not None and holder is not self.home:
+            folder = os.path.dirname(holder.path)
+        roots = (session.root, *session.roots)
         try:
-            roots = (self.session.root, *self.session.roots)
-            source = self.session.refer(file, self.policy, bases=(folder,), roots=roots).source
+            source = session.refer(file, self.policy, bases=(folder,), roots=roots).source
         except FileProblem as problem:
             facts.append(_file_fact(problem, reference, origin))
             return None
-        document, found = self.session.parse(source, _format(file))
+        # The exact extension decides; everything but YAML is JSON.
+        is_yaml = file.endswith((".yaml", ".yml"))
+        document, found = session.parse(source, "yaml" if is_yaml else "json")
         if document is None:
-            also = (Also("referenced from here", origin=origin),)
-            facts += [
-                msgspec.structs.replace(each, also=each.also + also)
-                for each in self._unparsed(source, found)
-            ]
+            # The text is parsed once, but each part that needs it says why it has no value.
+            reasons = self.known.unparsed.setdefault(id(source), found)
+            also = Also("referenced from here", origin=origin)
+            facts += [msgspec.structs.replace(each, also=(*each.also, also)) for each in reasons]
             return None
         self.facts += found
         return Place(document, ROOT, ROOT)
 
-    def _unparsed(self, source: Source, found: list[Fact]) -> list[Fact]:
-        """Why a text has no value: told to each part that needs it, though it is parsed once."""
-        return self.known.unparsed.setdefault(id(source), found)
-
-    def _folder(self, source: Source) -> str:
-        """Where references in a document start: its folder. A pack behind a link is where the link is."""
-        if source.path is None or source is self.home:
-            return self.session.base
-        return os.path.dirname(source.path)
-
-    def _part_of(
-        self,
-        whole: Place,
-        reference: str,
-        fragment: str,
-        origin: Origin,
-        facts: list[Fact],
-        draft: Draft,
-    ) -> Place | None:
-        """The part of a document that a fragment names. An embedded schema is asked first, then the whole."""
-        for start in dict.fromkeys((whole.path, whole.base)):
-            root = get(whole.document.value, start)
-            found = point(
-                root, fragment, partial(self._indexed, anchors, whole.document, start, draft)
-            )
-            if found is not None:
-                if found.instead is not None:
-                    facts.append(_spelling(reference, found.instead, origin))
-                return Place(whole.document, whole.base, start + found.path)
-        guess = self._guess(fragment, get(whole.document.value, whole.base))
-        name, hint = whole.document.source.name, None
+    def _points_to_nothing(
+        self, whole: Place, reference: str, fragment: str, origin: Origin
+    ) -> Fact:
+        root = get(whole.document.value, whole.base)
+        self.guesses -= 1
+        guess = None
+        if self.guesses > 0 and isinstance(root, dict):
+            groups = ("$defs", "definitions", "properties")
+            named = [pointer(steps) for steps, _ in children(root) if steps[0] in groups]
+            guess = nearest(fragment, named[:_MAX_CANDIDATES])
+        file, hint = whole.document.source.name, None
         if whole.base:
-            name = f"the schema at `{format_path(whole.base)}` of {name}"
+            file = f"the schema at `{format_path(whole.base)}` of {file}"
             if point(whole.document.value, fragment, dict) is not None:
                 hint = "what follows `#` starts at the schema, not at the file"
-        values = {"reference": Shown(reference), "file": name, "nearest": guess, "hint": hint}
-        facts.append(Fact(codes.SCHEMA_REF_NOTHING, values=values, origin=origin))
-        return None
-
-    def _guess(self, fragment: str, root: Any) -> str | None:
-        """The pointer somebody may have meant; a text with nothing but mistakes gets only so many guesses."""
-        self.guesses -= 1
-        guess = nearest(fragment, _pointers(root)[:_MAX_CANDIDATES]) if self.guesses > 0 else None
-        return guess and guess.replace("%", "%25")
+        return codes.SCHEMA_REF_NOTHING.at(
+            origin=origin,
+            reference=Shown(reference),
+            file=file,
+            nearest=guess and guess.replace("%", "%25"),
+            hint=hint,
+        )
 
 
-_MAX_GUESSES = 20
-_MAX_CANDIDATES = 500
+# ------------------------------------------------------------------------------------------- facts
+
 _PROBLEMS = {
     core_codes.FILE_IS_DIRECTORY: "it is a directory",
     core_codes.FILE_NOT_REGULAR: "it is not a regular file",
@@ -591,49 +451,33 @@ _PROBLEMS = {
 def _file_fact(problem: FileProblem, reference: str, origin: Origin) -> Fact:
     base, shown = f"the folder of {origin.document.source.name}", Shown(reference)
     if problem.code == core_codes.FILE_MISSING:
-        return _fact(codes.SCHEMA_REF_MISSING, origin, reference=shown, base=base)
+        return codes.SCHEMA_REF_MISSING.at(origin=origin, reference=shown, base=base)
     if problem.code.startswith("reference-"):
-        return _fact(problem.code, origin, reference=shown, base=base)
-    return _fact(
-        codes.SCHEMA_REF_UNREADABLE,
-        origin,
-        reference=shown,
-        problem=_PROBLEMS.get(problem.code, "refused"),
+        return problem.code.at(origin=origin, reference=shown, base=base)
+    why = _PROBLEMS.get(problem.code, "refused")
+    return codes.SCHEMA_REF_UNREADABLE.at(origin=origin, reference=shown, problem=why)
+
+
+def _spelling(spelled: str, reference: str, origin: Origin) -> Fact:
+    remedy = Remedy(f"write `{spelled}`", (Change(ROOT, spelled, origin=origin),))
+    return codes.SCHEMA_REF_SPELLING.at(
+        origin=origin, remedy=remedy, reference=Shown(reference), instead=Shown(spelled)
     )
 
 
-def _fact(code: Code, origin: Origin, **values: object) -> Fact:
-    return Fact(code, values=values, origin=origin)
-
-
-def _spelling(reference: str, instead: str, origin: Origin) -> Fact:
-    spelled = reference.partition("#")[0] + instead
-    remedy = Remedy(f"write `{spelled}`", (Change(ROOT, spelled, origin=origin),))
-    values: dict[str, object] = {"reference": Shown(reference), "instead": Shown(spelled)}
-    return Fact(codes.SCHEMA_REF_SPELLING, values=values, origin=origin, remedy=remedy)
-
-
 def _hidden(schema: dict[str, Any], path: Path) -> Iterator[Fact]:
-    """What is wrong beside a reference that hides it: nobody follows it, but it has to be a schema all the same."""
+    """What is wrong beside a reference that hides it: no one follows it, but it must be valid."""
     beside = {name: value for name, value in schema.items() if name != REF}
-    for each in subschemas(beside):
-        yield from check_patterns(each.value, path + each.path)
-        reference = each.value.get(REF, "#")
+    for inner, each in subschemas(beside) if beside else ():
+        yield from check_patterns(each, path + inner)
+        reference = each.get(REF, "#")
         if not isinstance(reference, str) or not reference:
             found = Shown(reference, as_found=True)
-            yield Fact(codes.SCHEMA_REF_VALUE, (*path, *each.path, REF), {"found": found})
-
-
-def _names_in(schema: dict[str, Any], draft: Draft) -> Iterator[tuple[str, str]]:
-    """The names a schema has, by keyword."""
-    for word in (draft.address, "$anchor", "$dynamicAnchor"):
-        name = schema.get(word)
-        if isinstance(name, str):
-            yield word, name.removesuffix("#") if word == draft.address else name
+            yield codes.SCHEMA_REF_VALUE.at((*path, *inner, REF), found=found)
 
 
 def _chosen_at_run_time(target: Any, name: str) -> bool:
-    """Whether a validator would look for other schemas of the same name before it takes the target."""
+    """Whether a validator would look for other schemas of that name before it takes the target."""
     return isinstance(target, dict) and (
         target.get("$dynamicAnchor") == name if name else target.get("$recursiveAnchor") is True
     )
@@ -649,19 +493,3 @@ def _placed(each: Fact, part: Part) -> Fact:
         )
         remedy = msgspec.structs.replace(remedy, changes=changes)
     return msgspec.structs.replace(each, origin=part.origin(each.path), remedy=remedy)
-
-
-def _format(file: str) -> Format:
-    """The format of a schema by its exact extension; everything but YAML is JSON."""
-    return "yaml" if file.endswith(_YAML) else "json"
-
-
-def _pointers(root: Any) -> list[str]:
-    """The pointers somebody may have meant: to the named schemas of a document."""
-    if not isinstance(root, dict):
-        return []
-    return [
-        pointer(steps)
-        for steps, _ in children(root)
-        if steps[0] in ("$defs", "definitions", "properties")
-    ]

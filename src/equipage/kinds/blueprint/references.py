@@ -73,6 +73,7 @@ def _require_file_name(reference: str) -> None:
 
 def expand_references(tree: Tree, session: Session, context: Context) -> tuple[Tree, list[Fact]]:
     """A stage: the tree with every reference replaced, and what was found."""
+    # The first that matches a mapping expands it, so the order matters.
     return expand_tree(tree, session, AgentMd(context), TextFile(context), Unexpanded(context))
 
 
@@ -91,10 +92,8 @@ class TextFile(Directive):
     def expand(self, node: Node, expansion: Expansion) -> Tree:
         needed = needs_structure(self.context.value, node.path) if self.context.whole else None
         if needed is not None:
-            hint = "`$file` always brings text; write it in place"
-            if is_entry(node.path):
-                hint = "`$file` always brings text; did you mean `$agent_md`?"
-            found = "the text of a file"
+            advice = "did you mean `$agent_md`?" if is_entry(node.path) else "write it in place"
+            hint, found = f"`$file` always brings text; {advice}", "the text of a file"
             expansion.report(node, core_codes.WRONG_TYPE, expected=needed, found=found, hint=hint)
             return node.hole()
         source = self.context.source(node, expansion, as_text=True)
@@ -165,6 +164,7 @@ class Unexpanded(Directive):
         return any(str(key)[:1] == "$" for key in mapping)
 
     def expand(self, node: Node, expansion: Expansion) -> Tree:
+        # Findings inside are reported even if the mapping itself becomes a hole.
         inside = expansion.walk_each(node.tree, node.path)
         slips = [
             codes.DIRECTIVE_SLIP.at(

@@ -20,7 +20,6 @@ from equipage.kinds.server.normalise import DELIVERY_PARAMETERS, SPELLINGS, norm
 from equipage.kinds.server.rules import RULES
 from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive
 from equipage.loading.model import Shape
-from equipage.loading.schema import accept
 from equipage.loading.tree import mapping
 from equipage.schemas.codes import CODES as SCHEMA_CODES
 
@@ -97,6 +96,8 @@ _CONTENTS = ("Message.content", "MatchBranch.content", "SequenceEntry.content")
 
 def author_schema(schema: Schema) -> Schema:
     """The schema of the model with everything else an author may write."""
+    from equipage.loading.schema import accept  # no load needs it
+
     _add_to_definitions(schema["$defs"])
     schema = accept(
         schema, "DeliveryName", {"enum": [*DELIVERY_PARAMETERS]}, at=["Behavior.delivery"]

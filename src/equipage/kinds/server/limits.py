@@ -11,8 +11,7 @@ from typing import Any
 import msgspec
 
 from equipage.core.diagnostics import Fact
-from equipage.generators import GeneratorLimits, format_size
-from equipage.generators.parameters import read_limit
+from equipage.generators.parameters import GeneratorLimits, format_size, read_limit
 from equipage.kinds.server import codes
 from equipage.kinds.server.items import SORTS, added_items, base_items, phases
 from equipage.loading.kind import Limits

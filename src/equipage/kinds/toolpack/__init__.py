@@ -9,8 +9,7 @@ import msgspec
 
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Fact, Severity
-from equipage.directives import ref
-from equipage.directives.codes import REF_CODES
+from equipage.directives.ref import Ref
 from equipage.kinds.toolpack.codes import CODES
 from equipage.kinds.toolpack.model import CLOSED, ToolpackFile, make
 from equipage.kinds.toolpack.rules import RULES, ids_are_unique, set_key
@@ -109,9 +108,6 @@ SENSITIVE = (
 # --- toolpack.kind -----------------------------------------------------------------------------
 # The kind `toolpack` as a value.
 
-_SCHEMAS = ref.RefSettings(paths=(("inputSchema",), ("outputSchema",)))
-
-
 class ToolpackOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the caller decides about a toolpack."""
 
@@ -121,7 +117,7 @@ class ToolpackOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def resolve_schemas(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     """Both schemas, checked, with their references resolved."""
-    return ref.resolve(tree, session, _SCHEMAS)
+    return Ref().resolve(tree, session, (("inputSchema",), ("outputSchema",)))
 
 
 def _odd_key(each: Fact) -> Severity | None:
@@ -174,7 +170,7 @@ KIND = Kind(
     stages=(camel_case, network_list, resolve_schemas),
     rules=RULES,
     together=Together(set_rules=(ids_are_unique,), set_key=set_key),
-    codes=(*SCHEMA_CODES, *REF_CODES, *CODES),
+    codes=(*SCHEMA_CODES, *Ref.codes, *CODES),
     build_result=make,
     presentation=Presentation(
         schema=author_schema,
