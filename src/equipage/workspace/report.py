@@ -17,9 +17,11 @@ from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import agent_folders, folders_of_kinds, kind_named
 from equipage.loading.request import Request
 from equipage.loading.session import Run
-from equipage.workspace.check import CHUNK, Checked, Checker
 from equipage.workspace.loads import (
+    CHUNK,
     Candidate,
+    Checked,
+    Checker,
     Progress,
     bug,
     has_kind_by_settings,
