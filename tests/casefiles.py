@@ -29,15 +29,15 @@ main.yaml:1:1: error[code] message
 ```
 ````
 
-With `layers` in the settings, as in `{"layers": {"cwd": "project", "xdg": "home", "overrides": ["a.b=1"]}}`, all
-profiles or settings seen from there are loaded instead of one file; `cwd` is the root of a repository. With
-`"check": true` all files are checked together.
+With `layers` in the settings, all profiles or settings seen from a folder are loaded instead of one
+file, as in `{"layers": {"cwd": "project", "xdg": "home", "overrides": ["a.b=1"]}}`; `cwd` is the
+root of a repository. With `{"check": true}`, or `{"check": ["."]}` for everything below some paths, the
+files are checked together, as `equipage check` does.
 
-With `{"check": ["."]}`, everything below these paths is checked, and what the files say together is found, too.
-
-The first file is loaded unless `settings` names an `entry`. `findings` may be missing when there are none, `result`
-when it does not matter. A file in ```base64 is binary; one in ```symlink holds the target of a link. With
-EQUIPAGE_UPDATE_CASES=1 the expectations are rewritten; the diff is reviewed like code.
+The first file is loaded unless `settings` names an `entry`. `findings` may be missing when there
+are none, `result` when it does not matter. A file in ```base64 is binary; one in ```symlink holds
+the target of a link. With EQUIPAGE_UPDATE_CASES=1 the expectations are rewritten; the diff is
+reviewed like code.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ from equipage.loading.outcome import Outcome
 from equipage.workspace.report import Report
 from lab import UPDATE, Link, repository
 
-#: A block of Markdown, with the name of the file it stands for if the line before gives one.
+#: A block of Markdown, with the name of its file if the line before gives one.
 BLOCK = re.compile(
     r"^(?:`(?P<name>[^`\n]+)`\n+)?"  # `name`
     r"(?P<fence>`{3,})(?P<tag>[a-z0-9_-]*)(?P<more>[^\n]*)\n"  # ```tag more
@@ -95,7 +95,7 @@ class Case:
         repository(folder, {**self.files, **links})
 
     def run(self) -> tuple[Sequence[Diagnostic], Any]:
-        """The findings and the result; the working directory must be where the files were written."""
+        """The findings and the result; the files must be in the working directory."""
         if "layers" in self.settings:
             return self.load_layers(dict(self.settings["layers"]))
         if self.settings.get("check"):

@@ -1,4 +1,6 @@
-"""Bounds on time that tell a load that ends from one that never would; how fast equipage is, is the business of `make bench`."""
+"""Bounds on time: they tell a load that ends from one that would never end. `make bench` measures
+how fast equipage is.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,8 @@ SLACK = 5
 
 
 class Clock:
-    """Time of this thread's own work: what others do on the machine does not count, nor what watching it would cost,
-    so nothing is traced meanwhile."""
+    """Time of this thread's own work: what others do on the machine does not count, nor what
+    watching it would cost, so nothing is traced meanwhile."""
 
     def __enter__(self) -> Clock:
         self.tracer = sys.gettrace()

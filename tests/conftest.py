@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, settings
 from equipage.loading import recognise as registry
 from lab import ABSENT, PLUGIN, SHARED
 
-# The same examples on every machine, and no bound on time: a busy machine is no failure. Random input is the business
-# of `make fuzz`.
+# Every machine runs the same examples, without a bound on time, because a busy machine is not a
+# failure. `make fuzz` tries random input.
 settings.register_profile(
     "equipage",
     deadline=None,
@@ -35,7 +35,8 @@ def shared() -> Path:
 def playbook_installed(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[None]:
-    """The package of examples/plugin as `pip install` would leave it: importable, with the entry points of its pyproject.toml."""
+    """The package of examples/plugin as `pip install` would leave it: importable, with the entry
+    points of its pyproject.toml."""
     project = tomllib.loads((PLUGIN / "pyproject.toml").read_text())["project"]
     site = tmp_path_factory.mktemp("site")
     record = site / f"{project['name'].replace('-', '_')}-{project['version']}.dist-info"

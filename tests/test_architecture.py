@@ -55,7 +55,8 @@ def runtime_imports(path: Path) -> Iterator[str]:
 MODULES = dict(modules())
 
 
-#: What opens files: the sandbox, what reads through it, what writes; and the command, nothing at all (`os.devnull`).
+#: What opens files: the sandbox, what reads through it, what writes; and the command, nothing at
+#: all (`os.devnull`).
 OPENS = {
     "equipage.core.diagnostics",  # the words of codes, which are part of the package
     "equipage.files.sandbox",
@@ -315,7 +316,7 @@ def counted(*arguments, **more):
     return descriptor
 
 def hook(event, arguments):
-    # `os.open` has no mode; what opens a file in another way is told by its name.
+    # `os.open` has no mode; other ways to open a file show up by its name.
     if event == "open" and isinstance(arguments[0], str) and arguments[1] is not None:
         if os.path.realpath(arguments[0]).startswith(os.getcwd()):
             opened[f"open({arguments[0]})"] += 1

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 
-from equipage.kinds.conventions import CONVENTIONS
+from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.kinds.conventions.tools.skills import OPEN as SKILL
 from equipage.kinds.tables import Field
 

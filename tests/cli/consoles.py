@@ -20,9 +20,10 @@ error[…]: …
 ```
 ````
 
-A session may also hold `$ cp A B`, `$ rm A`, `$ cat A` and `$ commit` (everything, to a repository of the case's own);
-`> FILE` behind a command keeps its output in a file. With `process`, the session is run a second time with real
-processes. With EQUIPAGE_UPDATE_CASES=1 the expectations are rewritten; the diff is reviewed like code.
+A session may also hold `$ cp A B`, `$ rm A`, `$ cat A` and `$ commit` (everything, to a repository
+of the case's own); `> FILE` behind a command keeps its output in a file. With `process`, the
+session is run a second time with real processes. With EQUIPAGE_UPDATE_CASES=1 the expectations are
+rewritten; the diff is reviewed like code.
 """
 
 from __future__ import annotations

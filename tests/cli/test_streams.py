@@ -65,9 +65,10 @@ def project(tmp_path: Path) -> Path:
     return repository(tmp_path, files)
 
 
-# --------------------------------------------------------------------------------------------- determinism
+# --- determinism ---------------------------------------------------------------------------------
 
-#: Runs every command in one process; with `reversed`, folders list their entries the other way round.
+#: Runs every command in one process; with `reversed`, folders list their entries the other way
+#: round.
 _DRIVER = """
 import json, os, sys
 if sys.argv[1] == "reversed":
@@ -113,7 +114,7 @@ def test_the_same_bytes_whatever_the_seed_the_locale_and_the_order_of_folders(
     )
 
 
-# ---------------------------------------------------------------------------------------------------- pipes
+# --- pipes ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -191,7 +192,7 @@ def test_closed_standard_output_is_no_bug(project: Path) -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-# ------------------------------------------------------------------------------------------------ terminals
+# --- terminals -----------------------------------------------------------------------------------
 
 
 def _terminal(code: str, cwd: Path, **variables: str) -> str:
@@ -244,7 +245,7 @@ def test_colour_can_be_forced(project: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert "\x1b[" not in in_process(["check"])[1]
 
 
-# ----------------------------------------------------------------------------------------- every command
+# --- every command -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)

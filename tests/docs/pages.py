@@ -1,12 +1,14 @@
 """Pages of documentation are run: what they show is what the program prints today.
 
-A page is read from top to bottom in a folder of its own. A block with a name, either `` `name` `` on the line before it
-or `title="name"` behind its language, is written to a file of that name. A `console` block is a session: each line
-`$ command` is run, and what follows it must be what it prints, standard output before standard error. A command that
-cannot do what it is asked (exit 2 and above) must be followed by `$ echo $?`. Beside `equipage` there are `cat`, `cp`,
-`git init`, `mkdir`, `mv`, `rm` and `echo $?`. A `python` block of a page that says `<!-- run: python -->` is run by Python,
-and a `pycon` block is a doctest; both see what the blocks before them defined. `<!-- with: folder -->` puts a copy of a
-folder of the repository there first; without it, the page of an example is played among the example's own files.
+A page is read from top to bottom in a folder of its own. A block with a name, either `` `name` ``
+on the line before it or `title="name"` behind its language, is written to a file of that name. A
+`console` block is a session: each line `$ command` is run, and what follows it must be what it
+prints, standard output before standard error. A command that cannot do what it is asked (exit 2 and
+above) must be followed by `$ echo $?`. Beside `equipage` there are `cat`, `cp`, `git init`,
+`mkdir`, `mv`, `rm` and `echo $?`. A `python` block of a page that says `<!-- run: python -->` is
+run by Python, and a `pycon` block is a doctest; both see what the blocks before them defined.
+`<!-- with: folder -->` puts a copy of a folder of the repository there first; without it, the page
+of an example is played among the example's own files.
 
 With EQUIPAGE_UPDATE_CASES=1 the sessions are rewritten; the diff is reviewed like code.
 """

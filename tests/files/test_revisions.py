@@ -49,7 +49,7 @@ def test_files_as_they_were(repository: Path) -> None:
 
     walked = [
         os.path.relpath(each.path, repository)
-        for each in revision.walk(str(repository), claimed, claimed)
+        for each in revision.walk(str(repository), {".claude"}, claimed, claimed)
     ]
     assert walked == ["a.yaml", "link.yaml", "lost.yaml", ".claude/d.md", "sub/é b.yaml"]
     revision.close()

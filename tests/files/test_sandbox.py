@@ -320,7 +320,7 @@ def test_a_stamp_tells_another_content_and_another_file(world: Path) -> None:
     assert stamp_of(str(world)) == folder
 
 
-# ------------------------------------------------------------------------------------------- exact words and bounds
+# --- exact words and bounds ----------------------------------------------------------------------
 
 
 def problem(run: Callable[..., object], *arguments: object) -> tuple[str, dict[str, object]]:

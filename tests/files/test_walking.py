@@ -14,9 +14,12 @@ from hypothesis import strategies as st
 from clock import promised
 from equipage.files.gitignore import parse_ignores
 from equipage.files.walking import walk, walk_files
+from equipage.loading.recognise import agent_folders
 from lab import write
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+
+AGENTS = agent_folders()
 
 
 def make(folder: Path, *names: str) -> None:
@@ -24,14 +27,17 @@ def make(folder: Path, *names: str) -> None:
 
 
 def found(folder: Path) -> list[str]:
-    return [os.path.relpath(each, folder).replace(os.sep, "/") for each in walk_files(str(folder))]
+    return [
+        os.path.relpath(each, folder).replace(os.sep, "/")
+        for each in walk_files(str(folder), AGENTS)
+    ]
 
 
 def is_ignored(patterns: str, path: str, *, is_folder: bool = False) -> bool:
     return bool(parse_ignores(patterns).decide(path, path.rpartition("/")[2], is_folder=is_folder))
 
 
-# ------------------------------------------------------------------------------------------------ patterns
+# --- patterns ------------------------------------------------------------------------------------
 
 PATTERNS = [
     pytest.param("a.yaml", "a.yaml", True, id="a name"),
@@ -182,7 +188,7 @@ def test_a_pattern_full_of_stars_takes_no_time() -> None:
         assert not is_ignored(patterns, "/".join(["a" * 200] * 30))
 
 
-# ------------------------------------------------------------------------------------------------ the walk
+# --- the walk ------------------------------------------------------------------------------------
 
 
 def test_files_come_in_a_fixed_order(tmp_path: Path) -> None:
@@ -262,7 +268,7 @@ def test_git_lists_the_same_files(tmp_path: Path) -> None:
     )
 
 
-# --------------------------------------------------------------------------------------------------- links
+# --- links ---------------------------------------------------------------------------------------
 
 
 def test_folders_behind_links_are_not_entered(tmp_path: Path) -> None:
@@ -322,7 +328,7 @@ def test_a_pipe_is_no_file(tmp_path: Path) -> None:
     assert found(tmp_path) == []
 
 
-# ------------------------------------------------------------------------------------------------ troubles
+# --- troubles ------------------------------------------------------------------------------------
 
 
 def unreadable(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
@@ -343,14 +349,14 @@ def test_a_folder_that_cannot_be_read_is_told(
     make(tmp_path, "a.yaml", "locked/b.yaml", "z/c.yaml")
     unreadable(monkeypatch, "locked")
     assert [
-        (os.path.relpath(each.path, tmp_path), each.problem) for each in walk(str(tmp_path))
+        (os.path.relpath(each.path, tmp_path), each.problem) for each in walk(str(tmp_path), AGENTS)
     ] == [("a.yaml", None), ("locked", "Permission denied"), ("z/c.yaml", None)]
 
 
 def test_names_that_are_not_text_are_found(tmp_path: Path) -> None:
     with open(os.path.join(os.fsencode(tmp_path), b"\xff.yaml"), "wb"):
         pass
-    assert [os.fsencode(os.path.basename(each)) for each in walk_files(str(tmp_path))] == [
+    assert [os.fsencode(os.path.basename(each)) for each in walk_files(str(tmp_path), AGENTS)] == [
         b"\xff.yaml"
     ]
 

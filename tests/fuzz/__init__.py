@@ -1,1 +1,2 @@
-"""Random input, by a seeded mutator of our own: the same seed gives the same inputs on every machine."""
+"""Random input, by a seeded mutator of our own: the same seed gives the same inputs on every
+machine."""

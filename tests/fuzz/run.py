@@ -1,7 +1,7 @@
 """`run.py --seconds 60`: random input for each target; prints what was tried and what fell.
 
-Input number N of a target depends on the seed and N alone: `run.py --target yaml --seed 1 --input 4711` does it again
-and prints the text.
+Input number N of a target depends on the seed and N alone: `run.py --target yaml --seed 1 --input
+4711` does it again and prints the text.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from fuzz.corpus import seeds
 from fuzz.mutating import mutated
 from fuzz.targets import Target, targets
 
-#: More than this for one input of at most 20,000 characters is a finding; in seconds of our own work.
+#: More than this for one input of at most 20,000 characters is a finding; in seconds of our own
+#: work.
 SLOW = 3.0
 MOST_FAILURES = 5
 

@@ -1,7 +1,7 @@
 """What is done with each input, and what must hold whatever it is.
 
-A load returns a report; no exception but `LoadError`; every span lies inside its file; a frozen result holds no plain
-dict or list.
+A load returns a report; no exception but `LoadError`; every span lies inside its file; a frozen
+result holds no plain dict or list.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Target = Callable[[str, random.Random], None]
 ENV = {"A": "value", "B": "a: b\nc", "PORT": "80", "S": "s3cr3t-c4n4ry"}
 
 
-# ------------------------------------------------------------------------------------------------- engines
+# --- engines -------------------------------------------------------------------------------------
 
 
 def _inside(text: str, found: Iterable[Irregularity]) -> None:
@@ -90,7 +90,7 @@ def header(text: str, _rng: random.Random) -> None:
             assert 0 <= found.start <= found.end <= body[0] <= body[1] <= len(text)
 
 
-# --------------------------------------------------------------------------------------------------- kinds
+# --- kinds ---------------------------------------------------------------------------------------
 
 
 def _spans(each: Diagnostic) -> Iterable[Span]:

@@ -26,7 +26,8 @@ def make(limits: GeneratorLimits = LIMITS, /, **params: object) -> Generator:
 
 
 def findings(params: object, limits: GeneratorLimits = LIMITS) -> list[str]:
-    """What is found about `params`, as people would read it, without the part of the path that never changes."""
+    """What is found about `params`, as people would read it, without the part of the path that
+    never changes."""
     return worded(build(params, limits, HERE)[1])
 
 

@@ -51,7 +51,8 @@ def forget(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def offer(monkeypatch: pytest.MonkeyPatch, value: str) -> list[str]:
-    """Pretend an installed package offers `zeros`; returns the names that are asked for, as they are."""
+    """Pretend an installed package offers `zeros`; returns the names that are asked for, as they
+    are."""
     asked = []
 
     def entry_points(group: str, name: str) -> list[EntryPoint]:

@@ -1,4 +1,4 @@
-"""A load works from anywhere: also from the bottom of somebody else's deep stack, and from a small thread."""
+"""A load works from the bottom of a caller's deep stack and from a small thread."""
 
 from __future__ import annotations
 

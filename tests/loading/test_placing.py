@@ -1,4 +1,4 @@
-"""A finding stands where somebody can mend it, whatever lies between (design D1, D3)."""
+"""A finding points to the text to edit, through includes and variables (design D1, D3)."""
 
 from __future__ import annotations
 
@@ -167,7 +167,7 @@ def test_ignore_comments(line: str, codes: set[str]) -> None:
     assert {each.code for each in equipage.check(["main.yaml"], env={}).diagnostics} == codes
 
 
-# ------------------------------------------------------------------------------------------------ explaining
+# --- explaining ----------------------------------------------------------------------------------
 
 
 def test_explain_tells_the_story_of_a_value() -> None:

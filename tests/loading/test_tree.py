@@ -358,7 +358,8 @@ def layered(value: Any, name: str) -> Tree:
 
 
 def ways(result: Tree, path: Path) -> list[str]:
-    """What brought a value, without the second step of each layer, which must always follow the first."""
+    """What brought a value, without the second step of each layer, which must always follow the
+    first."""
     steps = [via.how for via in result.story(path).via]
     layers, files = (
         [each for each in steps if not each.endswith(" file")],

@@ -1,4 +1,5 @@
-"""Schemas against their meta-schemas: the same verdict as the reference implementation, in our words and places."""
+"""Schemas against their meta-schemas: the same verdict as the reference implementation, in our
+words and places."""
 
 from __future__ import annotations
 

@@ -58,7 +58,8 @@ def test_processes(project: Path) -> None:
 
 
 def test_threads(project: Path) -> None:
-    """Files of three kinds, with and without errors, at once: caches that are shared must not mix anything up."""
+    """Files of three kinds, with and without errors, at once: caches that are shared must not mix
+    anything up."""
     (project / "bad.yaml").write_text(
         "server: {name: ${A}, nmae: x}\ntools: [{$include: nope.yaml}]\n"
     )
@@ -71,7 +72,7 @@ def test_threads(project: Path) -> None:
         try:
             gate.wait(timeout=60)
             seen.extend(work() for _ in range(TIMES))
-        except BaseException as error:  # noqa: BLE001, RUF100 - told below
+        except BaseException as error:  # noqa: BLE001, RUF100 - reported below
             failures.append(error)
 
     before = sys.getswitchinterval()

@@ -1,4 +1,5 @@
-"""Deep nesting ends in a coded finding at once, in every syntax, also in a thread with a small stack."""
+"""Deep nesting ends in a coded finding at once, in every syntax, also in a thread with a small
+stack."""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ DEPTHS = [10, 100, 1_000, 10_000, 100_000, 1_000_000]
 #: What a load may take, in time of its own.
 SECONDS = 0.2 * SLACK
 
-#: One text of that depth, what it stands in, and the largest depth that still fits into a file.
+#: One text of that depth, what holds it, and the largest depth that still fits into a file.
 Form = tuple[Sample, str, str, str, str, int]
 FORMS: dict[str, Form] = {
     "yaml flow lists": (world.SERVER, "server: ", "[", "]", "\ntools: []\n", 1_000_000),

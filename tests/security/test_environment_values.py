@@ -1,4 +1,4 @@
-"""Values of variables: a change of structure is told, nothing is scanned twice, no value is ever shown."""
+"""Values of variables: a change of structure is reported, no value is scanned or shown."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ VALUES = {
     "a lone surrogate": f"{MARK}\udc80",
 }
 
-#: Where a variable may stand.
+#: The places of a variable.
 PLACES = {
     "plain": "server: {name: a}\ntools: []\nmetadata:\n  description: ${V}\n",
     "single quotes": "server: {name: '${V}'}\ntools: []\n",

@@ -1,4 +1,5 @@
-"""Headers that may be taken for something else: each grammar has its table, and every reading is one of its rows."""
+"""Headers that may be taken for something else: each grammar has its table, and every reading is
+one of its rows."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ from .world import load
 
 BOM = "\ufeff"
 
-#: Text → (what an agent file comes to, what a profile comes to): the prompt, or the code of the error.
+#: Text → (what an agent file comes to, what a profile comes to): the prompt, or the code of the
+#: error.
 TABLE = {
     "plain": ("---\nname: a\ndescription: d\n---\nBody.\n", "Body.\n", "unknown-field"),
     "a fence in a block": ("---\nname: a\ndescription: |\n  x\n  ---\n  y\n---\nBody.\n", "Body.\n", None),
@@ -56,7 +58,7 @@ FINE = {name: row[1] for name, row in TABLE.items() if row[1] is not None}
 
 @pytest.mark.parametrize("name", TABLE)
 def test_an_agent_file(name: str, tmp_path: Path) -> None:
-    """Either the prompt is what stands below the header, to the last character, or there is an error."""
+    """The prompt is all text below the header, to the last character, or there is an error."""
     outcome = load(world.AGENT_MD, tmp_path, TABLE[name][0])
     if outcome.config is None:
         assert outcome.errors
@@ -70,7 +72,7 @@ def test_an_agent_file(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", TABLE)
 def test_a_profile(name: str, tmp_path: Path) -> None:
-    """The same for the other grammar; a profile has no `name`, and its prompt is trimmed."""
+    """Profiles have the other grammar: no `name`, and a trimmed prompt."""
     text = (
         TABLE[name][0]
         .replace("name: a\r\n", "")

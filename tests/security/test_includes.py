@@ -1,4 +1,4 @@
-"""Includes: cycles are told once, work is linear in what is written, and what is too much has a name."""
+"""Includes: one finding for a cycle, work linear in what is written, a code for each limit."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ def test_many_ways_into_one_cycle(tmp_path: Path) -> None:
 def test_a_diamond_is_not_walked_by_every_path(
     width: int, env: dict[str, str], tmp_path: Path
 ) -> None:
-    """Each file includes the next several times: `width` to the power of the depth, if it were written out."""
+    """Each file includes the next several times: `width` to the power of the depth, if it were
+    written out."""
     depth = 9 if not env else 90
     files = {
         f"library/{n}.yaml": "{"

@@ -73,7 +73,7 @@ def test_a_tag_in_a_header(tag: str, sample: Sample, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("template", TEMPLATES)
 def test_a_template_stays_what_it_is(template: str, tmp_path: Path) -> None:
-    """Only `${NAME}`, in kinds that say so, means anything; `$$` stands for `$` there."""
+    """Only `${NAME}`, in kinds that say so, means anything; `$$` means `$` there."""
     quoted = json.dumps(template.replace("$", "$$"))
     outcome = load(world.SERVER, tmp_path, world.server_with(f"{{key: {quoted}}}"))
     assert world.free_form(outcome) == {"key": template}
@@ -100,7 +100,8 @@ def test_a_template_in_a_prompt(template: str, tmp_path: Path) -> None:
 
 
 def test_no_load_executes_imports_or_starts_anything(tmp_path: Path) -> None:
-    """Python itself tells of every execution: nothing is started, compiled or imported because of a file."""
+    """Python itself tells of every execution: nothing is started, compiled or imported because of a
+    file."""
     done = run_script("watched.py", "execution", str(tmp_path), cwd=tmp_path)
     assert done.code == 0, done.out + done.err
     assert json.loads(done.out) == []

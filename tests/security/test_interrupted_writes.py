@@ -134,7 +134,7 @@ def test_a_kill_at_every_step(point: str, project: Path) -> None:
 
 
 def test_readers_never_see_half_a_file(project: Path) -> None:
-    """While a file is replaced again and again, whoever reads it sees the old or the new one, whole."""
+    """While a file is replaced again and again, a reader sees the old one or the new one, whole."""
     texts = [("# " + letter * 200_000 + "\n").encode() for letter in "ab"]
     script = (
         "import sys, itertools\nfrom equipage.files.writing import write_whole\n"

@@ -1,4 +1,5 @@
-"""A project that shadows or loosens an agent of the user is seen: in `list`, in `explain`, and by a note of `check`."""
+"""A project that shadows or loosens an agent of the user is seen: in `list`, in `explain`, and by a
+note of `check`."""
 
 from __future__ import annotations
 

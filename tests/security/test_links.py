@@ -1,4 +1,4 @@
-"""Symbolic links: inside they are followed, outside never, and nobody wins a race against the check."""
+"""Symbolic links lead inside the project, never outside, and no race changes that."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_a_tree_of_links_costs_no_more_than_their_number(project: Path) -> None:
     assert time.thread_time() - started < 1
 
 
-# --------------------------------------------------------------------------------------------------- races
+# --- races ---------------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -198,7 +198,8 @@ def race(here: Path, other: Path, attempt: Callable[[], str], parked: Path) -> t
 @pytest.mark.usefixtures("_eager")
 @pytest.mark.parametrize("what", ["file", "folder"])
 def test_nothing_escapes_while_it_is_swapped(project: Path, tmp_path: Path, what: str) -> None:
-    """A file, or the folder it lies in, is replaced by a link to the outside and back, again and again."""
+    """A file, or the folder it lies in, is replaced by a link to the outside and back, again and
+    again."""
     (project / "target").mkdir()
     (project / "target" / "a.txt").write_text("fine")
     here = project / "target" / ("a.txt" if what == "file" else "")
@@ -216,7 +217,7 @@ def test_nothing_escapes_while_it_is_swapped(project: Path, tmp_path: Path, what
 
 @pytest.mark.usefixtures("_eager")
 def test_nothing_escapes_from_a_whole_load(project: Path, tmp_path: Path) -> None:
-    """The same through the front door: an `$include` whose file is swapped."""
+    """An `$include` whose file is swapped while it loads."""
     (project / "library").mkdir()
     here = project / "library" / "tool.yaml"
     tool = "tool: {name: t, description: '%s', inputSchema: {type: object}}\nresponse: {content: [{type: text, text: t}]}\n"
@@ -240,7 +241,7 @@ def test_nothing_escapes_from_a_whole_load(project: Path, tmp_path: Path) -> Non
     assert swaps >= 500
 
 
-# --------------------------------------------------------------------------------------------------- walks
+# --- walks ---------------------------------------------------------------------------------------
 
 
 LINKED = ".defect/agents/x.md"
@@ -279,7 +280,8 @@ def test_a_walk_shows_nothing_of_what_a_link_leads_to(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Somebody else's project, checked on a build service: its log must not hold the environment, or other files."""
+    """Somebody else's project, checked on a build service: its log must not hold the environment,
+    or other files."""
     monkeypatch.chdir(project)
     Path("../outside/a.txt").write_text(f"server: {CANARY}\ntools: {CANARY}\n")
     secrets = {
@@ -368,7 +370,8 @@ def test_a_profile_from_outside_is_read_and_not_shown(
     [".claude/agents/x.md", ".defect/agents/x.md", "a.tool.yaml", "main.yaml", "equipage.toml"],
 )
 def test_the_environment_of_the_process_is_no_file(project: Path, name: str) -> None:
-    """A system shows it as one, and a link in a project may lead there. It is refused to whoever names the link, too."""
+    """The system shows it as a file, and a link in a project may lead there. equipage refuses it,
+    also if the link is named."""
     write(project, {name: Link("/proc/self/environ")})
     for path in (".", name):
         done = command("check", path, cwd=project, env=environment(CANARY=CANARY))

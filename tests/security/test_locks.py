@@ -60,7 +60,7 @@ def test_one_byte_anywhere(name: str, project: Path) -> None:
         outcome = load_path("main.yaml", kind, request)
         loaded = outcome.loaded()
         if loaded is None:
-            continue  # it does not load any more: nobody can miss that
+            continue  # it no longer loads, which is plain to see
         found = verify(old, lock_of(outcome, loaded, "main.yaml"))
         assert name in (*found.changed, *found.removed), place
         same = _meaning(project) == loaded.to_dict()
@@ -120,7 +120,8 @@ def test_a_lock_that_is_none(bad: bytes, project: Path, capsys: pytest.CaptureFi
 def test_a_forged_lock_proves_nothing_else(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A lock that leaves out a source is caught: the sources are those of the load, not of the lock."""
+    """A lock that leaves out a source is caught: the sources are those of the load, not of the
+    lock."""
     lock = json.loads((project / "main.lock").read_text())
     lock["sources"] = [each for each in lock["sources"] if not each["path"].endswith("two.yaml")]
     (project / "main.lock").write_text(json.dumps(lock))

@@ -1,4 +1,4 @@
-"""Keys given twice, names that only look right, characters nobody sees: all of it is told."""
+"""Keys given twice, names that only look right and invisible characters are reported."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def renamed(sample: Sample, field: str, other: str) -> str:
 
 @pytest.mark.parametrize("sample", TEXTS, ids=lambda each: each.file)
 def test_a_field_that_only_looks_right(sample: Sample, tmp_path: Path) -> None:
-    """A twin of a field is another field; whoever reads the file does not see it."""
+    """A look-alike of a field is another field, which a reader of the file does not see."""
     quiet = {str(each) for each in load(sample, tmp_path).diagnostics}
     for field in FIELDS[sample.kind]:
         spellings = [field.replace(letter, TWINS[letter], 1) for letter in field if letter in TWINS]

@@ -1,7 +1,7 @@
 """Mistakes by the thousand: a load takes time that grows with its text, not with the square of it.
 
-The sizes are such that comparing each mistake with each other, or with every name the text brings, would take ten times
-as long as is allowed, on any machine.
+The sizes are such that comparing each mistake with each other, or with every name the text brings,
+would take ten times as long as is allowed, on any machine.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def missing_includes(count: int) -> Case:
     return {**library, "main.yaml": f"{SERVER}tools: [{includes}]\n"}, "include-not-found", count
 
 
-#: The first of many mistakes is told what was meant.
+#: The first of many mistakes comes with a suggestion.
 NEARLY_RIGHT = (
     steps_without_agents,
     removed_tools,

@@ -224,8 +224,8 @@ def test_no_slip_is_silent(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", NAMES)
 def test_every_struct_refuses_what_it_does_not_know(kind: str) -> None:
-    """The models say so themselves. Two exceptions: what a directive makes is no text of an author, and the origin of
-    a blueprint takes further keys, which a rule tells."""
+    """The models say so themselves. Two exceptions: no author writes what a directive makes, and
+    the origin of a blueprint takes further keys, which a rule tells."""
     loose = [
         info.cls.__name__
         for info in structs(kind_named(kind).model).values()

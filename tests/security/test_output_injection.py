@@ -1,4 +1,4 @@
-"""What a file says cannot speak to a terminal, to a build service or to whoever reads a report."""
+"""The text of a file gives no commands to a terminal, a build service or a report."""
 
 from __future__ import annotations
 
@@ -103,7 +103,8 @@ def test_the_report_of_the_library_is_clean_too(
 
 
 def test_a_build_service_takes_no_orders(evil_project: Path) -> None:
-    """Every line of the output is one command of ours; nothing in a message starts another or adds a property."""
+    """Every line of the output is one command of ours; nothing in a message starts another or adds
+    a property."""
     for line in run(evil_project, "check", ".", "--output-format", "github").splitlines():
         match = re.fullmatch(r"::(error|warning|notice) ([^:]*(?::[^:]+)*?)::(.*)", line)
         assert match or not line.startswith(("::", "##")), line
@@ -143,7 +144,7 @@ def test_other_commands(command: list[str], tmp_path: Path) -> None:
 
 #: What could be the name of a file, too.
 NAMES = [evil for evil in EVIL if "/" not in evil]
-#: Commands in which NAME is that of a file; others in which it stands for something else.
+#: Commands in which NAME is that of a file; others in which it means something else.
 ON_FILES = [
     "check NAME.yaml",
     "check . --diff",
@@ -190,7 +191,7 @@ def test_names_act_on_nothing(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """The same through the names of files, and through arguments, in what is asked for and in every note."""
+    """The names of files and the arguments are as harmless, in the output and in every note."""
     for number, evil in enumerate(NAMES):
         folder = tmp_path / str(number)
         (folder / ".git").mkdir(parents=True)
@@ -215,7 +216,7 @@ def test_names_act_on_nothing(
 def test_the_words_of_a_finding_can_be_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also if the name of its file is no text."""
+    """Also if the name of its file is not valid text."""
     monkeypatch.chdir(tmp_path)
     path = os.fsdecode(b"a\xff\n\x1b.yaml")
     Path(path).write_text("server: {name: 1}\ntools: []\n")

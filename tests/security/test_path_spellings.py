@@ -20,7 +20,8 @@ from equipage.kinds.toolpack.loader import ToolpackLoader
 from . import world
 from .world import CANARY, run_script
 
-#: Spellings of a way out of `project/sub` to a file beside the project. `{out}` is that file, absolute.
+#: Spellings of a way out of `project/sub` to a file beside the project. `{out}` is that file,
+#: absolute.
 SPELLINGS = [
     "../../outside/secret{ext}",
     "../outside/secret{ext}",
@@ -112,7 +113,7 @@ SPELLINGS = [
 
 @dataclass(frozen=True)
 class Directive:
-    """Something that names a file, and the file it stands in."""
+    """A directive that names a file, and the file that holds it."""
 
     name: str
     kind: str
@@ -176,7 +177,8 @@ CONTENTS = {
 
 
 def build(folder: Path, directive: Directive) -> Path:
-    """A project, a file beside it, and links that lead there; gives the folder that references start at."""
+    """A project, a file beside it, and links that lead there; gives the folder that references
+    start at."""
     project, outside = folder / "project", folder / "outside"
     base = (project / directive.file).parent
     base.mkdir(parents=True)

@@ -26,7 +26,7 @@ class _Door(socketserver.BaseRequestHandler):
 
 @pytest.fixture(scope="module")
 def door() -> Iterator[tuple[int, list[str]]]:
-    """A server that nobody may talk to: native code would not show in Python's own audit."""
+    """A server without visitors; connections of native code do not show in Python's audit."""
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), _Door) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server.server_address[1], _Door.knocks

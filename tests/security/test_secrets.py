@@ -1,4 +1,5 @@
-"""The value of an environment variable appears in no output, whatever field it lands in (design D8)."""
+"""The value of an environment variable appears in no output, whatever field it lands in (design
+D8)."""
 
 from __future__ import annotations
 

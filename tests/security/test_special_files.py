@@ -123,7 +123,7 @@ def test_a_pipe_in_the_place_of_a_file_is_told(name: str) -> None:
     ],
 )
 def test_a_text_with_bytes_that_are_none(name: str, told: list[str]) -> None:
-    """What looks like one of ours is told, what looks like nothing is nobody's business."""
+    """A file that looks like a configuration is reported; other files are ignored."""
     Path(name).write_bytes(b"server: {name: a}\ntools: []\n\xff")
     Path("noise.yaml").write_bytes(b"\xff\xfe\x00" * 100)
     assert [str(each) for each in equipage.check(["."], env={}).diagnostics] == told

@@ -1,4 +1,4 @@
-"""Where the command is told to write: pipes and devices stay what they are, and what others wrote stays there."""
+"""Output goes into pipes and devices without replacing them, or what others wrote."""
 
 from __future__ import annotations
 

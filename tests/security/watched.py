@@ -1,8 +1,9 @@
 """Loads under the eyes of Python's audit hooks, in a process of its own.
 
-`watched.py execution FOLDER` writes files full of code and loads them; it prints what was executed or imported.
-`watched.py opens JOBS` loads what the file JOBS lists; it prints what each load opened.
-`watched.py sockets JOBS` does the same for sockets and name lookups.
+- `watched.py execution FOLDER` writes files full of code and loads them; it prints what was
+  executed or imported.
+- `watched.py opens JOBS` loads what the file JOBS lists; it prints what each load opened.
+- `watched.py sockets JOBS` prints the sockets and name lookups of each load instead.
 """
 
 from __future__ import annotations
@@ -45,7 +46,8 @@ EXECUTION = (
 def warm_up() -> None:
     """Import everything a load needs, so that only what *files* cause is seen afterwards.
 
-    Much of equipage is imported when it is first needed; here all of it is, and every model is looked at once.
+    Much of equipage is imported when it is first needed; here all of it is, and every model is
+    looked at once.
     """
     for module in pkgutil.walk_packages(equipage.__path__, "equipage."):
         if module.name != "equipage.__main__":
@@ -94,7 +96,7 @@ def load_job(job: dict[str, Any]) -> list[str]:
     return [*(each.code for each in outcome.diagnostics), text]
 
 
-# ----------------------------------------------------------------------------------------------- execution
+# --- execution -----------------------------------------------------------------------------------
 
 
 def execution(folder: str) -> list[tuple[str, str]]:
@@ -128,7 +130,8 @@ def execution(folder: str) -> list[tuple[str, str]]:
                 report = equipage.check([path], kind=sample.kind, env={})
                 watch.on = False
                 assert "internal-error" not in {each.code for each in report.diagnostics}
-    # Modules that explain something about a bad file may be imported then; ours and the parsers' only.
+    # Modules that explain something about a bad file may be imported then; ours and the parsers'
+    # only.
     fine = ("equipage.", "yaml", "difflib", "json", "rtoml", "tomllib", "unicodedata", "encodings.")
     return [
         each
@@ -137,11 +140,12 @@ def execution(folder: str) -> list[tuple[str, str]]:
     ]
 
 
-# --------------------------------------------------------------------------------------------------- opens
+# --- opens ---------------------------------------------------------------------------------------
 
 
 class Opens:
-    """Where every opened descriptor really led: asked of the system, not of the path that was given."""
+    """Where every opened descriptor really led: asked of the system, not of the path that was
+    given."""
 
     def __init__(self) -> None:
         self.on = self.inside = False

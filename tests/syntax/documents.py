@@ -1,7 +1,7 @@
 """Documents in every style a person or a program might choose, for the laws of the syntax engines.
 
-Each strategy gives a text and the value it was written from. A `Random` from Hypothesis makes the choices of
-style, so that a failing document still shrinks.
+Each strategy gives a text and the value it was written from. A `Random` from Hypothesis makes the
+choices of style, so that a failing document still shrinks.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from equipage.syntax.yaml.scalars import resolve_plain
 #: For laws over whole documents: those take a while to make, more so on a busy machine.
 LAW = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
-#: Letters, quotes, brackets, blanks, escapes, line breaks of all sorts, and characters beyond 16 bits.
+#: Letters, quotes, brackets, blanks, escapes, line breaks of all sorts, and characters beyond 16
+#: bits.
 ALPHABET = "ab.:#-_ \"'\\[]{},=&*!|>%@`~?\t\n0é\u2028\x85\u200b😀𝒳"
 STRINGS = st.text(ALPHABET, max_size=12)
 NAMES = st.one_of(st.text("abc_-019", min_size=1, max_size=4), STRINGS)
@@ -44,7 +45,7 @@ def trees(scalars: st.SearchStrategy[object], *, leaves: int = 20) -> st.SearchS
 
 
 def paths_of(value: object, path: Path = ROOT) -> Iterator[tuple[Path, object]]:
-    """Every path of a value, with what stands there."""
+    """Every path of a value, with the value at that path."""
     yield path, value
     if isinstance(value, dict):
         for key, child in value.items():
@@ -69,7 +70,7 @@ def damaged(draw: st.DrawFn, documents: st.SearchStrategy[tuple[str, object]]) -
     return text
 
 
-# ---------------------------------------------------------------------------------------------- JSON
+# --- JSON ----------------------------------------------------------------------------------------
 
 
 class _JsonWriter:
@@ -121,7 +122,7 @@ def json_documents(draw: st.DrawFn) -> tuple[str, object]:
     return writer.blank() + writer.value(value) + writer.blank(), value
 
 
-# ---------------------------------------------------------------------------------------------- TOML
+# --- TOML ----------------------------------------------------------------------------------------
 
 
 class Written(str):
@@ -147,7 +148,7 @@ class _TomlWriter:
         return self.random.choice(["", " ", "\t", "  "])
 
     def gap(self) -> str:
-        """What may stand between the entries of a list."""
+        """What may be written between the entries of a list."""
         return self.random.choice(["", " ", "\n", "\n # ]}, 'comment' \"\n "])
 
     def key(self, name: str) -> str:
@@ -241,7 +242,7 @@ class _TomlWriter:
         own = "".join(self.line(each) for each in [header, *self.inline(body)] if each)
         if header.startswith("[") and not header.startswith("[[") and below:
             if not body and self.random.random() < 0.5:
-                return "".join(below)  # nobody writes the header of a table that only holds tables
+                return "".join(below)  # a table that only holds tables needs no header
             if self.random.random() < 0.3:
                 return "".join(below) + own
         return own + "".join(below)
@@ -265,7 +266,7 @@ def toml_documents(draw: st.DrawFn) -> tuple[str, dict[str, object]]:
     return (text.replace("\n", "\r\n") if draw(st.booleans()) else text), value
 
 
-# ---------------------------------------------------------------------------------------------- YAML
+# --- YAML ----------------------------------------------------------------------------------------
 
 
 class _YamlWriter:
@@ -345,7 +346,8 @@ def yaml_documents(draw: st.DrawFn) -> tuple[str, object]:
     ]
     value = writer.value(draw(trees(st.one_of(st.none(), SCALARS))))
     end = [yaml.DocumentEndEvent(explicit=False), yaml.StreamEndEvent()]
-    # The emitter breaks strings wrongly where the indentation alone fills the line, so narrow lines are indented little.
+    # The emitter breaks strings wrongly where the indentation alone fills the line, so narrow lines
+    # are indented little.
     width, indent = writer.random.choice([(40, 2), (80, 3), (1000, 8)])
     options = {
         "allow_unicode": writer.random.random() < 0.7,

@@ -1,4 +1,5 @@
-"""Texts for comparing the two ways of reading YAML: random documents of the plainest form, and spoilt ones.
+"""Texts for comparing the two ways of reading YAML: random documents of the plainest form, and
+spoilt ones.
 
     python tests/syntax/fast_texts.py 50000 [SEED]
 
@@ -266,7 +267,8 @@ def _spoilt(random: random.Random, written: str) -> str:
 
 
 def difference(written: str) -> str | None:
-    """How the two ways disagree about a text; None if they do not. The plain way may always leave it to the parser."""
+    """How the two ways disagree about a text; None if they do not. The plain way may always leave
+    it to the parser."""
     value = fast.read(written)
     if value is None:
         return None

@@ -22,7 +22,7 @@ def problems(text: str) -> tuple[Irregularity, ...]:
 
 
 def marked(text: str) -> tuple[str, tuple[int, int]]:
-    """The text without its `«` and `»`, and what stands between them."""
+    """The text without its `«` and `»`, and what is between them."""
     start, end = text.index("«"), text.index("»") - 1
     return text.replace("«", "").replace("»", ""), (start, end)
 

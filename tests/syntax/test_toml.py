@@ -25,7 +25,7 @@ def problems(text: str) -> tuple[Irregularity, ...]:
 
 
 def marked(text: str) -> tuple[str, tuple[int, int]]:
-    """The text without its `«` and `»`, and what stands between them."""
+    """The text without its `«` and `»`, and what is between them."""
     start, end = text.index("«"), text.index("»") - 1
     return text.replace("«", "").replace("»", ""), (start, end)
 
@@ -140,7 +140,8 @@ CLOSES_NOTHING = ("this bracket closes nothing", "remove it")
 NO_NULL = "TOML has no null; leave the key out"
 ONE_LINE = "on the same line; text over several lines takes three quotes"
 
-#: One row for each message rtoml can give, and for each way our words differ by what stands there.
+#: One row for each message rtoml can give, and for each case in which our words depend on the text
+#: there.
 ERRORS = [
     ("a = 1\n«a» = 2", TAKEN),
     ("[a]\n[«a»]", TAKEN),
@@ -271,7 +272,8 @@ def test_the_words_of_the_standard_library_are_understood(
 
 
 def bomb(parts: int, levels: int) -> str:
-    """Dotted keys inside brackets inside dotted keys; each within the limits of rtoml, together a stack overflow."""
+    """Dotted keys inside brackets inside dotted keys; each within the limits of rtoml, together a
+    stack overflow."""
     key = ".".join(["a"] * parts)
     return f"[{key}]\n" + f"{key} = {{" * levels + "}" * levels
 
@@ -492,7 +494,8 @@ def test_every_path_is_located_and_reads_back(document: tuple[str, dict[str, obj
 def check_value(text: str, place: Place, value: object) -> None:
     written = text[slice(*place.value)].replace("\r\n", "\n")
     if place.key is not None and place.value[0] <= place.key[0]:
-        # a table, or a list of tables, that has no text of its own: it is placed at a header or key naming it
+        # a table, or a list of tables, that has no text of its own: it is placed at a header or key
+        # naming it
         assert isinstance(value, dict | list)
         assert place.value[0] <= place.key[0] < place.key[1] <= place.value[1]
     elif isinstance(value, Written):

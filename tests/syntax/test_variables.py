@@ -91,7 +91,8 @@ PIECES = st.lists(
 
 @given(PIECES)
 def test_every_offset_has_a_way_back(parts: list[str]) -> None:
-    """A stretch outside any variable maps to the very same text; one inside maps to the whole variable."""
+    """A stretch outside any variable maps to the very same text; one inside maps to the whole
+    variable."""
     written = "".join(parts)
     try:
         result = substitute(written, ENV)
@@ -195,11 +196,9 @@ def test_an_empty_stretch_before_what_vanished(
         pytest.param("a: 1 # old\n${X}\n", "# new", True, id="the line before has one"),
         pytest.param("a: 1 #\n${X}\n", "# new", True, id="the line before ends with one"),
         pytest.param("a: 1\nb: 2 # old\n${X}\n", "# new", True, id="a line in between has one"),
-        pytest.param("a: 1\n# ${X}\n", "# new", False, id="stands in a comment"),
-        pytest.param("a: 1\n#${X}\n", "# new", False, id="stands in a comment at the margin"),
-        pytest.param(
-            "a: 1\nb: 2 # ${X}\n", "# new", False, id="stands in a comment behind a value"
-        ),
+        pytest.param("a: 1\n# ${X}\n", "# new", False, id="in a comment"),
+        pytest.param("a: 1\n#${X}\n", "# new", False, id="in a comment at the margin"),
+        pytest.param("a: 1\nb: 2 # ${X}\n", "# new", False, id="in a comment behind a value"),
         pytest.param("a: 1\n${X}\n", "\n  \n", False, id="only blank lines"),
     ],
 )

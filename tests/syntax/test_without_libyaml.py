@@ -1,4 +1,5 @@
-"""A PyYAML that was built without libyaml: slower, and a syntax error in other words; everything else is the same."""
+"""A PyYAML that was built without libyaml: slower, and a syntax error in other words; everything
+else is the same."""
 
 from __future__ import annotations
 

@@ -17,7 +17,8 @@ _GIVEN_INDENT = re.compile(r"[|>][-+]?[0-9]")  # counts from the indentation of 
 
 
 def reads_back(text: str, place: tuple[int, int], value: object) -> bool:
-    """Whether the text of a place, on its own, has the value; its column is kept, its last line breaks are not."""
+    """Whether the text of a place, on its own, has the value; its column is kept, its last line
+    breaks are not."""
     start, end = place
     written = text[start:end]
     column = start - max(text.rfind("\n", 0, start), text.rfind("\r", 0, start)) - 1

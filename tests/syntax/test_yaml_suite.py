@@ -1,7 +1,7 @@
 """The public YAML test suite, and our list of where we differ from it: `docs/yaml-deviations.md`.
 
-Each case is read as equipage reads a file, the first document only. The list must be exact: a deviation that is
-not listed fails, and so does a listed one that no longer deviates.
+Each case is read as equipage reads a file, the first document only. The list must be exact: a
+deviation that is not listed fails, and so does a listed one that no longer deviates.
 """
 
 from __future__ import annotations

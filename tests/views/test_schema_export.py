@@ -45,7 +45,8 @@ def validator_of(kind: str) -> Any:
 
 
 def authored(outcome: Outcome) -> Any:
-    """The value of the entry as the author wrote it: variables are text, unless that leaves no valid file."""
+    """The value of the entry as the author wrote it: variables are text, unless that leaves no
+    valid file."""
     entry = outcome.documents[0]
     text = entry.source.text[slice(*entry.window)]
     try:
@@ -71,7 +72,7 @@ def test_every_case_that_loads_validates(
     if any(each.code in LEFT_OUT for each in outcome.diagnostics) or outcome.documents[
         0
     ].window == (0, 0):
-        return  # something is left out, or there is no header at all
+        return  # a part is left out, or the header is missing
     problems = list(validator_of(case.kind).iter_errors(authored(outcome)))
     assert not problems, [(problem.instance_path, problem.message) for problem in problems]
 
@@ -84,7 +85,7 @@ def test_every_kind_has_a_valid_schema(name: str) -> None:
     assert "$id" not in schema
 
 
-# ------------------------------------------------------------------------------------------------- types
+# --- types ---------------------------------------------------------------------------------------
 
 
 class Colour(enum.Enum):
@@ -244,7 +245,7 @@ def test_whatever_loads_validates(value: Any, unknown: Any, null_is_absent: bool
         assert validator(schema_for(kind)).is_valid(value), value
 
 
-# ---------------------------------------------------------------------------------------------- fragments
+# --- fragments -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""A check of many files: one report, whoever does the work."""
+"""A check of many files gives one report, however many processes do the work."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_threads_do_not_fork(monkeypatch: pytest.MonkeyPatch) -> None:
     assert parallel._context().get_start_method() == "spawn"
 
 
-# ------------------------------------------------------------------------------------------- what is found
+# --- what is found -------------------------------------------------------------------------------
 
 
 def test_a_folder_that_cannot_be_read_is_a_finding(

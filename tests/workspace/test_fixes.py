@@ -377,7 +377,7 @@ def test_mends_stand_or_fall_together() -> None:
     assert repair([finding(mends[0])])[0] == ()
 
 
-# ---------------------------------------------------------------------------------------------- many fixes
+# --- many fixes ----------------------------------------------------------------------------------
 
 
 def test_many_fixes_of_one_file_are_applied_together() -> None:
@@ -472,7 +472,7 @@ def test_a_thousand_fixes_take_no_time() -> None:
     assert (len(repairs[0].mended), refused) == (4000, ())
 
 
-# -------------------------------------------------------------------------------------------------- laws
+# --- laws ----------------------------------------------------------------------------------------
 
 LETTERS = st.characters(
     exclude_categories=("Cc", "Cn", "Co", "Cs", "Zl", "Zp"), exclude_characters="\ufeff"
@@ -566,7 +566,7 @@ def test_nearly_every_simple_change_is_possible(value: dict[str, Any], data: Any
     )
 
 
-# ----------------------------------------------------------------------------------------------- the diff
+# --- the diff ------------------------------------------------------------------------------------
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
@@ -592,7 +592,7 @@ def test_the_diff_is_a_unified_one() -> None:
     )
 
 
-# -------------------------------------------------------------------------------------------------- disk
+# --- disk ----------------------------------------------------------------------------------------
 
 
 def written(path: FilePath, data: bytes = b"a: 1\r\n") -> Source:

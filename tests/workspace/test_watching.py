@@ -1,4 +1,4 @@
-"""Watching: every change is noticed, and told once; what is broken is never given out."""
+"""Watching notices every change, reports it once, and never gives out a broken file."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def test_without_the_extra_it_says_what_to_install(monkeypatch: pytest.MonkeyPat
         equipage.watch("server.yaml")
 
 
-# ----------------------------------------------------------------------------------------- the parts of it
+# --- the parts of it -----------------------------------------------------------------------------
 
 
 def test_a_file_that_cannot_be_read_counts_as_seen_only_if_it_stayed_the_same(
@@ -245,7 +245,7 @@ def test_what_surrounds_a_file(tmp_path: Path) -> None:
     }
 
 
-# ---------------------------------------------------------------------------------------- a check that goes on
+# --- a check that goes on ------------------------------------------------------------------------
 
 
 class Checking:
@@ -422,7 +422,7 @@ def test_saving_without_a_change_is_told_once_at_most(project: Path, looked: lis
     checking.close()
 
 
-# -------------------------------------------------------------------------------------------- as a process
+# --- as a process --------------------------------------------------------------------------------
 
 
 class Process:

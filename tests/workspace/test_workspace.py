@@ -109,7 +109,7 @@ def test_a_bug_in_equipage_does_not_hide_the_other_files(monkeypatch: pytest.Mon
     assert "s3cr3t" not in report.errors[0].message, "the words of an exception may hold anything"
 
 
-# -------------------------------------------------------------------------------------- folders of profiles
+# --- folders of profiles -------------------------------------------------------------------------
 
 AGENT = "---\ndescription: works\n---\nYou work.\n"
 

@@ -182,7 +182,7 @@ class Catalogue:
             import rtoml  # only runs with findings need it
 
             with open(self._file, encoding="utf-8") as file:
-                self._words = msgspec.convert(rtoml.load(file), dict[str, Words])
+                self._words = {name: Words(**words) for name, words in rtoml.load(file).items()}
         return self._words[code]
 
 

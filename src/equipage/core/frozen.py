@@ -8,12 +8,32 @@ serialise like plain ones. It promises that nothing is changed by accident; it i
 
 from __future__ import annotations
 
+from _thread import allocate_lock
+from contextlib import suppress
 from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Final, Literal, NoReturn, Union, get_args, get_origin
 
 import msgspec
 from msgspec.structs import force_setattr
+
+_FIRST_USE = allocate_lock()
+_READY: set[Any] = set()  #: the models whose tables msgspec has built
+
+
+def convert(value: Any, model: Any) -> Any:
+    """`msgspec.convert`, safe in threads. Raises `msgspec.ValidationError`.
+
+    msgspec builds the tables of a model at its first use and publishes them before they are filled:
+    a second thread that meets them half filled crashes the interpreter. So the first use of every
+    model happens alone. Any value builds all tables, also one that does not fit.
+    """
+    if model not in _READY:
+        with _FIRST_USE:
+            with suppress(msgspec.ValidationError):
+                msgspec.convert(None, model)
+            _READY.add(model)
+    return msgspec.convert(value, model)
 
 
 def _refuse(self: object, *_args: object, **_kwargs: object) -> NoReturn:

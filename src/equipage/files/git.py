@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import posixpath
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from equipage.files.reading import Files, MemoryFiles
 from equipage.files.walking import EXTENSIONS, Claim, Found, enters
@@ -77,14 +77,16 @@ class Revision(Mapping[str, bytes]):
             each.startswith(path.rstrip("/") + "/") for each in self._entries
         )
 
-    def walk(self, folder: str, also: Claim, _known: Claim) -> Iterator[Found]:
+    def walk(
+        self, folder: str, agents: Collection[str], also: Claim, _known: Claim
+    ) -> Iterator[Found]:
         """Every candidate file below a folder, in the order a walk of the disk would give."""
         start = folder.rstrip("/") + "/"
         found = (path for path in self._entries if path.startswith(start))
         for path in sorted(found, key=lambda each: _walk_order(each[len(start) :])):
             *folders, name = path[len(start) :].split("/")
             is_candidate = posixpath.splitext(name)[1].lower() in EXTENSIONS or also(path)
-            if is_candidate and all(map(enters, folders)):
+            if is_candidate and all(enters(each, agents) for each in folders):
                 yield Found(path)
 
     def files(self) -> Files:

@@ -11,30 +11,13 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 import msgspec
 
-from equipage.files.gitignore import Patterns, glob_expression, parse_ignores
+from equipage.files.gitignore import Patterns, parse_ignores
 from equipage.files.reading import peek
 
-__all__ = ["EXTENSIONS", "Found", "enters", "glob_expression", "is_ignored", "walk", "walk_files"]
-
-#: Hidden folders that hold agents; other hidden folders are not entered.
-AGENT_FOLDERS = frozenset(
-    {
-        ".defect",
-        ".claude",
-        ".claude-plugin",
-        ".github",
-        ".opencode",
-        ".codex",
-        ".gemini",
-        ".cursor",
-        ".agents",
-        ".vscode",
-    }
-)
 #: Never worth a look, ignored or not.
 SKIPPED_FOLDERS = frozenset(
     {".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox", "site-packages"}
@@ -84,23 +67,27 @@ def _never(_path: str) -> bool:
     return False
 
 
-def walk_files(folder: str, also: Claim = _never) -> Iterator[str]:
+def walk_files(folder: str, agents: Collection[str], also: Claim = _never) -> Iterator[str]:
     """Every candidate file below `folder`, in a fixed order: by extension, or because `also` wants its path."""
-    return (each.path for each in walk(folder, also) if each.problem is None)
+    return (each.path for each in walk(folder, agents, also) if each.problem is None)
 
 
 def walk(
     folder: str,
+    agents: Collection[str],
     also: Claim = _never,
     entered: Callable[[str], object] | None = None,
     known: Claim = _never,
 ) -> Iterator[Found]:
-    """The same, with the folders that could not be read. `entered` is called with each folder that is looked into.
+    """Every candidate file below `folder`, and the folders that could not be read.
+
+    Of hidden folders, only those named in `agents` are entered; links to folders are followed only
+    in them. `entered` is called with each folder that is looked into.
 
     What is no file, a pipe or a folder, is a result if it is `known` by its path: it stands in the place of one.
     """
     start = os.path.abspath(folder)
-    holds_agents = not AGENT_FOLDERS.isdisjoint(start.split(os.sep))
+    holds_agents = any(step in agents for step in start.split(os.sep))
     links = _Links(start)
     stack = [_Folder(folder, _slashed(start), _ignores_above(start), holds_agents)]
     while stack:
@@ -119,7 +106,7 @@ def walk(
         folders: list[_Folder] = []
         for entry in entries:
             if leads_to_folder(entry):
-                below = _below(here, entry, ignores)
+                below = _below(here, entry, ignores, agents)
                 if below is not None and entry.is_symlink():
                     links.defer(below)
                 elif below is not None:
@@ -133,9 +120,9 @@ def walk(
             stack.extend(links.next())
 
 
-def enters(name: str) -> bool:
+def enters(name: str, agents: Collection[str]) -> bool:
     """Whether a walk looks into a folder of that name."""
-    return name not in SKIPPED_FOLDERS and (not name.startswith(".") or name in AGENT_FOLDERS)
+    return name not in SKIPPED_FOLDERS and (not name.startswith(".") or name in agents)
 
 
 def is_ignored(path: str) -> bool:
@@ -182,15 +169,17 @@ def _is_wanted(
     return ignores is None or not ignores.ignore(path, entry.name, is_folder=False)
 
 
-def _below(here: _Folder, entry: os.DirEntry[str], ignores: _Ignores | None) -> _Folder | None:
+def _below(
+    here: _Folder, entry: os.DirEntry[str], ignores: _Ignores | None, agents: Collection[str]
+) -> _Folder | None:
     """The folder of an entry, unless it is not to be entered."""
     name, path = entry.name, here.absolute + entry.name
-    if not enters(name):
+    if not enters(name, agents):
         return None
     # For git a link is no folder, whatever it leads to.
     if ignores is not None and ignores.ignore(path, name, is_folder=not entry.is_symlink()):
         return None
-    return _Folder(entry.path, path + "/", ignores, here.holds_agents or name in AGENT_FOLDERS)
+    return _Folder(entry.path, path + "/", ignores, here.holds_agents or name in agents)
 
 
 class _Links:

@@ -60,6 +60,8 @@ class Convention(msgspec.Struct, frozen=True):
     tool: str  #: the tool, as people call it
     title: str  #: what the file is, as in “a Claude Code agent”
     fields: tuple[Field, ...]
+    #: the files it is, as globs over the end of a path, with `{a,b}` for a choice
+    paths: tuple[str, ...] = ()
     syntax: Syntax = "header"
     sort: str = "agent"  #: what `list` calls it
     header_optional: bool = False  #: whether the tool also reads files without a header

@@ -18,6 +18,7 @@ from msgspec import inspect as types
 
 from equipage.core import codes
 from equipage.core.diagnostics import Change, Code, Fact, Remedy, Severity, Shown
+from equipage.core.frozen import convert
 from equipage.core.path import ROOT, Path
 from equipage.core.text import nearest
 from equipage.loading.tree import HOLE
@@ -116,7 +117,7 @@ def build(
     Unknown keys that were `reported` already are left out without another finding.
     """
     try:
-        return msgspec.convert(value, model), value, []
+        return convert(value, model), value, []
     except (msgspec.ValidationError, RecursionError, TypeError):
         pass
     collector = Collector(shape, reported)
@@ -126,7 +127,7 @@ def build(
     if any(each.severity in (None, "error") for each in collector.facts) or collector.holes:
         return None, pruned, collector.facts
     try:
-        return msgspec.convert(pruned, model), pruned, collector.facts
+        return convert(pruned, model), pruned, collector.facts
     except (
         msgspec.ValidationError
     ) as error:  # the collector is more lenient than convert: a bug worth a finding

@@ -13,6 +13,7 @@ import importlib
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
@@ -37,15 +38,14 @@ _FORMATS: dict[str, Format] = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
 
 
 class Recognition(msgspec.Struct, frozen=True):
-    """How files of a kind are recognised: by an absolute path with `/`, then by their content."""
+    """How files of a kind are recognised: by their path, then by their content."""
 
     kind: str
     module: str
-    by_path: re.Pattern[str] | None = None
+    paths: tuple[str, ...] = ()  #: globs over the end of a path, with `{a,b}` for a choice
     by_text: Callable[[str], bool] | None = None  #: a cheap look, before anything is parsed
     by_content: Callable[[Any], bool] | None = None
     folder: str | None = None  #: the folder of such files in a layer
-    convention: bool = False  #: of another agent tool; a project may leave these alone
 
 
 def _key(*names: str) -> re.Pattern[str]:
@@ -79,57 +79,18 @@ def _is_blueprint(value: Any) -> bool:
     return "kind" in value["flow"] and ("id" in value or "agents" in value)
 
 
-_SERVERS = (
-    r"/\.mcp\.json|/(?:\.vscode|\.cursor|\.copilot|\.github|\.roo|\.kiro/settings)/mcp\.json"
-    r"|/mcp-config\.json|/claude_desktop_config\.json|/\.gemini/settings\.json"
-    r"|/gemini-extension\.json|/\.codex/config\.toml|/opencode\.jsonc?"
-)
-#: Kind and pattern over an absolute path with `/`; the first that matches counts.
-PLACES: tuple[tuple[str, str], ...] = (
-    ("skill", r"/SKILL\.md|/skills?/[^/]+/skill\.md"),
-    ("claude-plugin", r"/\.claude-plugin/plugin\.json"),
-    ("claude-marketplace", r"/\.claude-plugin/marketplace\.json"),
-    ("claude-agent", r"/\.claude/agents/.+\.md"),
-    ("claude-command", r"/\.claude/commands/.+\.md"),
-    ("copilot-agent", r"/\.github/(?:agents|chatmodes)/.+\.md|/[^/]+\.(?:agent|chatmode)\.md"),
-    ("copilot-prompt", r"/[^/]+\.prompt\.md"),
-    ("copilot-instructions", r"/[^/]+\.instructions\.md"),
-    ("opencode-agent", r"/\.?(?:opencode|config/opencode)/(?:agents?|modes?)/.+\.md"),
-    ("opencode-command", r"/\.?(?:opencode|config/opencode)/commands?/.+\.md"),
-    ("codex-agent", r"/\.codex/agents/[^/]+\.toml"),
-    ("gemini-agent", r"/\.gemini/agents/[^/]+\.md"),
-    ("gemini-command", r"/\.gemini/commands/.+\.toml"),
-    ("cursor-rule", r"/\.cursor/rules/.+\.mdc?|/[^/]+\.mdc"),
-    ("cursor-agent", r"/\.cursor/agents/.+\.md"),
-    ("mcp", _SERVERS),
-)
-#: Kinds of conventions that have a module of their own.
-_OWN_MODULE = {"skill": "equipage.kinds.conventions.skill", "mcp": "equipage.kinds.mcp"}
-_ENDINGS = (".md", ".mdc", ".json", ".jsonc", ".toml")
-_NAMES = tuple(kind for kind, _ in PLACES)
-_ANY = expression("|".join(f"({pattern})\\Z" for _, pattern in PLACES))
-
 BUILT_IN: tuple[Recognition, ...] = (
-    Recognition("toolpack", "equipage.kinds.toolpack", expression(r"\.tool\.ya?ml\Z")),
+    Recognition("toolpack", "equipage.kinds.toolpack", ("*.tool.{yaml,yml}",)),
     Recognition(
         "profile",
         "equipage.kinds.defect.profile",
-        expression(r"/\.?defect/agents/(?:[^/]+\.md|[^/]+/config\.toml)\Z"),
+        ("{.defect,defect}/agents/*.md", "{.defect,defect}/agents/*/config.toml"),
         folder="agents",
     ),
     Recognition(
         "settings",
         "equipage.kinds.defect.settings_layers",
-        expression(r"/(?:\.defect/config(?:\.local)?|(?:\.?config|xdg)/defect/config)\.toml\Z"),
-    ),
-    *(
-        Recognition(
-            kind,
-            _OWN_MODULE.get(kind, "equipage.kinds.conventions"),
-            folder="skills" if kind == "skill" else None,
-            convention=True,
-        )
-        for kind in _NAMES
+        (".defect/{config,config.local}.toml", "{.config,config,xdg}/defect/config.toml"),
     ),
     Recognition(
         "server", "equipage.kinds.server", by_text=_looks_like_server, by_content=_is_server
@@ -142,6 +103,53 @@ BUILT_IN: tuple[Recognition, ...] = (
     ),
     Recognition("agent_md", "equipage.kinds.blueprint.agent"),
 )
+#: Kinds of conventions that have a module of their own.
+_OWN_MODULE = {"skill": "equipage.kinds.conventions.skill", "mcp": "equipage.kinds.mcp.kind"}
+#: No convention is written in YAML: such files are looked at without importing any table.
+_YAML = (".yaml", ".yml")
+#: Walks enter no folder of a user, whatever is in it.
+_OF_USER = frozenset({".config"})
+
+
+@cache
+def conventions() -> tuple[Recognition, ...]:
+    """One row for each sort of file of other agent tools, from the tables of the tools."""
+    tools = importlib.import_module("equipage.kinds.conventions.tools")
+    dialects = importlib.import_module("equipage.kinds.mcp.dialects")
+    paths: dict[str, tuple[str, ...]] = {**tools.PATHS, "mcp": dialects.PATHS}
+    return tuple(
+        Recognition(
+            kind,
+            _OWN_MODULE.get(kind, "equipage.kinds.conventions"),
+            globs,
+            folder="skills" if kind == "skill" else None,
+        )
+        for kind, globs in paths.items()
+    )
+
+
+def path_pattern(globs: Iterable[str]) -> str:
+    """An expression that is found in absolute paths with `/` whose end matches one of the globs."""
+    choices = (re.escape(choice) for glob in globs for choice in _choices(glob))
+    pattern = "|".join(choices).replace(r"\*\*/", "(?:[^/]+/)*").replace(r"\*", "[^/]*")
+    return f"/(?:{pattern})\\Z"
+
+
+def _choices(glob: str) -> list[str]:
+    """A glob without `{a,b}`: one for each choice."""
+    braces = re.search(r"\{([^{}]*)\}", glob)
+    if braces is None:
+        return [glob]
+    before, after = glob[: braces.start()], glob[braces.end() :]
+    return [each for word in braces[1].split(",") for each in _choices(before + word + after)]
+
+
+@cache
+def agent_folders() -> frozenset[str]:
+    """The hidden folders that files of some kind live in: walks enter no others."""
+    globs = (glob for row in (*BUILT_IN, *conventions()) for glob in row.paths)
+    steps = (step for glob in globs for each in _choices(glob) for step in each.split("/")[:-1])
+    return frozenset(step for step in steps if step.startswith(".")) - _OF_USER
 
 
 # Kinds by name, those of installed packages included.
@@ -153,7 +161,9 @@ _scanned: dict[str, Kind] | None = None  #: `_plugins` once it is filled, which 
 
 def names() -> tuple[str, ...]:
     """The built-in kinds, in order of recognition."""
-    return tuple(each.kind for each in BUILT_IN)
+    by_path = [each.kind for each in BUILT_IN if each.paths]
+    by_content = [each.kind for each in BUILT_IN if not each.paths]
+    return (*by_path, *(each.kind for each in conventions()), *by_content)
 
 
 def known_names() -> tuple[str, ...]:
@@ -166,12 +176,12 @@ def kind_named(name: str) -> Kind:
 
     Raises `UsageError`.
     """
-    for each in BUILT_IN:
-        if each.kind == name:
-            module = importlib.import_module(each.module)
-            kind = module.KIND if hasattr(module, "KIND") else module.kind_named(name)
-            assert isinstance(kind, Kind)
-            return kind
+    row = _row(BUILT_IN, name) or _row(conventions(), name)
+    if row is not None:
+        module = importlib.import_module(row.module)
+        kind = module.KIND if hasattr(module, "KIND") else module.kind_named(name)
+        assert isinstance(kind, Kind)
+        return kind
     plugins = installed()
     if name in plugins:
         return plugins[name]
@@ -181,6 +191,10 @@ def kind_named(name: str) -> Kind:
     guess = nearest(name, known)
     hint = f"; did you mean `{guess}`?" if guess else f" (known: {', '.join(known)})"
     raise UsageError(f"there is no kind `{name}`{hint}")
+
+
+def _row(rows: Iterable[Recognition], name: str) -> Recognition | None:
+    return next((each for each in rows if each.kind == name), None)
 
 
 def installed() -> dict[str, Kind]:
@@ -219,8 +233,8 @@ def _reason(error: Exception) -> str:
 def all_codes() -> dict[str, Code]:
     """Every code of equipage and of the built-in kinds."""
     codes = {code.name: code for code in CORE_CODES}
-    for each in BUILT_IN:
-        codes |= {code.name: code for code in kind_named(each.kind).codes}
+    for name in names():
+        codes |= {code.name: code for code in kind_named(name).codes}
     return codes
 
 
@@ -321,17 +335,28 @@ def recognise_name(absolute: str, project: Claims) -> str | None:
 
 
 def recognise_path(path: str, *, conventions: bool = True) -> str | None:
-    """The kind of a file by its name and place alone."""
-    for each in BUILT_IN:
-        if each.by_path is not None and each.by_path.search(path):
-            return each.kind
-    return kind_of_path(path) if conventions else None
+    """The kind of a file by its absolute path with `/` alone."""
+    kind = _by_path(BUILT_IN, path)
+    return kind if kind is not None or not conventions else kind_of_path(path)
 
 
 def kind_of_path(path: str) -> str | None:
-    """The kind of a file of another agent tool by its name and place alone."""
-    match = _ANY.search(path) if path.endswith(_ENDINGS) else None
-    return None if match is None else _NAMES[(match.lastindex or 1) - 1]
+    """The kind of a file of another agent tool by its absolute path with `/` alone."""
+    return None if path.endswith(_YAML) else _by_path(conventions(), path)
+
+
+def _by_path(rows: tuple[Recognition, ...], path: str) -> str | None:
+    kinds, pattern = _patterns(rows)
+    match = pattern.search(path)
+    return None if match is None else kinds[(match.lastindex or 1) - 1]
+
+
+@cache
+def _patterns(rows: tuple[Recognition, ...]) -> tuple[tuple[str, ...], re.Pattern[str]]:
+    """The kinds that have paths, and one expression with a group for each of them."""
+    placed = [each for each in rows if each.paths]
+    pattern = "|".join(f"({path_pattern(each.paths)})" for each in placed)
+    return tuple(each.kind for each in placed), re.compile(pattern)
 
 
 def recognise_content(text: str, format: Format) -> str | None:  # noqa: A002
@@ -357,7 +382,7 @@ def folders_of_kinds(entered: str) -> Iterator[tuple[str, str]]:
 
     Each comes with its kind, without the `/`.
     """
-    for each in BUILT_IN:
+    for each in (*BUILT_IN, *conventions()):
         if each.folder is None:
             continue
         if entered.endswith("/.defect/"):

@@ -10,6 +10,7 @@ import msgspec
 
 from equipage.core.arguments import variables_given
 from equipage.core.diagnostics import UsageError
+from equipage.core.frozen import convert
 from equipage.core.text import nearest
 from equipage.files import folders_given, process_variables
 from equipage.loading.kind import Kind
@@ -41,7 +42,7 @@ def options_of(kind: Kind, request: Request) -> Any:
             hint = f"; did you mean `{guess}`?" if guess else ""
             raise UsageError(f"`{name}` is not an option of kind {kind.name}{hint}")
     try:
-        return msgspec.convert(given, kind.reading.options)
+        return convert(given, kind.reading.options)
     except msgspec.ValidationError as error:
         raise UsageError(
             f"options of kind {kind.name}: {_in_words(given, kind) or error}"

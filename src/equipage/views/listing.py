@@ -11,7 +11,7 @@ from equipage.files import is_folder, real_path
 from equipage.files.reading import display_name
 from equipage.files.walking import walk_files
 from equipage.loading.kind import Item, Kind
-from equipage.loading.recognise import kind_named, names
+from equipage.loading.recognise import agent_folders, kind_named, names
 from equipage.loading.request import Request
 from equipage.workspace.loads import FileLoad, load_all, settled
 
@@ -62,7 +62,7 @@ def _elsewhere(paths: Sequence[str], request: Request, kind: str | None) -> Iter
         if elsewhere is not None and not request.options.get("local"):
             places |= dict.fromkeys(elsewhere(request.env))
         for place in places:
-            walked = walk_files(place.folder)
+            walked = walk_files(place.folder, agent_folders())
             files = [path for path in walked if _layer(chosen, path, request) == place.layer]
             yield from load_all(files, request, kind=name)
 

@@ -11,6 +11,7 @@ import os
 import msgspec
 
 from equipage._version import __version__
+from equipage.core.frozen import convert
 from equipage.core.text import visible_json
 from equipage.files import real_path, working_directory
 from equipage.loading.outcome import Outcome
@@ -86,8 +87,8 @@ def write(lock: Lock) -> str:
 def read(data: bytes) -> Lock:
     """The lock in a file. Raises `LockError`."""
     try:
-        lock = msgspec.json.decode(data, type=Lock)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        lock: Lock = convert(msgspec.json.decode(data), Lock)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise LockError(str(error)) from None
     if lock.canonical != CANONICAL:
         raise LockError(

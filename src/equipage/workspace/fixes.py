@@ -200,7 +200,8 @@ def _units(fixes: Iterable[Fix]) -> tuple[tuple[Fix, ...], ...]:
     units: dict[object, list[Fix]] = {}
     for fix in fixes:
         mend = next(
-            (edit.effect for edit in fix.edits if edit.effect and edit.effect.kind == "correct"), None
+            (edit.effect for edit in fix.edits if edit.effect and edit.effect.kind == "correct"),
+            None,
         )
         units.setdefault(id(fix) if mend is None else mend.window, []).append(fix)
     return tuple(map(tuple, units.values()))

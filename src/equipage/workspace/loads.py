@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
@@ -17,6 +17,7 @@ from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import (
     Recognised,
+    agent_folders,
     kind_named,
     recognise,
     recognise_name,
@@ -61,7 +62,9 @@ class Place(Protocol):
 
     def is_folder(self, path: str) -> bool: ...
 
-    def walk(self, folder: str, also: Claim, known: Claim) -> Iterator[Found]:
+    def walk(
+        self, folder: str, agents: Collection[str], also: Claim, known: Claim
+    ) -> Iterator[Found]:
         """Every candidate file below a folder, in a fixed order."""
         ...
 
@@ -74,10 +77,12 @@ class Disk:
     def is_folder(self, path: str) -> bool:
         return is_folder(path)
 
-    def walk(self, folder: str, also: Claim, known: Claim) -> Iterator[Found]:
+    def walk(
+        self, folder: str, agents: Collection[str], also: Claim, known: Claim
+    ) -> Iterator[Found]:
         from equipage.files.walking import walk
 
-        return (each for each in walk(folder, also, known=known) if each.problem is None)
+        return (each for each in walk(folder, agents, also, known=known) if each.problem is None)
 
     def files(self) -> Files:
         return Files()
@@ -124,7 +129,9 @@ def _candidates(paths: Sequence[str], run: Run, place: Place) -> Iterator[Candid
     for path in paths:
         from_walk = place.is_folder(path)
         if from_walk:
-            walked = place.walk(path, has_kind_by_settings(run), is_known_by_name(run))
+            walked = place.walk(
+                path, agent_folders(), has_kind_by_settings(run), is_known_by_name(run)
+            )
             found = [(each.path, each.outside) for each in walked]
         else:
             found = [(path, False)]

@@ -14,7 +14,7 @@ from equipage.files.reading import display_name
 from equipage.loading.kind import Kind
 from equipage.loading.outcome import Outcome, place_alone
 from equipage.loading.pipeline import load_path
-from equipage.loading.recognise import folders_of_kinds, kind_named
+from equipage.loading.recognise import agent_folders, folders_of_kinds, kind_named
 from equipage.loading.request import Request
 from equipage.loading.session import Run
 from equipage.workspace.check import CHUNK, Checked, Checker
@@ -185,7 +185,8 @@ class ReportBuilder:
 
         run = self.run
         project_of(os.path.join(folder, "file"), run)
-        for found in walk(folder, has_kind_by_settings(run), self._enter, is_known_by_name(run)):
+        claimed, known = has_kind_by_settings(run), is_known_by_name(run)
+        for found in walk(folder, agent_folders(), claimed, self._enter, known):
             if found.outside:
                 self.outside.add(real_path(found.path))
             if found.problem is None:
@@ -298,7 +299,7 @@ class ReportBuilder:
         from equipage.files.walking import walk_files
 
         for place in elsewhere(request.env):
-            for path in walk_files(place.folder):
+            for path in walk_files(place.folder, agent_folders()):
                 layer = kind.layering.layer_of(os.path.abspath(path), request.env)
                 if layer == place.layer:
                     if identity_of(kind, path, run.files) not in self.identities:

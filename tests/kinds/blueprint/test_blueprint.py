@@ -1,4 +1,5 @@
-"""A loaded blueprint: typed, frozen, the same after writing and loading again, and able to say where it came from."""
+"""A loaded blueprint: typed, frozen, the same after writing and loading again, and able to say
+where it came from."""
 
 from __future__ import annotations
 
@@ -132,7 +133,7 @@ def test_options_are_checked() -> None:
         equipage.load(TEAM, include_root=["x"])
 
 
-# --------------------------------------------------------------------------------------------------- deep flows
+# --- deep flows ----------------------------------------------------------------------------------
 
 
 def nested(depth: int, inner: Any, around: Callable[[Any], Any]) -> Any:

@@ -1,4 +1,4 @@
-"""What is told of single values, in the words of a table."""
+"""Findings about single values, as a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files as people publish them: nothing good is refused, nothing bad is passed over, nothing is skipped."""
+"""Published files: good ones are accepted, bad ones reported, and none is skipped."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ def relative(name: str | None) -> str:
 
 @pytest.mark.requirement("CV-05")
 def test_files_found_are_files_reported(report: Report) -> None:
-    """Every file with a header, every manifest and every list of servers is reported. What is left are texts
-    without a header that no plugin lists."""
+    """Every file with a header, every manifest and every list of servers is reported. What is left
+    are texts without a header that no plugin lists."""
     every = {str(path.relative_to(CORPUS)) for path in CORPUS.rglob("*") if path.is_file()}
     reported = {relative(each.path) for each in report.files}
     assert reported <= every
@@ -114,9 +114,9 @@ def test_the_fixes_are_taken(report: Report) -> None:
 
 @pytest.mark.requirement("CV-06", "CV-08")
 def test_how_loud_it_is(report: Report) -> None:
-    """Measured precision: each warning was looked at. None of the 315 files has an invisible character, a name of
-    mixed scripts or a secret, and none is said to. The eight names that lead nowhere are other people's servers
-    and agents, written where tools belong."""
+    """Measured precision: each warning was looked at. None of the 315 files has an invisible
+    character, a name of mixed scripts or a secret, and none is said to. The eight names that lead
+    nowhere are other people's servers and agents, written where tools belong."""
     codes = Counter(each.code for each in report.diagnostics)
     assert codes == {
         "header-not-yaml": 9,

@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 import equipage
-from equipage.loading.recognise import PLACES, kind_named, kind_of_header, kind_of_path, names
+from equipage.loading.recognise import (
+    agent_folders,
+    conventions,
+    kind_named,
+    kind_of_header,
+    kind_of_path,
+    names,
+)
 from lab import write
 
 
@@ -53,9 +60,16 @@ def test_by_place(path: str, kind: str | None) -> None:
 
 
 def test_every_place_has_a_kind() -> None:
-    for kind, _ in PLACES:
-        assert kind in names()
-        assert kind_named(kind).name == kind
+    for each in conventions():
+        assert each.paths
+        assert each.kind in names()
+        assert kind_named(each.kind).name == each.kind
+
+
+def test_walks_enter_the_folders_of_the_tables() -> None:
+    assert {".claude", ".agents", ".defect", ".vscode"} <= agent_folders()
+    assert ".config" not in agent_folders()
+    assert not [each for each in agent_folders() if not each.startswith(".") or "." in each[1:]]
 
 
 HEADER = "---\nname: a\ndescription: b\n{}---\ntext\n"

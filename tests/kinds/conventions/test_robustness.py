@@ -1,4 +1,4 @@
-"""Whatever stands in a file, it is reported, and nothing fails; the examples are clean."""
+"""equipage reports any content of a file and never fails; the examples are clean."""
 
 from __future__ import annotations
 

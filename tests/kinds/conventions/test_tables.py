@@ -8,12 +8,12 @@ import msgspec
 import pytest
 
 import equipage
-from equipage.kinds.conventions import CONVENTIONS
 from equipage.kinds.conventions.kind import kind_of, listed, model_of, sensitive_of
 from equipage.kinds.conventions.stages import divided, references
+from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.kinds.conventions.tools.skills import CLAUDE, OPEN, OPENCODE
 from equipage.kinds.tables import Convention
-from equipage.loading.recognise import PLACES
+from equipage.loading.recognise import conventions
 from lab import write
 
 EVERY = (*CONVENTIONS, OPEN, CLAUDE, OPENCODE)
@@ -35,7 +35,7 @@ class TestEveryTable:
         assert encoded >= convention.names
 
     def test_it_has_a_place(self, convention: Convention) -> None:
-        assert convention.kind in {kind for kind, _ in PLACES}
+        assert convention.kind in {each.kind for each in conventions()}
 
     @pytest.mark.requirement("CV-01")
     def test_the_first_file_is_a_good_one(self, convention: Convention, tmp_path: Path) -> None:

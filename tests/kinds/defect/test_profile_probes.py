@@ -12,7 +12,8 @@ from equipage.kinds.defect.profile import find_profiles
 from equipage.kinds.defect.settings_layers import find_settings
 from lab import shared_probes, write_probe
 
-#: Sentences that we say another way: the place names the file, and each key at fault has a finding of its own.
+#: Sentences that we say another way: the place names the file, and each key at fault has a finding
+#: of its own.
 SAID_OTHERWISE = {"invalid .mcp.json"}
 
 

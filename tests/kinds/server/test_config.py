@@ -155,7 +155,7 @@ def test_models_are_frozen_and_closed() -> None:
     assert len(seen) > 40
 
 
-# --------------------------------------------------------------------------------------------------- payloads
+# --- payloads ------------------------------------------------------------------------------------
 
 
 def payload(params: str, env: dict[str, str] | None = None) -> Generated:
@@ -204,7 +204,7 @@ def test_a_payload_survives_pickling_without_its_generator() -> None:
     assert again.generator.read() == plan.generator.read()
 
 
-# -------------------------------------------------------------------------------------------------- finding out
+# --- finding out ---------------------------------------------------------------------------------
 
 
 @pytest.mark.requirement("F-001", "F-008")
@@ -257,7 +257,7 @@ def test_the_path_of_a_handler_starts_at_the_file_that_names_it(
     assert loaded.to_dict(show_env=False)["logging"] == {"output": "log.txt"}
 
 
-# -------------------------------------------------------------------------------------------------- the command
+# --- the command ---------------------------------------------------------------------------------
 
 
 @pytest.mark.requirement("F-011")

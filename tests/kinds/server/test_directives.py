@@ -30,7 +30,7 @@ def codes(error: pytest.ExceptionInfo[LoadError]) -> list[str]:
     return [each.code for each in error.value.diagnostics]
 
 
-# ---------------------------------------------------------------------------------------------------- library
+# --- library -------------------------------------------------------------------------------------
 
 
 @pytest.mark.requirement("F-010")
@@ -87,7 +87,7 @@ def test_no_link_leads_out(here: Path, directive: str) -> None:
     assert codes(error) == ["reference-escapes"]
 
 
-# --------------------------------------------------------------------------------------------------- includes
+# --- includes ------------------------------------------------------------------------------------
 
 
 def in_memory(files: dict[str, str], **env: str) -> tuple[Outcome, list[str]]:
@@ -145,7 +145,7 @@ def test_one_mistake_in_a_file_included_a_thousand_times_is_one_finding() -> Non
     ]
 
 
-# ------------------------------------------------------------------------------------------------------ files
+# --- files ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.requirement("F-003")

@@ -17,7 +17,7 @@ from equipage.kinds.server.grammar import (
     template_problems,
 )
 
-# -------------------------------------------------------------------------------------------------- durations
+# --- durations -----------------------------------------------------------------------------------
 
 
 @pytest.mark.requirement("F-007")
@@ -84,7 +84,7 @@ def test_any_text_is_a_duration_or_not(written: str) -> None:
     assert duration is None or duration >= 0
 
 
-# ----------------------------------------------------------------------------------------------------- events
+# --- events --------------------------------------------------------------------------------------
 
 
 @pytest.mark.requirement("F-007")
@@ -120,7 +120,7 @@ def test_whatever_stands_behind_the_first_colon_is_the_qualifier(base: str, qual
     assert parse_event(f"{base}:{qualifier}") == Event(base, qualifier)
 
 
-# ------------------------------------------------------------------------------------------- globs and regexes
+# --- globs and regexes ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_what_is_no_regex(pattern: str, problem: str) -> None:
     assert regex_problem(pattern) == problem
 
 
-# -------------------------------------------------------------------------------------------------- templates
+# --- templates -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -50,7 +50,8 @@ def test_time_grows_with_the_number_of_includes() -> None:
 
 @pytest.mark.requirement("NFR-002")
 def test_a_file_included_often_takes_the_room_of_one() -> None:
-    """What an override does not touch is shared, so a thousand uses cost little more than their names."""
+    """What an override does not touch is shared, so a thousand uses cost little more than their
+    names."""
     files = {"main.yaml": "server: {name: a}\ntools:\n", "library/t.yaml": TOOL % 0}
     files["library/t.yaml"] += "# " + "x" * 10_000 + "\n"
     files["library/t.yaml"] = files["library/t.yaml"].replace("hi", "hi " * 5_000)

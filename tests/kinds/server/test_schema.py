@@ -25,7 +25,7 @@ def value_of(case: Case) -> Any:
     return load_value("yaml", text)
 
 
-#: Cases whose text is no value before variables are replaced.
+#: Cases whose text has no value until variables are replaced.
 CLEAN = [case for case in CASES if not case.findings and "{${" not in str(case.files[case.entry])]
 
 

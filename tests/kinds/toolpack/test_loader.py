@@ -1,4 +1,5 @@
-"""`ToolpackLoader` as the seed's usage shows it, and the sentences programs look for in its exception."""
+"""`ToolpackLoader` as the seed's usage shows it, and the sentences programs look for in its
+exception."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def failure(folder: Path, files: dict[str, Any]) -> str:
     return str(caught.value)
 
 
-# ------------------------------------------------------------------------------------------------- contents
+# --- contents ------------------------------------------------------------------------------------
 
 
 @pytest.mark.requirement("TP-30", "TP-29")
@@ -140,7 +141,7 @@ def test_the_public_load_gives_the_same_pack(tmp_path: Path) -> None:
     assert loaded.kind == "toolpack"
 
 
-# ------------------------------------------------------------------------------------------------ the folder
+# --- the folder ----------------------------------------------------------------------------------
 
 
 @pytest.mark.requirement("TP-01", "TP-04")
@@ -286,7 +287,7 @@ def test_the_home_folder_is_understood(tmp_path: Path, monkeypatch: pytest.Monke
     assert loader.list()
 
 
-# ------------------------------------------------------------------------------------------------- messages
+# --- messages ------------------------------------------------------------------------------------
 
 
 def execution(**fields: Any) -> dict[str, Any]:

@@ -1,4 +1,5 @@
-"""What the original accepts and refuses, observed on many small packs, is what equipage accepts and refuses."""
+"""What the original accepts and refuses, observed on many small packs, is what equipage accepts and
+refuses."""
 
 from __future__ import annotations
 

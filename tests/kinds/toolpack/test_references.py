@@ -167,7 +167,7 @@ def test_loads_that_share_find_the_same_as_loads_that_do_not(tmp_path: Path) -> 
         assert [each.name for each in together.sources] == [each.name for each in alone.sources]
 
 
-# ----------------------------------------------------------------------------------------- drafts and names
+# --- drafts and names ----------------------------------------------------------------------------
 
 DRAFT_3 = "http://json-schema.org/draft-03/schema#"
 DRAFT_4 = "http://json-schema.org/draft-04/schema#"
@@ -368,7 +368,7 @@ def test_mistakes_nobody_would_look_at(tmp_path: Path, schema: Any, codes: list[
     assert [each.code for each in found.diagnostics] == codes
 
 
-# --------------------------------------------------------------------------------------------------- safety
+# --- safety --------------------------------------------------------------------------------------
 
 
 def test_nothing_is_ever_fetched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -527,7 +527,7 @@ def test_an_alias_bomb_in_a_schema_ends(tmp_path: Path) -> None:
     assert {each.code for each in found.errors} == {"alias-bomb"}
 
 
-# ------------------------------------------------------------------------------------------------- meaning
+# --- meaning -------------------------------------------------------------------------------------
 
 _LEAF = st.sampled_from(
     [{"type": "string"}, {"type": "integer", "minimum": 2}, {"enum": [1, "a"]}, {}, True, False]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import keyword
 import re
+from _thread import allocate_lock
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from equipage.core.source import Source
 from equipage.kinds.conventions import rules, stages
 from equipage.kinds.conventions.codes import CODES
 from equipage.kinds.conventions.stages import BODY
+from equipage.kinds.conventions.tools import CONVENTIONS, skills
 from equipage.kinds.headers import HeaderStyle, has_header, read_header
 from equipage.kinds.tables import Convention
 from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive, Together
@@ -35,15 +37,26 @@ _FORMATS: dict[str, dict[str, Format]] = {
 }
 
 
+_MODELS: dict[str, type[Any]] = {}
+_MAKING = allocate_lock()
+
+
 def model_of(convention: Convention) -> type[Any]:
     """The Struct of a convention. Every field is optional here; `rules` reports missing ones."""
+    name = _class_name(convention)
+    with _MAKING:  # one class for all threads, or a configuration would not pickle
+        if name not in _MODELS:
+            _MODELS[name] = _made(convention, name)
+        return _MODELS[name]
+
+
+def _made(convention: Convention, name: str) -> type[Any]:
     fields: list[tuple[str, Any, Any]] = [
         (_attribute(field.name), field.type | None, msgspec.field(default=None, name=field.name))
         for field in convention.fields
     ]
     if convention.syntax == "header":
         fields.append((BODY, str, msgspec.field(default="")))
-    name = "".join(part.capitalize() for part in re.split(r"[\W_]+", convention.title))
     return msgspec.defstruct(
         name,
         fields,
@@ -54,6 +67,20 @@ def model_of(convention: Convention) -> type[Any]:
         module=__name__,
         namespace={"TITLE": convention.one},
     )
+
+
+def _class_name(convention: Convention) -> str:
+    # Several tools read skills, each with fields of its own.
+    words = f"{convention.tool} skill" if convention.kind == "skill" else convention.title
+    return "".join(part.capitalize() for part in re.split(r"[\W_]+", words))
+
+
+def __getattr__(name: str) -> Any:
+    """The model of a convention by the name of its class, so that configurations pickle."""
+    for convention in (*CONVENTIONS, skills.OPEN, skills.CLAUDE, skills.OPENCODE):
+        if _class_name(convention) == name:
+            return model_of(convention)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def _attribute(name: str) -> str:

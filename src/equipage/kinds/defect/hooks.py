@@ -15,7 +15,7 @@ import msgspec
 
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
-from equipage.core.frozen import EMPTY, plain_data
+from equipage.core.frozen import EMPTY, convert, plain_data
 from equipage.core.path import Path
 from equipage.core.text import nearest
 from equipage.kinds.codes import INVALID_GLOB
@@ -357,5 +357,5 @@ def _identity(entry: Any) -> str:
     if isinstance(entry, dict):
         parts = {key: entry[key] for key in ("match", "handler") if key in entry}
     with suppress(msgspec.ValidationError):  # other checks report what is wrong with it
-        parts = plain_data(msgspec.convert(parts, Hook))
+        parts = plain_data(convert(parts, Hook))
     return json.dumps(parts, sort_keys=True, default=repr)

@@ -30,8 +30,8 @@ from equipage.kinds.defect.hooks import PROJECT_LAYERS, Layer
 from equipage.kinds.defect.overrides import Overrides, read_overrides
 from equipage.kinds.defect.settings import ALONE, LAYER, MERGED, layer_by_path, without_infinities
 from equipage.kinds.defect.settings_model import Effective, Settings, effective
-from equipage.kinds.mcp import STRICT
 from equipage.kinds.mcp import strict as mcp
+from equipage.kinds.mcp.kind import STRICT
 from equipage.loading.kind import Kind
 from equipage.loading.model import build
 from equipage.loading.outcome import Outcome

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import msgspec
 
 from equipage.kinds.tables import Field, Names, Table
+from equipage.loading.recognise import path_pattern
 from equipage.syntax.document import Format
 
 
@@ -15,7 +16,7 @@ class Dialect(msgspec.Struct, frozen=True):
     """How a tool writes down its servers: where in a file, and what each may say."""
 
     tool: str
-    place: str  #: a pattern over the end of an absolute path with `/`
+    paths: tuple[str, ...]  #: the files it is in, as globs over the end of a path
     top: str  #: the key that holds the servers
     #: whether the servers may also be at the root, without `top`
     wrapper: Literal["needed", "optional"] = "needed"
@@ -68,7 +69,7 @@ _ONLY_TOOLS = Field("tools", "the only tools of the server to offer", Names, res
 
 CLAUDE = Dialect(
     tool="Claude Code",
-    place=r"/\.mcp\.json|/claude_desktop_config\.json",
+    paths=(".mcp.json", "claude_desktop_config.json"),
     top="mcpServers",
     wrapper="optional",
     types={**_TYPES, "local": "stdio", "ws": "ws", "websocket": "ws"},
@@ -87,7 +88,7 @@ CLAUDE = Dialect(
 
 COPILOT = Dialect(
     tool="GitHub Copilot",
-    place=r"/mcp-config\.json|/(?:\.copilot|\.github)/mcp\.json",
+    paths=("mcp-config.json", "{.copilot,.github}/mcp.json"),
     top="mcpServers",
     types={**_TYPES, "local": "stdio"},
     fields=(
@@ -101,7 +102,7 @@ COPILOT = Dialect(
 
 VSCODE = Dialect(
     tool="VS Code",
-    place=r"/\.vscode/mcp\.json",
+    paths=(".vscode/mcp.json",),
     top="servers",
     shared=True,
     comments=True,
@@ -121,7 +122,7 @@ VSCODE = Dialect(
 
 CURSOR = Dialect(
     tool="Cursor",
-    place=r"/(?:\.cursor|\.roo|\.kiro/settings)/mcp\.json",
+    paths=("{.cursor,.roo,.kiro/settings}/mcp.json",),
     top="mcpServers",
     types=_TYPES,
     fields=(
@@ -138,7 +139,7 @@ CURSOR = Dialect(
 
 GEMINI = Dialect(
     tool="Gemini CLI",
-    place=r"/\.gemini/settings\.json|/gemini-extension\.json",
+    paths=(".gemini/settings.json", "gemini-extension.json"),
     top="mcpServers",
     shared=True,
     comments=True,
@@ -164,7 +165,7 @@ GEMINI = Dialect(
 
 CODEX = Dialect(
     tool="Codex",
-    place=r"/\.codex/config\.toml",
+    paths=(".codex/config.toml",),
     top="mcp_servers",
     shared=True,
     format="toml",
@@ -199,7 +200,7 @@ CODEX = Dialect(
 
 OPENCODE = Dialect(
     tool="OpenCode",
-    place=r"/opencode\.jsonc?",
+    paths=("opencode.{json,jsonc}",),
     top="mcp",
     shared=True,
     comments=True,
@@ -220,10 +221,14 @@ OPENCODE = Dialect(
     ),
 )
 
-#: The first whose place fits counts.
+#: The first whose paths match counts.
 DIALECTS: tuple[Dialect, ...] = (VSCODE, CURSOR, COPILOT, GEMINI, CODEX, OPENCODE, CLAUDE)
 
 
 def dialect_of(path: str) -> Dialect:
     """The dialect of a file by its path, by default that of `.mcp.json`."""
-    return next((each for each in DIALECTS if re.search(f"(?:{each.place})\\Z", path)), CLAUDE)
+    return next((each for each in DIALECTS if re.search(path_pattern(each.paths), path)), CLAUDE)
+
+
+#: Every file that lists MCP servers.
+PATHS: tuple[str, ...] = tuple(path for each in DIALECTS for path in each.paths)

@@ -5,7 +5,15 @@ A new tool is a module here and a row in `CONVENTIONS`.
 
 from __future__ import annotations
 
-from equipage.kinds.conventions.tools import claude, codex, copilot, cursor, gemini, opencode
+from equipage.kinds.conventions.tools import (
+    claude,
+    codex,
+    copilot,
+    cursor,
+    gemini,
+    opencode,
+    skills,
+)
 from equipage.kinds.tables import Convention
 
 #: Every table that is a kind of its own. Several tools share skills and lists of MCP servers:
@@ -18,3 +26,6 @@ CONVENTIONS: tuple[Convention, ...] = (
     *gemini.CONVENTIONS,
     *cursor.CONVENTIONS,
 )
+
+#: The files of each kind, in order of recognition. Skills come first: they may be anywhere.
+PATHS: dict[str, tuple[str, ...]] = {each.kind: each.paths for each in (skills.OPEN, *CONVENTIONS)}

@@ -35,6 +35,7 @@ _MODES = Literal[
 
 AGENT = Convention(
     kind="claude-agent",
+    paths=(".claude/agents/**/*.md",),
     tool=TOOL,
     title="Claude Code agent",
     ignores_headerless=True,
@@ -119,6 +120,7 @@ CALLED = (
 
 COMMAND = Convention(
     kind="claude-command",
+    paths=(".claude/commands/**/*.md",),
     tool=TOOL,
     title="Claude Code command",
     sort="command",
@@ -154,6 +156,7 @@ Explain what changed since $ARGUMENTS, for people who use the program.
 
 PLUGIN = Convention(
     kind="claude-plugin",
+    paths=(".claude-plugin/plugin.json",),
     tool=TOOL,
     title="Claude Code plugin",
     sort="plugin",
@@ -205,6 +208,7 @@ PLUGIN = Convention(
 
 MARKETPLACE = Convention(
     kind="claude-marketplace",
+    paths=(".claude-plugin/marketplace.json",),
     tool=TOOL,
     title="Claude Code marketplace",
     sort="marketplace",

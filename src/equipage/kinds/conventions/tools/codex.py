@@ -10,6 +10,7 @@ TOOL = "Codex"
 
 AGENT = Convention(
     kind="codex-agent",
+    paths=(".codex/agents/*.toml",),
     tool=TOOL,
     title="Codex agent",
     syntax="toml",

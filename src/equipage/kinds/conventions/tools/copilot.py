@@ -10,6 +10,7 @@ TOOL = "GitHub Copilot"
 
 AGENT = Convention(
     kind="copilot-agent",
+    paths=(".github/{agents,chatmodes}/**/*.md", "*.{agent,chatmode}.md"),
     tool=TOOL,
     title="Copilot agent",
     header_optional=True,
@@ -56,6 +57,7 @@ You review changes. Report each problem with file and line. Do not edit anything
 
 PROMPT = Convention(
     kind="copilot-prompt",
+    paths=("*.prompt.md",),
     tool=TOOL,
     title="Copilot prompt",
     sort="prompt",
@@ -86,6 +88,7 @@ Explain the selected code to somebody new to the project.
 
 INSTRUCTIONS = Convention(
     kind="copilot-instructions",
+    paths=("*.instructions.md",),
     tool=TOOL,
     title="Copilot instructions",
     sort="instructions",

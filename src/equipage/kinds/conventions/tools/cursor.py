@@ -8,6 +8,7 @@ TOOL = "Cursor"
 
 RULE = Convention(
     kind="cursor-rule",
+    paths=(".cursor/rules/**/*.{md,mdc}", "*.mdc"),
     tool=TOOL,
     title="Cursor rule",
     sort="rule",
@@ -37,6 +38,7 @@ Every public function has a docstring that says what is promised.
 
 AGENT = Convention(
     kind="cursor-agent",
+    paths=(".cursor/agents/**/*.md",),
     tool=TOOL,
     title="Cursor agent",
     header_optional=True,

@@ -21,6 +21,7 @@ TOOLS = frozenset({
 
 AGENT = Convention(
     kind="gemini-agent",
+    paths=(".gemini/agents/*.md",),
     tool=TOOL,
     title="Gemini agent",
     ignores_headerless=True,
@@ -67,6 +68,7 @@ You review changes. Report each problem with file and line. Do not edit anything
 
 COMMAND = Convention(
     kind="gemini-command",
+    paths=(".gemini/commands/**/*.toml",),
     tool=TOOL,
     title="Gemini command",
     sort="command",

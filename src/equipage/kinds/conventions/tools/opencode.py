@@ -13,6 +13,9 @@ _AGENTS = frozenset({"build", "plan", "general", "explore", "scout"})
 
 AGENT = Convention(
     kind="opencode-agent",
+    paths=(
+        "{opencode,.opencode,.config/opencode,config/opencode}/{agent,agents,mode,modes}/**/*.md",
+    ),
     tool=TOOL,
     title="OpenCode agent",
     ignores_headerless=True,
@@ -70,6 +73,7 @@ You review changes. Report each problem with file and line. Do not edit anything
 
 COMMAND = Convention(
     kind="opencode-command",
+    paths=("{opencode,.opencode,.config/opencode,config/opencode}/{command,commands}/**/*.md",),
     tool=TOOL,
     title="OpenCode command",
     sort="command",

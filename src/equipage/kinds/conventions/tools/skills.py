@@ -50,6 +50,7 @@ _ADDED = (
 
 OPEN = Convention(
     kind="skill",
+    paths=("SKILL.md", "{skill,skills}/*/skill.md", ".agents/skills/*/SKILL.md"),
     tool="Agent Skills",
     title="skill",
     sort="skill",
