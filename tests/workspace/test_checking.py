@@ -21,7 +21,7 @@ from equipage.loading.request import Request
 from equipage.render import json as render_json
 from equipage.workspace import parallel
 from equipage.workspace import report as workspace
-from equipage.workspace.check import Checked
+from equipage.workspace.loads import Checked
 from equipage.workspace.report import WORTH_IT, check_paths
 
 REQUEST = Request(env={}, shared=True)

@@ -18,7 +18,7 @@ import pytest
 
 import equipage
 from equipage.loading.request import Request
-from equipage.workspace.check import Checker
+from equipage.workspace.loads import Checker
 from equipage.workspace.watch import (
     BURST,
     QUIET,

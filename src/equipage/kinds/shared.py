@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.source import Source, Span
 from equipage.kinds import codes
+from equipage.loading.kind import Offer
 from equipage.syntax.suspicious import mixed_scripts, secrets
 
 if TYPE_CHECKING:
@@ -29,16 +30,35 @@ class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     """A table in which unknown keys are errors."""
 
 
+def hide_property(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """Remove a property that authors cannot write from every definition of a schema for editors."""
+    for definition in schema.get("$defs", {}).values():
+        definition.get("properties", {}).pop(name, None)
+    return schema
+
+
 def path_of(outcome: Outcome) -> str:
     """The path of the file that was loaded, with `/`."""
     source = outcome.sources[0] if outcome.sources else None
     return (source.path or source.name).replace(os.sep, "/") if source is not None else ""
 
 
-def scope_of(path: str) -> str:
-    """The folder in which the names that a file defines are known: its project or plugin."""
-    match = _END_OF_SCOPE.search(path)
-    return path[: match.start()] if match else path
+class KnownNames:
+    """The names that files of some kinds define; each is known in its own project or plugin."""
+
+    def __init__(self, offers: Sequence[Offer], kinds: Collection[str]) -> None:
+        self._by_folder: dict[str, set[str]] = {}
+        for each in offers:
+            if each.kind in kinds:
+                match = _END_OF_SCOPE.search(each.path)
+                folder = each.path[: match.start()] if match else each.path
+                self._by_folder.setdefault(folder, set()).update(each.names)
+
+    def seen_from(self, path: str) -> frozenset[str]:
+        """The names of the project or plugin that a file belongs to, and of those around it."""
+        scopes = self._by_folder.items()
+        around = (names for folder, names in scopes if path.startswith(f"{folder}/"))
+        return frozenset().union(*around)
 
 
 def suspicions(source: Source) -> Iterator[Fact]:

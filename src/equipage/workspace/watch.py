@@ -25,8 +25,7 @@ from equipage.loading.recognise import MANIFESTS
 from equipage.loading.request import Request, request_of
 from equipage.loading.result import Loaded
 from equipage.loading.session import Run
-from equipage.workspace.check import CHUNK, Checked, Checker
-from equipage.workspace.loads import Candidate, Progress
+from equipage.workspace.loads import CHUNK, Candidate, Checked, Checker, Progress
 from equipage.workspace.project import (
     EVERYTHING,
     Selection,
