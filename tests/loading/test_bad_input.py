@@ -9,7 +9,7 @@ import pytest
 
 import equipage
 from clock import promised
-from equipage.kinds.blueprint.expanding import expand
+from equipage.kinds.blueprint import expand
 from equipage.kinds.conventions.skill import discover_skills
 from equipage.kinds.toolpack.loader import ToolpackLoader
 from equipage.loading.request import Request

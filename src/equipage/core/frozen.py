@@ -54,6 +54,14 @@ class FrozenDict(dict[Any, Any]):
     __setitem__ = __delitem__ = _refuse
     clear = pop = popitem = setdefault = update = __ior__ = _refuse
 
+    def __new__(cls, *args: Any) -> FrozenDict:
+        frozen = super().__new__(cls)
+        dict.update(frozen, *args)
+        return frozen
+
+    def __init__(self, *_args: Any) -> None:
+        """Change nothing: `__new__` filled the dict, and a second call must not."""
+
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(frozenset(self.items()))
 
@@ -78,6 +86,14 @@ class FrozenList(list[Any]):
     __setitem__ = __delitem__ = _refuse
     append = extend = insert = pop = remove = clear = sort = reverse = _refuse
     __iadd__ = __imul__ = _refuse
+
+    def __new__(cls, *args: Any) -> FrozenList:
+        frozen = super().__new__(cls)
+        list.extend(frozen, *args)
+        return frozen
+
+    def __init__(self, *_args: Any) -> None:
+        """Change nothing: `__new__` filled the list, and a second call must not."""
 
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(tuple(self))

@@ -145,8 +145,10 @@ def distance(a: str, b: str) -> int:
 
 # --------------------------------------------------------------------------------------- printing
 
-#: C0 and C1 controls, and the characters that reorder or hide text.
+#: C0 and C1 controls, the characters that reorder or hide text, and `##[` and `##vso[`: build
+#: services take these for commands anywhere in a line.
 UNSAFE = expression(
+    r"#(?=#(?:vso)?\[)|"
     "[\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
     "\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
 )

@@ -16,8 +16,20 @@ from equipage.files.walking import EXTENSIONS, Claim, Found, enters
 
 #: The mode of a symbolic link, whose content is the path it leads to.
 _LINK, _LINKS_FOLLOWED = "120000", 10
-#: A call of git must not depend on, or change, anything but the repository itself.
-_ENVIRONMENT = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+#: A repository is data here: nothing that its configuration names may run, nothing is fetched. A
+#: missing object of a partial clone is missing, because no transport is allowed.
+_OVERRIDES = {"core.fsmonitor": "false", "core.hooksPath": os.devnull, "core.pager": "cat"}
+_ENVIRONMENT = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_EXTERNAL_DIFF": "",
+    "LC_ALL": "C",
+    "GIT_CONFIG_COUNT": str(len(_OVERRIDES)),
+    **{f"GIT_CONFIG_KEY_{index}": key for index, key in enumerate(_OVERRIDES)},
+    **{f"GIT_CONFIG_VALUE_{index}": _OVERRIDES[key] for index, key in enumerate(_OVERRIDES)},
+}
 
 
 class NoRevision(Exception):
@@ -97,6 +109,7 @@ class Revision(Mapping[str, bytes]):
                 ["git", "-C", self.top, "cat-file", "--batch"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
                 env={**os.environ, **_ENVIRONMENT},
             )
         pipe_in, pipe_out = self._process.stdin, self._process.stdout
@@ -104,9 +117,10 @@ class Revision(Mapping[str, bytes]):
         assert pipe_out is not None
         pipe_in.write(number.encode() + b"\n")
         pipe_in.flush()
-        # The answer is `NUMBER KIND SIZE`, the object, and a line break.
-        size = int(pipe_out.readline().split()[2])
-        return pipe_out.read(size + 1)[:-1]
+        answer = pipe_out.readline().split()  # number, type, size; or: number, "missing"
+        if len(answer) != 3:
+            raise KeyError(number)
+        return pipe_out.read(int(answer[2]) + 1)[:-1]
 
     def close(self) -> None:
         """End the process that reads objects, if one was needed."""

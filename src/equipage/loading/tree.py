@@ -286,6 +286,11 @@ def graft(tree: Tree, parts: Mapping[Path, Tree]) -> Tree:
     return Tree(value, tree.origins.changed(below=below), tree.moves)
 
 
+def with_holes(tree: Tree, paths: Iterable[Path]) -> Tree:
+    """The tree with a hole at each of `paths`, which keeps its origin."""
+    return graft(tree, {path: Tree(HOLE, tree.at(path).origins) for path in paths})
+
+
 def put(
     tree: Tree, path: Path, value: Any, *, origin: Path | None = None, how: str = "normalised"
 ) -> Tree:
