@@ -229,9 +229,6 @@ def _content_list(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
     return Tree(wrapped.value, wrapped.origins, moves)
 
 
-# Replacements of items.
-
-
 def _listed_replacements(part: Tree, path: Path, facts: list[Fact]) -> Tree:
     """A list cannot say which item each of its entries replaces."""
     sort = next(each for each in items.SORTS if path[-1] == f"replace_{each.plural}")
@@ -321,8 +318,6 @@ def _as_written(steps: tuple[str, ...]) -> str:
 
 # Numbers that JSON cannot express, and paths that a running server uses.
 
-_STREAMS = ("stderr", "stdout")
-
 
 def _without_infinities(tree: Tree, facts: list[Fact]) -> Tree:
     """JSON has no infinity: it becomes null with a warning in free data, elsewhere an error.
@@ -357,7 +352,8 @@ def _with_absolute_paths(tree: Tree, session: Session) -> Tree:
     """Paths that a running server uses start at the file that names them."""
     made: dict[Path, str] = {}
     places = below(items.handlers(tree.value), "working_dir")
-    places += [each for each in at(tree.value, "logging.output") if each[1] not in _STREAMS]
+    outputs = at(tree.value, "logging.output")
+    places += [each for each in outputs if each[1] not in ("stderr", "stdout")]
     for path, written in places if not session.embedded else ():
         # With a template in it, only a running server knows the path.
         if not isinstance(written, str) or not written or "${" in written:
