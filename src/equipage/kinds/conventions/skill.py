@@ -28,10 +28,9 @@ from equipage.kinds.conventions.kind import kind_of
 from equipage.kinds.conventions.rules import names_in
 from equipage.kinds.conventions.stages import BODY, bring_body, keep_text, look_for_suspicious
 from equipage.kinds.conventions.tools import skills as tables
-from equipage.kinds.globs import problem_of
 from equipage.kinds.headers import STRICT_YAML, HeaderStyle, keep_as_written, read_header
 from equipage.kinds.layering import Discovery, Entry, Found, Layered, LayeredFolder, discover
-from equipage.kinds.shared import Table, hide_property
+from equipage.kinds.shared import Table, hide_property, problem_of
 from equipage.kinds.tables import Convention, Field
 from equipage.loading.kind import Item, Kind, Layering, Presentation, Reading, Together
 from equipage.loading.model import Shape

@@ -20,8 +20,7 @@ from equipage.core.path import Path
 from equipage.core.text import nearest
 from equipage.kinds.codes import INVALID_GLOB
 from equipage.kinds.defect import codes
-from equipage.kinds.globs import problem_of
-from equipage.kinds.shared import Table
+from equipage.kinds.shared import Table, problem_of
 from equipage.loading.tree import (
     HOLE,
     Origin,

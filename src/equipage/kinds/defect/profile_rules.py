@@ -18,8 +18,7 @@ from equipage.core.text import Guesses, nearest
 from equipage.kinds.codes import INVALID_GLOB
 from equipage.kinds.defect import codes, hooks
 from equipage.kinds.defect.profile_stages import layer_of
-from equipage.kinds.globs import is_plain, problem_of
-from equipage.kinds.shared import KnownNames, path_of
+from equipage.kinds.shared import KnownNames, is_plain, path_of, problem_of
 from equipage.loading.kind import Offer
 from equipage.loading.session import Session
 from equipage.loading.tree import get

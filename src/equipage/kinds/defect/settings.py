@@ -231,6 +231,16 @@ handler = { type = "builtin", name = "redact-secrets" }
 """
 
 
+# fmt: off
+#: Where requests go, with which secrets, and what runs at events.
+_PERMISSIONS = (
+    "hooks.**", "providers.*.base_url", "providers.*.headers.**", "providers.*.auth_header",
+    "providers.*.api_key_env", "http.proxy.**",
+)
+# fmt: on
+_PROMPTS = ("base_prompt.*", "turn.system_prompt", "prompt.**")
+
+
 def _server_names(outcome: Outcome) -> Iterator[str]:
     """The MCP servers that a file of settings defines."""
     servers = get(outcome.tree.value, SERVERS) if outcome.tree is not None else None
@@ -266,13 +276,6 @@ ALONE = Kind(
                 order=("deny-all", "read-only", "ask-writes", "open"),
                 default="ask-writes",
             ),
-            Sensitive("mcp.servers.*", "tool"),
-            Sensitive("hooks.**", "permission"),
-            Sensitive("providers.*.base_url", "permission"),
-            Sensitive("providers.*.headers.**", "permission"),
-            Sensitive("providers.*.auth_header", "permission"),
-            Sensitive("providers.*.api_key_env", "permission"),
-            Sensitive("http.proxy.**", "permission"),
             Sensitive("tools.fetch.enabled", "permission", order=(False, True), default=True),
             Sensitive(
                 "capabilities.web_search.mode",
@@ -280,9 +283,9 @@ ALONE = Kind(
                 order=("disabled", "delegate"),
                 default="disabled",
             ),
-            Sensitive("base_prompt.*", "prompt"),
-            Sensitive("turn.system_prompt", "prompt"),
-            Sensitive("prompt.**", "prompt"),
+            Sensitive("mcp.servers.*", "tool"),
+            *(Sensitive(pattern, "permission") for pattern in _PERMISSIONS),
+            *(Sensitive(pattern, "prompt") for pattern in _PROMPTS),
         ),
     ),
 )
