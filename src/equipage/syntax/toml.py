@@ -10,6 +10,7 @@ import datetime
 import re
 import tomllib
 from collections.abc import Callable, Iterator
+from math import isfinite
 from typing import Any
 
 from equipage.core import codes
@@ -31,7 +32,6 @@ except ImportError:  # no wheel for this machine: slower, and only TOML 1.0
 
 __all__ = ["DEPTH", "PARSER", "load", "locate"]
 
-_INFINITY = float("inf")
 #: What a text needs to have a date, a time or a number that is not finite. Most have none of it.
 _MAYBE_ODD = re.compile(r"inf|nan|[eE]\+?\d{3}|\d\d:\d\d|\d{4}-\d\d-\d\d")
 #: `int` converts no more digits than this in every supported version of Python.
@@ -85,7 +85,7 @@ def _odd(value: dict[str, Any]) -> Iterator[tuple[Path, Any, Code]]:
                 left.append(((*path, step), child))
             elif isinstance(child, datetime.date | datetime.time):
                 yield (*path, step), holder, codes.TOML_DATE
-            elif isinstance(child, float) and not -_INFINITY < child < _INFINITY:
+            elif isinstance(child, float) and not isfinite(child):
                 yield (*path, step), holder, codes.NOT_FINITE
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Iterable, Iterator
+from math import isfinite
 from typing import Any
 
 from yaml.error import MarkedYAMLError
@@ -43,13 +44,7 @@ from equipage.syntax.nodes import (
     value_of,
 )
 from equipage.syntax.yaml.parser import Parser, content_range, error_offset, scalar_value
-from equipage.syntax.yaml.scalars import (
-    INFINITY,
-    is_core_tag,
-    is_too_long,
-    known_tag,
-    resolve_tagged,
-)
+from equipage.syntax.yaml.scalars import is_core_tag, is_too_long, known_tag, resolve_tagged
 
 
 def locate(text: str, paths: Iterable[Path], *, merge: bool = False) -> dict[Path, Place]:
@@ -175,7 +170,7 @@ def _odd_tag(node: Node, path: Path, text: str) -> Iterator[Irregularity]:
 
 def _odd_number(node: Scalar, path: Path) -> Iterator[Irregularity]:
     value, event = node.value, node.event
-    if isinstance(value, float) and not -INFINITY < value < INFINITY:
+    if isinstance(value, float) and not isfinite(value):
         yield Irregularity(codes.NOT_FINITE, range_of(node), path, {"found": event.value})
     elif isinstance(value, str) and event.implicit[0] and event.tag is None and is_too_long(value):
         yield Irregularity(codes.NUMBER_TOO_LONG, range_of(node), path, {"digits": len(value)})
@@ -221,7 +216,7 @@ def _sort(key: object) -> str:
         return "collection"
     if key is None:
         return "null"
-    return "not finite" if isinstance(key, float) and not -INFINITY < key < INFINITY else "scalar"
+    return "not finite" if isinstance(key, float) and not isfinite(key) else "scalar"
 
 
 # ---------------------------------------------------------------------- the scalar at an offset
