@@ -277,21 +277,12 @@ _DECIMAL = "JSON has decimal numbers only, without leading zeros; quote anything
 _MESSAGES: dict[str, _Words] = {
     "Unterminated string": ("this string is never closed", 'close it with `"`'),
     "Invalid control character": ("this string contains a control character", None),
-    "Invalid \\u": (
-        "`\\u` needs four hexadecimal digits",
-        "write the code point with four digits, as in `\\u00e9`",
-    ),
+    "Invalid \\u": ("`\\u` needs four hexadecimal digits", "write four digits, as in `\\u00e9`"),
     "Invalid \\": ("this escape does not exist in JSON", "write `\\\\` for a backslash"),
-    "Extra data": (
-        "something follows the end of the value",
-        "a JSON file holds one value; remove the rest",
-    ),
+    "Extra data": ("text follows the value", "a JSON file holds one value; remove the rest"),
     "Expecting ':'": ("a `:` is missing after the key", "write `:` between a key and its value"),
     "Expecting ','": ("a `,` is missing before this", "separate entries with `,`"),
-    "Expecting property name": (
-        "a key in double quotes is expected here",
-        "put the key in double quotes",
-    ),
+    "Expecting property name": ("a key is expected here", "put the key in double quotes"),
     "Expecting value": ("a value is expected here", None),
 }
 

@@ -15,11 +15,8 @@ from yaml.error import MarkedYAMLError
 from yaml.events import (
     AliasEvent,
     DocumentStartEvent,
-    MappingEndEvent,
     MappingStartEvent,
     ScalarEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
     StreamEndEvent,
 )
 from yaml.reader import ReaderError
@@ -43,7 +40,14 @@ from equipage.syntax.nodes import (
     target_of,
     value_of,
 )
-from equipage.syntax.yaml.parser import Parser, content_range, error_offset, scalar_value
+from equipage.syntax.yaml.parser import (
+    ENDS,
+    STARTS,
+    Parser,
+    content_range,
+    error_offset,
+    scalar_value,
+)
 from equipage.syntax.yaml.scalars import is_core_tag, is_too_long, known_tag, resolve_tagged
 
 
@@ -76,14 +80,14 @@ def _compose(text: str, wanted: PathTrie = EVERYTHING, *, merge: bool = False) -
         elif kind is AliasEvent:
             last = event
             tree.add(Alias(*content_range(event, text), named.get(event.anchor), event))
-        elif kind is MappingStartEvent or kind is SequenceStartEvent:
+        elif kind in STARTS:
             start, _ = content_range(event, text)
             is_mapping, is_named = kind is MappingStartEvent, event.anchor is not None
             # An alias may lead to any part of a named node.
             opened = tree.open(start, is_mapping=is_mapping, whole=is_named, event=event)
             if is_named:
                 named[event.anchor] = opened
-        elif kind is MappingEndEvent or kind is SequenceEndEvent:
+        elif kind in ENDS:
             if event.start_mark.index != event.end_mark.index:
                 last = event  # a bracket; the end of a block has no text
             collection = tree.close()
@@ -221,7 +225,7 @@ def _sort(key: object) -> str:
 
 # ---------------------------------------------------------------------- the scalar at an offset
 
-_NODES = frozenset({ScalarEvent, AliasEvent, MappingStartEvent, SequenceStartEvent})
+_NODES = STARTS | {ScalarEvent, AliasEvent}
 
 
 def scalars_at(text: str, ranges: list[Range]) -> list[Touched | bool | None]:
@@ -263,10 +267,10 @@ def _walk(text: str) -> Iterator[tuple[Any, list[str | int], bool]]:
             if is_key and kind is ScalarEvent:
                 path[-1] = key_text(scalar_value(event))
             yield event, path, is_key
-            if kind is MappingStartEvent or kind is SequenceStartEvent:
+            if kind in STARTS:
                 key_next.append(kind is MappingStartEvent)
                 path.append("" if kind is MappingStartEvent else -1)
-        elif kind is MappingEndEvent or kind is SequenceEndEvent:
+        elif kind in ENDS:
             path.pop()
             key_next.pop()
         elif kind is StreamEndEvent or (kind is DocumentStartEvent and started):

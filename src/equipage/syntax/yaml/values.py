@@ -128,7 +128,8 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
         elif kind is MappingEndEvent:
             items = current
             try:
-                mapping = dict(zip(items[::2], items[1::2]))  # noqa: B905 - the events come in pairs
+                # The events come in pairs.
+                mapping = dict(zip(items[::2], items[1::2]))  # noqa: B905
                 for key in mapping:
                     if key.__class__ is not str:
                         mapping = builder.mapping(items)
