@@ -15,7 +15,7 @@ import equipage
 from equipage.core.codes import CORE_CODES
 from equipage.core.diagnostics import Code
 from equipage.loading.recognise import all_codes, kind_named, names
-from lab import CASES, REPOSITORY, TESTS, python, repository
+from lab import CASES, REPOSITORY, TESTS, module_at, python, repository
 
 pytestmark = pytest.mark.long
 
@@ -250,6 +250,14 @@ def test_import_is_light() -> None:
         "pathlib",
         "equipage.loading.recognise",
     }
+
+
+def test_the_reading_list_is_short() -> None:
+    """ARCHITECTURE.md names the modules to read first; each exists, and together they are short."""
+    lines, found = module_at(REPOSITORY / "tools" / "measure.py").reading_list(REPOSITORY, ROOT)
+    assert "not found" not in found, found
+    assert lines is not None, found
+    assert lines <= 1_500, found
 
 
 #: Codes that need more than files to be shown, and the test module that shows them.

@@ -185,13 +185,16 @@ _READING = re.compile(r"^#+ Read in this order$(?P<text>.*?)(?=^#|\Z)", re.MULTI
 def reading_list(root: Path, package: Path) -> tuple[int | None, str]:
     """How many lines the modules have that ARCHITECTURE.md says to read first, and what was found.
 
-    A name in backticks is a module or a package, as in `syntax/engine` or `kinds/server/`.
+    The list is the numbered one; each item begins with the name of a module or a package, as in
+    `syntax/document` or `kinds/server/`. What the section recommends after it does not count.
     """
     page = root / "ARCHITECTURE.md"
     section = _READING.search(page.read_text(encoding="utf-8")) if page.is_file() else None
     if section is None:
         return None, "ARCHITECTURE.md has no section “Read in this order”"
-    names = re.findall(r"`([^`\n]+)`", section["text"])
+    names = re.findall(r"^\d+\. `([^`\n]+)`", section["text"], re.MULTILINE)
+    if not names:
+        return None, "“Read in this order” in ARCHITECTURE.md has no numbered list"
     found = {name: files for name in names if (files := _files_named(name, package))}
     modules = {path for files in found.values() for path in files}
     total = sum(len(path.read_text(encoding="utf-8").splitlines()) for path in modules)

@@ -1,5 +1,5 @@
 """Blueprints: expand the `$file` and `$agent_md` references of a value."""
 
-from equipage.kinds.blueprint.expanding import expand
+from equipage.kinds.blueprint import expand
 
 __all__ = ["expand"]

@@ -125,6 +125,13 @@ def test_a_frozen_list_refuses(change: Any) -> None:
     assert value == [0]
 
 
+def test_a_second_init_changes_nothing() -> None:
+    mapping, items = FrozenDict({"a": 1}), FrozenList([0])
+    mapping.__init__({"b": 2})  # type: ignore[misc]
+    items.__init__([9])  # type: ignore[misc]
+    assert (mapping, items) == ({"a": 1}, [0])
+
+
 def test_shared_parts_stay_shared() -> None:
     part = {"a": [1]}
     result = frozen({"x": part, "y": part})

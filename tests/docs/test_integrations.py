@@ -85,7 +85,9 @@ def test_no_install_line_needs_the_published_package() -> None:
 
 
 def test_the_action_installs_its_own_checkout() -> None:
-    assert step("Install equipage").endswith('"$GITHUB_ACTION_PATH"')
+    install = step("Install equipage")
+    assert install.endswith('"$GITHUB_ACTION_PATH"')
+    assert "python -I -m pip" in install, "a pip.py of the checked repository must not run"
 
 
 @pytest.fixture
@@ -95,7 +97,8 @@ def command(tmp_path: Path) -> dict[str, str]:
     script.parent.mkdir()
     script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m equipage "$@"\n')
     script.chmod(0o755)
-    env = environment(GITHUB_OUTPUT=str(tmp_path / "output"))
+    (tmp_path / "runner").mkdir()
+    env = environment(GITHUB_OUTPUT=str(tmp_path / "output"), RUNNER_TEMP=str(tmp_path / "runner"))
     return {**env, "PATH": f"{script.parent}{os.pathsep}{env['PATH']}"}
 
 
@@ -125,9 +128,9 @@ def test_the_action_writes_sarif_and_keeps_the_exit_code(
     (folder / ".git").mkdir(parents=True)
     (folder / "server.yaml").write_text(BROKEN)
     out, outputs = run_check(folder, command, STRICT="true")
-    assert outputs == {"sarif": "equipage.sarif", "code": "1"}
+    assert outputs == {"sarif": str(tmp_path / "runner" / "equipage.sarif"), "code": "1"}
     assert "unknown-field" in out
-    results = json.loads((folder / "equipage.sarif").read_text())["runs"][0]["results"]
+    results = json.loads(Path(outputs["sarif"]).read_text())["runs"][0]["results"]
     assert [each["ruleId"] for each in results] == ["unknown-field"]
     result = subprocess.run(
         ["bash", "-e", "-c", step("Result")], env={**command, "CODE": "1"}, check=False
@@ -142,6 +145,22 @@ def test_the_action_can_annotate_instead(tmp_path: Path, command: dict[str, str]
     out, outputs = run_check(folder, command, UPLOAD="false", PATHS="server.yaml")
     assert outputs == {"code": "0"}
     assert out.startswith("::warning ")
+
+
+def test_the_action_takes_paths_on_several_lines_and_no_flags_for_paths(
+    tmp_path: Path, command: dict[str, str]
+) -> None:
+    folder = tmp_path / "project"
+    (folder / ".git").mkdir(parents=True)
+    for name in ("a.yaml", "b.yaml"):
+        (folder / name).write_text(BROKEN)
+    out, _ = run_check(folder, command, UPLOAD="false", PATHS="a.yaml\nb.yaml\n")
+    assert "file=a.yaml" in out
+    assert "file=b.yaml" in out
+    before = (folder / "a.yaml").read_text()
+    _, outputs = run_check(folder, command, UPLOAD="false", PATHS="--fix a.yaml")
+    assert outputs["code"] != "0"
+    assert (folder / "a.yaml").read_text() == before
 
 
 def test_no_input_of_the_action_is_put_into_a_script() -> None:

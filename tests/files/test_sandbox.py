@@ -261,7 +261,7 @@ def test_files_in_memory_are_confined() -> None:
         files.refer("../x", ("/lib",), ("/lib",), INSIDE)
     assert caught.value.code == "reference-escapes"
     assert files.read("b") is files.read("/lib/b")
-    assert files.opened == ["/lib/b"]
+    assert list(files._known) == ["/lib/b"]
 
 
 def test_references_are_judged_without_a_disk() -> None:
@@ -542,7 +542,7 @@ def test_files_in_memory_know_their_folders() -> None:
     assert [
         files.refer(each, ("a",), ("/r/a",), policy).outside for each in ("/r/a/b.txt", "/r/e.txt")
     ] == [False, True]
-    assert files.opened == ["/r/e.txt", "/r/a/c/d.txt", "/r/a/b.txt"]
+    assert list(files._known) == ["/r/e.txt", "/r/a/c/d.txt", "/r/a/b.txt"]
 
 
 def test_what_the_caller_names_is_shown_as_named(world: Path) -> None:

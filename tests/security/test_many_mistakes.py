@@ -15,7 +15,7 @@ import pytest
 
 import equipage
 from clock import promised
-from equipage.kinds.blueprint import expanding as blueprints
+from equipage import blueprints
 from lab import repository
 
 pytestmark = pytest.mark.long

@@ -284,3 +284,27 @@ def test_a_line_as_long_as_a_file(letter: str, tmp_path: Path) -> None:
 )
 def test_a_text_is_cut_to_its_columns(text: str, shown: str) -> None:
     assert text_render.cut(text, 4) == shown
+
+
+@pytest.mark.parametrize("command", ["check .", "list .", "check . --output-format json"])
+@pytest.mark.parametrize("evil", ["##[stop-commands]x", "a ##vso[task.setvariable variable=P]/x"])
+def test_no_command_of_a_build_service_anywhere_in_a_line(
+    command: str,
+    evil: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Runners look for these marks in the middle of lines, too."""
+    agents = tmp_path / ".claude" / "agents"
+    agents.mkdir(parents=True)
+    (tmp_path / ".git").mkdir()
+    quoted = json.dumps(evil)
+    (agents / "a.md").write_text(
+        f"---\nname: a\ndescription: {quoted}\ntols: {quoted}\nmodel: [{quoted}]\n---\nb\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    main(command.split())
+    out, err = capsys.readouterr()
+    assert "##[" not in out + err
+    assert "##vso[" not in out + err

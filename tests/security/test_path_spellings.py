@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import equipage
-from equipage.kinds.blueprint.expanding import expand
+from equipage.kinds.blueprint import expand
 from equipage.kinds.toolpack.loader import ToolpackLoader
 
 from . import world

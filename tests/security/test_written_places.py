@@ -41,7 +41,7 @@ def test_a_pipe_that_nobody_reads_is_refused(project: Path) -> None:
     assert run(project, *COMMAND, "pipe") == (
         2,
         "",
-        "equipage: cannot write pipe: nobody reads from it\n",
+        "equipage: cannot write pipe: no program reads from it\n",
     )
     assert stat.S_ISFIFO((project / "pipe").stat().st_mode)
 

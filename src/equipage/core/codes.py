@@ -1,4 +1,7 @@
-"""The codes of reading, variables, texts, shapes and of equipage itself. Their words are in codes.toml."""
+"""The codes of reading, variables, texts, shapes and of equipage itself.
+
+Their words are in codes.toml.
+"""
 
 from __future__ import annotations
 

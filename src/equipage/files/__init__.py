@@ -50,6 +50,24 @@ def entries_of(folder: str) -> list[os.DirEntry[str]]:
         return sorted(scan, key=lambda entry: entry.name)
 
 
+def leads_to_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether an entry is a folder, or a link to one."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False  # a loop of links
+
+
+def repository_root(folder: str) -> str | None:
+    """The nearest folder with an entry `.git`, which is a file in worktrees: itself or a parent."""
+    while not os.path.exists(os.path.join(folder, ".git")):
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return None
+        folder = parent
+    return folder
+
+
 def working_directory() -> str:
     """The folder that relative paths start at. Raises `UsageError` if it was removed."""
     try:

@@ -1,7 +1,7 @@
 """Files as a git revision holds them, read without a checkout.
 
-The objects are asked for one by one, as they are needed, from a single `git cat-file`: no filter, hook, diff or
-conversion of the repository runs.
+The objects are read one by one, as they are needed, from a single `git cat-file`: no filter, hook,
+diff or conversion of the repository runs.
 """
 
 from __future__ import annotations
@@ -14,9 +14,22 @@ from collections.abc import Collection, Iterator, Mapping
 from equipage.files.reading import Files, MemoryFiles
 from equipage.files.walking import EXTENSIONS, Claim, Found, enters
 
+#: The mode of a symbolic link, whose content is the path it leads to.
 _LINK, _LINKS_FOLLOWED = "120000", 10
-#: Asking git must not depend on, or change, anything but the repository itself.
-_ENVIRONMENT = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+#: A repository is data here: nothing that its configuration names may run, nothing is fetched. A
+#: missing object of a partial clone is missing, because no transport is allowed.
+_OVERRIDES = {"core.fsmonitor": "false", "core.hooksPath": os.devnull, "core.pager": "cat"}
+_ENVIRONMENT = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_EXTERNAL_DIFF": "",
+    "LC_ALL": "C",
+    "GIT_CONFIG_COUNT": str(len(_OVERRIDES)),
+    **{f"GIT_CONFIG_KEY_{index}": key for index, key in enumerate(_OVERRIDES)},
+    **{f"GIT_CONFIG_VALUE_{index}": _OVERRIDES[key] for index, key in enumerate(_OVERRIDES)},
+}
 
 
 class NoRevision(Exception):
@@ -24,7 +37,7 @@ class NoRevision(Exception):
 
 
 class Revision(Mapping[str, bytes]):
-    """The files of a revision by absolute path, as if it were checked out where the repository lies."""
+    """The files of a revision by absolute path, as if it were checked out in the repository."""
 
     def __init__(self, name: str, folder: str) -> None:
         """Raises `NoRevision`."""
@@ -32,15 +45,12 @@ class Revision(Mapping[str, bytes]):
             raise NoRevision(f"`{name}` is not a revision")
         self.name = name
         self.top = _git(folder, "rev-parse", "--show-toplevel").decode().strip()
-        commit = (
-            _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{tree}}")
-            .decode()
-            .strip()
-        )
-        self._entries = dict(self._listed(commit))
+        verify = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{tree}}")
+        self._entries = dict(self._listed(_git(folder, *verify).decode().strip()))
         self._process: subprocess.Popen[bytes] | None = None
 
     def _listed(self, tree: str) -> Iterator[tuple[str, tuple[str, str]]]:
+        """The path of each file with its mode and the number of its object."""
         for line in _git(self.top, "ls-tree", "-r", "-z", "--full-tree", tree).split(b"\0"):
             head, _, name = line.partition(b"\t")
             mode, kind, number = head.decode().split() if head else ("", "", "")
@@ -57,6 +67,7 @@ class Revision(Mapping[str, bytes]):
         raise KeyError(path)
 
     def __contains__(self, path: object) -> bool:
+        """Whether there is a file; a link is one only if it leads to one."""
         if path not in self._entries or not isinstance(path, str):
             return False
         try:
@@ -70,12 +81,9 @@ class Revision(Mapping[str, bytes]):
     def __len__(self) -> int:
         return len(self._entries)
 
-    # What a workspace asks of the place its files lie in.
-
     def is_folder(self, path: str) -> bool:
-        return path not in self._entries and any(
-            each.startswith(path.rstrip("/") + "/") for each in self._entries
-        )
+        start = path.rstrip("/") + "/"
+        return path not in self._entries and any(each.startswith(start) for each in self._entries)
 
     def walk(
         self, folder: str, agents: Collection[str], also: Claim, _known: Claim
@@ -85,7 +93,7 @@ class Revision(Mapping[str, bytes]):
         found = (path for path in self._entries if path.startswith(start))
         for path in sorted(found, key=lambda each: _walk_order(each[len(start) :])):
             *folders, name = path[len(start) :].split("/")
-            is_candidate = posixpath.splitext(name)[1].lower() in EXTENSIONS or also(path)
+            is_candidate = name.lower().endswith(EXTENSIONS) or also(path)
             if is_candidate and all(enters(each, agents) for each in folders):
                 yield Found(path)
 
@@ -97,11 +105,11 @@ class Revision(Mapping[str, bytes]):
 
     def _object(self, number: str) -> bytes:
         if self._process is None:
-            command = ["git", "-C", self.top, "cat-file", "--batch"]
             self._process = subprocess.Popen(
-                command,
+                ["git", "-C", self.top, "cat-file", "--batch"],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
                 env={**os.environ, **_ENVIRONMENT},
             )
         pipe_in, pipe_out = self._process.stdin, self._process.stdout
@@ -109,8 +117,10 @@ class Revision(Mapping[str, bytes]):
         assert pipe_out is not None
         pipe_in.write(number.encode() + b"\n")
         pipe_in.flush()
-        size = int(pipe_out.readline().split()[2])
-        return pipe_out.read(size + 1)[:-1]
+        answer = pipe_out.readline().split()  # number, type, size; or: number, "missing"
+        if len(answer) != 3:
+            raise KeyError(number)
+        return pipe_out.read(int(answer[2]) + 1)[:-1]
 
     def close(self) -> None:
         """End the process that reads objects, if one was needed."""
@@ -134,13 +144,9 @@ def _walk_order(relative: str) -> list[tuple[bool, str]]:
 
 def _git(folder: str, *arguments: str) -> bytes:
     """The output of a git command. Raises `NoRevision`."""
+    command, env = ["git", "-C", folder, *arguments], {**os.environ, **_ENVIRONMENT}
     try:
-        done = subprocess.run(
-            ["git", "-C", folder, *arguments],
-            capture_output=True,
-            check=False,
-            env={**os.environ, **_ENVIRONMENT},
-        )
+        done = subprocess.run(command, capture_output=True, check=False, env=env)
     except OSError:
         raise NoRevision("git is not installed") from None
     if done.returncode:

@@ -1,8 +1,11 @@
-"""`.gitignore` patterns, as git itself reads them.
+"""`.gitignore` patterns, read as git itself reads them.
 
-A pattern without a slash is matched against names, any other against the path below the folder of its file. The
-last pattern that matches decides, files further down before those above. Git compares bytes, this compares
-characters: `?` is one `é`, not half of it.
+A pattern without a slash is matched against names, any other against the path below the folder of
+its file. The last pattern that matches decides, files further down before those above. Git compares
+bytes, this module characters: `?` is one `é`, not half of it.
+
+The engine is our own because pathspec adds 28 % to a cold check and has an open denial of service
+by backtracking. Here every pattern costs at most its length times that of the path.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import msgspec
 from equipage.core.text import expression
 
 _NEVER = "(?!)"
+#: What `[:name:]` means inside a set; git knows ASCII only.
 _CLASSES = {
     "alnum": "0-9A-Za-z",
     "alpha": "A-Za-z",
@@ -31,6 +35,8 @@ _CLASSES = {
     "xdigit": "0-9A-Fa-f",
 }
 _CLASS = expression(r"\[:(\w*):\]")
+#: A line without the spaces at its end. A backslash and what it escapes belong together, so `\ `
+#: stays; a lone backslash at the very end is kept after the spaces.
 _TRAILING_SPACES = expression(r"((?:\\.|[^\\ ]| +(?=[^ ]))*) *(\\?)", re.DOTALL)
 
 
@@ -48,7 +54,7 @@ class Pattern(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=10_000)
 def _compiled(expression: str) -> re.Pattern[str]:
-    """Of the lines of a file few are ever asked on their own."""
+    """Compiled late: few lines of a file ever have to be matched on their own."""
     return re.compile(expression, re.DOTALL)
 
 
@@ -81,27 +87,20 @@ def parse_ignores(text: str) -> Patterns:
 
 
 def _any_of(expressions: Iterable[str]) -> re.Pattern[str]:
-    return re.compile(
-        "|".join(f"(?:{each})" for each in dict.fromkeys(expressions)) or _NEVER, re.DOTALL
-    )
+    choices = "|".join(f"(?:{each})" for each in dict.fromkeys(expressions))
+    return re.compile(choices or _NEVER, re.DOTALL)
 
 
 def _pattern(line: str) -> Pattern | None:
-    line = _without_trailing_spaces(line.removesuffix("\r"))
+    line = line.removesuffix("\r")
+    match = _TRAILING_SPACES.fullmatch(line)
+    line = line if match is None else match[1] + match[2]
     if not line or line.startswith("#"):
         return None
-    negated = line.startswith("!")
-    line = line[1:] if negated else line
-    folders_only = line.endswith("/")
-    line = line[:-1] if folders_only else line
+    negated, line = line.startswith("!"), line.removeprefix("!")
+    folders_only, line = line.endswith("/"), line.removesuffix("/")
     names_only = "/" not in line
     return Pattern(glob_expression(line.removeprefix("/")), negated, folders_only, names_only)
-
-
-def _without_trailing_spaces(line: str) -> str:
-    """Spaces at the end do not count, unless a backslash stands before the first of them."""
-    match = _TRAILING_SPACES.fullmatch(line)
-    return line if match is None else match[1] + match[2]
 
 
 #: Tokens of a glob that are not one character: any text inside a step, any number of whole steps.
@@ -111,19 +110,17 @@ _STAR, _STEPS = "*", "**"
 def glob_expression(glob: str) -> str:
     """A gitignore glob as a regular expression over a relative path with `/`.
 
-    Between wildcards the first match is as good as any other, so it is never taken back: a pattern full of stars
-    costs no more than its length times that of the path.
+    Between wildcards the first match is as good as any other, so the atomic groups `(?>…)` never
+    take it back: this is what keeps a pattern full of stars from backtracking.
     """
-    first, *rest = [_steps(section) for section in _split(_tokens(glob), _STEPS)]
+    first, *rest = [
+        "/".join(_step(each) for each in _split(section, "/"))
+        for section in _split(_tokens(glob), _STEPS)
+    ]
     if not rest:
         return first
-    return (
-        first + "".join(f"(?>(?:[^/]+/)*?{each})" for each in rest[:-1]) + "(?:[^/]+/)*" + rest[-1]
-    )
-
-
-def _steps(tokens: list[str]) -> str:
-    return "/".join(_step(each) for each in _split(tokens, "/"))
+    between = "".join(f"(?>(?:[^/]+/)*?{each})" for each in rest[:-1])
+    return f"{first}{between}(?:[^/]+/)*{rest[-1]}"
 
 
 def _step(tokens: list[str]) -> str:
@@ -131,7 +128,8 @@ def _step(tokens: list[str]) -> str:
     first, *rest = ["".join(part) for part in _split(tokens, _STAR)]
     if not rest:
         return first
-    return first + "".join(f"(?>[^/]*?{part})" for part in rest[:-1] if part) + "[^/]*" + rest[-1]
+    between = "".join(f"(?>[^/]*?{part})" for part in rest[:-1] if part)
+    return f"{first}{between}[^/]*{rest[-1]}"
 
 
 def _split(tokens: list[str], divider: str) -> list[list[str]]:
@@ -166,7 +164,7 @@ def _tokens(glob: str) -> list[str]:
 
 
 def _stars(glob: str, position: int) -> tuple[str, int]:
-    """One star stays inside a step. Two are any number of steps, if they stand for whole ones."""
+    """One star stays inside a step. Two are any number of steps, if they replace whole ones."""
     end = position
     while glob[end : end + 1] == "*":
         end += 1
@@ -182,6 +180,7 @@ def _brackets(glob: str, position: int) -> tuple[str, int]:
     negated = glob[start : start + 1] in ("!", "^")
     start = current = start + negated
     members: list[str] = []
+    # A `]` right at the start is a member, not the end.
     while glob[current : current + 1] != "]" or current == start:
         named = _CLASS.match(glob, current)
         if named is not None:
@@ -204,7 +203,7 @@ def _brackets(glob: str, position: int) -> tuple[str, int]:
 
 
 def _member(glob: str, position: int) -> tuple[str, int]:
-    """One character of a set, a backslash before it left out; empty at the end of the glob."""
+    """One character of a set, without the backslash before it; empty at the end of the glob."""
     if glob[position : position + 1] == "\\":
         position += 1
     return glob[position : position + 1], position + 1

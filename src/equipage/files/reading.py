@@ -1,9 +1,8 @@
 """The files of a load, each read once.
 
-What the caller names is read wherever it is (`Files.read`); every reference a document makes goes through
-`Files.refer` with the path policy of its kind, and is opened by `sandbox`.
-
-`MemoryFiles` is the same thing over a mapping, for strings and tests.
+`Files.read` reads what the caller names, wherever it is. Every reference that a document makes goes
+through `Files.refer` with the path policy of its kind, and is opened by `sandbox`. `MemoryFiles`
+has the same interface over a mapping, for strings, revisions and tests.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ from equipage.files.sandbox import (
     refusal,
 )
 
-#: Where a system tells about itself: the environment of processes, what they have open.
+#: Where a system describes itself: the environment of processes, what they have open.
 _SYSTEM = ("/proc/", "/sys/")
-#: What tells a file from what it was before, without reading it: its inode, size and times.
+#: Tells whether a file has changed without reading it: its inode, size and times.
 Stamp = tuple[int, int, int, int]
 
 
@@ -46,17 +45,16 @@ class Referred(msgspec.Struct, frozen=True):
 
 
 class Seen(msgspec.Struct, frozen=True):
-    """What a load looked at: paths, existing or not, and the stamps of the files it read when it read them."""
+    """What a load looked at: paths, existing or not, and the stamps of the files that it read."""
 
     asked: tuple[str, ...] = ()
-    read: dict[str, Stamp] = {}  #: by real path
+    read: dict[str, Stamp] = {}  #: by real path, as they were when they were read
 
 
 def display_name(path: str, cwd: str | None = None) -> str:
     """A path as people are shown it: relative to the working directory if inside, with `/`."""
     base = (cwd if cwd is not None else working_directory()).rstrip(os.sep) + os.sep
-    absolute = os.path.abspath(path)
-    return absolute.removeprefix(base).replace(os.sep, "/")
+    return os.path.abspath(path).removeprefix(base).replace(os.sep, "/")
 
 
 def stamp_of(path: str) -> Stamp | None:
@@ -83,14 +81,14 @@ class Files:
         self.cwd = cwd if cwd is not None else working_directory()
         self._sources: dict[str, Source] = {}
         self._asked: dict[str, None] = {}
-        # What loads share, once they are made by `again`.
+        # Loads that are made by `again` share these.
         self._known: dict[str, Source] = {}
         self._stamps: dict[str, Stamp] = {}
         self._referred: dict[tuple[Any, ...], Referred] = {}
         self._folders: dict[str, tuple[str, str]] = {}
 
     def again(self) -> Self:
-        """The same files for another load: nothing is read twice, and `sources` starts empty."""
+        """These files for another load: nothing is read twice, and `sources` starts empty."""
         other = object.__new__(type(self))
         other.cwd, other._known, other._stamps = self.cwd, self._known, self._stamps
         other._referred, other._folders = self._referred, self._folders
@@ -103,10 +101,8 @@ class Files:
 
     def seen(self) -> Seen:
         """What this load depends on: a change of any of it may change the result."""
-        return Seen(
-            tuple(self._asked),
-            {path: self._stamps[path] for path in self._sources if path in self._stamps},
-        )
+        read = {path: self._stamps[path] for path in self._sources if path in self._stamps}
+        return Seen(tuple(self._asked), read)
 
     def note(self, source: Source) -> Source:
         """Count a source that another load read as one of this load."""
@@ -123,11 +119,11 @@ class Files:
         return os.path.exists(path)
 
     def peek(self, path: str) -> bytes | None:
-        """The content of a file that nobody named, None if it cannot be had; it is no source of this load."""
+        """The content of a file that is not a source of this load; None if it cannot be read."""
         return peek(path)
 
     def names_below(self, folder: str, *, most: int = 1000) -> list[str]:
-        """Paths of files below a folder, relative to it, to guess which one was meant; at the most so many."""
+        """Up to `most` paths of files below a folder, relative to it, to guess what was meant."""
         found: list[str] = []
         for here, folders, names in os.walk(folder):
             folders.sort()
@@ -138,14 +134,15 @@ class Files:
         return found[:most]
 
     def finds_program(self, name: str, search: str) -> bool:
-        """Whether a program of that name is in one of the folders of `search`, which is written like PATH."""
+        """Whether a program is in one of the folders of `search`, which is written like PATH."""
         import shutil  # slow to import, rarely needed
 
         return shutil.which(name, path=search) is not None
 
     def read(self, path: str, *, max_bytes: int = MAX_BYTES) -> Source:
-        """The file that the *caller* named; a person's own argument is not confined. Only what the system tells about
-        itself must be named as such: as the target of a link nobody meant it.
+        """The file that the *caller* names; what a person asks for is not confined.
+
+        Only what the system says about itself must be named as such: a link to it is refused.
 
         Raises `FileProblem`.
         """
@@ -155,25 +152,21 @@ class Files:
             real, name = self._named(full)
         except ValueError as error:
             raise refusal(error, display_name(full, self.cwd)) from None
-        known = self._known.get(real)
+        known = self._recall(real, name, max_bytes)
         if known is not None:
-            return self.note(_small_enough(known, name, max_bytes))
+            return known
         try:
             descriptor, real = open_named(real, full)
         except (OSError, ValueError) as error:
             raise refusal(error, name) from None
-        known = self._known.get(real)
-        if known is not None:
-            os.close(descriptor)
-            return self.note(_small_enough(known, name, max_bytes))
-        if real.startswith(_SYSTEM) and not full.startswith(_SYSTEM):
-            os.close(descriptor)
-            raise FileProblem(codes.FILE_NOT_REGULAR, file=name)
-        return self._take(descriptor, real, name, max_bytes)
+        is_allowed = full.startswith(_SYSTEM) or not real.startswith(_SYSTEM)
+        return self._take(descriptor, real, name, max_bytes, is_allowed=is_allowed)
 
     def _named(self, full: str) -> tuple[str, str]:
-        """A path without links in its folder, and as people are shown it. Files often come from few folders, and each
-        look at one costs several calls."""
+        """A path without links in its folder, and as people are shown it.
+
+        Files often come from few folders, and each look at a folder costs several system calls.
+        """
         folder, last = os.path.split(full)
         if last in ("", ".", ".."):
             return os.path.join(os.path.realpath(folder), last), display_name(full, self.cwd)
@@ -188,7 +181,7 @@ class Files:
     ) -> Referred:
         """The file that a *document* names, looked for in `bases` in order, never outside `roots`.
 
-        Raises `FileProblem`; when the file is in none of the bases, that of the first.
+        Raises `FileProblem`; if the file is in none of the bases, that of the first.
         """
         bases, roots = tuple(bases), tuple(roots)
         self._asked.update((os.path.join(self.cwd, base, reference), None) for base in bases)
@@ -229,16 +222,30 @@ class Files:
     ) -> Source:
         descriptor, real = open_inside(base, reference, roots)
         known = self._known.get(real)
-        if known is not None:
-            os.close(descriptor)
-            return self.note(_small_enough(known, known.name, policy.max_bytes))
-        return self._take(
-            descriptor, real, display_name(real, os.path.realpath(self.cwd)), policy.max_bytes
-        )
+        name = known.name if known else display_name(real, os.path.realpath(self.cwd))
+        return self._take(descriptor, real, name, policy.max_bytes)
 
-    def _take(self, descriptor: int, real: str, name: str, max_bytes: int) -> Source:
-        """Read a checked descriptor to the end and close it."""
+    def _recall(self, real: str, name: str, max_bytes: int) -> Source | None:
+        """A file that was read before, perhaps by a caller that allows more of it."""
+        known = self._known.get(real)
+        if known is None:
+            return None
+        if len(known.data) > max_bytes:
+            raise FileProblem(
+                codes.FILE_TOO_LARGE, file=name, size=len(known.data), limit=max_bytes
+            )
+        return self.note(known)
+
+    def _take(
+        self, descriptor: int, real: str, name: str, max_bytes: int, *, is_allowed: bool = True
+    ) -> Source:
+        """The source of a checked descriptor, which is closed. Raises `FileProblem`."""
         try:
+            known = self._recall(real, name, max_bytes)
+            if known is not None:
+                return known
+            if not is_allowed:
+                raise FileProblem(codes.FILE_NOT_REGULAR, file=name)
             status = os.fstat(descriptor)
             self._stamps[real] = _stamp(status)
             data = read_regular(descriptor, status, name, max_bytes)
@@ -251,9 +258,9 @@ class Files:
 
 
 def peek(path: str, *, max_bytes: int = MAX_BYTES) -> bytes | None:
-    """The content of a file that nobody named, such as one of settings; None if it cannot be had.
+    """The content of a file that the user did not name, such as settings; None if unreadable.
 
-    What lies in its place may be anything: a pipe, a device, a file without end.
+    Anything may be in its place: a pipe, a device, a file without end.
     """
     try:
         descriptor = os.open(path, FLAGS)
@@ -267,17 +274,10 @@ def peek(path: str, *, max_bytes: int = MAX_BYTES) -> bytes | None:
         os.close(descriptor)
 
 
-def _small_enough(source: Source, name: str, max_bytes: int) -> Source:
-    """A source read before, perhaps by somebody who allows more. Raises `FileProblem`."""
-    if len(source.data) > max_bytes:
-        raise FileProblem(codes.FILE_TOO_LARGE, file=name, size=len(source.data), limit=max_bytes)
-    return source
-
-
 def decoded(name: str, data: bytes, path: str | None) -> Source:
-    """A source of bytes that must be UTF-8 text; binary content is kept as bytes with an empty text.
+    """A source of bytes; those that are not UTF-8 are kept with an empty text.
 
-    A directive that wants text asks `require_text`; one that wants bytes does not care.
+    A directive that needs text calls `require_text`; one that takes bytes does not.
     """
     try:
         return Source.of_bytes(name, data, path)
@@ -286,42 +286,39 @@ def decoded(name: str, data: bytes, path: str | None) -> Source:
 
 
 def require_text(source: Source) -> Source:
-    """The same source, if its bytes are text. Raises `FileProblem` with the offset of the first bad byte."""
+    """A source whose bytes are text. Raises `FileProblem` at the first byte that is not."""
     if source.data and not source.text:
         try:
             source.data.decode("utf-8")
         except UnicodeDecodeError as error:
-            byte = f"0x{source.data[error.start]:02X}"
-            raise FileProblem(
-                codes.NOT_UTF8, file=source.name, offset=error.start, byte=byte
-            ) from None
+            byte, offset = f"0x{source.data[error.start]:02X}", error.start
+            raise FileProblem(codes.NOT_UTF8, file=source.name, offset=offset, byte=byte) from None
     return source
 
 
 class MemoryFiles(Files):
-    """The same interface over a mapping of absolute paths to contents: no disk at all."""
+    """The interface of `Files` over a mapping of absolute paths to contents: no disk at all."""
 
     def __init__(self, contents: Mapping[str, str | bytes], *, cwd: str = "/") -> None:
         super().__init__(cwd=cwd)
         self.contents: Mapping[str, bytes] = {
-            posixpath.normpath(posixpath.join(cwd, path)): data.encode()
-            if isinstance(data, str)
-            else data
+            self._absolute_path(path): data.encode() if isinstance(data, str) else data
             for path, data in contents.items()
         }
-        self.opened: list[str] = []
 
     def again(self) -> Self:
         other = super().again()
-        other.contents, other.opened = self.contents, self.opened
+        other.contents = self.contents
         return other
 
+    def _absolute_path(self, *parts: str) -> str:
+        return posixpath.normpath(posixpath.join(self.cwd, *parts))
+
     def read(self, path: str, *, max_bytes: int = MAX_BYTES) -> Source:
-        real = posixpath.normpath(posixpath.join(self.cwd, path))
-        return self._content(real, display_name(real, self.cwd), max_bytes)
+        return self._content(self._absolute_path(path), max_bytes)
 
     def is_folder(self, path: str) -> bool:
-        prefix = posixpath.normpath(posixpath.join(self.cwd, path)).rstrip("/") + "/"
+        prefix = self._absolute_path(path).rstrip("/") + "/"
         return any(each.startswith(prefix) for each in self.contents)
 
     def exists(self, path: str) -> bool:
@@ -331,35 +328,33 @@ class MemoryFiles(Files):
         return self.contents.get(path)
 
     def names_below(self, folder: str, *, most: int = 1000) -> list[str]:
-        prefix = posixpath.normpath(posixpath.join(self.cwd, folder)).rstrip("/") + "/"
-        return sorted(
-            each.removeprefix(prefix) for each in self.contents if each.startswith(prefix)
-        )[:most]
+        prefix = self._absolute_path(folder).rstrip("/") + "/"
+        found = (each for each in self.contents if each.startswith(prefix))
+        return sorted(each.removeprefix(prefix) for each in found)[:most]
 
     def _inside(
         self, base: str, reference: str, roots: tuple[str, ...], policy: PathPolicy
     ) -> Source:
-        real = posixpath.normpath(posixpath.join(self.cwd, base, reference))
-        within = (posixpath.normpath(posixpath.join(self.cwd, root)) for root in roots)
+        real = self._absolute_path(base, reference)
+        within = map(self._absolute_path, roots)
         if not any(real == root or real.startswith(root.rstrip("/") + "/") for root in within):
             raise FileProblem(codes.REFERENCE_ESCAPES, reference=reference)
-        return self._content(real, display_name(real, self.cwd), policy.max_bytes, reference)
+        return self._content(real, policy.max_bytes, reference)
 
     def _absolute(self, reference: str, roots: tuple[str, ...], policy: PathPolicy) -> Referred:
         inside = any(reference.startswith(root.rstrip("/") + "/") for root in roots)
         return Referred(self.read(reference, max_bytes=policy.max_bytes), outside=not inside)
 
-    def _content(self, real: str, name: str, max_bytes: int, shown: str | None = None) -> Source:
-        if real in self._known:
-            return self.note(_small_enough(self._known[real], name, max_bytes))
+    def _content(self, real: str, max_bytes: int, shown: str | None = None) -> Source:
+        name = display_name(real, self.cwd)
+        known = self._recall(real, name, max_bytes)
+        if known is not None:
+            return known
         if real not in self.contents:
-            folder = any(path.startswith(real + "/") for path in self.contents)
-            raise FileProblem(
-                codes.FILE_IS_DIRECTORY if folder else codes.FILE_MISSING, file=shown or name
-            )
+            code = codes.FILE_IS_DIRECTORY if self.is_folder(real) else codes.FILE_MISSING
+            raise FileProblem(code, file=shown or name)
         data = self.contents[real]
         if len(data) > max_bytes:
             raise FileProblem(codes.FILE_TOO_LARGE, file=name, size=len(data), limit=max_bytes)
-        self.opened.append(real)
         self._known[real] = decoded(name, data, real)
         return self.note(self._known[real])

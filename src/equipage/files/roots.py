@@ -1,9 +1,9 @@
-"""Where the layers of a configuration lie: the user's folder and that of the project.
+"""Where the layers of a configuration are: the user's folder and that of the project.
 
-The user's layer is `<config home>/defect`. The config home is `$XDG_CONFIG_HOME`, else `~/.config`. A variable
-that is empty or relative is ignored, as the XDG specification asks: taken literally, it would turn whatever
-folder one stands in into the user's own configuration. The project's layer is `.defect` in the root of the
-repository: the nearest parent of the working directory with an entry `.git`.
+The user's layer is `<config home>/defect`. The config home is `$XDG_CONFIG_HOME`, else `~/.config`.
+A variable that is empty or relative is ignored, as the XDG specification asks: taken literally, it
+would turn any working directory into the user's own configuration. The project's layer is `.defect`
+in the root of the repository: the nearest parent of the working directory with an entry `.git`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import msgspec
 from equipage.core import codes
 from equipage.core.arguments import text_given, wrong
 from equipage.core.diagnostics import Fact
-from equipage.files import folder_given
+from equipage.files import folder_given, repository_root
 
 USER_FOLDER = "defect"
 PROJECT_FOLDER = ".defect"
@@ -24,13 +24,13 @@ StrPath = str | os.PathLike[str]
 
 
 class Places(msgspec.Struct, frozen=True):
-    """The folders of the two layers; None where there is none. `ignored` names variables that were not used."""
+    """The folders of the two layers, None for a layer that does not exist."""
 
     cwd: str
     user: str | None
     project: str | None
     root: str | None = None  #: the root of the repository
-    ignored: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()  #: variables that were not used
 
 
 def find_places(
@@ -43,8 +43,9 @@ def find_places(
 ) -> Places:
     """The layers seen from `cwd`. With `local`, the user's is left out.
 
-    The first of these gives the config home: the argument `xdg_config_home`, the variable `XDG_CONFIG_HOME`, the
-    argument `home`, the variable `HOME`. With none of them there is no user layer.
+    The first of these gives the config home: the argument `xdg_config_home`, the variable
+    `XDG_CONFIG_HOME`, the argument `home`, the variable `HOME`. With none of them there is no user
+    layer.
     """
     # Links are resolved once, so that every part of a configuration agrees on the root.
     here = os.path.realpath(folder_given("cwd", cwd))
@@ -73,9 +74,8 @@ def _user_folder(
 def _absolute(name: str, env: Mapping[str, str], ignored: list[str]) -> str | None:
     """The value of a variable that holds an absolute path which is text."""
     value = text_given(f"env[{name!r}]", env.get(name, ""))
-    if os.path.isabs(value) and not any(
-        letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in value
-    ):
+    is_text = not any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in value)
+    if os.path.isabs(value) and is_text:
         return value
     if value:
         ignored.append(name)
@@ -89,15 +89,5 @@ def entry_in_layer(path: str, depth: int) -> str:
 
 
 def unreadable(error: OSError) -> Fact:
-    """The finding that a folder of a layer is there and cannot be listed."""
-    return Fact(codes.LAYER_UNREADABLE, values={"reason": error.strerror or str(error)})
-
-
-def repository_root(folder: str) -> str | None:
-    """The nearest parent, or the folder itself, that has an entry `.git`: a folder, or a file in worktrees."""
-    while not os.path.exists(os.path.join(folder, ".git")):
-        parent = os.path.dirname(folder)
-        if parent == folder:
-            return None
-        folder = parent
-    return folder
+    """The finding that a folder of a layer exists and cannot be listed."""
+    return codes.LAYER_UNREADABLE.at(reason=error.strerror or str(error))

@@ -1,8 +1,13 @@
-"""Opening what a document names, and nothing outside the allowed folders.
+"""Opening what a document refers to, and nothing outside the allowed folders.
 
-The way to the target is walked component by component from the descriptor of an allowed root; links are followed only
-to targets inside the roots, and the file is read from the very descriptor that was checked, so nothing can be swapped
-in between. Only regular files are read, and their size is known before their content is.
+The way to the target is walked component by component from the descriptor of an allowed root. Links
+are followed only to targets inside the roots, and the file is read from the very descriptor that
+was checked, so nothing can be swapped in between. Only regular files are read, and their size is
+known before their content is.
+
+The walk is our own because the obvious way, to compare `realpath` with the roots and then open the
+file, leaves a gap between the two. Linux has one call for all of it, `openat2`, but Python cannot
+make it, and other systems lack it.
 """
 
 from __future__ import annotations
@@ -22,7 +27,8 @@ from equipage.core.diagnostics import Code
 MAX_BYTES = 10 * 1024 * 1024
 
 _MAX_LINKS = 40
-#: Opening must never wait, never become a program's that is started meanwhile, never take over a terminal.
+#: Opening must never wait, never pass the file on to a program that is started meanwhile, and never
+#: take over a terminal.
 FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_NONBLOCK", 0)
@@ -31,13 +37,15 @@ FLAGS = (
 )
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _DIRECTORY = getattr(os, "O_DIRECTORY", 0)
-#: Without `dir_fd` (Windows), components are resolved by name and compared with the roots: a weaker check,
-#: because the file could be swapped between checking and reading.
+#: What opening a link with `O_NOFOLLOW` ends in; FreeBSD says EMLINK.
+_IS_LINK = (errno.ELOOP, errno.EMLINK)
+#: Without `dir_fd` (Windows), paths are resolved by name and compared with the roots: a weaker
+#: check, because the file could be swapped between checking and reading.
 HAS_DESCRIPTORS = os.open in os.supports_dir_fd and bool(_NOFOLLOW)
 
 
 class FileProblem(Exception):
-    """A file cannot be had: a code and the values its sentence uses."""
+    """A file cannot be read: a code and the values that its message uses."""
 
     def __init__(self, code: Code, **values: object) -> None:
         self.code, self.values = code, values
@@ -45,9 +53,9 @@ class FileProblem(Exception):
 
 
 class PathPolicy(msgspec.Struct, frozen=True):
-    """Which references a kind's directive may make. Data, so that the table in the docs is the code."""
+    """Which references a directive may make. Data, so that the table in the docs is the code."""
 
-    #: what to do with an absolute path: refuse it, or read it (`outside`: with a warning if it leaves the roots)
+    #: what to do with an absolute path: refuse it, or read it with a warning if it leaves the roots
     absolute: Literal["refuse", "outside"] = "refuse"
     #: what to do with a `..` component
     parents: Literal["refuse", "inside"] = "refuse"
@@ -55,146 +63,42 @@ class PathPolicy(msgspec.Struct, frozen=True):
 
 
 def check_reference(reference: str, policy: PathPolicy) -> None:
-    """What can be said about a reference without looking at the disk. Raises `FileProblem`."""
+    """Refuse what is wrong with a reference whatever is on the disk. Raises `FileProblem`."""
     if not reference:
         raise FileProblem(codes.REFERENCE_EMPTY)
     if "\0" in reference:
         raise FileProblem(codes.REFERENCE_NUL, reference=reference)
     if not reference.isascii() and any("\ud800" <= each <= "\udfff" for each in reference):
         raise FileProblem(codes.LONE_SURROGATE, reference=reference)
-    absolute = os.path.isabs(reference) or _looks_absolute_elsewhere(reference)
-    if absolute and (policy.absolute == "refuse" or not os.path.isabs(reference)):
+    # A Windows drive or share is refused everywhere: a file means the same on every system.
+    drive = reference[:1].isalpha() and reference[1:2] == ":" and reference[2:3] in ("\\", "/")
+    is_foreign = drive or reference.startswith("\\\\")
+    is_absolute = os.path.isabs(reference)
+    if (is_foreign and not is_absolute) or (is_absolute and policy.absolute == "refuse"):
         raise FileProblem(codes.REFERENCE_ABSOLUTE, reference=reference)
     if policy.parents == "refuse" and ".." in reference.replace("\\", "/").split("/"):
         raise FileProblem(codes.REFERENCE_PARENT, reference=reference)
 
 
-def _looks_absolute_elsewhere(reference: str) -> bool:
-    """A Windows drive or share: refused everywhere, so that a file means the same on every system."""
-    drive = (
-        len(reference) > 2
-        and reference[0].isalpha()
-        and reference[1] == ":"
-        and reference[2] in "\\/"
-    )
-    return drive or reference.startswith("\\\\")
-
-
 def open_named(real: str, full: str) -> tuple[int, str]:
-    """A descriptor of a file whose folder has no links, and its real path. Its own name may still be a link."""
+    """A descriptor of a file whose folder has no links, and its real path: it may be a link."""
     if _NOFOLLOW and not full.endswith(("/", "/.", "/..")):
         try:
             return os.open(real, FLAGS | _NOFOLLOW), real
         except OSError as error:
-            if error.errno not in (errno.ELOOP, errno.EMLINK):
+            if error.errno not in _IS_LINK:
                 raise
     real = os.path.realpath(full)
     return os.open(real, FLAGS), real
 
 
 def open_inside(base: str, reference: str, roots: tuple[str, ...]) -> tuple[int, str]:
-    """A descriptor of the file that a reference leads to from a base, and its real path. Raises `FileProblem`."""
-    return (_open_below if HAS_DESCRIPTORS else _open_checked)(base, reference, roots)
+    """A descriptor of the file that a reference leads to from a base, and its real path.
 
-
-class _Walk:
-    """The way from a root to a target: the open directories from the root down and what is still to be walked."""
-
-    def __init__(self, reference: str) -> None:
-        self.roots: list[str] = []  #: without links
-        self.reference = reference
-        self.stack: list[tuple[int, str]] = []
-        self.links = 0
-
-    def start(self, real: str) -> None:
-        """Begin at the root that contains `real`, and walk down to it."""
-        self.close()
-        root = self.root_of(real)
-        if root is None:
-            raise FileProblem(codes.REFERENCE_ESCAPES, reference=self.reference)
-        self.stack.append((os.open(root, FLAGS | _DIRECTORY), root))
-
-    def root_of(self, real: str) -> str | None:
-        """The root that contains a path without links."""
-        return next(
-            (
-                each
-                for each in self.roots
-                if real == each or real.startswith(each.rstrip("/") + "/")
-            ),
-            None,
-        )
-
-    def close(self) -> None:
-        for descriptor, _ in self.stack:
-            os.close(descriptor)
-        self.stack.clear()
-
-    def up(self, pending: list[str]) -> None:
-        """One step up. Where that leaves the root, the way goes on by name alone until it is inside another one:
-        nothing outside is opened, and whether it exists makes no difference."""
-        if len(self.stack) > 1:
-            os.close(self.stack.pop()[0])
-            return
-        left = self.stack[0][1]
-        here = posixpath.dirname(left)
-        while pending and self.root_of(here) is None:
-            here = posixpath.normpath(posixpath.join(here, pending.pop()))
-        if here == left != "/":  # it would tell what the folder above is called
-            raise FileProblem(codes.REFERENCE_ESCAPES, reference=self.reference)
-        self.start(here)  # raises unless a root contains it
-        self.down(posixpath.relpath(here, self.stack[0][1]).split("/"))
-
-    def down(self, parts: list[str]) -> int | None:
-        """Walk `parts`; the descriptor of the last one if it is no directory, else None."""
-        pending = list(reversed(parts))
-        while pending:
-            part = pending.pop()
-            if part in ("", "."):
-                continue
-            if part == "..":
-                self.up(pending)
-                continue
-            parent, where = self.stack[-1]
-            try:
-                descriptor = os.open(part, FLAGS | _NOFOLLOW, dir_fd=parent)
-            except OSError as error:
-                if error.errno not in (errno.ELOOP, errno.EMLINK):
-                    raise
-                self.follow(part, pending)
-                continue
-            if stat.S_ISDIR(os.fstat(descriptor).st_mode):
-                self.stack.append((descriptor, f"{where.rstrip('/')}/{part}"))
-            elif any(each not in ("", ".") for each in pending):
-                os.close(descriptor)
-                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-            else:
-                self.stack.append((descriptor, f"{where.rstrip('/')}/{part}"))
-                return descriptor
-        return None
-
-    def follow(self, part: str, pending: list[str]) -> None:
-        """Put the target of a link in front of what is still to be walked."""
-        self.links += 1
-        if self.links > _MAX_LINKS:
-            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-        parent, _ = self.stack[-1]
-        try:
-            target = os.readlink(part, dir_fd=parent)
-        except OSError as error:
-            if error.errno != errno.EINVAL:
-                raise
-            pending.append(part)  # it was a link a moment ago; look again
-            return
-        steps = target.split("/")
-        if target.startswith("/"):
-            self.start(posixpath.normpath(target))
-            steps = posixpath.relpath(posixpath.normpath(target), self.stack[0][1]).split("/")
-        pending.extend(reversed(steps))
-
-
-def _open_below(base: str, reference: str, roots: tuple[str, ...]) -> tuple[int, str]:
-    """A descriptor of the target and its real path. Raises `FileProblem`, never opens anything outside."""
+    Nothing outside the roots is opened. Raises `FileProblem`.
+    """
+    if not HAS_DESCRIPTORS:
+        return _open_checked(base, reference, roots)
     walk = _Walk(reference)
     try:
         real = os.path.realpath(base)
@@ -212,16 +116,107 @@ def _open_below(base: str, reference: str, roots: tuple[str, ...]) -> tuple[int,
         walk.close()
 
 
+class _Walk:
+    """The way from a root to a target.
+
+    `stack` holds the open folders from the root down, each with its path. `pending` in the methods
+    is what is still to be walked, the next part last.
+    """
+
+    def __init__(self, reference: str) -> None:
+        self.roots: list[str] = []  #: without links
+        self.reference = reference
+        self.stack: list[tuple[int, str]] = []
+        self.links = 0
+
+    def start(self, real: str) -> None:
+        """Begin at the root that contains `real`."""
+        self.close()
+        root = self.root_of(real)
+        if root is None:
+            raise FileProblem(codes.REFERENCE_ESCAPES, reference=self.reference)
+        self.stack.append((os.open(root, FLAGS | _DIRECTORY), root))
+
+    def root_of(self, real: str) -> str | None:
+        """The root that contains a path without links."""
+        for root in self.roots:
+            if real == root or real.startswith(root.rstrip("/") + "/"):
+                return root
+        return None
+
+    def close(self) -> None:
+        for descriptor, _ in self.stack:
+            os.close(descriptor)
+        self.stack.clear()
+
+    def down(self, parts: list[str]) -> int | None:
+        """Walk `parts`; the descriptor of the last one if it is not a folder, else None."""
+        pending = list(reversed(parts))
+        while pending:
+            part = pending.pop()
+            if part in ("", "."):
+                continue
+            if part == "..":
+                self.up(pending)
+                continue
+            parent, where = self.stack[-1]
+            try:
+                descriptor = os.open(part, FLAGS | _NOFOLLOW, dir_fd=parent)
+            except OSError as error:
+                if error.errno not in _IS_LINK:
+                    raise
+                self.follow(part, pending)
+                continue
+            self.stack.append((descriptor, f"{where.rstrip('/')}/{part}"))
+            if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
+                if any(each not in ("", ".") for each in pending):
+                    raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+                return descriptor
+        return None
+
+    def up(self, pending: list[str]) -> None:
+        """One step up.
+
+        If that leaves the root, the way goes on by name alone until it is inside another one:
+        nothing outside is opened, and whether it exists makes no difference.
+        """
+        if len(self.stack) > 1:
+            os.close(self.stack.pop()[0])
+            return
+        left = self.stack[0][1]
+        here = posixpath.dirname(left)
+        while pending and self.root_of(here) is None:
+            here = posixpath.normpath(posixpath.join(here, pending.pop()))
+        if here == left != "/":  # it would reveal the name of the folder above
+            raise FileProblem(codes.REFERENCE_ESCAPES, reference=self.reference)
+        self.start(here)  # raises unless a root contains it
+        self.down(posixpath.relpath(here, self.stack[0][1]).split("/"))
+
+    def follow(self, part: str, pending: list[str]) -> None:
+        """Put the target of a link in front of what is still to be walked."""
+        self.links += 1
+        if self.links > _MAX_LINKS:
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+        parent, _ = self.stack[-1]
+        try:
+            target = os.readlink(part, dir_fd=parent)
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
+            pending.append(part)  # it was a link a moment ago; look again
+            return
+        if target.startswith("/"):
+            self.start(posixpath.normpath(target))
+            target = posixpath.relpath(posixpath.normpath(target), self.stack[0][1])
+        pending.extend(reversed(target.split("/")))
+
+
 def _open_checked(base: str, reference: str, roots: tuple[str, ...]) -> tuple[int, str]:
-    """The weaker check for systems without descriptors of directories."""
+    """The weaker check for systems without descriptors of folders."""
     real = os.path.realpath(os.path.join(base, reference))
-    inside = any(
-        os.path.normcase(real).startswith(
-            os.path.normcase(os.path.realpath(root)).rstrip(os.sep) + os.sep
-        )
-        for root in roots
-    )
-    if not inside:
+    # Windows does not tell upper from lower case.
+    folders = (os.path.normcase(os.path.realpath(root)).rstrip(os.sep) + os.sep for root in roots)
+    if not os.path.normcase(real).startswith(tuple(folders)):
         raise FileProblem(codes.REFERENCE_ESCAPES, reference=reference)
     if os.path.isdir(real):
         raise FileProblem(codes.FILE_IS_DIRECTORY, file=reference)
@@ -232,13 +227,14 @@ def _open_checked(base: str, reference: str, roots: tuple[str, ...]) -> tuple[in
 
 
 def read_regular(descriptor: int, status: os.stat_result, name: str, max_bytes: int) -> bytes:
+    """The content of an open file. Raises `FileProblem` unless it is regular and small enough."""
     if stat.S_ISDIR(status.st_mode):
         raise FileProblem(codes.FILE_IS_DIRECTORY, file=name)
     if not stat.S_ISREG(status.st_mode):
         raise FileProblem(codes.FILE_NOT_REGULAR, file=name)
     if status.st_size > max_bytes:
         raise FileProblem(codes.FILE_TOO_LARGE, file=name, size=status.st_size, limit=max_bytes)
-    # One byte more than allowed tells a file that grew, or a special one that says it is empty.
+    # One byte more than allowed reveals a file that grew, or a special one that claims to be empty.
     data = os.read(descriptor, status.st_size + 1)
     if len(data) == status.st_size > 0:
         return data
@@ -252,7 +248,7 @@ def read_regular(descriptor: int, status: os.stat_result, name: str, max_bytes: 
 
 
 def refusal(error: Exception, name: str) -> FileProblem:
-    """An operating system's refusal in our words."""
+    """A refusal of the operating system in our words."""
     number = getattr(error, "errno", None)
     if number in (errno.ENOENT, errno.ENOTDIR):
         return FileProblem(codes.FILE_MISSING, file=name)

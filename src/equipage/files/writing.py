@@ -1,8 +1,9 @@
 """The only module that writes to the disk: whole files, or nothing.
 
-A file is replaced in one step by a finished one beside it, so that no reader ever sees half of it and a crash
-leaves the old one. Its mode stays. A file outside the given roots is never written, however it was reached: a
-link inside a project may point anywhere. Devices and pipes are written to, never replaced.
+A file is replaced in one step by a finished one beside it, so that no reader ever sees half of it
+and a crash leaves the old one. Its mode stays. A file outside the given roots is never written,
+however it was reached: a link inside a project may point anywhere. Devices and pipes are written
+to, never replaced.
 """
 
 from __future__ import annotations
@@ -12,9 +13,10 @@ import errno
 import os
 import secrets
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from equipage.core.source import Source
+from equipage.files import is_inside
 
 
 class NotWritten(Exception):
@@ -22,8 +24,8 @@ class NotWritten(Exception):
 
 
 def write_new(path: str, data: bytes, root: str) -> None:
-    """Write a file below `root` that does not exist yet, and the folders it stands in. Raises `NotWritten`."""
-    if not _is_below(os.path.realpath(path), root):
+    """Write a file below `root` that does not exist yet, and its folders. Raises `NotWritten`."""
+    if not is_inside(path, root):
         raise NotWritten("a link on the way there leads out of the project")
     try:
         os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
@@ -35,16 +37,16 @@ def write_new(path: str, data: bytes, root: str) -> None:
 
 
 def write_whole(path: str, data: bytes) -> None:
-    """Write a file, or replace it in one step; what is no regular file is written to as it stands.
+    """Write a file, or replace it in one step; what is not a regular file is written into.
 
-    Raises `NotWritten`, or `BrokenPipeError` if whoever read it is gone.
+    Raises `NotWritten`, or `BrokenPipeError` if the reader of a pipe is gone.
     """
     try:
-        # Looked at by its own name: that of `/dev/stdout` without links, `pipe:[1]`, is none that can be opened.
+        # By its own name: without links, `/dev/stdout` is `pipe:[1]`, which cannot be opened.
         before = os.stat(path) if os.path.exists(path) else None
-        standing = None if before is None else _standing(before)
-        if standing is not None:
-            _write_all(standing, data)
+        stream = None if before is None else _own_stream(before)
+        if stream is not None:
+            _write_all(stream, data)
         elif before is None or stat.S_ISREG(before.st_mode):
             _put(os.path.realpath(path), data, before)
         else:
@@ -56,30 +58,22 @@ def write_whole(path: str, data: bytes) -> None:
 
 
 def rewrite(source: Source, text: str, roots: Iterable[str]) -> None:
-    """Replace the file that `source` was read from, if it still holds what was read. Raises `NotWritten`."""
+    """Replace the file of `source`, if it still holds what was read. Raises `NotWritten`."""
     if source.path is None:
         raise NotWritten("it was not read from a file")
     real = os.path.realpath(source.path)
-    if not any(_is_below(real, root) for root in roots):
+    if not any(is_inside(real, root) for root in roots):
         raise NotWritten("it lies outside the project")
+    if not os.access(real, os.W_OK):
+        raise NotWritten("it is write-protected")
     try:
-        _replace(real, source.data, text.encode("utf-8"))
+        _put(real, text.encode("utf-8"), os.stat(real), unless_changed_from=source.data)
     except OSError as error:
         raise NotWritten(error.strerror or str(error)) from None
 
 
-def _is_below(real: str, root: str) -> bool:
-    return real.startswith(os.path.realpath(root).rstrip(os.sep) + os.sep)
-
-
-def _replace(path: str, before: bytes, after: bytes) -> None:
-    if not os.access(path, os.W_OK):
-        raise NotWritten("it is write-protected")
-    _put(path, after, os.stat(path), lambda: _require_unchanged(path, before))
-
-
-def _standing(status: os.stat_result) -> int | None:
-    """Standard output or error, if it is that file: what was written there before must stay."""
+def _own_stream(status: os.stat_result) -> int | None:
+    """Our standard output or error, if it is that file: what was written there before must stay."""
     for descriptor in (1, 2):
         with contextlib.suppress(OSError):  # it may be closed
             if os.path.samestat(os.fstat(descriptor), status):
@@ -88,18 +82,13 @@ def _standing(status: os.stat_result) -> int | None:
 
 
 def _write_into(path: str, data: bytes) -> None:
-    """Write to a device or a pipe. Opening never waits: a pipe that nobody reads would hold us for ever."""
-    flags = (
-        os.O_WRONLY
-        | getattr(os, "O_NONBLOCK", 0)
-        | getattr(os, "O_NOCTTY", 0)
-        | getattr(os, "O_BINARY", 0)
-    )
+    """Write to a device or a pipe. Opening never waits: a pipe without a reader would block us."""
+    names = ("O_NONBLOCK", "O_NOCTTY", "O_BINARY")  # no system has all of these
     try:
-        descriptor = os.open(path, flags)
+        descriptor = os.open(path, sum((getattr(os, name, 0) for name in names), os.O_WRONLY))
     except OSError as error:
         if error.errno == errno.ENXIO:
-            raise NotWritten("nobody reads from it") from None
+            raise NotWritten("no program reads from it") from None
         raise
     try:
         if hasattr(os, "set_blocking"):
@@ -116,19 +105,26 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 
 def _put(
-    path: str, data: bytes, like: os.stat_result | None, ready: Callable[[], None] = lambda: None
+    path: str, data: bytes, like: os.stat_result | None, unless_changed_from: bytes | None = None
 ) -> None:
-    """Put a finished file in the place of another; `ready` may still object, right before it happens."""
+    """Put a finished file in the place of another."""
     finished = _beside(path)
     try:
         _write(finished, data, like)
-        ready()
+        if unless_changed_from is not None:
+            _require_unchanged(path, unless_changed_from)
         os.replace(finished, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(finished)
         raise
     _sync_folder(os.path.dirname(path))
+
+
+def _require_unchanged(path: str, before: bytes) -> None:
+    with open(path, "rb") as file:
+        if file.read() != before:
+            raise NotWritten("it was changed meanwhile")
 
 
 def _put_new(path: str, data: bytes) -> None:
@@ -150,19 +146,13 @@ def _put_new(path: str, data: bytes) -> None:
 
 
 def _beside(path: str) -> str:
-    """A name in the same folder that nobody else uses."""
+    """An unused name in the same folder."""
     folder, name = os.path.split(path)
     return os.path.join(folder, f".{name[:200]}.{secrets.token_hex(6)}")
 
 
-def _require_unchanged(path: str, before: bytes) -> None:
-    with open(path, "rb") as file:
-        if file.read() != before:
-            raise NotWritten("it was changed meanwhile")
-
-
 def _write(path: str, data: bytes, like: os.stat_result | None) -> None:
-    """A new file, complete on the disk; with the mode of another, and its owner if that is allowed."""
+    """A new file, complete on the disk; with the mode of another, and its owner if allowed."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     descriptor = os.open(path, flags, 0o666 if like is None else 0o600)
     with open(descriptor, "wb") as file:
@@ -177,7 +167,7 @@ def _write(path: str, data: bytes, like: os.stat_result | None) -> None:
 
 
 def _sync_folder(folder: str) -> None:
-    """Make the new name last. Not every system lets a folder be opened; the file itself is safe already."""
+    """Make the new name last. Not every system opens folders; the file itself is safe already."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

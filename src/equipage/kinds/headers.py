@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Iterator
 import msgspec
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Change, Code, Effect, Fact, Remedy, Shown
+from equipage.core.diagnostics import Change, Code, Effect, Fact, Remedy, Severity, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
 from equipage.files.reading import require_text
@@ -48,6 +48,15 @@ REASONS = {
     "quotes": "a quote ends the text too early",
     "no-space": "a blank must follow the colon",
     "tabs": "tabs do not indent",
+}
+
+
+#: For kinds that forgive nothing: what YAML allows, but nearly always is a mistake.
+STRICT_YAML: dict[str, Severity] = {
+    core_codes.DUPLICATE_KEY: "error",
+    core_codes.EXTRA_DOCUMENT: "error",
+    core_codes.UNKNOWN_TAG: "error",
+    core_codes.MERGE_KEY: "error",
 }
 
 

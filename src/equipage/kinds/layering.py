@@ -16,12 +16,13 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from equipage.core.diagnostics import Code, Diagnostic, Fact, LoadError
 from equipage.core.source import Source
-from equipage.files import entries_of, is_inside
+from equipage.files import entries_of, is_inside, repository_root
 from equipage.files.reading import display_name
-from equipage.files.roots import PROJECT_FOLDER, Places, find_places, repository_root, unreadable
+from equipage.files.roots import PROJECT_FOLDER, Places, find_places, unreadable
 from equipage.kinds.codes import VARIABLE_IGNORED
 from equipage.loading.findings import deduplicated
 from equipage.loading.kind import Elsewhere, Kind
@@ -57,6 +58,7 @@ class LayeredFolder(msgspec.Struct, frozen=True):
 
     def layer(self, path: str, _env: Mapping[str, str] | None = None) -> LayerName | None:
         """The layer of a file by its path; None if it lies in no such folder."""
+        # The folder of a project is hidden, that of the user is not.
         pattern = rf"/(?P<dot>\.?)defect/{self.name}/(?:{self.files})\Z"
         match = re.search(pattern, path.replace(os.sep, "/"))
         return None if match is None else "project" if match["dot"] else "user"
@@ -146,15 +148,15 @@ def discover(folder: LayeredFolder, kind: Kind, places: Places) -> Discovery:
         root = places.root if layer == "project" else None
         entries, facts = folder.look_into(here, root)
         diagnostics += [place_alone(fact, display_name(path)) for path, fact in facts]
+        # Neither profiles nor skills take variables, so the environment plays no part.
         request, run = Request(env={}, project=root or here), Run()
         for each in entries:
             outcome = load_path(each.file, kind, request, run)
             found.append(Found(each.name, layer, each.file, outcome))
+    # Two entries of one layer may share a name, which the rules for sets report.
     winners = {each.name: each.file for each in found if each.layer == "project"}
     found = [
-        each
-        if each.layer == "project"
-        else msgspec.structs.replace(each, shadowed_by=winners.get(each.name))
+        each if each.layer == "project" else replace(each, shadowed_by=winners.get(each.name))
         for each in found
     ]
     diagnostics += (each for item in found for each in item.outcome.diagnostics)

@@ -1,21 +1,74 @@
-"""What several kinds share: the base of their tables, the scope of a file, suspicious text."""
+"""What several kinds share: the base of their tables, patterns, known names, suspicious text."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.source import Source, Span
 from equipage.kinds import codes
+from equipage.loading.kind import Offer
 from equipage.syntax.suspicious import mixed_scripts, secrets
 
 if TYPE_CHECKING:
     from equipage.loading.outcome import Outcome
+
+
+class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
+    """A table in which unknown keys are errors."""
+
+
+def hide_property(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    """Remove a property that authors cannot write from every definition of a schema for editors."""
+    for definition in schema.get("$defs", {}).values():
+        definition.get("properties", {}).pop(name, None)
+    return schema
+
+
+# Patterns for names of tools and paths: `*`, `?`, `[a-z]`, `[!a]`, `{a,b}` and `\`.
+
+#: A `]` right after the opening bracket is a member of the class: `[]a]`, `[!]]`.
+_CLASS = re.compile(r"\[[!^]?(?P<members>\]?+[^\]]*)\]")
+_RANGE = re.compile(r"(.)-(.)", re.DOTALL)
+
+
+@lru_cache(maxsize=1024)
+def problem_of(glob: str) -> str | None:
+    """Why a pattern is not valid, in words; None if it is."""
+    depth = position = 0
+    while position < len(glob):
+        letter = glob[position]
+        if letter == "[":
+            match = _CLASS.match(glob, position)
+            if match is None:
+                return "`[` is never closed"
+            if any(low > high for low, high in _RANGE.findall(match["members"])):
+                return "a range runs backwards"
+            position = match.end()
+            continue
+        if letter == "\\":
+            position += 1
+            if position == len(glob):
+                return "it ends with `\\`"
+        depth += (letter == "{") - (letter == "}")
+        if depth < 0:
+            return "`}` without `{`"
+        position += 1
+    return "`{` is never closed" if depth else None
+
+
+def is_plain(glob: str) -> bool:
+    """Whether a pattern is just a name."""
+    return not re.search(r"[*?\[\]{}\\]", glob)
+
+
+# Names count in the project or plugin that defines them.
 
 #: Where the path of a project or plugin ends: before a folder for agents, skills and the like,
 #: which may lie in a hidden folder; else before the file, and the hidden folders it lies in.
@@ -25,20 +78,31 @@ _END_OF_SCOPE = re.compile(
 )
 
 
-class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
-    """A table in which unknown keys are errors."""
-
-
 def path_of(outcome: Outcome) -> str:
     """The path of the file that was loaded, with `/`."""
     source = outcome.sources[0] if outcome.sources else None
     return (source.path or source.name).replace(os.sep, "/") if source is not None else ""
 
 
-def scope_of(path: str) -> str:
-    """The folder in which the names that a file defines are known: its project or plugin."""
-    match = _END_OF_SCOPE.search(path)
-    return path[: match.start()] if match else path
+class KnownNames:
+    """The names that files of some kinds define; each is known in its own project or plugin."""
+
+    def __init__(self, offers: Sequence[Offer], kinds: Collection[str]) -> None:
+        self._by_folder: dict[str, set[str]] = {}
+        for each in offers:
+            if each.kind in kinds:
+                match = _END_OF_SCOPE.search(each.path)
+                folder = each.path[: match.start()] if match else each.path
+                self._by_folder.setdefault(folder, set()).update(each.names)
+
+    def seen_from(self, path: str) -> frozenset[str]:
+        """The names of the project or plugin that a file belongs to, and of those around it."""
+        scopes = self._by_folder.items()
+        around = (names for folder, names in scopes if path.startswith(f"{folder}/"))
+        return frozenset().union(*around)
+
+
+# What looks suspicious in any text.
 
 
 def suspicions(source: Source) -> Iterator[Fact]:

@@ -39,6 +39,13 @@ class Field(msgspec.Struct, frozen=True):
     instead: Names = ()  #: what people write instead, which the tool does not read
 
 
+def tool_list(
+    name: str, meaning: str, *, split: str | None = ",", instead: tuple[str, ...] = ()
+) -> Field:
+    """A field with the names of tools that an agent may use, or may not."""
+    return Field(name, meaning, Names, restricts=True, split=split, refers="tool", instead=instead)
+
+
 class NameRule(msgspec.Struct, frozen=True):
     """What a name must look like."""
 

@@ -27,6 +27,10 @@ class Request(msgspec.Struct, frozen=True):
     project: str | None = None  #: the project root, if the caller knows it
     shared: bool = False  #: the options serve several kinds; each takes those it knows
 
+    def __repr__(self) -> str:
+        """Without the environment: tracebacks with local variables end up in logs."""
+        return f"Request(options={dict(self.options)!r}, roots={self.roots!r}, env={len(self.env)} variables)"
+
 
 def options_of(kind: Kind, request: Request) -> Any:
     """The options of a kind, checked by its own Struct. Raises `UsageError`."""

@@ -27,6 +27,7 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, Fact, LoadError, Part, Severity, Shown
 from equipage.core.path import ROOT, Path
 from equipage.files import real_path
+from equipage.files.gitignore import glob_expression
 from equipage.files.reading import Files, display_name
 from equipage.loading.kind import Kind, Reading
 from equipage.loading.model import Shape

@@ -9,7 +9,7 @@ import msgspec
 
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic, UsageError
-from equipage.files import is_folder, real_path
+from equipage.files import is_folder, real_path, repository_root
 from equipage.files.reading import display_name
 from equipage.loading.kind import Kind
 from equipage.loading.outcome import Outcome, place_alone
@@ -182,7 +182,7 @@ class ReportBuilder:
 
     def _walk(self, folder: str) -> Iterator[Candidate]:
         """Each file to look at below a folder; folders that cannot be read are findings."""
-        from equipage.files.roots import PROJECT_FOLDER, repository_root
+        from equipage.files.roots import PROJECT_FOLDER
         from equipage.files.walking import is_ignored, walk
 
         run = self.run

@@ -69,10 +69,10 @@ def test_every_part_knows_where_it_was_written(path: str, place: str, text: str 
 
 
 def test_a_value_tells_its_story() -> None:
-    told = str(equipage.load(TEAM).explain("agents[2].profile.model"))
-    assert "agents/writer.md:4:8" in told
-    assert "brought in by `$agent_md` here at" in told
-    assert "research-team.yaml:48:16" in told
+    story = str(equipage.load(TEAM).explain("agents[2].profile.model"))
+    assert "agents/writer.md:4:8" in story
+    assert "brought in by `$agent_md` here at" in story
+    assert "research-team.yaml:48:16" in story
 
 
 @pytest.mark.parametrize("probe", VALID, ids=[probe["id"] for probe in VALID])
@@ -175,7 +175,7 @@ def at_depth(depth: int, run: Callable[[], Any]) -> Any:
 @pytest.mark.requirement("BP-17")
 @pytest.mark.parametrize("name", DEEP)
 @pytest.mark.parametrize("where", ["here", "below a deep stack", "in a small thread"])
-def test_depth_is_bounded_wherever_the_caller_stands(name: str, where: str) -> None:
+def test_depth_is_bounded_however_deep_the_caller_is(name: str, where: str) -> None:
     value, code = DEEP[name]
     text = '{"id": "a", "flow": ' + dumped(value) + "}"
     if where == "here":

@@ -14,7 +14,7 @@ PASS = {"op": "eq", "lhs": {"op": "path", "at": "$.review"}, "rhs": {"op": "lit"
 TRUE = {"op": "lit", "value": True}
 
 
-def told(
+def findings(
     condition: Any, values: list[str], *, lints: Any = None, metadata: Any = None, more: Any = ()
 ) -> list[str]:
     """The findings about the verdict of one agent whose result one condition reads."""
@@ -56,7 +56,7 @@ KIND, CONTRACT = "verdict-value-unhandled", "verdict-contract-never-read"
             "PASS FAIL", None, {"lints": {"all": "deny"}}, [SECOND], id="or everybody does"
         ),
         pytest.param(
-            "PASS FAIL SKIP", None, None, [SECOND, THIRD], id="two words are not told apart"
+            "PASS FAIL SKIP", None, None, [SECOND, THIRD], id="two words are not distinguished"
         ),
         pytest.param("PASS FAIL SKIP", {KIND: "allow"}, None, [], id="allowed by kind"),
         pytest.param(
@@ -88,9 +88,11 @@ KIND, CONTRACT = "verdict-value-unhandled", "verdict-contract-never-read"
         pytest.param("YES NO", {KIND: "allow"}, None, [NEVER], id="under its own name"),
     ],
 )
-def test_words_nobody_asks_for(values: str, lints: Any, metadata: Any, expected: list[str]) -> None:
+def test_words_no_condition_asks_for(
+    values: str, lints: Any, metadata: Any, expected: list[str]
+) -> None:
     condition = PASS if values.startswith("PASS") else TRUE
-    assert told(condition, values.split(), lints=lints, metadata=metadata) == expected
+    assert findings(condition, values.split(), lints=lints, metadata=metadata) == expected
 
 
 def copied(at: str) -> list[dict[str, Any]]:
@@ -124,13 +126,13 @@ def copied(at: str) -> list[dict[str, Any]]:
     ],
 )
 def test_what_cannot_be_followed_may_decide(condition: Any, more: Any) -> None:
-    assert told(condition, ["YES", "NO"], more=more) == []
-    assert told(condition, ["YES", "NO"], more=more, metadata=STRICT) == [NEVER]
+    assert findings(condition, ["YES", "NO"], more=more) == []
+    assert findings(condition, ["YES", "NO"], more=more, metadata=STRICT) == [NEVER]
 
 
 @pytest.mark.requirement("BP-22")
 def test_a_copy_of_something_else_decides_nothing() -> None:
-    assert told(TRUE, ["YES", "NO"], more=copied("$.rev")) == [NEVER]
+    assert findings(TRUE, ["YES", "NO"], more=copied("$.rev")) == [NEVER]
 
 
 @pytest.mark.requirement("BP-22")
@@ -147,7 +149,7 @@ def test_the_first_layer_that_knows_a_kind_decides() -> None:
 @pytest.mark.parametrize(
     ("top", "agent", "expected"),
     [
-        pytest.param({}, {}, ["strict-binding-unused"], id="nobody has a runner"),
+        pytest.param({}, {}, ["strict-binding-unused"], id="no agent has a runner"),
         pytest.param(
             {}, {"runner": {"backend": "agent_block_in_process"}}, [], id="a runner of its own"
         ),

@@ -1,4 +1,4 @@
-"""`equipage.kinds.blueprint.expanding.expand`: a value in, a value out."""
+"""`equipage.kinds.blueprint.expand`: a value in, a value out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equipage import LoadError, UsageError
-from equipage.kinds.blueprint.expanding import expand
+from equipage.kinds.blueprint import expand
 
 AGENT = "---\nname: researcher\ndescription: knows where to look\nmodel: sonnet\n---\nYou find sources.\n"
 
@@ -59,7 +59,7 @@ def test_siblings_are_laid_over_the_agent(folder: Path) -> None:
 
 
 @pytest.mark.requirement("BP-05")
-def test_a_file_beside_an_agent_file_is_a_field_and_no_reference(folder: Path) -> None:
+def test_a_file_beside_an_agent_file_is_a_field_not_a_reference(folder: Path) -> None:
     agent = expand({"$agent_md": "agents/r.md", "$file": "prompts/raw.md"}, folder)
     assert (agent["name"], agent["$file"]) == ("researcher", "prompts/raw.md")
 
@@ -143,7 +143,7 @@ def test_further_folders_are_the_callers(folder: Path) -> None:
 
 
 @pytest.mark.requirement("BP-10", "BP-17")
-def test_every_error_is_told_and_nothing_half_expanded_returned(folder: Path) -> None:
+def test_every_error_is_reported_and_nothing_half_expanded_returned(folder: Path) -> None:
     (folder / "bad.md").write_text("no header")
     with pytest.raises(LoadError) as caught:
         expand(

@@ -48,5 +48,5 @@ def test_a_path_is_printed_in_its_shortest_form(written: str, printed: str) -> N
         '$.a["x"]b',
     ],
 )
-def test_what_is_no_path(written: str) -> None:
+def test_what_is_not_a_path(written: str) -> None:
     assert canonical_path(written) is None

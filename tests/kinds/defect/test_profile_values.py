@@ -17,7 +17,7 @@ from equipage.kinds.defect.profile_model import (
     request_limit,
 )
 from equipage.kinds.defect.settings_model import Settings
-from equipage.kinds.globs import problem_of
+from equipage.kinds.shared import problem_of
 from equipage.loading.model import Shape, build
 
 

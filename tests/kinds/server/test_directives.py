@@ -92,7 +92,7 @@ def test_no_link_leads_out(here: Path, directive: str) -> None:
 
 def in_memory(files: dict[str, str], **env: str) -> tuple[Outcome, list[str]]:
     memory = MemoryFiles(files, cwd="/project")
-    return load_path("main.yaml", SERVER, Request(env=env), files=memory), memory.opened
+    return load_path("main.yaml", SERVER, Request(env=env), files=memory), list(memory._known)
 
 
 @pytest.mark.requirement("F-002", "NFR-001")

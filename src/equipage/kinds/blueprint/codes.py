@@ -6,6 +6,16 @@ from equipage.core.diagnostics import Catalogue
 
 _codes = Catalogue(__file__)
 
+FRONTMATTER_MISSING = _codes.error("frontmatter-missing")
+FENCE_NOT_ALONE = _codes.warning("fence-not-alone")
+HEADER_VALUE_DROPPED = _codes.warning("header-value-dropped")
+HEADER_NO_EFFECT = _codes.warning("header-no-effect")
+HEADER_SLIP = _codes.warning("header-slip")
+HEADER_LINTS = _codes.warning("header-lints")
+TOOL_SPLIT = _codes.warning("tool-split")
+#: The codes declared so far are those of agent files; the rest is for blueprints.
+AGENT_MD_CODES = _codes.declared()
+
 UNSUPPORTED_EXTENSION = _codes.error("unsupported-extension")
 EMBEDDED_REFERENCE = _codes.error("embedded-reference")
 FILE_WITH_SIBLINGS = _codes.warning("file-with-siblings")
@@ -32,14 +42,6 @@ STALE_HASH = _codes.warning("stale-hash")
 WITHDRAWN_LAYER = _codes.warning("withdrawn-layer")
 PLACEMENT = _codes.warning("placement")
 
-FRONTMATTER_MISSING = _codes.error("frontmatter-missing")
-FENCE_NOT_ALONE = _codes.warning("fence-not-alone")
-HEADER_VALUE_DROPPED = _codes.warning("header-value-dropped")
-HEADER_NO_EFFECT = _codes.warning("header-no-effect")
-HEADER_SLIP = _codes.warning("header-slip")
-HEADER_LINTS = _codes.warning("header-lints")
-TOOL_SPLIT = _codes.warning("tool-split")
-
 VERDICT_CHANNEL = _codes.warning("verdict-channel")
 VERDICT_UNKNOWN_VALUE = _codes.warning("verdict-unknown-value")
 VERDICT_UNHANDLED = _codes.warning("verdict-unhandled")
@@ -60,14 +62,4 @@ UNUSED_OPERATOR = _codes.warning("unused-operator")
 UNKNOWN_STEP = _codes.warning("unknown-step")
 EMPTY_NAME = _codes.warning("empty-name")
 
-#: What can be found in the header of an agent file.
-AGENT_MD_CODES = (
-    FRONTMATTER_MISSING,
-    FENCE_NOT_ALONE,
-    HEADER_VALUE_DROPPED,
-    HEADER_NO_EFFECT,
-    HEADER_SLIP,
-    HEADER_LINTS,
-    TOOL_SPLIT,
-)
 CODES = _codes.declared()

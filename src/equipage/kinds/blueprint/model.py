@@ -331,18 +331,10 @@ class Blueprint(Part, frozen=True, kw_only=True):
 
     TITLE: ClassVar[str] = "a blueprint"
 
-    always: ClassVar[frozenset[str]] = frozenset(
-        {
-            "schema_version",
-            "agents",
-            "operators",
-            "hints",
-            "strategy",
-            "metadata",
-            "spawner_hints",
-            "default_agent_kind",
-        }
-    )
+    always: ClassVar[frozenset[str]] = frozenset({
+        "schema_version", "agents", "operators", "hints", "strategy", "metadata", "spawner_hints",
+        "default_agent_kind",
+    })  # fmt: skip
 
     schema_version: str = "0.1.0"  #: the version of the format
     id: str  #: the name of the blueprint, unique among those of a program

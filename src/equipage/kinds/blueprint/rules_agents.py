@@ -33,15 +33,8 @@ _NEEDED = {
 }
 #: What a command may use when it runs.
 _PLACEHOLDERS = (
-    "system",
-    "system_file",
-    "prompt",
-    "model",
-    "tools_csv",
-    "work_dir",
-    "task_id",
-    "attempt",
-)
+    "system", "system_file", "prompt", "model", "tools_csv", "work_dir", "task_id", "attempt",
+)  # fmt: skip
 #: Any other braces are text, such as those of JSON.
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _STREAM_MODES = ("ndjson_lines", "sse_events", "length_prefixed")

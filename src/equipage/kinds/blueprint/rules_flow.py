@@ -31,33 +31,19 @@ OPERANDS: dict[str, tuple[str, str]] = {
     "len": ("arg", "of"),
 }
 #: Operators that only one of the forms has, each with its name in the other form.
-_OLDER_OPERATORS: dict[str, str | None] = {"le": "lte", "ge": "gte"}
-_NEWER_OPERATORS: dict[str, str | None] = {
-    "lte": "le",
-    "gte": "ge",
-    "mod": None,
-    "call_extern": None,
-}
+_OLDER: dict[str, str | None] = {"le": "lte", "ge": "gte"}
+_NEWER: dict[str, str | None] = {"lte": "le", "gte": "ge", "mod": None, "call_extern": None}
 #: Fields that no program of the older form knows, by the path of their owner. The `lints` of an
 #: agent are not among them: in a header those programs read them as a key like any other.
 _LATER_FIELDS: dict[Path, tuple[str, ...]] = {
     (): (
-        "default_init_ctx",
-        "default_agent_ctx",
-        "default_context_policy",
-        "metas",
-        "projection_placement",
-        "audits",
-        "degradation_policy",
-        "runners",
-        "default_runner",
-        "check_policy",
-        "blueprint_ref_includes",
-        "subprocesses",
+        "default_init_ctx", "default_agent_ctx", "default_context_policy", "metas",
+        "projection_placement", "audits", "degradation_policy", "runners", "default_runner",
+        "check_policy", "blueprint_ref_includes", "subprocesses",
     ),
     ("metadata",): ("strict_verdict_handling", "lints"),
     ("strategy",): ("strict_binding",),
-}
+}  # fmt: skip
 _LATER_OF_AGENTS = ("runner", "runner_ref", "verdict")
 _LATER_OF_META = ("ctx", "context_policy", "meta_ref", "projection_name")
 #: Fields of nodes that are written to, so that only a path makes sense there.
@@ -83,12 +69,12 @@ def _marks(config: Any) -> tuple[list[_Mark], list[_Mark]]:
     """The spellings of the older form in a flow, and those of the newer form."""
     older: list[_Mark] = []
     newer: list[_Mark] = []
-    for part in expressions(config, {*_OLDER_OPERATORS, *_NEWER_OPERATORS, *OPERANDS}):
+    for part in expressions(config, {*_OLDER, *_NEWER, *OPERANDS}):
         name, place = part.name, (*part.path, "op")
-        if name in _OLDER_OPERATORS:
-            older.append(_Mark(place, name, _OLDER_OPERATORS[name]))
-        elif name in _NEWER_OPERATORS:
-            newer.append(_Mark(place, name, _NEWER_OPERATORS[name]))
+        if name in _OLDER:
+            older.append(_Mark(place, name, _OLDER[name]))
+        elif name in _NEWER:
+            newer.append(_Mark(place, name, _NEWER[name]))
         else:
             new, old = OPERANDS[name]
             # `operand_is_given_once` reports an operator with both.

@@ -188,7 +188,7 @@ def _unused(code: Code, known: Names, used: Iterable[str], guesses: Guesses) -> 
 
 
 def audits_name_steps(config: Any, session: Session) -> Iterator[Fact]:
-    """Audits look at steps that exist; `*` stands for every step."""
+    """Audits look at steps that exist; `*` means every step."""
     wanted = [
         ((*path, "steps", number), name)
         for path, audit in entries(config, "audits")

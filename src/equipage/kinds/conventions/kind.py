@@ -19,6 +19,7 @@ from equipage.kinds.conventions.codes import CODES
 from equipage.kinds.conventions.stages import BODY
 from equipage.kinds.conventions.tools import CONVENTIONS, skills
 from equipage.kinds.headers import HeaderStyle, has_header, read_header
+from equipage.kinds.shared import hide_property
 from equipage.kinds.tables import Convention
 from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive, Together
 from equipage.loading.model import Shape
@@ -107,19 +108,12 @@ def read(
     return document, facts + stages.before_header(source)
 
 
-def hide_body(schema: dict[str, Any]) -> dict[str, Any]:
-    """Remove the text below the header, which is not a key, from the schema for editors."""
-    for definition in schema.get("$defs", {}).values():
-        definition.get("properties", {}).pop(BODY, None)
-    return schema
-
-
 def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, Any]:
     """The schema for editors, which also accepts names in one text and values of another type.
 
     Checking reports a value of another type as a warning, so the schema must not refuse it.
     """
-    schema = hide_body(schema)
+    schema = hide_property(BODY, schema)
     forgiven = {"type": ["string", "number", "boolean", "null"]}
     for definition in schema.get("$defs", {}).values():
         properties = definition.get("properties", {})
@@ -129,6 +123,7 @@ def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, A
             properties[name] = {**kept, "anyOf": [inner, forgiven]}
     if not (convention.header_optional or convention.ignores_headerless):
         return schema
+    # The schema of the whole file moves into one of two alternatives.
     root = {key: value for key, value in schema.items() if key not in ("$schema", "title", "$defs")}
     rest = {key: value for key, value in schema.items() if key not in root}
     # Where the header is optional, anything else between dashes is text like the rest of the file.
@@ -160,6 +155,7 @@ def is_ignored(convention: Convention, outcome: Outcome) -> bool:
 
 def sensitive_of(convention: Convention) -> tuple[Sensitive, ...]:
     """What `diff` shows first: fields that restrict the agent, and prompts."""
+    # A shorter list of what is denied permits more.
     denying = ("disallow", "deny", "exclude")
     restricting = (
         Sensitive(

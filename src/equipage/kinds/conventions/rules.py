@@ -20,7 +20,7 @@ from equipage.core.text import Guesses
 from equipage.kinds.conventions import codes
 from equipage.kinds.conventions.stages import BODY, Reference, is_pattern, references, words_of
 from equipage.kinds.headers import has_header
-from equipage.kinds.shared import path_of, scope_of
+from equipage.kinds.shared import KnownNames, path_of
 from equipage.kinds.tables import Convention, Field, Sort
 from equipage.loading.kind import Offer
 from equipage.loading.model import describe, type_info
@@ -64,6 +64,7 @@ def name_is_valid(convention: Convention, config: Any, session: Session) -> Iter
         return
     normal = unicodedata.normalize("NFKC", name)
     if not rule.allows(normal):
+        # A suggestion: everything but letters and digits becomes a hyphen.
         better = re.sub(r"[\W_]+", "-", normal.casefold()).strip("-")
         words = f"{rule.words}, at most {rule.longest} of them" if rule.longest else rule.words
         yield codes.NAME_FORM.at(
@@ -147,31 +148,36 @@ def references_exist(
     convention: Convention, own: Sequence[Outcome], offers: Sequence[Offer]
 ) -> Iterator[Finding]:
     """The skills, servers and agents exist that a file names."""
-    defined = {sort: _names_by_folder(sort, convention, offers) for sort in _WORDS}
+    agents = _AGENT_KINDS.get(convention.kind, ())
+    kinds: dict[Sort, tuple[str, ...]] = {
+        "skill": ("skill",),
+        "server": ("mcp", "settings"),
+        "agent": agents,
+    }
+    defined = {sort: KnownNames(offers, those) for sort, those in kinds.items()}
     for outcome in own:
         path, guesses = path_of(outcome), Guesses()
         known: dict[Sort, frozenset[str]] = {}
         for field, reference, span in _references(convention, outcome):
             sort = reference.sort
             if sort not in known:
-                known[sort] = _names_seen_from(path, defined[sort])
+                known[sort] = defined[sort].seen_from(path)
+            # Where no file defines any, the names come from elsewhere.
             if not known[sort] or _is_known(reference, known[sort], convention):
                 continue
             guess = None
             if not guesses.are_spent:  # sorting all names costs more than the rest
                 names = sorted({*known[sort], *convention.built_in.get(sort, ())})
                 guess = guesses.nearest(reference.name, names)
-            yield (
-                outcome,
-                codes.UNKNOWN_REFERENCE.at(
-                    (field.name,),
-                    span=span,
-                    sort=_WORDS[sort],
-                    name=Shown(reference.name),
-                    where=" in this workspace",
-                    nearest=guess,
-                ),
+            fact = codes.UNKNOWN_REFERENCE.at(
+                (field.name,),
+                span=span,
+                sort=_WORDS[sort],
+                name=Shown(reference.name),
+                where=" in this workspace",
+                nearest=guess,
             )
+            yield outcome, fact
 
 
 def refers(convention: Convention, outcome: Outcome) -> bool:
@@ -205,24 +211,6 @@ def _references(
             for each in references(name, field.refers):
                 if each.sort != "tool" and each.name not in inline:
                     yield field, each, span
-
-
-def _names_by_folder(
-    sort: Sort, convention: Convention, offers: Sequence[Offer]
-) -> dict[str, set[str]]:
-    """The names of one sort that files of a convention may use, by the folder they count in."""
-    kinds = {"skill": ("skill",), "server": ("mcp", "settings")}.get(sort)
-    found: dict[str, set[str]] = {}
-    for each in offers:
-        if each.kind in (kinds or _AGENT_KINDS.get(convention.kind, ())):
-            found.setdefault(scope_of(each.path), set()).update(each.names)
-    return found
-
-
-def _names_seen_from(path: str, by_folder: dict[str, set[str]]) -> frozenset[str]:
-    """The names of the project or plugin that a file belongs to, and of those around it."""
-    around = (names for folder, names in by_folder.items() if path.startswith(f"{folder}/"))
-    return frozenset().union(*around)
 
 
 def names_in(outcome: Outcome) -> Iterator[str]:

@@ -14,8 +14,8 @@ from functools import partial
 from typing import Any, ClassVar
 
 import msgspec
+from msgspec.structs import replace
 
-from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
 from equipage.core.path import Path
 from equipage.core.source import Source
@@ -24,14 +24,13 @@ from equipage.files.reading import Files
 from equipage.files.roots import Places, StrPath, entry_in_layer, find_places
 from equipage.kinds.conventions import codes
 from equipage.kinds.conventions.codes import SKILL_CODES
-from equipage.kinds.conventions.kind import hide_body, kind_of
+from equipage.kinds.conventions.kind import kind_of
 from equipage.kinds.conventions.rules import names_in
-from equipage.kinds.conventions.stages import bring_body, keep_text, look_for_suspicious
+from equipage.kinds.conventions.stages import BODY, bring_body, keep_text, look_for_suspicious
 from equipage.kinds.conventions.tools import skills as tables
-from equipage.kinds.globs import problem_of
-from equipage.kinds.headers import HeaderStyle, keep_as_written, read_header
+from equipage.kinds.headers import STRICT_YAML, HeaderStyle, keep_as_written, read_header
 from equipage.kinds.layering import Discovery, Entry, Found, Layered, LayeredFolder, discover
-from equipage.kinds.shared import Table
+from equipage.kinds.shared import Table, hide_property, problem_of
 from equipage.kinds.tables import Convention, Field
 from equipage.loading.kind import Item, Kind, Layering, Presentation, Reading, Together
 from equipage.loading.model import Shape
@@ -155,6 +154,7 @@ def description_is_short(config: Any, _session: Session) -> Iterator[Fact]:
     text = get(config, ("description",))
     if not isinstance(text, str):
         return
+    # The seed counts bytes. Lone surrogates, which it cannot have, must not stop the count.
     length = len(text.encode("utf-8", "surrogatepass"))
     if length > _LONG:
         yield codes.SKILL_DESCRIPTION_LONG.at(("description",), length=length, limit=_LONG)
@@ -173,12 +173,7 @@ STRICT = Kind(
     title="skill",
     model=Skill,
     reading=Reading(formats={".md": "yaml"}, read=_read),
-    strictness={
-        core_codes.DUPLICATE_KEY: "error",
-        core_codes.EXTRA_DOCUMENT: "error",
-        core_codes.UNKNOWN_TAG: "error",
-        core_codes.MERGE_KEY: "error",
-    },
+    strictness=STRICT_YAML,
     shape=Shape(unknown="error", null_is_absent=True),
     stages=(
         partial(keep_text, _TABLE),
@@ -191,7 +186,7 @@ STRICT = Kind(
     codes=SKILL_CODES,
     together=Together(offers=names_in),
     layering=Layering(layers=_LAYERS, layer=SKILLS.layer, identity=_identity),
-    presentation=Presentation(schema=hide_body, listing=_listed),
+    presentation=Presentation(schema=partial(hide_property, BODY), listing=_listed),
 )
 
 
@@ -200,7 +195,7 @@ STRICT = Kind(
 
 def _tolerant(convention: Convention) -> Kind:
     layering = Layering(layers=_LAYERS)
-    return msgspec.structs.replace(kind_of(convention), codes=SKILL_CODES, layering=layering)
+    return replace(kind_of(convention), codes=SKILL_CODES, layering=layering)
 
 
 _OPEN = _tolerant(tables.OPEN)
@@ -217,9 +212,9 @@ def variant_of(path: str, _files: Files) -> Kind:
     return _OPENCODE if _OPENCODE_FOLDER.search(path) else _OPEN
 
 
-KIND = msgspec.structs.replace(
+KIND = replace(
     _OPEN,
-    reading=msgspec.structs.replace(_OPEN.reading, variant=variant_of),
+    reading=replace(_OPEN.reading, variant=variant_of),
     layering=Layering(
         layers=_LAYERS,
         layer=SKILLS.layer,

@@ -50,6 +50,7 @@ class Reference(msgspec.Struct, frozen=True):
 def divided(text: str, separators: str) -> Iterator[str]:
     """The names in a text, divided at any of `separators` outside brackets."""
     start = depth = 0
+    # One more separator at the end closes the last name, even if a bracket is still open.
     for offset, letter in enumerate(text + separators[0]):
         depth = max(0, depth + (letter in "([{") - (letter in ")]}"))
         if offset == len(text) or (letter in separators and not depth):
@@ -144,6 +145,7 @@ def _cut(document: Document, path: Path, located: Located) -> Fact | None:
     start, end = located.value.start, located.value.end
     if start == end and located.key is not None:
         start = end = located.key.end + 1  # no value at all: look behind the colon
+    # Quotes, brackets and blocks say where a text ends; only plain text can be cut by mistake.
     match = _CUT.match(text, end)
     if match is None or text[start : start + 1] in tuple("\"'[{|>") or "\n" in text[start:end]:
         return None
@@ -175,6 +177,7 @@ def divide_names(convention: Convention, tree: Tree, _session: Session) -> tuple
         if field.name not in tree.value:
             continue
         path, value = (field.name,), tree.value[field.name]
+        # No value at all: the tool reads that as no restriction.
         if value is None or value == "":
             if field.restricts and field.split is not None:
                 tool = convention.tool

@@ -20,8 +20,7 @@ from equipage.core.path import Path
 from equipage.core.text import nearest
 from equipage.kinds.codes import INVALID_GLOB
 from equipage.kinds.defect import codes
-from equipage.kinds.globs import problem_of
-from equipage.kinds.shared import Table
+from equipage.kinds.shared import Table, problem_of
 from equipage.loading.tree import (
     HOLE,
     Origin,
@@ -33,6 +32,7 @@ from equipage.loading.tree import (
     remove_all,
     select,
     walk,
+    with_holes,
 )
 from equipage.syntax.document import Document
 
@@ -150,12 +150,13 @@ def prepare(tree: Tree, layer: Layer | None, *, may_disable: bool) -> tuple[Tree
         path = (*HOOKS, event)
         if event == DISABLE and may_disable:
             continue
+        # An unknown event is removed, or the model would report it once more.
         if event not in EVENTS:
             facts.append(_unknown_event(tree, path))
             unknown.append(path)
         elif not isinstance(entries, list) and entries is not HOLE:
             facts.append(_not_a_list(tree, path, entries))
-            tree = graft(tree, {path: Tree(HOLE, tree.at(path).origins)})
+            tree = with_holes(tree, [path])
         else:
             tree = _stamped(tree, path, layer, facts)
     return _without_null(remove_all(tree, unknown), facts), facts
@@ -212,6 +213,7 @@ def _stamped(tree: Tree, path: Path, layer: Layer | None, facts: list[Fact]) -> 
                 )
             )
             written.append(place)
+        # A stamp comes from the hook itself, so that findings about it have a place.
         if layer is not None:
             stamps[place] = Tree(layer, Origins(tree.story(place[:-1]).origin))
     return graft(remove_all(tree, written), stamps)
@@ -221,7 +223,7 @@ def _without_null(tree: Tree, facts: list[Fact]) -> Tree:
     """Every null in a hook is a mistake: if it counted as absent, a condition would be lost."""
     nulls = [path for path, value in walk(get(tree.value, HOOKS), HOOKS) if value is None]
     facts += [_wrong_type(tree.story(path).origin, "a value", None) for path in nulls]
-    return graft(tree, {path: Tree(HOLE, tree.at(path).origins) for path in nulls})
+    return with_holes(tree, nulls)
 
 
 # After the model.
@@ -234,6 +236,7 @@ def check(config: Any) -> Iterator[Fact]:
         for number, entry in enumerate(entries if isinstance(entries, list) else ()):
             if isinstance(entry, dict):
                 path = (*HOOKS, event, number)
+                # An entry of `disable` has the form of a hook, and names the event itself.
                 at_event = entry.get("event") if event == DISABLE else event
                 yield from _match(entry.get("match"), at_event, (*path, "match"))
                 yield from _handler(entry.get("handler"), (*path, "handler"))
@@ -303,6 +306,7 @@ def settle(tree: Tree, layer_of: Callable[[Document], str | None]) -> tuple[Tree
     for event in EVENTS:
         entries = get(tree.value, (*HOOKS, event))
         if isinstance(entries, list):
+            # The number of the first hook of each identity, in order.
             first: dict[str, int] = {}
             for number, entry in enumerate(entries):
                 first.setdefault(_identity(entry), number)
@@ -337,6 +341,7 @@ def _disable(
     origin = tree.story((*HOOKS, DISABLE, number)).origin
     if not hit:
         return tree, [codes.HOOK_DISABLE_IDLE.at(origin=origin, event=event)]
+    # Only a project that disables what the user wants deserves a word.
     layer = layer_of(origin.document)
     facts = [
         codes.PROJECT_DISABLES_HOOK.at(

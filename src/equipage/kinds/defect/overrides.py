@@ -83,6 +83,7 @@ class _Reader:
         elif not all(path):
             self.report(codes.OVERRIDE_KEY_EMPTY, key=Shown(key))
         else:
+            # Parsed even if it is not used: a mistake in the value is worth reporting.
             value = self.parse(text.strip(), path)
             if path[0] == "hooks":
                 self.report(codes.OVERRIDE_HOOKS, path, key=Shown(".".join(path)))
@@ -121,6 +122,7 @@ def _key(key: str) -> tuple[str, ...] | None:
     """The parts of a dotted key, some of them perhaps empty; None if it is malformed."""
     parts: list[str] = []
     position = 0
+    # Part, dot, part, dot …: a key that ends with a dot has an empty last part.
     while True:
         match = _PART.match(key, position)
         assert match is not None  # a bare part may be empty

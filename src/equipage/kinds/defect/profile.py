@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import msgspec
 
-from equipage.core import codes as core_codes
 from equipage.core.frozen import EMPTY, FrozenDict
 from equipage.files.roots import Places, StrPath, find_places
 from equipage.kinds.defect import profile_rules as rules
@@ -30,7 +30,9 @@ from equipage.kinds.defect.profile_model import (
     request_limit,
 )
 from equipage.kinds.defect.profile_stages import AGENTS, variant_of
+from equipage.kinds.headers import STRICT_YAML
 from equipage.kinds.layering import Discovery, Found, Layered, LayerName, discover
+from equipage.kinds.shared import hide_property
 from equipage.loading.kind import Item, Kind, Layering, Presentation, Reading, Sensitive, Together
 from equipage.loading.model import Shape
 
@@ -46,15 +48,6 @@ You review changes. Read the files that changed, and the tests beside them.
 
 Report each problem with file and line, the worst first. Do not edit anything.
 """
-
-
-def hide_source(schema: dict[str, Any]) -> dict[str, Any]:
-    """Remove the layer of a hook, which authors cannot write, from the schema for editors."""
-    for definition in schema.get("$defs", {}).values():
-        definition.get("properties", {}).pop("source", None)
-    return schema
-
-
 _NAME = re.compile(r"(?:.*/)?(?:(?P<folder>[^/]+)/config\.toml|(?P<file>[^/]+)\.md)\Z")
 
 
@@ -73,12 +66,7 @@ KIND = Kind(
     reading=Reading(
         options=ProfileOptions, formats={".md": "yaml", ".toml": "toml"}, read=stages.read
     ),
-    strictness={
-        core_codes.DUPLICATE_KEY: "error",
-        core_codes.EXTRA_DOCUMENT: "error",
-        core_codes.UNKNOWN_TAG: "error",
-        core_codes.MERGE_KEY: "error",
-    },
+    strictness=STRICT_YAML,
     shape=Shape(unknown="error", null_is_absent=True),
     stages=(stages.keep_text, stages.fold_model, stages.bring_prompt, stages.prepare_hooks),
     rules=(
@@ -105,7 +93,7 @@ KIND = Kind(
         elsewhere=AGENTS.elsewhere,
     ),
     presentation=Presentation(
-        schema=hide_source,
+        schema=partial(hide_property, "source"),
         example=EXAMPLE,
         example_path=".defect/agents/NAME.md",
         listing=_listed,

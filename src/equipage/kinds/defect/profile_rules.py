@@ -18,8 +18,7 @@ from equipage.core.text import Guesses, nearest
 from equipage.kinds.codes import INVALID_GLOB
 from equipage.kinds.defect import codes, hooks
 from equipage.kinds.defect.profile_stages import layer_of
-from equipage.kinds.globs import is_plain, problem_of
-from equipage.kinds.shared import path_of, scope_of
+from equipage.kinds.shared import KnownNames, is_plain, path_of, problem_of
 from equipage.loading.kind import Offer
 from equipage.loading.session import Session
 from equipage.loading.tree import get
@@ -30,16 +29,11 @@ if TYPE_CHECKING:
 Finding = tuple["Outcome", Fact]
 
 #: The tools every agent knows; others come from MCP servers as `mcp__server__tool`.
-BUILT_IN_TOOLS = (
-    "bash",
-    "read_file",
-    "write_file",
-    "edit_file",
-    "fetch",
-    "search",
-    "skill",
-    "spawn_agent",
+# fmt: off
+TOOLS = (
+    "bash", "read_file", "write_file", "edit_file", "fetch", "search", "skill", "spawn_agent",
 )
+# fmt: on
 #: The values that models accept; a provider refuses others or clips them.
 _SAMPLING: dict[str, tuple[float, float]] = {"temperature": (0, 2), "top_p": (0, 1)}
 
@@ -94,8 +88,9 @@ def allowed_tools_can_match(config: Any, _session: Session) -> Iterator[Fact]:
             reason = problem_of(entry)
             if reason is not None:
                 yield INVALID_GLOB.at(path, glob=Shown(entry), reason=reason)
-        elif entry not in BUILT_IN_TOOLS and not entry.startswith("mcp__"):
-            guess = nearest(entry, BUILT_IN_TOOLS)
+        # Any other name may be a tool that a program adds, so only near misses are reported.
+        elif entry not in TOOLS and not entry.startswith("mcp__"):
+            guess = nearest(entry, TOOLS)
             if guess is not None:
                 yield codes.UNKNOWN_TOOL.at(path, tool=Shown(entry), nearest=guess)
 
@@ -112,26 +107,18 @@ _TOOL = re.compile(r"mcp__(?P<server>[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*)__.*", re.
 
 def servers_exist(own: Sequence[Outcome], offers: Sequence[Offer]) -> Iterator[Finding]:
     """The servers whose tools a profile allows are defined, if any server is."""
+    defined = KnownNames(offers, ("mcp", "settings"))
     for outcome in own:
-        path = path_of(outcome)
-        known = {
-            name
-            for offer in offers
-            if offer.kind in ("mcp", "settings") and path.startswith(f"{scope_of(offer.path)}/")
-            for name in offer.names
-        }
+        known = defined.seen_from(path_of(outcome))
         if not known:
             continue
         guesses, ordered = Guesses(), sorted(known)
         for place, tool, server in _allowed(outcome):
             if server not in known:
                 guess = guesses.nearest(server, ordered)
-                yield (
-                    outcome,
-                    codes.UNKNOWN_SERVER.at(
-                        place, tool=Shown(tool), server=Shown(server), nearest=guess
-                    ),
-                )
+                shown, name = Shown(tool), Shown(server)
+                fact = codes.UNKNOWN_SERVER.at(place, tool=shown, server=name, nearest=guess)
+                yield outcome, fact
 
 
 def refers(outcome: Outcome) -> bool:
@@ -194,10 +181,8 @@ def names_are_unique(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
         first = seen.setdefault((each.folder, each.name), each)
         if first is not each:
             also = (Also("the other one", span=first.start),)
-            yield (
-                each.outcome,
-                codes.DUPLICATE_PROFILE.at(span=each.start, also=also, name=Shown(each.name)),
-            )
+            fact = codes.DUPLICATE_PROFILE.at(span=each.start, also=also, name=Shown(each.name))
+            yield each.outcome, fact
 
 
 def project_replaces_user(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
@@ -210,14 +195,13 @@ def project_replaces_user(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
             more = tuple(_gained(old.outcome.config, new.outcome.config))
             code = codes.PROFILE_LOOSENS if more else codes.PROFILE_SHADOWS
             also = (Also("the user's profile", span=old.start),)
-            yield (
-                new.outcome,
-                code.at(span=new.start, also=also, name=Shown(new.name), more=Shown(more)),
-            )
+            fact = code.at(span=new.start, also=also, name=Shown(new.name), more=Shown(more))
+            yield new.outcome, fact
 
 
 def _gained(old: Any, new: Any) -> Iterator[str]:
     """The tools that a profile allows and the one it replaces does not."""
+    # A pattern other than `*` is compared by its text: which tools it matches is not known here.
     if old is not None and new is not None and "*" not in old.tools.allow:
         yield from (tool for tool in new.tools.allow if tool not in old.tools.allow)
 
@@ -230,7 +214,5 @@ def names_differ(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
         if first.name != each.name:
             also = (Also("the other one", span=first.start),)
             name, other = Shown(each.name), Shown(first.name)
-            yield (
-                each.outcome,
-                codes.PROFILE_NAMES_ALIKE.at(span=each.start, also=also, name=name, other=other),
-            )
+            fact = codes.PROFILE_NAMES_ALIKE.at(span=each.start, also=also, name=name, other=other)
+            yield each.outcome, fact

@@ -14,18 +14,17 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source
-from equipage.files import exists, is_file, is_link
+from equipage.files import exists, is_file, is_link, leads_to_folder
 from equipage.files.reading import require_text
 from equipage.files.roots import entry_in_layer
 from equipage.files.sandbox import FileProblem, PathPolicy
-from equipage.files.walking import leads_to_folder
 from equipage.kinds.defect import codes, hooks
 from equipage.kinds.defect.hooks import Layer
 from equipage.kinds.defect.profile_model import AgentProfile, Variant
 from equipage.kinds.headers import HeaderStyle, body_of, keep_as_written, read_header
 from equipage.kinds.layering import Entry, LayeredFolder
 from equipage.loading.session import Session
-from equipage.loading.tree import HOLE, Origin, Origins, Tree, Via, attach, get, graft, move, remove
+from equipage.loading.tree import HOLE, Origin, Origins, Tree, Via, attach, get, move, remove
 from equipage.syntax.document import Document
 
 # The `agents` folder.
@@ -37,6 +36,7 @@ _NEARLY_MARKDOWN = frozenset({".markdown", ".mdown", ".mkd", ".mdx", ".md"})
 def _entry(entry: os.DirEntry[str]) -> Entry | Fact | None:
     """The profile in an entry of an `agents` folder; a finding if the entry is nearly one."""
     stem, extension = os.path.splitext(entry.name)
+    # A link counts as what it leads to; `AGENTS.outside` is for those that leave the project.
     is_folder = leads_to_folder(entry)
     # Python shows bytes of a name that are not UTF-8 as these surrogates.
     if re.search("[\udc80-\udcff]", entry.name):
@@ -122,6 +122,7 @@ def fold_model(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
             facts.append(codes.MODEL_GIVEN_TWICE.at(part="key", origin=origin, also=(also,)))
             tree = remove(tree, ("default", "model"))
         else:
+            # A `model` that is null makes room for the other one.
             tree = remove(tree, ("model",)) if "model" in tree.value else tree
             tree = move(tree, ("default", "model"), ("model",))
     if all(value is None for value in tree.value["default"].values()):
@@ -172,7 +173,8 @@ def bring_prompt(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
         return _from_folder(tree, prompt, session)
     if prompt is not None:
         misplaced = codes.PROMPT_IN_SINGLE_FILE.at(part="key", origin=tree.story(_PROMPT).origin)
-        return graft(tree, {_PROMPT: Tree(HOLE, tree.at(_PROMPT).origins)}), [misplaced]
+        hole = Tree(HOLE, tree.at(_PROMPT).origins)
+        return attach(tree, _PROMPT, hole), [misplaced]
     return _with_text(tree, body_of(document), ()), []
 
 
@@ -217,6 +219,7 @@ def _unread(problem: FileProblem, file: str | None, origin: Origin) -> Fact:
 
 
 def _with_text(tree: Tree, document: Document, via: tuple[Via, ...]) -> Tree:
+    # A prompt from elsewhere has its own document, so that findings in it point there.
     text = Origins(Origin(document), via)
     if "prompt" not in tree.value:
         return attach(tree, _PROMPT, Tree({"text": document.value}, Origins(below={"text": text})))

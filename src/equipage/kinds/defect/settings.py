@@ -9,9 +9,11 @@ import math
 import os
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Shown
@@ -21,10 +23,10 @@ from equipage.files.roots import find_places
 from equipage.kinds.defect import codes, hooks, trust
 from equipage.kinds.defect.codes import SETTINGS_CODES
 from equipage.kinds.defect.hooks import Layer
-from equipage.kinds.defect.profile import hide_source
 from equipage.kinds.defect.profile_rules import limit_facts, sampling_facts
 from equipage.kinds.defect.settings_model import BUILT_IN_MODELS, BUILT_IN_PROVIDERS, Settings, Turn
 from equipage.kinds.mcp.strict import SERVERS, servers_are_complete
+from equipage.kinds.shared import hide_property
 from equipage.loading.kind import (
     Elsewhere,
     Item,
@@ -37,7 +39,7 @@ from equipage.loading.kind import (
 )
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
-from equipage.loading.tree import HOLE, Tree, get, graft, walk
+from equipage.loading.tree import Tree, get, walk, with_holes
 
 if TYPE_CHECKING:
     from equipage.loading.outcome import Outcome
@@ -96,12 +98,12 @@ def leave_out_the_infinite(tree: Tree, session: Session) -> tuple[Tree, list[Fac
 
 
 def without_infinities(tree: Tree) -> Tree:
-    holes = {
-        path: Tree(HOLE, tree.at(path).origins)
+    infinite = (
+        path
         for path, value in walk(tree.value)
         if isinstance(value, float) and not math.isfinite(value)
-    }
-    return graft(tree, holes)
+    )
+    return with_holes(tree, infinite)
 
 
 # Rules for each layer alone.
@@ -154,6 +156,7 @@ def ratios_follow_each_other(config: Any, _session: Session) -> Iterator[Fact]:
     hard, soft, micro = (_ratio(turn, key) for key in _RATIOS)
     if hard is not None and soft is not None and not soft < hard:
         yield _order(turn, "compact_soft_ratio", "below", "compact_ratio")
+    # One finding about the lowest tier is enough.
     if micro is not None and soft is not None and not micro <= soft:
         yield _order(turn, "microcompact_ratio", "not above", "compact_soft_ratio")
     elif micro is not None and hard is not None and not micro < hard:
@@ -195,6 +198,7 @@ def provider_is_known(config: Any, _session: Session) -> Iterator[Fact]:
         guess = nearest(provider, [*BUILT_IN_PROVIDERS, *providers])
         yield codes.PROVIDER_WITHOUT_SECTION.at(path, provider=Shown(provider), nearest=guess)
         return
+    # A section that is not a table has a finding of its own.
     section = providers.get(provider, {})
     if section is not None and not isinstance(section, dict):
         return
@@ -227,6 +231,16 @@ handler = { type = "builtin", name = "redact-secrets" }
 """
 
 
+# fmt: off
+#: Where requests go, with which secrets, and what runs at events.
+_PERMISSIONS = (
+    "hooks.**", "providers.*.base_url", "providers.*.headers.**", "providers.*.auth_header",
+    "providers.*.api_key_env", "http.proxy.**",
+)
+# fmt: on
+_PROMPTS = ("base_prompt.*", "turn.system_prompt", "prompt.**")
+
+
 def _server_names(outcome: Outcome) -> Iterator[str]:
     """The MCP servers that a file of settings defines."""
     servers = get(outcome.tree.value, SERVERS) if outcome.tree is not None else None
@@ -251,7 +265,7 @@ ALONE = Kind(
     together=Together(offers=_server_names),
     layering=Layering(layer=layer_by_path, elsewhere=_elsewhere),
     presentation=Presentation(
-        schema=hide_source,
+        schema=partial(hide_property, "source"),
         example=EXAMPLE,
         example_path=".defect/config.toml",
         listing=_listed,
@@ -262,13 +276,6 @@ ALONE = Kind(
                 order=("deny-all", "read-only", "ask-writes", "open"),
                 default="ask-writes",
             ),
-            Sensitive("mcp.servers.*", "tool"),
-            Sensitive("hooks.**", "permission"),
-            Sensitive("providers.*.base_url", "permission"),
-            Sensitive("providers.*.headers.**", "permission"),
-            Sensitive("providers.*.auth_header", "permission"),
-            Sensitive("providers.*.api_key_env", "permission"),
-            Sensitive("http.proxy.**", "permission"),
             Sensitive("tools.fetch.enabled", "permission", order=(False, True), default=True),
             Sensitive(
                 "capabilities.web_search.mode",
@@ -276,18 +283,18 @@ ALONE = Kind(
                 order=("disabled", "delegate"),
                 default="disabled",
             ),
-            Sensitive("base_prompt.*", "prompt"),
-            Sensitive("turn.system_prompt", "prompt"),
-            Sensitive("prompt.**", "prompt"),
+            Sensitive("mcp.servers.*", "tool"),
+            *(Sensitive(pattern, "permission") for pattern in _PERMISSIONS),
+            *(Sensitive(pattern, "prompt") for pattern in _PROMPTS),
         ),
     ),
 )
 
 #: A layer among others: the merge reports what it decides over the layers below it.
-LAYER = msgspec.structs.replace(ALONE, stages=(prepare_hooks,))
+LAYER = replace(ALONE, stages=(prepare_hooks,))
 
 #: All layers merged.
-MERGED = msgspec.structs.replace(
+MERGED = replace(
     ALONE,
     stages=(),
     rules=(

@@ -14,6 +14,7 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import msgspec
+from msgspec.structs import replace
 
 from equipage.core import codes as core_codes
 from equipage.core.arguments import is_possible, text_given, wrong
@@ -40,16 +41,15 @@ from equipage.loading.request import Request
 from equipage.loading.result import Explanation, Loaded
 from equipage.loading.session import Run, Session, format_of
 from equipage.loading.tree import (
-    HOLE,
     Origin,
     Origins,
     Strategy,
     Tree,
     Via,
     get,
-    graft,
     merge,
     remove_all,
+    with_holes,
 )
 from equipage.syntax.document import Document
 
@@ -108,8 +108,8 @@ class LoadedSettings(Loaded[Settings]):
         if self.layer(path) != "command line":
             return explanation
         *lower, wins = explanation.settings
-        given = msgspec.structs.replace(wins, span=None, how="given on the command line")
-        return msgspec.structs.replace(explanation, settings=(*lower, given), through=())
+        given = replace(wins, span=None, how="given on the command line")
+        return replace(explanation, settings=(*lower, given), through=())
 
     @property
     def base_prompt_file(self) -> str | None:
@@ -169,6 +169,7 @@ class _Merge:
         self.files = self.loads.files
         self.session = self.session_for(MERGED)
         self.layers: list[SettingsLayer] = []
+        # By the identity of the document: two layers may have the same text.
         self.layer_by_document: dict[int, Layer] = {}
         self.not_folders: set[str] = set()
         self.facts: list[Fact] = []
@@ -196,6 +197,7 @@ class _Merge:
             given, found = read_overrides(overrides)
             self.facts += found
             self.add(SettingsLayer("command line", None), self.session.adopt(given.document))
+        # After all layers: a layer may disable the hooks of any other, also of a higher one.
         self.tree, found = hooks.settle(
             self.tree, lambda document: self.layer_by_document.get(id(document))
         )
@@ -210,6 +212,7 @@ class _Merge:
         self.layers.append(layer)
         self.layer_by_document[id(document)] = layer.name
         tree = Tree(document.value, Origins(Origin(document), (Via(f"{layer.name} layer"),)))
+        # Numbers that are not finite have a finding; the model must not report their type, too.
         if any(each.code == core_codes.NOT_FINITE for each in self.facts):
             tree = without_infinities(tree)
         session = self.session_for(LAYER, layer.name)
@@ -269,8 +272,7 @@ class _Merge:
         self.facts += [_anchored(kind.cautious(each), tree) for each in found]
         unknown = [each.path for each in found if each.code == core_codes.UNKNOWN_FIELD]
         rest = [each.path for each in found if each.code != core_codes.UNKNOWN_FIELD]
-        tree = remove_all(tree, unknown)
-        return graft(tree, {path: Tree(HOLE, tree.at(path).origins) for path in rest})
+        return with_holes(remove_all(tree, unknown), rest)
 
     def session_for(self, kind: Kind, layer: Layer | None = None) -> Session:
         cwd = self.places.cwd
@@ -296,19 +298,19 @@ def _anchored(fact: Fact, tree: Tree) -> Fact:
     remedy = fact.remedy
     if remedy is not None:
         changes = tuple(_at_origin(change, tree) for change in remedy.changes)
-        remedy = msgspec.structs.replace(remedy, changes=changes)
-    return msgspec.structs.replace(_at_origin(fact, tree), also=also, remedy=remedy)
+        remedy = replace(remedy, changes=changes)
+    return replace(_at_origin(fact, tree), also=also, remedy=remedy)
 
 
 def _at_origin(part: T, tree: Tree) -> T:
-    return msgspec.structs.replace(part, origin=tree.story(part.path).origin)
+    return replace(part, origin=tree.story(part.path).origin)
 
 
 def _without_pretended_sources(outcome: Outcome, overrides: Overrides | None) -> Outcome:
     """The outcome without our own sources: neither defaults nor the command line are files."""
     diagnostics = tuple(_without_place(each, overrides) for each in outcome.diagnostics)
     sources = tuple(source for source in outcome.sources if source.path is not None)
-    return msgspec.structs.replace(outcome, diagnostics=diagnostics, sources=sources)
+    return replace(outcome, diagnostics=diagnostics, sources=sources)
 
 
 def _without_place(each: Diagnostic, overrides: Overrides | None) -> Diagnostic:
@@ -316,13 +318,12 @@ def _without_place(each: Diagnostic, overrides: Overrides | None) -> Diagnostic:
     if each.span is None or each.span.source.path is not None:
         return each
     name = each.span.source.name
+    # A name in angle brackets is our own, such as that of the defaults.
     if overrides is None or each.span.source is not overrides.document.source:
-        return msgspec.structs.replace(each, span=None, file=None if name.startswith("<") else name)
+        return replace(each, span=None, file=None if name.startswith("<") else name)
     text = overrides.text_for(parse_path(each.path)) if each.path else None
     label = () if text is None else (Label(None, f"from the command line: {text}"),)
-    return msgspec.structs.replace(
-        each, span=None, file=None, fix=None, related=(*label, *each.related)
-    )
+    return replace(each, span=None, file=None, fix=None, related=(*label, *each.related))
 
 
 # The kind `settings` as it is registered: a file, and the layers it is merged with.
@@ -331,6 +332,7 @@ def _without_place(each: Diagnostic, overrides: Overrides | None) -> Diagnostic:
 def merged_with_others(path: str, request: Request) -> Outcome | None:
     """All layers merged, if the file at `path` is one of them."""
     real = real_path(path)
+    # The user's layer belongs to no project: it is merged with the one we are in.
     cwd = "." if layer_by_path(real) == "user" else os.path.dirname(real)
     local = bool(request.options.get("local"))
     found = find_settings(find_places(cwd, local=local, env=request.env), _overrides(request))
@@ -358,7 +360,7 @@ def merges_of(paths: Sequence[str], request: Request) -> Iterator[Outcome]:
         without: frozenset[Layer] = frozenset()
         if real_path(machine) not in asked:
             without = frozenset({"project-local"})
-        merged = msgspec.structs.replace(places, user=user)
+        merged = replace(places, user=user)
         yield find_settings(merged, _overrides(request), without=without).outcome
 
 
@@ -378,7 +380,4 @@ def _project_of(path: str) -> Places | None:
     return places if is_layer else None
 
 
-KIND = msgspec.structs.replace(
-    ALONE,
-    layering=msgspec.structs.replace(ALONE.layering, stack=merged_with_others, stacks=merges_of),
-)
+KIND = replace(ALONE, layering=replace(ALONE.layering, stack=merged_with_others, stacks=merges_of))

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import msgspec
+from msgspec.structs import replace
 
 from equipage.core.diagnostics import Also, Code, Fact, Severity, Shown
 from equipage.core.path import ROOT, Path
@@ -66,17 +66,18 @@ def facts(
         if below is not None and get(below.value, fact.path) is not None and not is_entry:
             also = (Also("replaces this", origin=below.story(fact.path).origin),)
         severity: Severity | None = "note" if layer == "project-local" else None
-        yield msgspec.structs.replace(_at_origin(fact, tree), also=also, severity=severity)
+        yield replace(_at_origin(fact, tree), also=also, severity=severity)
 
 
 def _at_origin(fact: Fact, tree: Tree) -> Fact:
     """The fact at the place in its document, whatever is merged over it later."""
-    return msgspec.structs.replace(fact, path=ROOT, origin=tree.story(fact.path).origin)
+    return replace(fact, path=ROOT, origin=tree.story(fact.path).origin)
 
 
 def _sandbox(tree: Tree, below: Tree | None) -> Iterator[Fact]:
     mode = get(tree.value, _MODE)
     before = get(below.value, _MODE) if below is not None else None
+    # A value that no layer below sets, or sets wrongly, leaves the default.
     before = before if before in _SANDBOXES else _DEFAULT_SANDBOX
     if mode in _SANDBOXES and _SANDBOXES.index(mode) > _SANDBOXES.index(before):
         yield codes.PROJECT_LOOSENS_SANDBOX.at(_MODE, mode=mode, below=before)
@@ -141,6 +142,7 @@ def _servers(tree: Tree, below: Tree | None) -> Iterator[Fact]:
     before = get(lower, ENABLED, [])
     for name, own in servers.items() if isinstance(servers, dict) else ():
         yield from _changes((*SERVERS, name), own, get(lower, (*SERVERS, name)))
+    # Lists replace each other, so the list of this layer counts alone.
     enabled = before if listed is None else listed
     for number, name in enumerate(enabled if isinstance(enabled, list) else ()):
         path: Path = (*SERVERS, name)

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any, ClassVar, Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Change, Fact, Remedy, Severity, Shown
@@ -76,6 +77,7 @@ def gather(dialect: Dialect, tree: Tree, _session: Session) -> tuple[Tree, list[
         return Tree({SERVERS: entries}, origins, moves), facts
     servers: dict[Path, Tree] = {}
     for name, value in entries.items():
+        # At the root, the address of a schema may be among the servers.
         if found or name != "$schema":
             servers[SERVERS, name], those = _server(dialect, tree, (*found, name), value)
             facts += those
@@ -91,6 +93,7 @@ def _find(dialect: Dialect, tree: Tree) -> tuple[Path, list[Fact]]:
         # The second version of OpenCode puts them one level deeper.
         deeper = dialect.tool == "OpenCode" and isinstance(get(value, (top, "servers")), dict)
         return ((top, "servers") if deeper else (top,)), []
+    # Perhaps the file was written for another tool.
     for other in _TOPS:
         if isinstance(value.get(other), dict) and other != top:
             misplaced = codes.SERVERS_MISPLACED.at(
@@ -188,8 +191,7 @@ def _fitting(
             grave = field.restricts or key in ("command", "url")
             severity: Severity = "error" if grave else "warning"
             facts += [
-                msgspec.structs.replace(fact, path=(*place, *fact.path[1:]), severity=severity)
-                for fact in found
+                replace(fact, path=(*place, *fact.path[1:]), severity=severity) for fact in found
             ]
             if not found:
                 kept[key] = each
@@ -215,6 +217,7 @@ def _transport(
         transport = dialect.types.get(written) or dialect.types.get(written.lower())
         if transport is not None:
             return _written_transport(transport, inferred, path, server)
+        # A type of another tool is a slip, an invented one an error.
         elsewhere = any(written in each.types for each in DIALECTS)
         unknown = codes.SERVER_TYPE_UNKNOWN.at(
             (*path, "type"),
@@ -227,6 +230,7 @@ def _transport(
         return inferred, [unknown]
     if not dialect.needs_type:
         return inferred, []
+    # The word of this tool for a transport of that sort.
     word = next(
         word
         for word, transport in dialect.types.items()
@@ -265,6 +269,7 @@ def _translated(dialect: Dialect, server: dict[str, Any], transport: str) -> dic
             ours[name] = value
         elif name not in _PROGRAM | _REMOTE and key not in ("type", "enabled", "disabled"):
             settings[key] = value
+    # OpenCode writes the program and its arguments as one list.
     if isinstance(ours.get("command"), list):
         words = ours["command"]
         ours["command"], ours["args"] = (words[0] if words else ""), words[1:]

@@ -83,6 +83,7 @@ def _with_transport(tree: Tree, path: Path, facts: list[Fact]) -> Tree:
     server = {} if part.value is None else part.value
     if not isinstance(server, dict):
         return part
+    # A null is as good as no key.
     server = {key: value for key, value in server.items() if value is not None}
     origin, written = tree.story(path).origin, server.get("type")
     transport = "stdio" if "command" in server else "http"
@@ -148,6 +149,7 @@ def join(tree: Tree, servers: Tree) -> tuple[Tree, list[str], list[Fact]]:
                 state=unused,
             )
         )
+    # What TOML defines is left out before merging: the keys of both must not mix.
     servers = remove_all(servers, [(*SERVERS, name) for name in shadowed])
     new = sorted(get(servers.value, SERVERS, {}))
     tree = merge(tree, servers)

@@ -23,8 +23,7 @@ from equipage.loading.model import Shape
 from equipage.loading.tree import mapping
 from equipage.schemas.codes import CODES as SCHEMA_CODES
 
-# --- example -----------------------------------------------------------------------------------
-# A good first file.
+# What commands show of a server.
 
 EXAMPLE = """\
 # An MCP server for tests: one tool that answers slowly. Check it with `equipage check`.
@@ -35,7 +34,7 @@ server:
 tools:
   - tool:
       name: echo
-      description: Says back what it is told
+      description: Repeats the text it gets
       inputSchema:
         type: object
         properties:
@@ -44,7 +43,8 @@ tools:
     response:
       content:
         - type: text
-          text: "You said: $${args.text}"   # filled at run time; with one $ it would be an environment variable
+          # Filled at run time; with one $ it would be an environment variable.
+          text: "You said: $${args.text}"
 
 behavior:
   delivery: {type: slow_loris, byte_delay_ms: 20}
@@ -55,10 +55,6 @@ behavior:
 # Payloads are described and made only when they are sent:
 #   text: {$generate: {type: nested_json, depth: 1000}}
 """
-
-
-# --- presenting --------------------------------------------------------------------------------
-# What the commands show of a server: its items, and the changes that matter.
 
 
 def listing(plain: Any, file: str) -> Iterator[Item]:
@@ -84,64 +80,57 @@ SENSITIVE = (
 )
 
 
-# --- schema ------------------------------------------------------------------------------------
-# The JSON Schema of what an author may write: the model, and what directives and shorthands accept beyond it.
+# The JSON Schema for editors: the model, and what directives and shorthands accept beyond it.
 
 Schema = dict[str, Any]
 
 _PATH: Schema = {"type": "string", "minLength": 1}
-#: Where text, or a payload, may stand for a whole content.
+#: Where an author may write text, or a payload, in place of content items.
 _CONTENTS = ("Message.content", "MatchBranch.content", "SequenceEntry.content")
+#: Where an author may write a path to include.
+_PATHS = tuple(
+    place
+    for sort in SORTS
+    for place in (f"Phase.add_{sort.plural}[]", f"Phase.replace_{sort.plural}{{}}")
+)
 
 
 def author_schema(schema: Schema) -> Schema:
     """The schema of the model with everything else an author may write."""
     from equipage.loading.schema import accept  # no load needs it
 
-    _add_to_definitions(schema["$defs"])
-    schema = accept(
-        schema, "DeliveryName", {"enum": [*DELIVERY_PARAMETERS]}, at=["Behavior.delivery"]
-    )
+    _add_keys(schema["$defs"])
+    names = {"enum": [*DELIVERY_PARAMETERS]}
+    schema = accept(schema, "DeliveryName", names, at=["Behavior.delivery"])
     schema = accept(schema, "Text", {"type": "string"}, at=_CONTENTS)
     schema = accept(schema, "Generated", at=_CONTENTS)
-    paths = [
-        place
-        for sort in SORTS
-        for place in (f"Phase.add_{sort.plural}[]", f"Phase.replace_{sort.plural}{{}}")
-    ]
-    schema = accept(schema, "Path", {**_PATH, "title": "A file of the library"}, at=paths)
+    schema = accept(schema, "Path", {**_PATH, "title": "A file of the library"}, at=_PATHS)
     schema = accept(schema, "Include", Include.schema())
     return accept(schema, "FileReference", File.schema(), at_root=False)
 
 
-def _add_to_definitions(definitions: dict[str, Schema]) -> None:
-    """Further keys: other spellings, parameters beside a `delivery` that is only a name, sources of a content."""
-    for other, name, _, owners in SPELLINGS:
-        for owner in owners:
-            properties = definitions[owner]["properties"]
-            properties[other] = properties[name]
-    definitions["Behavior"]["properties"] |= {
-        name: {} for names in DELIVERY_PARAMETERS.values() for name in names
-    }
+def _add_keys(definitions: dict[str, Schema]) -> None:
+    """Other spellings, parameters beside the name of a `delivery`, and directives as content."""
+    for owner, (other, name) in SPELLINGS.items():
+        properties = definitions[owner]["properties"]
+        properties[other] = properties[name]
+    parameters = [name for names in DELIVERY_PARAMETERS.values() for name in names]
+    definitions["Behavior"]["properties"] |= {name: {} for name in parameters}
     definitions["Generated"]["properties"]["$generate"] = Generate.schema()
     for owner, key in (("TextContent", "text"), ("ImageContent", "data")):
         content = definitions[owner]
         content["required"] = [name for name in content["required"] if name != key]
         content["properties"] |= {"$file": _PATH, "$generate": Generate.schema()}
-    definitions["TextContent"]["anyOf"] = [
-        {"required": [key]} for key in ("text", "$file", "$generate")
-    ]
+    sources = ("text", "$file", "$generate")
+    definitions["TextContent"]["anyOf"] = [{"required": [key]} for key in sources]
 
-
-# --- server.kind -------------------------------------------------------------------------------
-# The kind `server` as a value.
 
 KIND = Kind(
     name="server",
     title="MCP server configuration",
     model=ServerFile,
     reading=Reading(options=composing.ServerOptions, limits=limits_of, uses_environment=True),
-    # Only the composed configuration says whether a number stands where data is free.
+    # Only the composed configuration shows whether an infinite number is free data.
     strictness={core_codes.NOT_FINITE: None, core_codes.INVISIBLE_CHARACTER: "note"},
     shape=Shape(
         unknown="warning",

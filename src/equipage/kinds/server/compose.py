@@ -28,7 +28,7 @@ from equipage.kinds.server.items import SORTS, Place, implicit_includes, is_free
 from equipage.kinds.server.limits import LIMITS, MAX_DATA_BYTES, MAX_DEPTH, ServerLimits
 from equipage.kinds.server.model import Baseline, Logging, ServerConfig, ServerFile, ServerInfo
 from equipage.loading.session import Session
-from equipage.loading.tree import Tree, find, get, graft, levels, mapping, move, remove, walk
+from equipage.loading.tree import Tree, find, get, graft, levels, move, remove, walk
 
 #: Where the content of a content item goes, by its type.
 CONTENT_KEYS = {"text": "text", "image": "data"}
@@ -213,12 +213,6 @@ def fold(tree: Tree, written: ServerFile) -> tuple[Tree, ServerConfig]:
     if "baseline" in tree.value and tree.value["baseline"] is None:
         tree = remove(tree, ("baseline",))  # nothing can be moved into null
     for start, end in _ELSEWHERE:
-        if _has(tree.value, start) and not _has(tree.value, end):
+        if get(tree.value, start) is not None and get(tree.value, end) is None:
             tree = move(tree, start, end)
     return tree, config
-
-
-def _has(value: Any, path: Path) -> bool:
-    for step in path:
-        value = mapping(value).get(str(step))
-    return value is not None

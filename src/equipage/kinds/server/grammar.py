@@ -92,7 +92,7 @@ def glob_problem(pattern: str) -> str | None:
             return "more than two `*` in a row"
         around = {plain[: match.start()][-1:], plain[match.end() :][:1]}
         if not around <= {"", "/"}:
-            return "`**` must stand alone between slashes"
+            return "`**` must be a whole component between slashes"
     return "`[` is never closed" if "[" in plain else None
 
 

@@ -118,35 +118,28 @@ def base_items(config: Any, sort: Sort) -> list[Place]:
     return at(config, f"{sort.plural}[]", f"baseline.{sort.plural}[]")
 
 
-def added_items(config: Any, sort: Sort) -> list[Place]:
-    return at(config, f"phases[].add_{sort.plural}[]")
+def phase_items(config: Any, sort: Sort) -> list[Place]:
+    """The items that phases add, and those that they put in place of others."""
+    return at(config, f"phases[].add_{sort.plural}[]", f"phases[].replace_{sort.plural}{{}}")
 
 
-def replacing_items(config: Any, sort: Sort) -> list[Place]:
-    return at(config, f"phases[].replace_{sort.plural}{{}}")
-
-
-def items(config: Any, *sorts: Sort) -> Iterator[Place]:
+def all_items(config: Any, *sorts: Sort) -> Iterator[Place]:
     """Every item of some sorts, by default of all."""
     for sort in sorts or SORTS:
-        yield from base_items(config, sort)
-        yield from added_items(config, sort)
-        yield from replacing_items(config, sort)
+        yield from (*base_items(config, sort), *phase_items(config, sort))
 
 
-def implicit_includes(config: Any) -> Iterator[Path]:
+def implicit_includes(config: Any) -> list[Path]:
     """Where a phase has text in place of an item: the path of a file to include."""
-    for sort in SORTS:
-        for path, item in (*added_items(config, sort), *replacing_items(config, sort)):
-            if isinstance(item, str):
-                yield path
+    places = (place for sort in SORTS for place in phase_items(config, sort))
+    return [path for path, item in places if isinstance(item, str)]
 
 
 # Responses, and everything in them that can answer.
 
 
 def responses(config: Any, *sorts: Sort) -> list[Place]:
-    return mappings(below(items(config, *sorts), "response"))
+    return mappings(below(all_items(config, *sorts), "response"))
 
 
 def branches(config: Any) -> list[Place]:
@@ -173,11 +166,7 @@ def handlers(config: Any) -> list[Place]:
     return mappings(below(choosers(config), "handler"))
 
 
-# Phases, behaviour and capabilities.
-
-
-def phases(config: Any) -> list[Place]:
-    return at(config, "phases[]")
+# Triggers and behaviour.
 
 
 def triggers(config: Any) -> list[Place]:
@@ -186,18 +175,12 @@ def triggers(config: Any) -> list[Place]:
 
 def behaviors(config: Any) -> list[Place]:
     """The behaviour of the root, of the baseline, of each phase and of each item."""
-    holders = [*at(config, "baseline", "phases[]"), *items(config)]
-    return mappings([*at(config, "behavior"), *below(holders, "behavior")])
+    outer = at(config, "behavior", "baseline.behavior", "phases[].behavior")
+    return mappings([*outer, *below(all_items(config), "behavior")])
 
 
 def side_effects(config: Any) -> list[Place]:
-    return below(behaviors(config), "side_effects[]")
-
-
-def capabilities(config: Any) -> list[Place]:
-    return at(
-        config, "server.capabilities", "baseline.capabilities", "phases[].replace_capabilities"
-    )
+    return mappings(below(behaviors(config), "side_effects[]"))
 
 
 # Free data: the author's own, which may be any JSON value.

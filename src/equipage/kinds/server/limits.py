@@ -13,7 +13,7 @@ import msgspec
 from equipage.core.diagnostics import Fact
 from equipage.generators.parameters import GeneratorLimits, format_size, read_limit
 from equipage.kinds.server import codes
-from equipage.kinds.server.items import SORTS, added_items, base_items, phases
+from equipage.kinds.server.items import SORTS, at, base_items
 from equipage.loading.kind import Limits
 from equipage.loading.session import Session
 from equipage.loading.tree import get
@@ -84,9 +84,10 @@ def limits_of(env: Mapping[str, str]) -> tuple[ServerLimits, list[Fact]]:
 
 def counts_are_bounded(config: Any, session: Session) -> Iterator[Fact]:
     """There are not more phases and items than the limits of the load allow."""
-    counts = {"phases": len(phases(config))}
+    counts = {"phases": len(at(config, "phases[]"))}
     for sort in SORTS:
-        counts[sort.plural] = len(base_items(config, sort)) + len(added_items(config, sort))
+        added = at(config, f"phases[].add_{sort.plural}[]")
+        counts[sort.plural] = len(base_items(config, sort)) + len(added)
     for entity, count in counts.items():
         limit, known = getattr(session.limits, f"max_{entity}"), LIMITS[f"max_{entity}"]
         if count <= limit:

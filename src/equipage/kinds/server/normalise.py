@@ -64,26 +64,22 @@ def normalise(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
 
 # Keys that have two spellings.
 
-#: The other spelling, the model's, where they are written, and the classes that have the key.
-SPELLINGS: tuple[tuple[str, str, Callable[[Any], list[Place]], tuple[str, ...]], ...] = (
-    ("stateScope", "state_scope", lambda config: at(config, "server"), ("Server",)),
-    (
-        "list_changed",
-        "listChanged",
-        lambda config: below(items.capabilities(config), "tools", "resources", "prompts"),
-        ("ListCapability", "ResourceCapability"),
-    ),
-    (
-        "on_exhausted",
-        "onExhausted",
-        items.responses,
-        ("ToolResponse", "ResourceResponse", "PromptResponse"),
-    ),
-    ("onExhausted", "on_exhausted", items.branches, ("MatchBranch",)),
-)
+_CAPABILITIES = ("server.capabilities", "baseline.capabilities", "phases[].replace_capabilities")
+_LISTS = tuple(sort.plural for sort in items.SORTS)
+#: By class of the model: another spelling of one of its keys, and the model's own.
+SPELLINGS = {
+    "Server": ("stateScope", "state_scope"),
+    "ListCapability": ("list_changed", "listChanged"),
+    "ResourceCapability": ("list_changed", "listChanged"),
+    "ToolResponse": ("on_exhausted", "onExhausted"),
+    "ResourceResponse": ("on_exhausted", "onExhausted"),
+    "PromptResponse": ("on_exhausted", "onExhausted"),
+    "MatchBranch": ("onExhausted", "on_exhausted"),
+}
 
 
-def _spelling(old: str, new: str, where: Callable[[Any], list[Place]]) -> Rewrite:
+def _spelling(cls: str, where: Callable[[Any], list[Place]]) -> Rewrite:
+    old, new = SPELLINGS[cls]
     return Rewrite(
         where,
         needed=lambda value: isinstance(value, dict) and old in value,
@@ -91,13 +87,16 @@ def _spelling(old: str, new: str, where: Callable[[Any], list[Place]]) -> Rewrit
     )
 
 
-def _renamed(part: Tree, path: Path, facts: list[Fact], old: str, new: str) -> Tree:
-    """The mapping with `old` called `new`; both at once is an error."""
-    if new not in part.value:
-        return move(part, (old,), (new,))
-    facts.append(codes.BOTH_SPELLINGS.at((*path, old), part="key", key=old, other=new))
+def _renamed(
+    part: Tree, path: Path, facts: list[Fact], old: str, new: str, inside: Path = ()
+) -> Tree:
+    """The part with the key `old` called `new`; both at once is an error."""
+    place = (*inside, old)
+    if new not in get(part.value, inside):
+        return move(part, place, (*inside, new))
+    facts.append(codes.BOTH_SPELLINGS.at((*path, *place), part="key", key=old, other=new))
     # The finding is placed later, so the origin of what is removed must stay known.
-    return Tree(remove(part, (old,)).value, part.origins, part.moves)
+    return Tree(remove(part, place).value, part.origins, part.moves)
 
 
 # Delivery and side effects.
@@ -106,9 +105,15 @@ def _renamed(part: Tree, path: Path, facts: list[Fact], old: str, new: str) -> T
 DELIVERY_PARAMETERS: dict[Any, tuple[str, ...]] = {
     cls.__struct_config__.tag: cls.__struct_fields__ for cls in get_args(Delivery)
 }
-_EFFECTS = {cls.__struct_config__.tag: cls for cls in get_args(SideEffect)}
-#: What a parameter of a side effect takes, in words; one of another type takes anything.
+#: What a parameter of a side effect takes, in words.
 _EXPECTED = {Unsigned: "a whole number", str: "text", bool: "`true` or `false`"}
+#: The parameters of each side effect, without those that take anything.
+_EFFECT_PARAMETERS = {
+    cls.__struct_config__.tag: {
+        name: kind for name, kind in cls.__annotations__.items() if kind in _EXPECTED
+    }
+    for cls in get_args(SideEffect)
+}
 
 
 def _delivery_object(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
@@ -121,24 +126,20 @@ def _delivery_object(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
     return part
 
 
-def _misfits(effect: Any) -> Iterator[tuple[str, str]]:
+def _misfits(effect: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """The parameters of a side effect that do not fit, and what they should be."""
-    name = mapping(effect).get("type")
-    cls = _EFFECTS.get(name) if isinstance(name, str) else None
-    for parameter, annotation in cls.__annotations__.items() if cls is not None else ():
-        value, expected = effect.get(parameter, HOLE), _EXPECTED.get(annotation)
-        if value is not HOLE and value is not None and expected and not _fits(value, annotation):
-            yield parameter, expected
+    for name, kind in _EFFECT_PARAMETERS.get(str(effect.get("type")), {}).items():
+        value = effect.get(name)
+        if kind is Unsigned:
+            fits = type(value) is int and 0 <= value <= LARGEST
+        else:
+            fits = isinstance(value, kind)
+        if not fits and not isinstance(value, Hole | None):
+            yield name, _EXPECTED[kind]
 
 
-def _fits(value: Any, annotation: Any) -> bool:
-    if annotation is Unsigned:
-        return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST
-    return isinstance(value, annotation)
-
-
-def _has_no_trigger(effect: Any) -> bool:
-    return isinstance(effect, dict) and effect.get("trigger", HOLE) is None
+def _needs_settling(effect: dict[str, Any]) -> bool:
+    return effect.get("trigger", HOLE) is None or any(_misfits(effect))
 
 
 def _settled_side_effect(part: Tree, path: Path, facts: list[Fact]) -> Tree:
@@ -152,7 +153,7 @@ def _settled_side_effect(part: Tree, path: Path, facts: list[Fact]) -> Tree:
             )
         )
         part = remove(part, (name,))
-    if _has_no_trigger(effect):
+    if effect.get("trigger", HOLE) is None:
         facts.append(_wrong_type((*path, "trigger"), "a word", None))
         part = put(part, ("trigger",), HOLE)
     return part
@@ -228,9 +229,6 @@ def _content_list(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
     return Tree(wrapped.value, wrapped.origins, moves)
 
 
-# Replacements of items.
-
-
 def _listed_replacements(part: Tree, path: Path, facts: list[Fact]) -> Tree:
     """A list cannot say which item each of its entries replaces."""
     sort = next(each for each in items.SORTS if path[-1] == f"replace_{each.plural}")
@@ -257,11 +255,10 @@ def _is_nested(value: Any) -> bool:
     return isinstance(value, dict) and not _KNOWN.issuperset(value)
 
 
-def _needs_flattening(trigger: Any) -> bool:
-    matchers = mapping(mapping(trigger).get("match")).values()
+def _needs_flattening(trigger: dict[str, Any]) -> bool:
+    matchers = mapping(trigger.get("match")).values()
     return any(
-        isinstance(value, dict) and (_is_nested(value) or not ALIASES.keys().isdisjoint(value))
-        for value in matchers
+        _is_nested(each) or not ALIASES.keys().isdisjoint(mapping(each)) for each in matchers
     )
 
 
@@ -280,22 +277,24 @@ def _fields(matchers: dict[str, Any]) -> Iterator[tuple[str, ...]]:
 def _flat_matchers(part: Tree, path: Path, facts: list[Fact]) -> Tree:
     """The trigger with every field at the top of `match`, and operators by their own names."""
     matchers, place = part.value["match"], (*path, "match")
-    nested = [key for key, value in matchers.items() if _is_nested(value)]
+    nested = {key for key, value in matchers.items() if _is_nested(value)}
     # A field at the top counts before a nested one of the same name, wherever it is written.
-    known: dict[str, tuple[str, ...]] = {key: (key,) for key in matchers if key not in nested}
+    known: dict[str, tuple[str, ...]] = {key: (key,) for key in matchers.keys() - nested}
     for steps in list(_fields(matchers)):
         facts += _doubts(steps, place)
         field = ".".join(steps)
         other = known.setdefault(field, steps)
         if other != steps:
-            key, other_key = Shown(_as_written(steps)), Shown(_as_written(other))
-            facts.append(
-                codes.BOTH_SPELLINGS.at((*place, *steps), part="key", key=key, other=other_key)
-            )
+            key, rival = Shown(_as_written(steps)), Shown(_as_written(other))
+            fact = codes.BOTH_SPELLINGS.at((*place, *steps), part="key", key=key, other=rival)
+            facts.append(fact)
             continue
+        inside = ("match", field)
         if len(steps) > 1:
-            part = move(part, ("match", *steps), ("match", field))
-        part = _without_aliases(part, ("match", field), path, facts)
+            part = move(part, ("match", *steps), inside)
+        for alias, name in ALIASES.items():
+            if alias in mapping(get(part.value, inside)):
+                part = _renamed(part, path, facts, alias, name, inside)
     return remove_all(part, [("match", key) for key in nested])
 
 
@@ -315,18 +314,6 @@ def _doubts(steps: tuple[str, ...], path: Path) -> Iterator[Fact]:
 def _as_written(steps: tuple[str, ...]) -> str:
     """A field as its author wrote it: `a.b`, or `a: {b: …}`."""
     return steps[0] if len(steps) == 1 else f"{': {'.join(steps)}: …{'}' * (len(steps) - 1)}"
-
-
-def _without_aliases(part: Tree, field: Path, path: Path, facts: list[Fact]) -> Tree:
-    for alias, name in ALIASES.items():
-        matcher = mapping(get(part.value, field))
-        if alias in matcher and name in matcher:
-            place = (*path, *field, alias)
-            facts.append(codes.BOTH_SPELLINGS.at(place, part="key", key=alias, other=name))
-            part = remove(part, (*field, alias))
-        elif alias in matcher:
-            part = move(part, (*field, alias), (*field, name))
-    return part
 
 
 # Numbers that JSON cannot express, and paths that a running server uses.
@@ -365,45 +352,39 @@ def _with_absolute_paths(tree: Tree, session: Session) -> Tree:
     """Paths that a running server uses start at the file that names them."""
     made: dict[Path, str] = {}
     places = below(items.handlers(tree.value), "working_dir")
-    places += [place for place in at(tree.value, "logging.output") if place[1] not in _STREAMS]
+    outputs = at(tree.value, "logging.output")
+    places += [each for each in outputs if each[1] not in ("stderr", "stdout")]
     for path, written in places if not session.embedded else ():
-        # A template is filled at run time, so nothing is known about the path.
-        if isinstance(written, str) and written and "${" not in written:
-            source = tree.story(path).origin.document.source
-            folder = os.path.dirname(source.path) if source.path is not None else session.base
-            absolute = os.path.normpath(os.path.join(folder, written))
-            if absolute != written:
-                made[path] = absolute
+        # With a template in it, only a running server knows the path.
+        if not isinstance(written, str) or not written or "${" in written:
+            continue
+        source = tree.story(path).origin.document.source
+        folder = os.path.dirname(source.path) if source.path is not None else session.base
+        absolute = os.path.normpath(os.path.join(folder, written))
+        if absolute != written:
+            made[path] = absolute
     return put_all(tree, made, how=MADE_ABSOLUTE)
-
-
-_STREAMS = ("stderr", "stdout")
-
-
-def _resource_alternatives(config: Any) -> list[Place]:
-    """The answers of resources but for the responses themselves, which take text as it is."""
-    return items.alternatives(items.responses(config, items.RESOURCE))
 
 
 _REWRITES: tuple[Rewrite, ...] = (
     # What a `default` holds may have another spelling, so it is moved first.
     Rewrite(items.branches, _is_default_object, _hoisted_default),
-    *(_spelling(old, new, where) for old, new, where, _ in SPELLINGS),
+    _spelling("Server", lambda config: at(config, "server")),
+    _spelling("ListCapability", lambda config: below(at(config, *_CAPABILITIES), *_LISTS)),
+    _spelling("ToolResponse", items.responses),
+    _spelling("MatchBranch", items.branches),
     Rewrite(
         items.behaviors, lambda value: isinstance(value.get("delivery"), str), _delivery_object
     ),
-    Rewrite(
-        items.side_effects,
-        lambda effect: _has_no_trigger(effect) or any(_misfits(effect)),
-        _settled_side_effect,
-    ),
+    Rewrite(items.side_effects, _needs_settling, _settled_side_effect),
     Rewrite(
         lambda config: below(items.answers(config), "messages[]"),
         _lacks_content_item,
         _message_content,
     ),
+    # The response of a resource itself takes text as it is.
     Rewrite(
-        _resource_alternatives,
+        lambda config: items.alternatives(items.responses(config, items.RESOURCE)),
         lambda value: isinstance(mapping(value).get("content"), str | Generated),
         _content_list,
     ),

@@ -1,36 +1,36 @@
 """What a configuration must fulfil beyond its shape; each rule is a function.
 
-Here are the rules about the server, its items and its behaviour. Those about phases and about
-dynamic responses are in modules of their own, and all of them are in `RULES`.
+Here are the rules about the server, its items, their responses and its behaviour. Those about
+phases are in a module of their own, and all of them are in `RULES`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import date
-from typing import Any
+from typing import Any, cast
 
 from msgspec.structs import replace
 
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.path import Path
+from equipage.core.text import expression, nearest
 from equipage.directives import mentions
-from equipage.kinds.server import codes, limits, rules_phases, rules_responses
+from equipage.kinds.server import codes, grammar, items, limits, rules_phases
+from equipage.kinds.server.compose import ServerOptions
 from equipage.kinds.server.items import (
     PROMPT,
     RESOURCE,
     SORTS,
     TOOL,
-    base_items,
-    behaviors,
+    Place,
     below,
     for_each,
-    items,
     mappings,
-    side_effects,
 )
-from equipage.kinds.server.model_responses import LARGEST
+from equipage.kinds.server.model_responses import LARGEST, Condition
 from equipage.loading.kind import Rule
 from equipage.loading.session import Session
 from equipage.loading.tree import HOLE, get, mapping
@@ -102,7 +102,7 @@ _CHOOSING = ("match", "sequence", "handler")
 
 def definitions_are_filled(config: Any, _session: Session) -> Iterator[Fact]:
     for sort, fields in _NEEDED:
-        places = list(items(config, sort))
+        places = list(items.all_items(config, sort))
         for field in fields:
             for path, value in below(places, f"{sort.name}.{field}"):
                 if value == "":
@@ -116,7 +116,7 @@ def identities_are_unique(config: Any, _session: Session) -> Iterator[Fact]:
     """
     for sort in SORTS:
         first: dict[tuple[Path, str], Path] = {}
-        for item_path, item in base_items(config, sort):
+        for item_path, item in items.base_items(config, sort):
             name, path = sort.identify(item), (*item_path, *sort.identity_path)
             earlier = first.setdefault((item_path[:-1], name), path) if name else path
             if earlier != path:
@@ -141,7 +141,7 @@ def input_schemas_are_schemas(config: Any, session: Session) -> Iterator[Fact]:
     """Each schema is valid by the meta-schema of its draft. One that tools share is judged once."""
     judged: dict[int, list[Fact]] = {}
     patterns = any(mentions(document, "pattern") for document in session.documents)
-    for path, schema in mappings(below(items(config, TOOL), "tool.inputSchema")):
+    for path, schema in mappings(below(items.all_items(config, TOOL), "tool.inputSchema")):
         if "$generate" in schema:
             continue
         if id(schema) not in judged:
@@ -168,13 +168,132 @@ def responses_answer(config: Any, _session: Session) -> Iterator[Fact]:
         (TOOL, "content", "content, such as `[{type: text, text: done}]`"),
         (PROMPT, "messages", "messages, such as `[{role: user, content: hello}]`"),
     ):
-        for path, response in below(items(config, sort), "response"):
+        for path, response in below(items.all_items(config, sort), "response"):
             if not isinstance(response, dict | None):
                 continue
             response = mapping(response)
             chooses = any(response.get(key) is not None for key in _CHOOSING)
             if not chooses and response.get(field) in (None, []):
                 yield codes.EMPTY_CONTENT.at((*path, field), field=field, example=example)
+
+
+# Branches and sequences of responses.
+
+
+def branches_can_be_taken(path: Path, response: dict[str, Any]) -> Iterator[Fact]:
+    """Each branch has conditions or is the fallback, and none comes after the fallback."""
+    fallback = False
+    for place, branch in mappings(below([(path, response)], "match[]")):
+        conditional, default = branch.get("when") is not None, "default" in branch
+        if not conditional and not default:
+            yield codes.BRANCH_INCOMPLETE.at(place)
+        elif conditional and default:
+            yield codes.BRANCH_BOTH.at((*place, "default"), part="key")
+        if fallback and conditional:
+            yield codes.UNREACHABLE_BRANCH.at((*place, "when"), part="key")
+        elif fallback and default:
+            yield codes.SECOND_DEFAULT.at((*place, "default"), part="key")
+        fallback = fallback or (default and not conditional)
+
+
+def condition_is_readable(path: Path, condition: Any) -> Iterator[Fact]:
+    """The patterns of a condition can be used, and a mapping holds some operator."""
+    if isinstance(condition, dict):
+        operators = Condition.__struct_fields__
+        if all(condition.get(operator) is None for operator in operators):
+            yield codes.CONDITION_EMPTY.at(path, part="key", operators=operators)
+        yield from _pattern_problems(below([(path, condition)], "any_of[]"))
+        if isinstance(condition.get("regex"), str):
+            pattern = grammar.REGEX_PREFIX + condition["regex"]
+            yield from _pattern_problems([((*path, "regex"), pattern)])
+    else:
+        yield from _pattern_problems([(path, condition), *below([(path, condition)], "[]")])
+
+
+def _pattern_problems(places: list[Place]) -> Iterator[Fact]:
+    """Texts among `places` are globs, or regular expressions after `regex:`."""
+    for path, written in places:
+        if not isinstance(written, str):
+            continue
+        if written.startswith(grammar.REGEX_PREFIX):
+            pattern, code = written.removeprefix(grammar.REGEX_PREFIX), codes.REGEX_INVALID
+            problem = grammar.regex_problem(pattern)
+        else:
+            pattern, code, problem = written, codes.GLOB_INVALID, grammar.glob_problem(written)
+        if problem is not None:
+            yield code.at(path, pattern=Shown(pattern), problem=problem)
+
+
+def sequence_has_answers(path: Path, sequence: Any) -> Iterator[Fact]:
+    if sequence == []:
+        yield codes.EMPTY_SEQUENCE.at(path, part="key")
+
+
+# Handlers.
+
+#: How long a handler may take, in milliseconds.
+TIMEOUTS = range(100, 300_001)
+# With a template anywhere in it, only a running server knows the address.
+_WEB_ADDRESS = expression(r"https?://|.*\$\{", re.DOTALL)
+
+
+def handlers_are_allowed(config: Any, session: Session) -> Iterator[Fact]:
+    if not cast(ServerOptions, session.options).allow_handlers:
+        for path, _ in items.handlers(config):
+            yield codes.HANDLER_NOT_ALLOWED.at(path, part="key")
+
+
+def handler_can_be_asked(path: Path, handler: dict[str, Any]) -> Iterator[Fact]:
+    """A handler has a sensible time limit, and a web address or a command."""
+    sort, timeout, url = handler.get("type"), handler.get("timeout_ms"), handler.get("url")
+    # The model reports what is not a number, or negative.
+    if type(timeout) is int and timeout >= 0 and timeout not in TIMEOUTS:
+        yield codes.HANDLER_TIMEOUT.at((*path, "timeout_ms"), found=Shown(timeout))
+    if sort == "http" and isinstance(url, str) and not _WEB_ADDRESS.match(url):
+        yield codes.HANDLER_URL.at((*path, "url"), url=Shown(url))
+    if sort == "command" and handler.get("cmd", HOLE) in (None, []):
+        yield codes.EMPTY_FIELD.at((*path, "cmd"), field="cmd")
+
+
+def commands_can_be_found(config: Any, session: Session) -> Iterator[Fact]:
+    """The program of a handler is on the PATH, unless it has a path or holds a template."""
+    search = session.env.get("PATH")
+    if session.embedded or not search:
+        return
+    commands = (place for place in items.handlers(config) if place[1].get("type") == "command")
+    for path, name in below(commands, "cmd[]"):
+        if path[-1] != 0 or not isinstance(name, str) or "/" in name or "${" in name:
+            continue
+        if not session.files.finds_program(name, search):
+            yield codes.COMMAND_NOT_FOUND.at(path, command=Shown(name))
+
+
+# Templates.
+
+#: Where an answer has static text.
+_TEXTS = (
+    "content",
+    "content[].text",
+    "messages[].content.text",
+    "contents[].uri",
+    "contents[].text",
+)
+
+
+def _texts(config: Any) -> list[Place]:
+    """The static texts that are filled when a request comes."""
+    settings = below(items.choosers(config), "handler.headers{}", "handler.env{}")
+    return [*below(items.answers(config), *_TEXTS), *settings]
+
+
+def templates_are_closed(path: Path, text: Any) -> Iterator[Fact]:
+    """Templates end, and call functions that exist."""
+    for code, about in grammar.template_problems(text) if isinstance(text, str) else ():
+        if code == codes.TEMPLATE_UNCLOSED:
+            yield code.at(path, text=Shown(about))
+        else:
+            guess = nearest(about, grammar.FUNCTIONS)
+            yield code.at(path, name=Shown(about), nearest=guess, known=grammar.FUNCTIONS)
 
 
 # Behaviour.
@@ -202,13 +321,20 @@ RULES: tuple[Rule, ...] = (
     definitions_are_filled,
     identities_are_unique,
     for_each(
-        lambda config: below(items(config, TOOL), "tool.inputSchema"), input_schema_is_an_object
+        lambda config: below(items.all_items(config, TOOL), "tool.inputSchema"),
+        input_schema_is_an_object,
     ),
     input_schemas_are_schemas,
     responses_answer,
     *rules_phases.RULES,
-    *rules_responses.RULES,
-    for_each(lambda config: below(behaviors(config), "delivery{}"), delivery_fits_64_bits),
-    for_each(lambda config: mappings(side_effects(config)), side_effect_does_something),
+    for_each(items.responses, branches_can_be_taken),
+    for_each(lambda config: below(items.branches(config), "when{}"), condition_is_readable),
+    for_each(lambda config: below(items.choosers(config), "sequence"), sequence_has_answers),
+    handlers_are_allowed,
+    for_each(items.handlers, handler_can_be_asked),
+    commands_can_be_found,
+    for_each(_texts, templates_are_closed),
+    for_each(lambda config: below(items.behaviors(config), "delivery{}"), delivery_fits_64_bits),
+    for_each(items.side_effects, side_effect_does_something),
     limits.counts_are_bounded,
 )

@@ -9,15 +9,7 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.path import Path
 from equipage.core.text import Guesses, nearest
-from equipage.kinds.server import codes
-from equipage.kinds.server.grammar import (
-    DAY_MS,
-    DURATION_GRAMMAR,
-    EVENTS,
-    parse_duration,
-    parse_event,
-    regex_problem,
-)
+from equipage.kinds.server import codes, grammar
 from equipage.kinds.server.items import (
     SORTS,
     Place,
@@ -27,8 +19,6 @@ from equipage.kinds.server.items import (
     below,
     for_each,
     mappings,
-    phases,
-    replacing_items,
     triggers,
 )
 from equipage.kinds.server.model_responses import LARGEST
@@ -55,7 +45,7 @@ def phases_are_named(config: Any, _session: Session) -> Iterator[Fact]:
 
 def phases_can_be_reached(config: Any, _session: Session) -> Iterator[Fact]:
     """Every phase but the last has a trigger that ends it."""
-    for path, phase in mappings(phases(config)[:-1]):
+    for path, phase in mappings(at(config, "phases[]")[:-1]):
         if phase.get("advance") is None:
             place: Path = (*path, "name") if "name" in phase else path
             yield codes.UNREACHABLE_PHASES.at(place, name=Shown(phase.get("name")))
@@ -71,12 +61,12 @@ def targets_exist(config: Any, session: Session) -> Iterator[Fact]:
         if offered is None:
             continue
         known, adders = frozenset(offered), None
-        for phase in phases(config):
+        simple = get(config, (sort.plural,)) is not None
+        for phase in at(config, "phases[]"):
             for path, name, action in _targets(phase, sort):
                 if name in known:
                     continue
                 adders = _adders(config, sort) if adders is None else adders
-                simple = get(config, (sort.plural,)) is not None
                 yield codes.UNKNOWN_TARGET.at(
                     path,
                     part="key" if action == "replace" else "value",
@@ -114,7 +104,7 @@ def _targets(phase: Place, sort: Sort) -> Iterator[tuple[Path, Any, str]]:
 def _adders(config: Any, sort: Sort) -> dict[str | None, Shown | None]:
     """The first phase that adds an item, by the name of the item."""
     found: dict[str | None, Shown | None] = {}
-    for phase in phases(config):
+    for phase in at(config, "phases[]"):
         name = mapping(phase[1]).get("name")
         for _, item in below([phase], f"add_{sort.plural}[]"):
             found.setdefault(sort.identify(item), None if name is None else Shown(name))
@@ -136,16 +126,14 @@ def added_items_are_new(config: Any, _session: Session) -> Iterator[Fact]:
     """What a phase adds is not in the baseline, and not twice in its own list."""
     for sort in SORTS:
         offered = {sort.identify(item) for _, item in base_items(config, sort)}
-        for phase in phases(config):
+        for phase in at(config, "phases[]"):
             seen = set(offered)
             for path, item in below([phase], f"add_{sort.plural}[]"):
                 name = sort.identify(item)
                 if name is not None and name in seen:
+                    place = (*path, *sort.identity_path)
                     yield codes.ADDED_TWICE.at(
-                        (*path, *sort.identity_path),
-                        sort=sort.name,
-                        plural=sort.plural,
-                        name=Shown(name),
+                        place, sort=sort.name, plural=sort.plural, name=Shown(name)
                     )
                 seen.add(name)
 
@@ -153,7 +141,7 @@ def added_items_are_new(config: Any, _session: Session) -> Iterator[Fact]:
 def replacements_keep_names(config: Any, _session: Session) -> Iterator[Fact]:
     """A replacement has the name of the item it replaces."""
     for sort in SORTS:
-        for path, item in replacing_items(config, sort):
+        for path, item in at(config, f"phases[].replace_{sort.plural}{{}}"):
             name = sort.identify(item)
             if name and name != path[-1]:
                 place = (*path, *sort.identity_path)
@@ -185,7 +173,7 @@ def trigger_can_fire(path: Path, trigger: dict[str, Any]) -> Iterator[Fact]:
     if isinstance(count, int) and count > LARGEST:
         expected = "a 64-bit number"
         yield core_codes.OUT_OF_RANGE.at((*path, "count"), found=Shown(count), expected=expected)
-    elif isinstance(count, int) and count == 0 and not isinstance(count, bool):
+    elif type(count) is int and count == 0:  # `false` is not a number
         yield codes.COUNT_ZERO.at((*path, "count"))
     if trigger.get("timeout") is not None and trigger.get("on") is None:
         yield codes.TIMEOUT_WITHOUT_EVENT.at((*path, "timeout"), part="key")
@@ -196,9 +184,9 @@ def event_is_known(path: Path, trigger: dict[str, Any]) -> Iterator[Fact]:
     written, place = trigger.get("on"), (*path, "on")
     if not isinstance(written, str):
         return
-    event = parse_event(written)
+    event = grammar.parse_event(written)
     if not event.is_known:
-        guess, known = nearest(event.base, EVENTS), tuple(EVENTS)
+        guess, known = nearest(event.base, grammar.EVENTS), tuple(grammar.EVENTS)
         yield codes.UNKNOWN_EVENT.at(place, event=Shown(written), nearest=guess, known=known)
     elif not event.is_well_qualified:
         yield codes.ODD_QUALIFIER.at(place, event=Shown(written), base=event.base)
@@ -210,10 +198,12 @@ def durations_are_readable(path: Path, trigger: dict[str, Any]) -> Iterator[Fact
         written, place = trigger.get(key), (*path, key)
         if not isinstance(written, str):
             continue
-        duration = parse_duration(written)
+        duration = grammar.parse_duration(written)
         if duration is None:
-            yield codes.INVALID_DURATION.at(place, found=Shown(written), grammar=DURATION_GRAMMAR)
-        elif duration >= DAY_MS:
+            yield codes.INVALID_DURATION.at(
+                place, found=Shown(written), grammar=grammar.DURATION_GRAMMAR
+            )
+        elif duration >= grammar.DAY_MS:
             yield codes.LONG_DURATION.at(place, found=Shown(written))
 
 
@@ -224,27 +214,21 @@ def matcher_can_match(path: Path, matcher: dict[str, Any]) -> Iterator[Fact]:
     """A mapping under `match` has operators, each with a value it can compare."""
     if not any(operator in matcher for operator in OPERATORS):
         yield codes.MATCHER_EMPTY.at(path, operators=OPERATORS)
-    for operator in TEXT_OPERATORS:
-        value = matcher.get(operator, HOLE)
-        if not isinstance(value, str | Hole):
-            yield _wrong((*path, operator), operator, "text", value)
+    written = [operator for operator in TEXT_OPERATORS if operator in matcher]
+    for operator in written:
+        if not isinstance(matcher[operator], str | Hole):
+            yield _wrong((*path, operator), operator, "text", matcher[operator])
     pattern = matcher.get("regex")
-    if isinstance(pattern, str) and (problem := regex_problem(pattern)) is not None:
+    if isinstance(pattern, str) and (problem := grammar.regex_problem(pattern)) is not None:
         yield codes.REGEX_INVALID.at((*path, "regex"), pattern=Shown(pattern), problem=problem)
-    if "any_of" in matcher:
-        yield from _choice_problems((*path, "any_of"), matcher["any_of"])
-        other = next((each for each in TEXT_OPERATORS if each in matcher), None)
-        if other is not None:
-            yield codes.MATCHER_OPERATORS_COMBINED.at((*path, "any_of"), part="key", other=other)
-
-
-def _choice_problems(path: Path, value: Any) -> Iterator[Fact]:
-    if not isinstance(value, list | Hole):
-        yield _wrong(path, "any_of", "a list of plain values", value)
-    for number, member in enumerate(value if isinstance(value, list) else ()):
-        if member is None or isinstance(member, dict | list):
-            expected = "plain values: text, numbers, true or false"
-            yield _wrong((*path, number), "any_of", expected, member)
+    if not isinstance(matcher.get("any_of", HOLE), list | Hole):
+        yield _wrong((*path, "any_of"), "any_of", "a list of plain values", matcher["any_of"])
+    for place, member in below([(path, matcher)], "any_of[]"):
+        if isinstance(member, dict | list | None):
+            yield _wrong(place, "any_of", "plain values: text, numbers, true or false", member)
+    if "any_of" in matcher and written:
+        place = (*path, "any_of")
+        yield codes.MATCHER_OPERATORS_COMBINED.at(place, part="key", other=written[0])
 
 
 def _wrong(path: Path, operator: str, expected: str, value: Any) -> Fact:

@@ -1,4 +1,4 @@
-"""Kind `toolpack`: declarative tools, one `*.tool.yaml` each, with their JSON Schemas inline or by `$ref`."""
+"""Kind `toolpack`: a declarative tool in a `*.tool.yaml`, its JSON Schemas inline or by `$ref`."""
 
 from __future__ import annotations
 
@@ -11,120 +11,16 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Fact, Severity
 from equipage.directives.ref import Ref
 from equipage.kinds.toolpack.codes import CODES
-from equipage.kinds.toolpack.model import CLOSED, ToolpackFile, make
+from equipage.kinds.toolpack.model import CLOSED, Block, Limits, ToolpackFile, build_pack
+from equipage.kinds.toolpack.normalise import camel_case, network_list
 from equipage.kinds.toolpack.rules import RULES, ids_are_unique, set_key
-from equipage.kinds.toolpack.spelling import camel_case, network_list
 from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive, Together
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
 from equipage.loading.tree import Tree
 from equipage.schemas.codes import CODES as SCHEMA_CODES
 
-# --- authoring ---------------------------------------------------------------------------------
-# What an author may write beyond the model, and what rules say about texts: for the schema that editors use.
-
-_ID = r"^[a-z0-9]+(?:[.:][a-z0-9]+)+$"
-_VARIABLE = r"^[A-Z][A-Z0-9_]*$"
-_PROTOCOL = {"type": "string", "pattern": r"^\s*[Hh][Tt][Tt][Pp][Ss]?\s*$"}
-#: Legacy names that an option allows, by block.
-_LEGACY = {
-    "ToolpackFile": {
-        "timeoutMs": "timeout_ms",
-        "inputSchema": "input_schema",
-        "outputSchema": "output_schema",
-    },
-    "Limits": {"maxInputBytes": "max_input_bytes", "maxOutputBytes": "max_output_bytes"},
-}
-
-
-def author_schema(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema of the model with what normalisation accepts, and with the patterns that rules check."""
-    blocks = {name: dict(block) for name, block in schema["$defs"].items()}
-    for name, changes in _changes().items():
-        blocks[name]["properties"] = {**blocks[name]["properties"], **changes}
-    for name, legacy in _LEGACY.items():
-        blocks[name] = _with_legacy(blocks[name], legacy)
-    return {**schema, "$defs": blocks}
-
-
-def _changes() -> dict[str, dict[str, Any]]:
-    names = {"type": "array", "items": {"type": "string", "pattern": _VARIABLE}}
-    given = {
-        "type": "object",
-        "propertyNames": {"pattern": _VARIABLE},
-        "additionalProperties": {"type": "string"},
-    }
-    # Written as a mapping, whatever a reference in it leads to.
-    written = {"type": "object", "description": "A JSON Schema, or a reference to one."}
-    return {
-        "ToolpackFile": {
-            "id": {"type": "string", "pattern": _ID},
-            "inputSchema": written,
-            "outputSchema": written,
-        },
-        "Caps": {"network": {"anyOf": [_PROTOCOL, {"type": "array", "items": _PROTOCOL}]}},
-        "Env": {"passthrough": names, "set": {"anyOf": [given, {"type": "null"}]}},
-    }
-
-
-def _with_legacy(block: dict[str, Any], legacy: dict[str, str]) -> dict[str, Any]:
-    """A block in which a required field may have its legacy name, marked as deprecated."""
-    old = {
-        name: {**block["properties"][field], "deprecated": True} for field, name in legacy.items()
-    }
-    either = [
-        {"anyOf": [{"required": [field]}, {"required": [name]}]} for field, name in legacy.items()
-    ]
-    required = [field for field in block["required"] if field not in legacy]
-    return {
-        **block,
-        "properties": {**block["properties"], **old},
-        "required": required,
-        "allOf": either,
-    }
-
-
-# --- presenting --------------------------------------------------------------------------------
-# What the commands show of a toolpack: the tool, and the changes that matter.
-
-
-def listing(plain: Any, _file: str) -> Iterator[Item]:
-    """The tool."""
-    yield Item("tool", str(plain.get("id")), f"version {plain.get('version')}")
-
-
-SENSITIVE = (
-    Sensitive("caps.subprocess", "permission", order=(False, True), default=False),
-    Sensitive("caps.network", "permission"),
-    Sensitive("caps.filesystem.*", "permission"),
-    Sensitive("env.passthrough", "permission"),
-    Sensitive("env.set.*", "permission"),
-    Sensitive("execution.**", "permission"),
-    Sensitive("timeoutMs", "permission"),
-    Sensitive("limits.*", "permission"),
-)
-
-
-# --- toolpack.kind -----------------------------------------------------------------------------
-# The kind `toolpack` as a value.
-
-class ToolpackOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the caller decides about a toolpack."""
-
-    #: `warn` reads the snake_case names of older packs, with a warning
-    legacy_keys: Literal["error", "warn"] = "error"
-
-
-def resolve_schemas(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
-    """Both schemas, checked, with their references resolved."""
-    return Ref().resolve(tree, session, (("inputSchema",), ("outputSchema",)))
-
-
-def _odd_key(each: Fact) -> Severity | None:
-    """At the top of a pack no field is a number: the key is unknown, as others are, and told as such."""
-    is_pack = each.span is not None and each.span.source.name.endswith(".tool.yaml")
-    return None if is_pack and len(each.path) == 1 else "error"
-
+# What commands show of a toolpack.
 
 EXAMPLE = """\
 # A tool: what it takes and gives, and how it is run.
@@ -151,6 +47,79 @@ execution:
   module: tools.text:count
 """
 
+SENSITIVE = (
+    Sensitive("caps.subprocess", "permission", order=(False, True), default=False),
+    Sensitive("caps.network", "permission"),
+    Sensitive("caps.filesystem.*", "permission"),
+    Sensitive("env.passthrough", "permission"),
+    Sensitive("env.set.*", "permission"),
+    Sensitive("execution.**", "permission"),
+    Sensitive("timeoutMs", "permission"),
+    Sensitive("limits.*", "permission"),
+)
+
+
+def listing(plain: Any, _file: str) -> Iterator[Item]:
+    """The tool."""
+    yield Item("tool", str(plain.get("id")), f"version {plain.get('version')}")
+
+
+# The JSON Schema for editors: the model, what an author may write beyond it, and what rules check.
+
+_ID = {"type": "string", "pattern": r"^[a-z0-9]+(?:[.:][a-z0-9]+)+$"}
+_VARIABLE = {"pattern": r"^[A-Z][A-Z0-9_]*$"}
+_PROTOCOL = {"type": "string", "pattern": r"^\s*[Hh][Tt][Tt][Pp][Ss]?\s*$"}
+# An author writes a mapping, whatever a reference in it leads to.
+_SCHEMA = {"type": "object", "description": "A JSON Schema, or a reference to one."}
+
+
+def author_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of the model with other spellings, and with the patterns that rules check."""
+    blocks = schema["$defs"]
+    whole, caps, env = (blocks[name]["properties"] for name in ("ToolpackFile", "Caps", "Env"))
+    whole |= {"id": _ID, "inputSchema": _SCHEMA, "outputSchema": _SCHEMA}
+    caps["network"] = {"anyOf": [_PROTOCOL, {"type": "array", "items": _PROTOCOL}]}
+    env["passthrough"] = {"type": "array", "items": {"type": "string", **_VARIABLE}}
+    mapping = next(each for each in env["set"]["anyOf"] if each["type"] == "object")
+    mapping["propertyNames"] = _VARIABLE
+    for cls in (ToolpackFile, Limits):
+        _accept_legacy_names(blocks[cls.__name__], cls)
+    return schema
+
+
+def _accept_legacy_names(block: dict[str, Any], cls: type[Block]) -> None:
+    """A required field may have its snake_case name, which the schema marks as deprecated."""
+    properties, required = block["properties"], block["required"]
+    block["required"], block["allOf"] = [], []
+    for old, new in zip(cls.__struct_fields__, cls.__struct_encode_fields__, strict=True):
+        if new in required and old == new:
+            block["required"].append(new)
+        elif new in required:
+            properties[old] = {**properties[new], "deprecated": True}
+            block["allOf"].append({"anyOf": [{"required": [new]}, {"required": [old]}]})
+
+
+# The kind.
+
+
+class ToolpackOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the caller decides about a toolpack."""
+
+    #: `warn` reads the snake_case names of older packs, with a warning
+    legacy_keys: Literal["error", "warn"] = "error"
+
+
+def resolve_schemas(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
+    """Both schemas, checked, with their references resolved."""
+    return Ref().resolve(tree, session, (("inputSchema",), ("outputSchema",)))
+
+
+def _odd_key(each: Fact) -> Severity | None:
+    """A number as a key is an error, but at the top of a pack it is one more unknown field."""
+    is_pack = each.span is not None and each.span.source.name.endswith(".tool.yaml")
+    return None if is_pack and len(each.path) == 1 else "error"
+
+
 KIND = Kind(
     name="toolpack",
     title="toolpack",
@@ -171,7 +140,7 @@ KIND = Kind(
     rules=RULES,
     together=Together(set_rules=(ids_are_unique,), set_key=set_key),
     codes=(*SCHEMA_CODES, *Ref.codes, *CODES),
-    build_result=make,
+    build_result=build_pack,
     presentation=Presentation(
         schema=author_schema,
         example=EXAMPLE,

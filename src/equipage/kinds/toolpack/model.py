@@ -252,7 +252,7 @@ def _stated(block: dict[str, Any], cls: type[Block]) -> dict[str, Any]:
     }
 
 
-def make(value: dict[str, Any], session: Session) -> Toolpack:
+def build_pack(value: dict[str, Any], session: Session) -> Toolpack:
     """The pack of a resolved value that fits the model."""
     caps, env, templating = (dict(value.get(name) or {}) for name in ("caps", "env", "templating"))
     if not caps.get("filesystem"):

@@ -13,7 +13,7 @@ from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.path import Path, PathSyntaxError, parse_path
 from equipage.directives import codes as directive_codes
-from equipage.kinds.toolpack.spelling import camel_path
+from equipage.kinds.toolpack.normalise import camel_path
 
 _NOT_JSON = "templating.context must be JSON serialisable"
 #: The rule for keys that are not text, by block.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from equipage.kinds.tables import Convention, Field, NameRule, Names, Table
+from equipage.kinds.tables import Convention, Field, NameRule, Names, Table, tool_list
 
 TOOL = "Claude Code"
 
@@ -47,24 +47,12 @@ AGENT = Convention(
     fields=(
         Field("name", "the name by which people and agents call it", required="error"),
         Field("description", "when to use it; Claude chooses it by this text", required="error"),
-        Field(
+        tool_list(
             "tools",
             "the only tools it may use; without the field it has all of them",
-            Names,
-            restricts=True,
-            split=",",
-            refers="tool",
             instead=("allowed-tools", "allowed_tools", "allowedTools", "tool"),
         ),
-        Field(
-            "disallowedTools",
-            "tools it may not use",
-            Names,
-            restricts=True,
-            split=",",
-            refers="tool",
-            instead=("denied-tools",),
-        ),
+        tool_list("disallowedTools", "tools it may not use", instead=("denied-tools",)),
         Field("model", "the model, such as `sonnet`; `inherit` for the caller's"),
         Field("permissionMode", "what it may do without asking the user", _MODES, restricts=True),
         Field("maxTurns", "after how many turns it stops", int, instead=("max-turns",)),
@@ -131,14 +119,7 @@ COMMAND = Convention(
     fields=(
         Field("description", "what it does; the menu shows this text"),
         Field("name", "a name to show; the file gives the name to call it by"),
-        Field(
-            "allowed-tools",
-            "tools it may use without asking the user",
-            Names,
-            restricts=True,
-            split=", ",
-            refers="tool",
-        ),
+        tool_list("allowed-tools", "tools it may use without asking the user", split=", "),
         *CALLED,
         Field("user-invocable", "whether people may call it; `false` hides it in the menu", bool),
         Field("hide-from-slash-command-tool", "whether Claude must not call it", str | bool),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from equipage.kinds.tables import Convention, Field, Names, Table
+from equipage.kinds.tables import Convention, Field, Names, Table, tool_list
 
 TOOL = "GitHub Copilot"
 
@@ -23,13 +23,9 @@ AGENT = Convention(
         Field(
             "target", "where it runs; by default everywhere", Literal["vscode", "github-copilot"]
         ),
-        Field(
+        tool_list(
             "tools",
             "the only tools it may use; without the field it has all of them",
-            Names,
-            restricts=True,
-            split=",",
-            refers="tool",
             instead=("allowed-tools", "allowed_tools"),
         ),
         Field("model", "the model, or several in order of preference", str | Names),
@@ -71,9 +67,7 @@ PROMPT = Convention(
         Field("agent", "the agent that runs it", refers="agent"),
         Field("mode", "the old name of `agent`"),
         Field("model", "the model, or several in order of preference", str | Names),
-        Field(
-            "tools", "the only tools it may use", Names, restricts=True, split=",", refers="tool"
-        ),
+        tool_list("tools", "the only tools it may use"),
     ),
     built_in={"agent": frozenset({"ask", "edit", "agent", "plan", "Plan"})},
     example_path=".github/prompts/NAME.prompt.md",

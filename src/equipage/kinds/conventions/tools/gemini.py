@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from equipage.kinds.tables import Convention, Field, NameRule, Names, Table
+from equipage.kinds.tables import Convention, Field, NameRule, Table, tool_list
 
 TOOL = "Gemini CLI"
 
@@ -35,12 +35,10 @@ AGENT = Convention(
         Field("description", "when to use it; others choose it by this text", required="error"),
         Field("kind", "`remote` for an agent that runs elsewhere", Literal["local", "remote"]),
         Field("display_name", "the name that people see"),
-        Field(
+        tool_list(
             "tools",
             "the only tools it may use; without the field it has all of them",
-            Names,
-            restricts=True,
-            refers="tool",
+            split=None,
             instead=("allowed-tools", "allowed_tools"),
         ),
         Field("mcpServers", "MCP servers of its own, by name", Table, instead=("mcp_servers",)),

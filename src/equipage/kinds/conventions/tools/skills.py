@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import msgspec
+from msgspec.structs import replace
 
 from equipage.kinds.conventions.tools import claude, opencode
-from equipage.kinds.tables import Convention, Field, NameRule, Names, Table
+from equipage.kinds.tables import Convention, Field, NameRule, Table, tool_list
 
 #: Unicode letters are allowed, as in the reference validator.
 _NAME = NameRule(
@@ -24,14 +24,7 @@ _OPEN = (
     Field("license", "the licence, or the file that holds it"),
     Field("compatibility", "what it needs: programs, packages, the network"),
     Field("metadata", "anything else, as text by name", Table),
-    Field(
-        "allowed-tools",
-        "tools it may use without asking the user",
-        Names,
-        restricts=True,
-        split=", ",
-        refers="tool",
-    ),
+    tool_list("allowed-tools", "tools it may use without asking the user", split=", "),
 )
 #: What Claude Code adds. Many skills that other tools read have some of these fields.
 _ADDED = (
@@ -42,9 +35,7 @@ _ADDED = (
         bool,
         instead=("user-invokable",),
     ),
-    Field(
-        "disallowed-tools", "tools it may not use", Names, restricts=True, split=", ", refers="tool"
-    ),
+    tool_list("disallowed-tools", "tools it may not use", split=", "),
     Field("version", "the version of the skill"),
 )
 
@@ -72,7 +63,7 @@ description: Writes release notes from the history of the repository. Use it bef
 )
 
 #: Knows the tools, and takes a file without a header.
-CLAUDE = msgspec.structs.replace(
+CLAUDE = replace(
     OPEN,
     tool=claude.TOOL,
     header_optional=True,
@@ -81,16 +72,12 @@ CLAUDE = msgspec.structs.replace(
 )
 
 #: Strict about what the specification asks for: a skill without it is not offered.
-OPENCODE = msgspec.structs.replace(
+OPENCODE = replace(
     OPEN,
     tool=opencode.TOOL,
-    name=msgspec.structs.replace(_NAME, severity="error"),
+    name=replace(_NAME, severity="error"),
     built_in={},
     longest={"description": 1024},
-    fields=(
-        *(msgspec.structs.replace(field, required="error") for field in _NAMED),
-        *_OPEN,
-        *_ADDED,
-    ),
+    fields=(*(replace(field, required="error") for field in _NAMED), *_OPEN, *_ADDED),
     example_path=".opencode/skills/NAME/SKILL.md",
 )

@@ -71,7 +71,7 @@ def _require_file_name(reference: str) -> None:
         raise FileProblem(core_codes.FILE_MISSING, file=reference)
 
 
-def expand(tree: Tree, session: Session, context: Context) -> tuple[Tree, list[Fact]]:
+def expand_references(tree: Tree, session: Session, context: Context) -> tuple[Tree, list[Fact]]:
     """A stage: the tree with every reference replaced, and what was found."""
     # The first that matches a mapping expands it, so the order matters.
     return expand_tree(tree, session, AgentMd(context), TextFile(context), Unexpanded(context))
@@ -212,7 +212,7 @@ def is_entry(path: Path) -> bool:
     return len(path) == 2 and path[0] in ("agents", "operators")
 
 
-# -------------------------------------------------------------------------- places and their types
+# Places of a blueprint, and the types that the model has for them.
 
 _STRUCTURES = (types.StructType, types.DictType, types.VarTupleType, types.BoolType, types.IntType)
 
