@@ -62,6 +62,7 @@ WRONG_LENGTH = _codes.error("wrong-length")
 PATTERN_MISMATCH = _codes.error("pattern-mismatch")
 
 UNRECOGNISED = _codes.error("unrecognised")
+POSSIBLE_KIND = _codes.note("possible-kind")
 UNUSED_IGNORE = _codes.warning("unused-ignore")
 UNKNOWN_CODE = _codes.warning("unknown-code")
 UNKNOWN_KIND = _codes.error("unknown-kind")

@@ -38,11 +38,13 @@ from equipage.loading.recognise import (
     kind_named,
     known_names,
     names,
+    project_root,
     recognise,
+    speaks_of_equipage,
     unrecognised,
 )
 from equipage.loading.request import Request
-from equipage.loading.session import Run, Session, project_root, speaks_of_equipage
+from equipage.loading.session import Run, Session
 from equipage.loading.tree import Tree, get, mapping
 
 OWN_FILE, SHARED_FILE = "equipage.toml", "pyproject.toml"
@@ -152,7 +154,6 @@ class Project:
 
 def _glob(glob: str) -> re.Pattern[str]:
     """A glob over a path from the project root; one without a `/` is a name in any folder."""
-    from equipage.files.gitignore import glob_expression  # few projects have any
 
     body = glob_expression(glob.lstrip("/"))
     return re.compile(body if "/" in glob else f"(?:.*/)?{body}")
