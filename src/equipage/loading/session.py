@@ -36,8 +36,9 @@ _MAY_SPEAK = expression(r"""tool["']?\s*(?:\.\s*["']?equipage|[\]=])""")
 class Run:
     """What the loads of one run share. They must have the same environment and options."""
 
-    def __init__(self, files: Files | None = None) -> None:
+    def __init__(self, files: Files | None = None, folders: tuple[str, ...] = ()) -> None:
         self.files = files or Files()
+        self.folders = folders  #: see `Request.folders`
         self.documents: dict[tuple[int, Format, str], Parsed] = {}
         self._roots: dict[str, str] = {}
         self._prepared: dict[str, tuple[Request, Any, Limits, list[Fact]]] = {}
@@ -64,7 +65,7 @@ class Run:
         folder = os.path.dirname(path)
         root = self._roots.get(folder)
         if root is None:
-            root = self._roots[folder] = project_root(path, self.files.cwd, self.files)
+            root = self._roots[folder] = project_root(path, self.folders, self.files)
         return root
 
 
@@ -198,18 +199,19 @@ def format_of(kind: Kind, name: str) -> Format:
     return formats.get(extension, next(iter(formats.values())))
 
 
-def project_root(path: str, cwd: str, files: Files | None = None) -> str:
+def project_root(path: str, named: Iterable[str] = (), files: Files | None = None) -> str:
     """The folder that references of a file may not leave, see `project_of_folder`."""
-    return project_of_folder(os.path.dirname(_real(path)), cwd, files)
+    return project_of_folder(os.path.dirname(_real(path)), named, files)
 
 
-def project_of_folder(folder: str, cwd: str, files: Files | None = None) -> str:
+def project_of_folder(folder: str, named: Iterable[str] = (), files: Files | None = None) -> str:
     """The project that a folder belongs to.
 
     It is the nearest parent with `.git`, `equipage.toml` or a `pyproject.toml` that has
-    `[tool.equipage]`; else the working directory if it contains the folder; else the folder itself.
+    `[tool.equipage]`; else the innermost folder that the caller `named` and that contains it; else
+    the folder itself. The working directory does not matter: a verdict must not depend on it.
     """
-    files = files or Files(cwd=cwd)
+    files = files or Files()
     current = folder = _real(folder)
     while True:
         marked = any(files.exists(os.path.join(current, mark)) for mark in _PROJECT_MARKS)
@@ -219,8 +221,11 @@ def project_of_folder(folder: str, cwd: str, files: Files | None = None) -> str:
         if parent == current:
             break
         current = parent
-    cwd = _real(cwd)
-    return cwd if folder == cwd or folder.startswith(cwd.rstrip(os.sep) + os.sep) else folder
+    around = map(_real, named)
+    inside = (
+        each for each in around if f"{folder}{os.sep}".startswith(each.rstrip(os.sep) + os.sep)
+    )
+    return max(inside, key=len, default=folder)
 
 
 def _real(path: str) -> str:
