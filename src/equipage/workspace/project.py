@@ -38,11 +38,13 @@ from equipage.loading.recognise import (
     kind_named,
     known_names,
     names,
+    project_root,
     recognise,
+    speaks_of_equipage,
     unrecognised,
 )
 from equipage.loading.request import Request
-from equipage.loading.session import Run, Session, project_root, speaks_of_equipage
+from equipage.loading.session import Run, Session
 from equipage.loading.tree import Tree, get, mapping
 
 OWN_FILE, SHARED_FILE = "equipage.toml", "pyproject.toml"
