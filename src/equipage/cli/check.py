@@ -219,7 +219,7 @@ def roots_of(paths: Iterable[str], cwd: str) -> tuple[str, ...]:
     """
     places = (os.path.join(cwd, path) for path in paths)
     folders = (each if os.path.isdir(each) else os.path.dirname(each) for each in places)
-    return tuple(dict.fromkeys(project_of_folder(folder, cwd) for folder in folders))
+    return tuple(dict.fromkeys(project_of_folder(folder, (folder,)) for folder in folders))
 
 
 def _rewritten(each: Repair, roots: Sequence[str], unwritten: dict[str, str]) -> bool:

@@ -109,7 +109,7 @@ def new(options: argparse.Namespace, output: Output) -> int:
         return OK
     # Written with `/`, which is not the separator of every system.
     path = _filled(kind.presentation.example_path, options.name)
-    project = project_of_folder(".", os.getcwd())
+    project = project_of_folder(".")
     try:
         write_new(os.path.join(*path.split("/")), text.encode("utf-8"), project)
     except NotWritten as error:

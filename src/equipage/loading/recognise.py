@@ -304,22 +304,23 @@ def root_in(run: Run, path: str) -> str:
     """As `project_root`, looked up once per folder in a run."""
     known, folder = run.cache(_Roots).by_folder, os.path.dirname(path)
     if folder not in known:
-        known[folder] = project_root(path, run.files.cwd, run.files)
+        known[folder] = project_root(path, run.folders, run.files)
     return known[folder]
 
 
-def project_root(path: str, cwd: str, files: Files | None = None) -> str:
+def project_root(path: str, named: Iterable[str] = (), files: Files | None = None) -> str:
     """The folder that references of a file may not leave, see `project_of_folder`."""
-    return project_of_folder(os.path.dirname(_real(path)), cwd, files)
+    return project_of_folder(os.path.dirname(_real(path)), named, files)
 
 
-def project_of_folder(folder: str, cwd: str, files: Files | None = None) -> str:
+def project_of_folder(folder: str, named: Iterable[str] = (), files: Files | None = None) -> str:
     """The project that a folder belongs to.
 
     It is the nearest parent with `.git`, `equipage.toml` or a `pyproject.toml` that has
-    `[tool.equipage]`; else the working directory if it contains the folder; else the folder itself.
+    `[tool.equipage]`; else the innermost folder that the caller `named` and that contains it; else
+    the folder itself. The working directory does not matter: a verdict must not depend on it.
     """
-    files = files or Files(cwd=cwd)
+    files = files or Files()
     current = folder = _real(folder)
     while True:
         marked = any(files.exists(os.path.join(current, mark)) for mark in _PROJECT_MARKS)
@@ -329,8 +330,12 @@ def project_of_folder(folder: str, cwd: str, files: Files | None = None) -> str:
         if parent == current:
             break
         current = parent
-    cwd = _real(cwd)
-    return cwd if folder == cwd or folder.startswith(cwd.rstrip(os.sep) + os.sep) else folder
+    inside = (
+        each
+        for each in map(_real, named)
+        if f"{folder}{os.sep}".startswith(each.rstrip(os.sep) + os.sep)
+    )
+    return max(inside, key=len, default=folder)
 
 
 def _real(path: str) -> str:

@@ -28,8 +28,9 @@ Parsed = tuple[Document | None, list[Fact]]
 class Run:
     """What the loads of one run share. They must have the same environment and options."""
 
-    def __init__(self, files: Files | None = None) -> None:
+    def __init__(self, files: Files | None = None, folders: tuple[str, ...] = ()) -> None:
         self.files = files or Files()
+        self.folders = folders  #: see `Request.folders`
         self.documents: dict[tuple[int, Format, str], Parsed] = {}
         self._prepared: dict[str, tuple[Request, Any, Limits, list[Fact]]] = {}
         self._caches: dict[type, Any] = {}

@@ -173,7 +173,7 @@ def project_of(path: str, run: Run) -> Project:
     folder = os.path.dirname(os.path.join(files.cwd, path))
     if folder not in known.by_folder:
         # Where the file itself may be a link to does not count.
-        root = project_root(os.path.join(folder, "file"), files.cwd, files)
+        root = project_root(os.path.join(folder, "file"), run.folders, files)
         if root not in known.by_root:
             known.by_root[root] = _project(root, files)
         known.by_folder[folder] = known.by_root[root]
@@ -196,9 +196,9 @@ def _project(root: str, files: Files) -> Project:
     return Project(root, settings, outcome.diagnostics, display_name(file, files.cwd))
 
 
-def settings_files(path: str, cwd: str) -> Iterator[str]:
+def settings_files(path: str, folders: Iterable[str] = ()) -> Iterator[str]:
     """Every file, existing or not, that could hold settings for a path."""
-    folder, root = os.path.dirname(real_path(path)), project_root(path, cwd)
+    folder, root = os.path.dirname(real_path(path)), project_root(path, folders)
     while True:
         yield os.path.join(folder, OWN_FILE)
         yield os.path.join(folder, SHARED_FILE)
