@@ -69,6 +69,7 @@ class Patterns(msgspec.Struct, frozen=True):
 
     def decide(self, path: str, name: str, *, is_folder: bool) -> bool | None:
         """Whether the path is ignored, None if no pattern speaks of it."""
+        # Nearly every path ends here, after two matches however many patterns there are.
         if self.names.fullmatch(name) is None and self.paths.fullmatch(path) is None:
             return None
         for each in reversed(self.patterns):
@@ -170,6 +171,7 @@ def _stars(glob: str, position: int) -> tuple[str, int]:
     end = position
     while glob[end : end + 1] == "*":
         end += 1
+    # `a**` and `**b` are stars like one; `**/` takes its slash along, a final `**` is not empty.
     at_start = position == 0 or glob[position - 1] == "/"
     if end - position < 2 or not at_start or glob[end : end + 1] not in ("", "/"):
         return _STAR, end
@@ -197,8 +199,16 @@ def _brackets(glob: str, position: int) -> tuple[str, int]:
             last, current = _member(glob, current + 1)
         if not first or not last:
             return _NEVER, len(glob)
+<<<<<<< HEAD
         # A range that runs backwards is its first character.
         members.append(f"{re.escape(first)}-{re.escape(max(first, last))}")
+=======
+        if first <= last:
+            members.append(f"{re.escape(first)}-{re.escape(last)}")
+    # A set never matches `/`, not even a negated one. Ranges that run backwards are empty.
+    if not members:
+        return ("[^/]" if negated else _NEVER), current + 1
+>>>>>>> main
     return f"(?!/)[{'^' if negated else ''}{''.join(members)}]", current + 1
 
 

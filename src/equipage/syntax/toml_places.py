@@ -24,7 +24,7 @@ from equipage.syntax import (
     bracket_depth,
     match_end,
 )
-from equipage.syntax.nodes import PathTrie
+from equipage.syntax.nodes import NOTHING, PathTrie
 
 # ---------------------------------------------------------------------------------------- scanning
 
@@ -267,7 +267,7 @@ def locate(text: str, paths: Iterable[Path]) -> dict[Path, Place]:
 class _Level(msgspec.Struct):
     """A table or an open bracket: what is wanted of it, and where it is written."""
 
-    wanted: PathTrie | None
+    wanted: PathTrie
     start: int = 0
     key: Range | None = None
     is_list: bool = False
@@ -285,77 +285,66 @@ class _Locator:
         self.table = _Level(root)
         self.levels: list[_Level] = []
         #: what is wanted of the value after a key, and where the key is
-        self.next: tuple[PathTrie | None, Range | None] = (None, None)
+        self.next: tuple[PathTrie, Range | None] = (NOTHING, None)
 
     def run(self, text: str) -> dict[Path, Place]:
         start, end = None, 0
         for event in scan(text):
             start = event.start if start is None else start
             if event.kind in ("table", "element"):
-                self.record(self.table.wanted, (self.table.start, end), self.table.key)
+                self.close(self.table, end)
                 self.header(event)
             elif event.kind == "key":
-                self.key(event)
+                holder = self.levels[-1] if self.levels else self.table
+                wanted, last = self.walk(holder.wanted, event)
+                self.next = wanted.at(last.name), last.range
+            elif event.kind == "close":
+                self.close(self.levels.pop(), event.end)
             else:
                 self.value(event)
             end = event.end
-        self.record(self.table.wanted, (self.table.start, end), self.table.key)
-        self.record(self.root, (start or 0, end), None)
+        self.close(self.table, end)
+        self.close(_Level(self.root, start or 0), end)
         return self.found
 
-    def record(self, wanted: PathTrie | None, place: Range, key: Range | None) -> None:
-        if wanted is not None and wanted.path is not None:
+    def record(self, wanted: PathTrie, place: Range, key: Range | None) -> None:
+        if wanted.path is not None:
             self.found[wanted.path] = Place(place, key)
+
+    def close(self, level: _Level, end: int) -> None:
+        self.record(level.wanted, (level.start, end), level.key)
 
     def header(self, event: Event) -> None:
         """The table of a header becomes the current one."""
-        whole = (event.start, event.end)
-        wanted = self.walk(self.root, event.parts[:-1], whole)
-        last = event.parts[-1] if event.parts else Part("", whole)
-        wanted = wanted.below.get(last.name) if wanted is not None and event.parts else None
-        if wanted is not None and event.kind == "element":
+        holder, last = self.walk(self.root, event)
+        wanted = holder.at(last.name)
+        if event.kind == "element":
             number = self.counts.get(wanted, 0)
             self.counts[wanted] = number + 1
             if not number:
-                self.record(wanted, whole, last.range)
-            wanted = wanted.below.get(number)
-        if wanted is not None:
-            self.placed.add(wanted)
+                self.record(wanted, (event.start, event.end), last.range)
+            wanted = wanted.at(number)
+        self.placed.add(wanted)
         self.table = _Level(wanted, event.start, last.range)
 
-    def key(self, event: Event) -> None:
-        level = self.levels[-1] if self.levels else self.table
-        wanted = self.walk(level.wanted, event.parts[:-1], (event.start, event.end))
-        last = event.parts[-1] if event.parts else Part("", (event.start, event.end))
-        self.next = (None if wanted is None else wanted.below.get(last.name)), last.range
-
-    def walk(
-        self, wanted: PathTrie | None, parts: tuple[Part, ...], whole: Range
-    ) -> PathTrie | None:
-        """Follow the parts of a dotted key that only lead somewhere, each to a table."""
-        for part in parts:
-            wanted = None if wanted is None else wanted.below.get(part.name)
-            if wanted is None:
-                return None
+    def walk(self, wanted: PathTrie, event: Event) -> tuple[PathTrie, Part]:
+        """Follow a dotted key up to its last part; every part before that names a table."""
+        whole = (event.start, event.end)
+        *way, last = event.parts or (Part("", whole),)
+        for part in way:
+            wanted = wanted.at(part.name)
             if wanted in self.counts:  # a list of tables: its last one is meant
-                wanted = wanted.below.get(self.counts[wanted] - 1)
+                wanted = wanted.at(self.counts[wanted] - 1)
             elif wanted not in self.placed:
                 self.placed.add(wanted)
                 self.record(wanted, whole, part.range)
-        return wanted
+        return wanted, last
 
     def value(self, event: Event) -> None:
-        if event.kind == "close":
-            level = self.levels.pop()
-            self.record(level.wanted, (level.start, event.end), level.key)
-            return
         wanted, key = self.next
         if self.levels and self.levels[-1].is_list:
             holder = self.levels[-1]
-            wanted, key = (
-                None if holder.wanted is None else holder.wanted.below.get(holder.count),
-                None,
-            )
+            wanted, key = holder.wanted.at(holder.count), None
             holder.count += 1
         if event.kind == "scalar":
             self.record(wanted, (event.start, event.end), key)
