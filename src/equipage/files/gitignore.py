@@ -199,16 +199,9 @@ def _brackets(glob: str, position: int) -> tuple[str, int]:
             last, current = _member(glob, current + 1)
         if not first or not last:
             return _NEVER, len(glob)
-<<<<<<< HEAD
         # A range that runs backwards is its first character.
         members.append(f"{re.escape(first)}-{re.escape(max(first, last))}")
-=======
-        if first <= last:
-            members.append(f"{re.escape(first)}-{re.escape(last)}")
-    # A set never matches `/`, not even a negated one. Ranges that run backwards are empty.
-    if not members:
-        return ("[^/]" if negated else _NEVER), current + 1
->>>>>>> main
+    # A set never matches `/`, not even a negated one.
     return f"(?!/)[{'^' if negated else ''}{''.join(members)}]", current + 1
 
 
