@@ -71,6 +71,14 @@ def test_a_library_that_is_a_link_out_of_the_project(
     assert equipage.load(f"{folder}s.yaml", kind="server", env={}, library=library).config
 
 
+def test_a_library_that_is_a_link_to_another_folder_of_the_working_directory(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(project, {"library": Link("../outside")})
+    monkeypatch.chdir(project.parent)
+    assert refused(including("tool.yaml"), "project/s.yaml") == ["reference-escapes"]
+
+
 def test_a_library_that_is_a_link_inside_the_project(project: Path) -> None:
     write(project, {"shared/t.yaml": tool("text"), "library": Link("shared")})
     write(project, {"s.yaml": including("t.yaml")})

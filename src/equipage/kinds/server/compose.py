@@ -17,18 +17,20 @@ import msgspec
 
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Fact
+from equipage.core.frozen import levels
 from equipage.core.path import Path
-from equipage.directives import expand, mentions
+from equipage.directives import expand, find, mentions
 from equipage.directives.file import File
 from equipage.directives.generate import Generate
 from equipage.directives.include import Include
+from equipage.files import is_link
 from equipage.files.sandbox import PathPolicy
 from equipage.kinds.server import codes
 from equipage.kinds.server.items import SORTS, Place, implicit_includes, is_free
 from equipage.kinds.server.limits import LIMITS, MAX_DATA_BYTES, MAX_DEPTH, ServerLimits
 from equipage.kinds.server.model import Baseline, Logging, ServerConfig, ServerFile, ServerInfo
 from equipage.loading.session import Session
-from equipage.loading.tree import Tree, find, get, graft, levels, move, remove, walk
+from equipage.loading.tree import Tree, get, graft, move, remove, walk
 
 #: Where the content of a content item goes, by its type.
 CONTENT_KEYS = {"text": "text", "image": "data"}
@@ -100,12 +102,12 @@ def _named_library(session: Session) -> str | None:
 def shelf_of(library: str, session: Session) -> tuple[str, ...]:
     """The library as a folder that references may lead into; nothing if it may not be one.
 
-    One that the caller did not name comes with the project, perhaps as a link to anywhere: it must
-    lie in the project, or in the working directory.
+    One that the caller did not name may come with the project, as a link to anywhere: it must lie
+    in the project, or be a folder of the working directory itself.
     """
-    here = session.root, session.files.cwd
-    is_one = _named_library(session) or session.files.is_within(library, *here)
-    return (library,) if is_one else ()
+    files, here = session.files, os.path.join(session.files.cwd, "library")
+    is_own = files.is_within(library, session.root) or (library == here and not is_link(here))
+    return (library,) if is_own or _named_library(session) else ()
 
 
 def _policy(session: Session, max_bytes: int) -> PathPolicy:
