@@ -47,9 +47,6 @@ def without_rtoml(monkeypatch: pytest.MonkeyPatch) -> None:
         ),
         pytest.param('a = """x\\\r\n  y\r\n"""', {"a": "xy\n"}, id="an escaped line break is none"),
         pytest.param(
-            "a = {\n  b = 1, # why\n}", {"a": {"b": 1}}, id="inline tables over several lines"
-        ),
-        pytest.param(
             'a = \'\'\'\'x\'\'\'\'\'\nb = """""y"""""',
             {"a": "'x''", "b": '""y""'},
             id="quotes beside quotes",

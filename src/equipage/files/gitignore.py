@@ -2,7 +2,9 @@
 
 A pattern without a slash is matched against names, any other against the path below the folder of
 its file. The last pattern that matches decides, files further down before those above. Git compares
-bytes, this module characters: `?` is one `é`, not half of it.
+bytes, this module characters: `?` is one `é`, not half of it. Two stars that do not fill a step, as
+in `x**/`, are one star here, as git documents; git itself compares the addresses of two strings
+there, and sometimes takes them for whole steps.
 
 The engine is our own because pathspec adds 28 % to a cold check and has an open denial of service
 by backtracking. Here every pattern costs at most its length times that of the path.
@@ -197,11 +199,9 @@ def _brackets(glob: str, position: int) -> tuple[str, int]:
             last, current = _member(glob, current + 1)
         if not first or not last:
             return _NEVER, len(glob)
-        if first <= last:
-            members.append(f"{re.escape(first)}-{re.escape(last)}")
-    # A set never matches `/`, not even a negated one. Ranges that run backwards are empty.
-    if not members:
-        return ("[^/]" if negated else _NEVER), current + 1
+        # A range that runs backwards is its first character.
+        members.append(f"{re.escape(first)}-{re.escape(max(first, last))}")
+    # A set never matches `/`, not even a negated one.
     return f"(?!/)[{'^' if negated else ''}{''.join(members)}]", current + 1
 
 

@@ -17,7 +17,15 @@ from equipage.core import codes
 from equipage.core.diagnostics import Code
 from equipage.core.path import ROOT, Path
 from equipage.syntax import Irregularity, Parsed, Range, SyntaxProblem, lone_surrogates, match_end
-from equipage.syntax.toml_places import DEPTH, OPAQUE, locate, mentions, refuse_deep_nesting, scan
+from equipage.syntax.toml_places import (
+    DEPTH,
+    OPAQUE,
+    locate,
+    mentions,
+    newer_syntax,
+    refuse_deep_nesting,
+    scan,
+)
 
 try:
     import rtoml
@@ -34,6 +42,8 @@ __all__ = ["DEPTH", "PARSER", "load", "locate"]
 
 #: What a text needs to have a date, a time or a number that is not finite. Most have none of it.
 _MAYBE_ODD = re.compile(r"inf|nan|[eE]\+?\d{3}|\d\d:\d\d|\d{4}-\d\d-\d\d")
+#: What a text needs to have anything that only TOML 1.1 allows.
+_MAYBE_NEWER = re.compile(r"\\[ex]|\{")
 #: `int` converts no more digits than this in every supported version of Python.
 _ALWAYS_CONVERTED = 640
 
@@ -58,7 +68,8 @@ def load(text: str) -> Parsed:
         raise SyntaxProblem(lone_surrogates(text)) from None
     except ValueError:  # tomllib leaves it to `int` how many digits a number may have
         raise SyntaxProblem(_long_numbers(text)) from None
-    return Parsed(value, _settled(value, text) if _MAYBE_ODD.search(text) else ())
+    odd = _settled(value, text) if _MAYBE_ODD.search(text) else ()
+    return Parsed(value, (*odd, *newer_syntax(text)) if _MAYBE_NEWER.search(text) else odd)
 
 
 def _settled(value: dict[str, Any], text: str) -> tuple[Irregularity, ...]:

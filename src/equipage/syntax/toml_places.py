@@ -143,6 +143,46 @@ def _unescaped(match: re.Match[str]) -> str:
     return chr(code) if code <= 0x10FFFF else "\N{REPLACEMENT CHARACTER}"
 
 
+# ---------------------------------------------------------------------------------------- TOML 1.1
+
+_ESCAPED_CHARACTER = re.compile(r"\\(?:(?P<new>e|x[0-9A-Fa-f]{2})|.)", re.DOTALL)
+#: What may be between two entries: a comment means nothing, the others do.
+_BETWEEN = re.compile(r"\#[^\n]*|(?P<comma>,)|(?P<line>\n)")
+
+
+def newer_syntax(text: str) -> Iterator[Irregularity]:
+    """What TOML 1.1 allows and 1.0 does not: two escapes, line breaks and last commas in tables."""
+    opened: list[Event] = []
+    long: set[int] = set()  # inline tables over several lines, by where they begin
+    end = 0
+    for event in scan(text):
+        if opened and opened[-1].kind == "map":
+            table = opened[-1]
+            for mark in _BETWEEN.finditer(text, end, event.start):
+                if mark["line"] and table.start not in long:
+                    long.add(table.start)
+                    hint = "write it on one line, or as a table with a header"
+                    yield _newer(table.start, table.end, "an inline table over several lines", hint)
+                elif mark["comma"] and event.kind == "close":
+                    yield _newer(*mark.span(), "a comma at the end of an inline table", "remove it")
+        if event.kind == "close":
+            opened.pop()
+        elif event.kind in ("list", "map"):
+            opened.append(event)
+        written = [part.range for part in event.parts] or [(event.start, event.end)]
+        for start, stop in written:
+            quoted = stop if text[start] == '"' else start
+            for match in _ESCAPED_CHARACTER.finditer(text, start, quoted):
+                if match["new"]:
+                    hint = f"write `\\u{ord(_ESCAPE.sub(_unescaped, match[0])):04X}`"
+                    yield _newer(*match.span(), f"the escape `{match[0]}`", hint)
+        end = event.end
+
+
+def _newer(start: int, end: int, what: str, hint: str) -> Irregularity:
+    return Irregularity(codes.TOML_TOO_NEW, (start, end), values={"what": what, "hint": hint})
+
+
 # ------------------------------------------------------------------------------------------- depth
 
 #: How deep tables and lists may nest, the file itself included: what rtoml reads in any

@@ -48,6 +48,23 @@ def has_holes(value: Any) -> bool:
     return any(node is HOLE for _, node in walk(value))
 
 
+#: What the model reports where it cannot read a part.
+_UNREAD = frozenset(
+    {
+        core_codes.INVALID_VALUE,
+        core_codes.MISSING_FIELD,
+        core_codes.UNKNOWN_FIELD,
+        core_codes.WRONG_TYPE,
+    }
+)
+
+
+def flow_is_known(config: Any, session: Session) -> bool:
+    """Whether every part of the flow was read; else what seems absent may be in the rest."""
+    unread = any(each.code in _UNREAD and each.path[:1] == ("flow",) for each in session.facts)
+    return not unread and not has_holes(get(config, ("flow",)))
+
+
 class Names(msgspec.Struct, frozen=True):
     """The names of the entries of one list."""
 
