@@ -60,8 +60,14 @@ def check_shape(schema: Any, draft: Draft, *, references: bool = True) -> list[F
     return list({(each.code, each.path): each for each in mismatches}.values())
 
 
-_VERDICTS = {"broken": codes.SCHEMA_PATTERN, "python-only": codes.SCHEMA_PATTERN_DIALECT}
-_RISKS = {
+_VERDICTS = {
+    "broken": codes.SCHEMA_PATTERN,
+    "python-only": codes.SCHEMA_PATTERN_DIALECT,
+    "not-python": codes.SCHEMA_PATTERN_DIALECT,
+}
+_PROBLEMS = {
+    "python-only": "is not an ECMA-262 expression",
+    "not-python": "is an expression that Python cannot read",
     "backtracks": "a repeated group holds nothing but repetitions, or the same branch twice",
     "repeats": "its counted repetitions multiply",
 }
@@ -75,7 +81,7 @@ def check_patterns(schema: dict[str, Any], path: Path) -> Iterator[Fact]:
             code = _VERDICTS.get(verdict, codes.SCHEMA_PATTERN_SLOW)
             # Under `patternProperties` the pattern is the key.
             part: Part = "key" if len(where) > 1 else "value"
-            found, problem = Shown(pattern), _RISKS.get(verdict)
+            found, problem = Shown(pattern), _PROBLEMS.get(verdict)
             yield code.at(path + where, part=part, found=found, problem=problem)
 
 
@@ -177,12 +183,12 @@ def _own_mismatches(
     if draft.name == "draft-04" and (problem := _enum_problem(alone)) is not None:
         yield codes.SCHEMA_KEYWORD_VALUE.at((*path, "enum"), keyword="enum", problem=problem)
     try:
-        errors = list(meta_validator(draft).iter_errors(alone))
+        errors = list(meta_validator(draft).iter_errors(_numbered(alone)))
     except ValueError:
         return  # parsing has reported it
     positions: set[Path] = {where for where, _ in children(schema)}
     for error in errors:
-        where: Path = tuple(error.instance_path)
+        where = _named(error.instance_path, schema)
         if where and where[0] in silent:
             continue
         value = get(schema, where)
@@ -211,6 +217,27 @@ def _alone(schema: dict[str, Any]) -> dict[str, Any]:
             alone[keyword] = schema[keyword].copy()
         alone[keyword][steps[0]] = {}
     return alone
+
+
+# A path of the validator has numbers for names such as `01`, and leaves out empty names. So the
+# names in the mappings of a schema, which mean nothing to meta-schemas, become `#0`, `#1`, ….
+
+
+def _numbered(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema whose mappings have numbers for names."""
+    return {
+        keyword: {f"#{number}": each for number, each in enumerate(value.values())}
+        if isinstance(value, dict)
+        else value
+        for keyword, value in schema.items()
+    }
+
+
+def _named(steps: list[str | int], schema: dict[str, Any]) -> Path:
+    """The path in a schema that the validator means by a path in its `_numbered` copy."""
+    if len(steps) > 1 and isinstance(names := schema[str(steps[0])], dict):
+        steps[1] = [*names][int(str(steps[1])[1:])]
+    return tuple(steps)
 
 
 def _enum_problem(schema: dict[str, Any]) -> str | None:
