@@ -111,14 +111,16 @@ class Placer:
         story = self._story(each)
         span = each.span or (self._span(story.origin, each.part) if story else None)
         authored = self._authored(each)
+        severity = each.severity or code.severity
+        words = code.words.at(severity)
         return Diagnostic(
             code=code.name,
-            severity=each.severity or code.severity,
-            message=message_of(code.words, each.values, self.redactor),
+            severity=severity,
+            message=message_of(words, each.values, self.redactor),
             path=path_of(authored, self.redactor),
             pointer=pointer(self.redactor.path(authored)),
             span=span,
-            help=help_of(code.words, each.values, self.redactor),
+            help=help_of(words, each.values, self.redactor),
             fix=self._fix(each.remedy) if each.remedy else None,
             related=(*map(self._label, each.also), *(self._chain(story) if story else ())),
             file=None if span or each.part == "nowhere" else self.file,
@@ -279,12 +281,12 @@ def finding(
     severity: Severity | None = None,
 ) -> Diagnostic:
     """A finding about a whole file."""
-    values = values or {}
-    redactor = Redactor()
+    values, severity = values or {}, severity or code.severity
+    words, redactor = code.words.at(severity), Redactor()
     return Diagnostic(
         code.name,
-        severity or code.severity,
-        message_of(code.words, values, redactor),
-        help=help_of(code.words, values, redactor),
+        severity,
+        message_of(words, values, redactor),
+        help=help_of(words, values, redactor),
         file=file,
     )
