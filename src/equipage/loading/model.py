@@ -92,7 +92,7 @@ class Shape(msgspec.Struct, frozen=True):
     null_is_absent: bool = False
     #: classes whose unknown keys are errors although the kind's are not
     closed: tuple[type, ...] = ()
-    #: keys with this prefix are nobody's business, whatever the model says
+    #: unknown keys with this prefix are free, but in a closed class
     exempt: tuple[str, ...] = ()
     #: the severity of a value that does not fit a field; anything milder than an error leaves the value out
     mismatch: Severity = "error"
@@ -232,13 +232,14 @@ class Collector:
         known: dict[str, types.Field],
         path: Path,
     ) -> None:
-        severity = "error" if kind.cls in self.shape.closed else self.shape.unknown
+        closed = kind.cls in self.shape.closed
+        severity = "error" if closed else self.shape.unknown
         if (severity is None and not self.shape.guarded) or not kind.forbid_unknown_fields:
             return
         for name in value:
             if name in known or name == kind.tag_field or name in self.reported:
                 continue
-            if name.startswith(self.shape.exempt or ("\0",)):
+            if not closed and name.startswith(self.shape.exempt or ("\0",)):
                 continue
             guess = self._meant(name, [each for each in known if each not in value], kind.cls, path)
             restricts = guess in self.shape.guarded and not path
