@@ -152,7 +152,7 @@ def loaded() -> equipage.Loaded[object]:
         (lambda: equipage.load("a", env=os.environb), "`env`: expected names as str, found bytes"),  # type: ignore[arg-type]
         (lambda: equipage.load(b"a"), f"`path`: expected {A_PATH}, found bytes"),  # type: ignore[arg-type]
         (lambda: equipage.watch(b"a"), f"`path`: expected {A_PATH}, found bytes"),  # type: ignore[arg-type]
-        (lambda: equipage.watch("a\0"), "`path`: nothing can be called 'a.x00'"),
+        (lambda: equipage.watch("a\0"), "`path`: no file can have the name 'a.x00'"),
         (lambda: equipage.check(5), f"`paths`: expected {A_PATH}, found int"),  # type: ignore[arg-type]
         (lambda: equipage.check(b"a"), f"`paths`: expected {A_PATH}, found bytes"),  # type: ignore[arg-type]
         (lambda: equipage.check(["a", b"a"]), rf"`paths\[1\]`: expected {A_PATH}, found bytes"),  # type: ignore[list-item]
@@ -160,11 +160,11 @@ def loaded() -> equipage.Loaded[object]:
         (lambda: equipage.check(jobs="2"), "`jobs`: expected a whole number, found str"),  # type: ignore[arg-type]
         (
             lambda: equipage.loads("", kind="server", base_dir="a\0"),
-            "`base_dir`: nothing can be called 'a.x00'",
+            "`base_dir`: no file can have the name 'a.x00'",
         ),
         (
             lambda: equipage.loads("", kind="server", base_dir="\ud800"),
-            "`base_dir`: nothing can be called '.ud800'",
+            "`base_dir`: no file can have the name '.ud800'",
         ),
         (lambda: expand({}, b"."), f"`base`: expected {A_PATH}, found bytes"),  # type: ignore[arg-type]
         (
@@ -173,10 +173,10 @@ def loaded() -> equipage.Loaded[object]:
         ),  # type: ignore[arg-type]
         (lambda: ToolpackLoader().load_dir(b"a"), f"`path`: expected {A_PATH}, found bytes"),  # type: ignore[arg-type]
         (lambda: equipage.discover_profiles(b"."), f"`cwd`: expected {A_PATH}, found bytes"),  # type: ignore[arg-type]
-        (lambda: equipage.discover_profiles("a\0"), "`cwd`: nothing can be called 'a.x00'"),
+        (lambda: equipage.discover_profiles("a\0"), "`cwd`: no file can have the name 'a.x00'"),
         (
             lambda: equipage.discover_profiles(home="a\0", env={}),
-            "`home`: nothing can be called 'a.x00'",
+            "`home`: no file can have the name 'a.x00'",
         ),
         (
             lambda: equipage.discover_profiles(env=["A"]),
@@ -188,7 +188,7 @@ def loaded() -> equipage.Loaded[object]:
         ),  # type: ignore[dict-item]
         (
             lambda: discover_skills(xdg_config_home="a\0"),
-            "`xdg_config_home`: nothing can be called 'a.x00'",
+            "`xdg_config_home`: no file can have the name 'a.x00'",
         ),
         (
             lambda: equipage.load_settings(overrides="a=5"),

@@ -20,7 +20,7 @@ from equipage.files.sandbox import FileProblem
 from . import world
 from .world import run_script
 
-SECONDS = 10  # of a clock on the wall: a hang would be for ever
+SECONDS = 60  # of a clock on the wall, for a busy machine: a hang would last for ever
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,7 @@
-"""What a caller hands in, checked at the door.
+"""Arguments of callers, checked at the door.
 
-An argument of a wrong type is told by its name there, where the traceback ends at the caller's own line. Values are not
-shown: one may be a secret.
+An argument of a wrong type is reported by its name where the traceback ends at the caller's own
+line. Values are not shown: one may be a secret.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def kind_given(value: object) -> str | None:
 
 
 def path_given(argument: str, value: object) -> str:
-    """A path, whether or not there is anything. Raises `UsageError`."""
+    """A path, whether or not anything is there. Raises `UsageError`."""
     path = os.fspath(value) if isinstance(value, os.PathLike) else value
     return text_given(argument, path, "a path as str or os.PathLike[str]")
 
@@ -44,15 +44,15 @@ def paths_given(argument: str, value: object) -> list[str]:
 
 
 def place_given(argument: str, value: object) -> str:
-    """A path at which there can be something. Raises `UsageError`."""
+    """A path that a file could have. Raises `UsageError`."""
     path = path_given(argument, value)
     if not is_possible(path):
-        raise UsageError(f"`{argument}`: nothing can be called {path!a}")
+        raise UsageError(f"`{argument}`: no file can have the name {path!a}")
     return path
 
 
 def is_possible(path: str) -> bool:
-    """Whether the system could have anything of that name. To ask it for the links in another one is an exception."""
+    """Whether the system could have a file of that name; it raises exceptions about others."""
     try:
         return b"\0" not in os.fsencode(path)
     except UnicodeEncodeError:
@@ -66,8 +66,7 @@ def variables_given(value: object) -> Mapping[str, str]:
     for name, each in value.items():
         if not isinstance(name, str):
             raise wrong("env", name, "names as str")
-        if not isinstance(each, str):
-            raise wrong(f"env[{name!r}]", each, "a str")
+        text_given(f"env[{name!r}]", each)
     return value
 
 

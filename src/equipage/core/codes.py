@@ -1,4 +1,7 @@
-"""The codes of reading, variables, texts, shapes and of equipage itself. Their words are in codes.toml."""
+"""The codes of reading, variables, texts, shapes and of equipage itself.
+
+Their words are in codes.toml.
+"""
 
 from __future__ import annotations
 
@@ -59,6 +62,7 @@ WRONG_LENGTH = _codes.error("wrong-length")
 PATTERN_MISMATCH = _codes.error("pattern-mismatch")
 
 UNRECOGNISED = _codes.error("unrecognised")
+POSSIBLE_KIND = _codes.note("possible-kind")
 UNUSED_IGNORE = _codes.warning("unused-ignore")
 UNKNOWN_CODE = _codes.warning("unknown-code")
 UNKNOWN_KIND = _codes.error("unknown-kind")

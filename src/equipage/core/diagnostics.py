@@ -1,14 +1,14 @@
 """Findings are values.
 
-The stages yield *facts*: a code, a path and the values involved, no sentences. `placing` turns facts into
-`Diagnostic`s, which carry words and places and can be printed, compared, sorted and sent elsewhere. One
-exception, `LoadError`, carries them to the caller.
+The stages yield *facts*: a code, a path and the values involved, no sentences. `loading.findings`
+turns facts into `Diagnostic`s, which carry words and places and can be printed, compared, sorted
+and sent elsewhere. One exception, `LoadError`, carries them to the caller.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
 import msgspec
@@ -18,7 +18,7 @@ from equipage.core.source import Source, Span
 from equipage.core.text import visible, visible_first
 
 Severity = Literal["error", "warning", "note"]
-#: What of an entry a finding is about; `nowhere` is no place in any text, such as a limit set outside.
+#: What of an entry a finding is about; `nowhere` means no text at all, such as a limit set outside.
 Part = Literal["value", "key", "nowhere"]
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
@@ -27,8 +27,8 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 class Shown(msgspec.Struct, frozen=True):
     """A value that came from the input and is to be shown.
 
-    Wording shortens it, escapes it, and writes `${NAME}` where it came from the environment. `as_found` also
-    names its type, as in “the number 5”. `hidden` shows nothing but the type.
+    Wording shortens it, escapes it, and writes `${NAME}` if it came from the environment.
+    `as_found` also names its type, as in “the number 5”. `hidden` shows nothing but the type.
     """
 
     value: object
@@ -49,9 +49,9 @@ class Also(msgspec.Struct, frozen=True):
 class Effect(msgspec.Struct, frozen=True):
     """What an edit does to the value of its document, and how that document is read.
 
-    `rename` gives the entry at `path` another key, `replace` another value; `remove` takes it away; `nothing`
-    leaves the value as it is. `mend` makes a text parse that did not: with all mends of a document, its value is
-    what `value` says as JSON.
+    `rename` gives the entry at `path` another key, `replace` another value; `remove` removes it;
+    `nothing` leaves the value as it is. `correct` makes a text parse that did not: with all
+    corrections of a document, its value is what `value` says as JSON.
     """
 
     kind: Literal["rename", "replace", "remove", "nothing", "correct"]
@@ -64,11 +64,12 @@ class Effect(msgspec.Struct, frozen=True):
 
 
 class Change(msgspec.Struct, frozen=True):
-    """One change of what the author wrote, at a path: `text` None removes the entry, else it replaces the part.
+    """One change of what the author wrote, at a path: replace the part, or remove the entry.
 
-    `text` is the new value itself, not its spelling: text becomes text, quoted where the format needs it, and a
-    number or bool becomes one. With a `span`, `path` is that of the document that holds it; with the path of the
-    root, `text` is written there verbatim, and the value of the document must stay the same.
+    `text` is the new value itself, not its spelling: text is quoted if the format needs it, and a
+    number or bool stays one; None removes the entry. With a `span`, `path` is that of the document
+    around it; with the path of the root, `text` is written there verbatim, and the value of the
+    document must stay the same.
     """
 
     path: Path
@@ -76,7 +77,7 @@ class Change(msgspec.Struct, frozen=True):
     part: Part = "value"
     span: Span | None = None
     origin: Any = None
-    effect: Effect | None = None  #: what it does to the value, where the path does not tell
+    effect: Effect | None = None  #: what it does to the value, if the path does not tell
 
 
 class Remedy(msgspec.Struct, frozen=True):
@@ -90,8 +91,8 @@ class Remedy(msgspec.Struct, frozen=True):
 class Fact(msgspec.Struct, frozen=True):
     """What a stage found, before it is placed and worded.
 
-    `path` is in the resolved configuration, unless `span` or `origin` (a `tree.Origin`: a path in one document)
-    say where. `severity` overrides that of the code, where the kind is stricter or milder.
+    `path` is in the resolved configuration, unless `span` or `origin` (a `tree.Origin`: a path in
+    one document) say where. `severity` overrides that of the code.
     """
 
     code: Code
@@ -207,7 +208,7 @@ class Label(msgspec.Struct, frozen=True):
 
 
 class Edit(msgspec.Struct, frozen=True):
-    """Replace the text of a span. An edit that does not know its effect cannot be proven and is never applied."""
+    """Replace the text of a span. An edit without its effect cannot be proven, nor applied."""
 
     span: Span
     text: str
@@ -215,7 +216,7 @@ class Edit(msgspec.Struct, frozen=True):
 
 
 class Fix(msgspec.Struct, frozen=True):
-    """A change that mends a finding."""
+    """A change that resolves a finding."""
 
     message: str
     edits: tuple[Edit, ...]
@@ -223,21 +224,20 @@ class Fix(msgspec.Struct, frozen=True):
 
 
 class Diagnostic(msgspec.Struct, frozen=True):
-    """One finding. The message stands alone; related places and help only add to it."""
+    """One finding. The message is complete; related places and help only add to it."""
 
     code: str  #: kebab-case, stable, documented: `include-cycle`
     severity: Severity
     message: str  #: one line, names the offending value, no final period
     path: str = ""  #: the path the author wrote, as text
-    pointer: str = ""  #: the same as a JSON Pointer
-    span: Span | None = (
-        None  #: the narrowest place at fault; None: the command line, a limit, a whole load
-    )
+    pointer: str = ""  #: that path as a JSON Pointer
+    #: the narrowest place at fault; None: the command line, a limit, a whole load
+    span: Span | None = None
     help: str | None = None  #: what to write instead
     fix: Fix | None = None
     related: tuple[Label, ...] = ()
-    count: int = 1  #: how often the same finding was made, for example through several includes
-    file: str | None = None  #: the name of the file when there is no span
+    count: int = 1  #: how often it was found, for example through several includes
+    file: str | None = None  #: the name of the file if there is no span
     url: str | None = None
 
     @property
@@ -246,34 +246,23 @@ class Diagnostic(msgspec.Struct, frozen=True):
         return self.span.source.name if self.span is not None else self.file
 
     def sort_key(self) -> tuple[str, int, int, str]:
-        """By place; what is alike there stays in the order it was found, as the fields of a model are."""
+        """By place; equal ones stay in the order they were found, as the fields of a model are."""
         start = self.span.start if self.span is not None else -1
         return self.name or "", start, SEVERITIES.index(self.severity), self.code
 
     def identity(self) -> tuple[object, ...]:
-        """Equal for equal findings at one place, also where a file was read more than once."""
+        """Equal for equal findings at one place, even if a file was read more than once."""
         place = (self.name, self.span.start, self.span.end) if self.span else (self.name,)
         return self.code, self.severity, place, self.message
 
     def without_text_of(self, hidden: Callable[[Source], bool]) -> Diagnostic:
-        """The finding as it is told where the text of some sources must not be shown: without places in them."""
-        if not any(hidden(span.source) for span in self._spans()):
-            return self
-        fix = (
-            self.fix
-            if self.fix is None or not any(hidden(edit.span.source) for edit in self.fix.edits)
-            else None
-        )
+        """The finding without places in sources whose text must not be shown."""
         related = tuple(each.without_text_of(hidden) for each in self.related)
+        edits = () if self.fix is None else self.fix.edits
+        fix = None if any(hidden(edit.span.source) for edit in edits) else self.fix
         if self.span is None or not hidden(self.span.source):
             return msgspec.structs.replace(self, fix=fix, related=related)
         return msgspec.structs.replace(self, span=None, file=self.name, fix=fix, related=related)
-
-    def _spans(self) -> Iterator[Span]:
-        if self.span is not None:
-            yield self.span
-        yield from (each.span for each in self.related if each.span is not None)
-        yield from (edit.span for edit in self.fix.edits) if self.fix is not None else ()
 
     def __str__(self) -> str:
         place = visible_first(self.name or "equipage")
@@ -287,7 +276,7 @@ class EquipageError(Exception):
 
 
 class LoadError(EquipageError):
-    """Loading found errors; `diagnostics` holds every finding of the run, warnings included, in source order."""
+    """Loading found errors; `diagnostics` holds every finding, warnings included, in order."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
@@ -302,8 +291,7 @@ class LoadError(EquipageError):
 
 
 class UsageError(EquipageError):
-    """The caller asked for something that does not exist, an unknown kind, option or path, or with an argument that
-    is not what is expected."""
+    """The caller named an unknown kind, option or path, or passed an argument of a wrong type."""
 
 
 def raised(error: BaseException) -> str:

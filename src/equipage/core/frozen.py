@@ -1,9 +1,9 @@
-"""The last step: whatever is still mutable in a configuration becomes immutable.
+"""Configurations as values: converted to their models, frozen, plain again, and weighed.
 
-`msgspec.convert` builds frozen Structs and tuples, but leaves plain dicts, and free-form slots as they were
-given. `freeze` replaces both by small subclasses that refuse mutation, yet compare, copy, pickle, hash and
-serialise like plain ones. It promises that nothing is changed by accident; it is no wall against
-`dict.__setitem__(frozen, …)`.
+`msgspec.convert` builds frozen Structs and tuples, but leaves plain dicts, and free-form slots as
+they were given. `freeze`, the last step of a load, replaces both by small subclasses that refuse
+mutation, yet compare, copy, pickle, hash and serialise like plain ones. It promises that nothing is
+changed by accident; it is not a wall against `dict.__setitem__(frozen, …)`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,14 @@ from __future__ import annotations
 from _thread import allocate_lock
 from contextlib import suppress
 from functools import cache
-from types import UnionType
-from typing import Annotated, Any, Final, Literal, NoReturn, Union, get_args, get_origin
+from typing import Any, Final, NoReturn
 
 import msgspec
 from msgspec.structs import force_setattr
+
+_CONTAINERS: frozenset[type] = frozenset({dict, list})
+_ATOMS: frozenset[type] = frozenset({str, int, float, bool, type(None)})
+_NO_DEFAULT: Final[Any] = object()
 
 _FIRST_USE = allocate_lock()
 _READY: set[Any] = set()  #: the models whose tables msgspec has built
@@ -36,10 +39,12 @@ def convert(value: Any, model: Any) -> Any:
     return msgspec.convert(value, model)
 
 
+# ---------------------------------------------------------------------------------------- freezing
+
+
 def _refuse(self: object, *_args: object, **_kwargs: object) -> NoReturn:
-    raise TypeError(
-        f"a loaded configuration is immutable; copy it first: {type(self).__mro__[1].__name__}(…)"
-    )
+    plain = type(self).__mro__[1].__name__
+    raise TypeError(f"a loaded configuration is immutable; copy it first: {plain}(…)")
 
 
 class FrozenDict(dict[Any, Any]):
@@ -70,7 +75,7 @@ class FrozenDict(dict[Any, Any]):
         return self
 
 
-#: The default of a mapping nobody wrote: frozen from the start, and left out of plain data because it is the default.
+#: The default of a mapping: frozen from the start, and left out of plain data.
 EMPTY: Final[dict[Any, Any]] = FrozenDict()
 
 
@@ -105,30 +110,18 @@ class FrozenList(list[Any]):
 
 def frozen(value: Any, memo: dict[int, Any] | None = None) -> Any:
     """A plain value, deeply frozen. Parts that were shared stay shared."""
-    if memo is None:
-        memo = {}
-    kind: Any = type(value)
-    if kind is dict:
-        known = memo.get(id(value))
-        if known is None:
-            known = memo[id(value)] = FrozenDict(value)
-            for key, each in value.items():
-                if each.__class__ in _CONTAINERS:
-                    dict.__setitem__(known, key, frozen(each, memo))
-        return known
-    if kind is list:
-        known = memo.get(id(value))
-        if known is None:
-            known = memo[id(value)] = FrozenList(value)
-            for number, each in enumerate(value):
-                if each.__class__ in _CONTAINERS:
-                    list.__setitem__(known, number, frozen(each, memo))
-        return known
-    return value
-
-
-_CONTAINERS: frozenset[type] = frozenset({dict, list})
-_ATOMS: frozenset[type] = frozenset({str, int, float, bool, type(None)})
+    kind: Any = value.__class__
+    if kind not in _CONTAINERS:
+        return value
+    memo = {} if memo is None else memo
+    known = memo.get(id(value))
+    if known is None:
+        if kind is dict:
+            known = FrozenDict({key: frozen(each, memo) for key, each in value.items()})
+        else:
+            known = FrozenList([frozen(each, memo) for each in value])
+        memo[id(value)] = known
+    return known
 
 
 def thawed(value: Any) -> Any:
@@ -145,97 +138,54 @@ def freeze(config: Any) -> Any:
     return _freeze_part(config, {})
 
 
-#: The fields of each Struct that can hold something mutable, with their defaults; None for what is no Struct.
-_FIELDS: dict[type, tuple[tuple[str, Any], ...] | None] = {}
-_NO_DEFAULT: Final = object()
-
-
 def _freeze_part(value: Any, memo: dict[int, Any]) -> Any:
     kind = value.__class__
-    if kind not in _FIELDS:
-        _FIELDS[kind] = _fields_of(kind)
-    fields = _FIELDS[kind]
-    if fields is not None:
-        for name, default in fields:
+    if kind in _ATOMS:
+        return value
+    if isinstance(value, msgspec.Struct):
+        for name, default in _fields_and_defaults(kind):
             part = getattr(value, name)
-            if part is default or part.__class__ in _ATOMS:
-                continue  # msgspec copies mutable defaults; those that are Structs are frozen already
+            if part is default:
+                continue  # msgspec copies mutable defaults; those that are Structs are frozen
             new = _freeze_part(part, memo)
             if new is not part:
                 force_setattr(value, name, new)
         return value
     if kind is tuple:
-        for each in value:
-            if each.__class__ in _CONTAINERS:
-                return tuple([_freeze_part(item, memo) for item in value])
-            if each.__class__ not in _ATOMS:
-                _freeze_part(each, memo)
-        return value
+        return tuple([_freeze_part(each, memo) for each in value])
     if kind is dict and any(isinstance(each, msgspec.Struct | tuple) for each in value.values()):
         return FrozenDict({key: _freeze_part(each, memo) for key, each in value.items()})
     return frozen(value, memo)
 
 
-def _fields_of(cls: Any) -> tuple[tuple[str, Any], ...] | None:
-    if not issubclass(cls, msgspec.Struct):
-        return None
+@cache
+def _fields_and_defaults(cls: Any) -> tuple[tuple[str, Any], ...]:
     names, defaults = cls.__struct_fields__, cls.__struct_defaults__
-    pairs = zip(names, (*[_NO_DEFAULT] * (len(names) - len(defaults)), *defaults), strict=True)
     for default in defaults:
         if isinstance(default, msgspec.Struct):
             _freeze_part(default, {})  # every configuration shares it
-    types = _annotations(cls)
-    return tuple(pair for pair in pairs if _can_change(types.get(pair[0]), set()))
+    return tuple(
+        zip(names, (*[_NO_DEFAULT] * (len(names) - len(defaults)), *defaults), strict=True)
+    )
 
 
-def _annotations(cls: type) -> dict[str, Any]:
-    """The annotations of a class and those it inherits, as they stand: evaluating text would cost a cold start."""
-    return {
-        name: each
-        for base in reversed(cls.__mro__)
-        for name, each in vars(base).get("__annotations__", {}).items()
-    }
-
-
-def _can_change(annotation: Any, visited: set[type]) -> bool:
-    """Whether a value of this type can hold something mutable, at any depth. Of what is not understood, it can."""
-    if annotation in _ATOMS:
-        return False
-    origin, inner = get_origin(annotation), get_args(annotation)
-    if origin is Annotated:
-        return _can_change(inner[0], visited)
-    if origin in (Union, UnionType, tuple):
-        return any(each is not ... and _can_change(each, visited) for each in inner)
-    if isinstance(annotation, type) and issubclass(annotation, msgspec.Struct):
-        if annotation in visited:
-            return False
-        visited.add(annotation)
-        return any(_can_change(each, visited) for each in _annotations(annotation).values())
-    return origin is not Literal
-
-
-# --- plain -------------------------------------------------------------------------------------
-# Typed configuration back to plain dicts, lists and scalars.
-
-_SCALARS: frozenset[type] = frozenset({str, int, float, bool, type(None)})
-_NEVER: Any = object()
+# -------------------------------------------------------------------------------------- plain data
 
 
 def plain_data(value: Any, *, spelled_out: bool = False) -> Any:
     """A configuration as plain data, fields in the order of their classes, without defaults.
 
-    A default that the author wrote out is a default like any other: both files mean the same. With `spelled_out`,
-    the fields that a class names in `always` are there, whatever they hold.
+    A default that the author wrote out is a default like any other: both files mean the same. With
+    `spelled_out`, the fields that a class names in `always` are there, whatever they hold.
     """
-    kind = value.__class__
-    if kind in _SCALARS:
+    if value.__class__ in _ATOMS:
         return value
     if isinstance(value, dict):
         return {key: plain_data(each, spelled_out=spelled_out) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [plain_data(each, spelled_out=spelled_out) for each in value]
     if isinstance(value, msgspec.Struct):
-        return _struct(value, spelled_out=spelled_out)
+        return _plain_struct(value, spelled_out=spelled_out)
     to_dict = getattr(value, "to_dict", None)
     if to_dict is not None:
         return plain_data(to_dict(), spelled_out=spelled_out)
@@ -243,15 +193,15 @@ def plain_data(value: Any, *, spelled_out: bool = False) -> Any:
 
 
 def without_defaults(config: Any) -> Any:
-    """A configuration as plain data, also where it is kept in mappings that hold defaults as they were written."""
+    """Plain data, also of a configuration that keeps defaults as they were written."""
     stated = getattr(config, "without_defaults", None)
     return plain_data(config if stated is None else stated())
 
 
-def _struct(struct: msgspec.Struct, *, spelled_out: bool) -> dict[str, Any]:
+def _plain_struct(struct: msgspec.Struct, *, spelled_out: bool) -> dict[str, Any]:
     config = struct.__struct_config__
     result: dict[str, Any] = {} if config.tag_field is None else {config.tag_field: config.tag}
-    for name, key, default in _fields(type(struct), spelled_out=spelled_out):
+    for name, key, default in _written_fields(type(struct), spelled_out=spelled_out):
         value = getattr(struct, name)
         if value is not msgspec.UNSET and value is not default and value != default:
             result[key] = plain_data(value, spelled_out=spelled_out)
@@ -259,37 +209,33 @@ def _struct(struct: msgspec.Struct, *, spelled_out: bool) -> dict[str, Any]:
 
 
 @cache
-def _fields(cls: type[msgspec.Struct], *, spelled_out: bool) -> tuple[tuple[str, str, Any], ...]:
-    """Name, key and default of each field; nothing equals the default of those that are always written."""
+def _written_fields(
+    cls: type[msgspec.Struct], *, spelled_out: bool
+) -> tuple[tuple[str, str, Any], ...]:
+    """Name, key and default of each field; nothing equals the default of what is always written."""
     always: frozenset[str] = getattr(cls, "always", frozenset()) if spelled_out else frozenset()
-    return tuple(
-        (
-            field.name,
-            field.encode_name,
-            _NEVER if field.required or field.name in always else _default(field),
-        )
-        for field in msgspec.structs.fields(cls)
-    )
+    found = []
+    for field in msgspec.structs.fields(cls):
+        default = field.default
+        if field.required or field.name in always:
+            default = _NO_DEFAULT
+        elif field.default_factory is not msgspec.NODEFAULT:
+            default = field.default_factory()
+        found.append((field.name, field.encode_name, default))
+    return tuple(found)
 
 
-def _default(field: msgspec.structs.FieldInfo) -> Any:
-    return field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
-
-
-# --- weight ------------------------------------------------------------------------------------
-# How much a value would be if it were written out.
-#
-# What comes through directives is shared: in memory a file that is included a thousand times is there once. Whoever
-# walks, writes or hashes the value meets it a thousand times, and a dozen small files that include each other can stand
-# for more than any machine holds. So growth is bounded before anybody walks.
+# ------------------------------------------------------------------------------------------ weight
+# What comes through directives is shared: in memory, a file that is included a thousand times is
+# there once, but every walk over the value meets it a thousand times. A dozen small files that
+# include each other can be more than any machine holds, so growth is bounded before any such walk.
 
 #: How many nodes composing may add to what the files themselves hold.
 MAX_ADDED = 1_000_000
 #: Text counts too: this many characters weigh as much as one node.
 CHARACTERS_PER_NODE = 64
-#: What is lighter than this is walked as it is; only beyond it, parts that are used often are worth recognising.
+#: What is lighter is walked as it is; only beyond, parts that are shared are worth recognising.
 _LIGHT = 200_000
-_WEIGHT_ATOMS: frozenset[type] = frozenset({int, float, bool, type(None)})
 
 
 def outweighs(value: Any, allowed: int) -> bool:
@@ -308,11 +254,9 @@ def _is_lighter(value: Any, limit: int) -> bool:
         node = stack.pop()
         left -= 1 + len(node)
         for child in node.values() if isinstance(node, dict) else node:
-            kind = child.__class__
-            if kind is str:
-                if len(child) >= CHARACTERS_PER_NODE:
-                    left -= len(child) // CHARACTERS_PER_NODE
-            elif kind not in _WEIGHT_ATOMS and isinstance(child, dict | list):
+            if child.__class__ is str:
+                left -= len(child) // CHARACTERS_PER_NODE
+            elif isinstance(child, dict | list):
                 stack.append(child)
     return left > 0
 
@@ -337,11 +281,7 @@ def weight(value: Any) -> int:
         if missing:
             stack.extend(missing)
             continue
-        texts = (
-            sum(len(child) for child in children if isinstance(child, str)) // CHARACTERS_PER_NODE
-        )
-        known[id(node)] = (
-            1 + len(children) - len(inner) + texts + sum(known[id(child)] for child in inner)
-        )
-        stack.pop()
+        letters = sum(len(child) for child in children if isinstance(child, str))
+        scalars = len(children) - len(inner) + letters // CHARACTERS_PER_NODE
+        known[id(node)] = 1 + scalars + sum(known[id(child)] for child in inner)
     return known[id(value)]

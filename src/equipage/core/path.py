@@ -1,7 +1,7 @@
-"""Paths: where a value stands inside a document or a configuration.
+"""Paths: where a value is inside a document or a configuration.
 
 A path is a tuple of mapping keys (str) and list indexes (int). People write and read it as
-`phases[1].replace_tools.calculator`; keys that are not identifiers stand in brackets, as in
+`phases[1].replace_tools.calculator`; keys that are not identifiers are in brackets, as in
 `resources["file:///a.b"]`. `parse_path(format_path(p)) == p` for every path.
 """
 
@@ -17,6 +17,7 @@ Path = tuple[str | int, ...]
 ROOT: Path = ()
 
 _NAME = expression(r"[A-Za-z_$][A-Za-z0-9_$-]*")
+#: `.name` (at the start without its dot), `[3]`, or `["a JSON string"]`.
 _STEP = expression(
     r"""
       (?P<dot>\.)?(?P<name>[A-Za-z_$][A-Za-z0-9_$-]*)
@@ -49,10 +50,7 @@ def format_path(path: Path) -> str:
 
 
 def parse_path(written: str) -> Path:
-    """The path that `format_path` would write as `written`.
-
-    Raises `PathSyntaxError` where the text is not a path.
-    """
+    """The path that `format_path` would write as `written`. Raises `PathSyntaxError`."""
     steps: list[str | int] = []
     offset = 0
     while offset < len(written):
@@ -60,20 +58,16 @@ def parse_path(written: str) -> Path:
         if match is None or (match["name"] and bool(match["dot"]) == (offset == 0)):
             raise PathSyntaxError(written, offset)
         try:
-            steps.append(_step(match))
+            if match["name"]:
+                steps.append(match["name"])
+            elif match["index"]:
+                steps.append(int(match["index"]))
+            else:
+                steps.append(json.loads(match["quoted"], strict=False))
         except ValueError:  # a broken escape, or more digits than Python reads
             raise PathSyntaxError(written, offset) from None
         offset = match.end()
     return tuple(steps)
-
-
-def _step(match: re.Match[str]) -> str | int:
-    if match["name"]:
-        return match["name"]
-    step: str | int = (
-        int(match["index"]) if match["index"] else json.loads(match["quoted"], strict=False)
-    )
-    return step
 
 
 def pointer(path: Path) -> str:

@@ -1,7 +1,7 @@
 """Sources: texts as they were read, and spans inside them.
 
-A `Source` is one file (or string) read once. It is the only thing that turns offsets into lines and
-columns. Everything else passes offsets around, counted in code points of the author's own text.
+A `Source` is one file (or string) read once. Only it turns offsets into lines and columns.
+Everything else passes offsets around, counted in code points of the author's own text.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _LINE_BREAK = expression(r"\r\n|\r|\n")
 class Source(msgspec.Struct, eq=False, gc=False):
     """A text with a name, read once.
 
-    `name` is what people are shown; `path` is where it was read from, None for strings. The text keeps a
-    leading byte order mark, so that offsets count what the author's editor counts.
+    `name` is what people are shown; `path` is where it was read from, None for strings. The text
+    keeps a leading byte order mark, so that offsets count what the author's editor counts.
     """
 
     name: str
@@ -66,9 +66,6 @@ class Source(msgspec.Struct, eq=False, gc=False):
         start = starts[number - 1]
         end = starts[number] if number < len(starts) else len(self.text)
         return self.text[start:end].rstrip("\r\n")
-
-    def line_count(self) -> int:
-        return len(self._line_starts())
 
     def __repr__(self) -> str:
         return f"Source({self.name!r})"

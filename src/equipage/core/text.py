@@ -1,9 +1,4 @@
-"""The known name somebody most likely meant.
-
-Other spellings of the same words come first: `maxDepth`, `max-depth` and `MAX_DEPTH` all mean `max_depth`. After
-them come slips of the finger, up to one wrong character in three. A guess further away would mislead, so there
-is none.
-"""
+"""Text: expressions compiled when they are used, misspelt names, and what is safe to print."""
 
 from __future__ import annotations
 
@@ -13,16 +8,15 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, cast
 
-# --- expressions -------------------------------------------------------------------------------
-# Regular expressions that are compiled when they are first used.
-#
-# Most runs need few of those that stand at the top of modules, and compiling them all takes a tenth of a cold start.
+# ------------------------------------------------------------------------------------ expressions
+# Most runs need few of the expressions at the top of modules, and compiling them all takes a tenth
+# of a cold start.
 
 _METHODS = ("findall", "finditer", "fullmatch", "match", "pattern", "search", "split", "sub")
 
 
 def expression(pattern: str, flags: int = 0) -> re.Pattern[str]:
-    """As `re.compile`, later. A pattern that is wrong is told when it is first used."""
+    """As `re.compile`, but compiled, and checked, when it is first used."""
     return cast("re.Pattern[str]", _Expression(pattern, flags))
 
 
@@ -41,25 +35,30 @@ class _Expression:
         return getattr(compiled, name)
 
 
+# ------------------------------------------------------------------------------------------ names
+# Other spellings of the same words come first: `maxDepth`, `max-depth` and `MAX_DEPTH` all mean
+# `max_depth`. After them come slips of the finger, up to one wrong character in three. A guess
+# further away would mislead, so there is none.
+
 #: Where camelCase starts a new word.
 _HUMP = expression(r"(?<=[a-z0-9])(?=[A-Z])")
-
 #: `difflib` ranks the candidates cheaply; only these few are then measured.
 _MEASURED = 5
-
 #: Longer names are compared as a whole only: measuring costs the product of both lengths.
 _LONGEST = 100
-
-#: What the guesses of one load may cost, in pairs of letters: about a second. Looking at a known name costs as much as
-#: a few of them, ranking one some more.
+#: What the guesses of one load may cost, in pairs of letters: about a second. Looking at a known
+#: name costs as much as a few of them, ranking one some more.
 _AFFORDABLE = 5_000_000
 _LOOKING, _RANKING = 30, 100
 _MOST_KNOWN = 50_000
 
 
 class Guesses:
-    """The guesses of one load. A text with nothing but mistakes in it, all compared with names that it brings itself,
-    would take time without end: the first ones are told what they may have meant, the rest go without."""
+    """The guesses of one load, with a limit on their cost.
+
+    A text full of mistakes, all compared with names that it brings itself, would take time without
+    end. The first mistakes get a guess, the rest none.
+    """
 
     __slots__ = ("_left",)
 
@@ -68,11 +67,11 @@ class Guesses:
 
     @property
     def are_spent(self) -> bool:
-        """Whether nothing can be concluded any more from a name that has no guess."""
+        """Whether a name without a guess means nothing any more."""
         return self._left <= 0
 
     def nearest(self, name: str, known: Iterable[str]) -> str | None:
-        """As the function of this name; None, too, when the guesses are spent."""
+        """As the function of this name; None, too, if the guesses are spent."""
         if self._left <= 0:
             return None
         spellings: dict[str, str] = {}
@@ -84,8 +83,11 @@ class Guesses:
             return spellings[wanted]
         if len(wanted) > _LONGEST:
             return None
+        from difflib import get_close_matches  # slow to import, needed only for findings
+
         allowed = max(1, len(wanted) // 3)
-        ranked = _ranked(wanted, self._affordable(wanted, _alike(wanted, spellings, allowed)))
+        alike = list(self._affordable(wanted, _alike(wanted, spellings, allowed)))
+        ranked = get_close_matches(wanted, alike, n=_MEASURED, cutoff=0.5)
         measured = [(distance(wanted, each), rank, each) for rank, each in enumerate(ranked)]
         slips, _, best = min(measured, default=(allowed + 1, 0, ""))
         return spellings[best] if slips <= allowed else None
@@ -101,10 +103,15 @@ class Guesses:
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """The one of `known` that `name` is probably a misspelling of; None if nothing is close.
 
-    Of equally close names the one `difflib` ranks higher wins, then the earlier one. Where a document brings both the
-    name and the known ones, the `Guesses` of its load bound what that may cost.
+    Of equally close names the one that `difflib` ranks higher wins, then the earlier one. If a
+    document brings both the name and the known ones, use the `Guesses` of its load.
     """
     return Guesses().nearest(name, known)
+
+
+def _folded(name: str) -> str:
+    """Equal for every way to join the same words."""
+    return _HUMP.sub("_", name).replace("-", "_").replace(" ", "_").casefold()
 
 
 def _alike(wanted: str, names: Iterable[str], allowed: int) -> Iterator[str]:
@@ -117,14 +124,13 @@ def _alike(wanted: str, names: Iterable[str], allowed: int) -> Iterator[str]:
                 yield each
 
 
-def _ranked(wanted: str, candidates: Iterable[str]) -> list[str]:
-    from difflib import get_close_matches  # slow to import, needed only for findings
-
-    return get_close_matches(wanted, list(candidates), n=_MEASURED, cutoff=0.5)
-
-
 def distance(a: str, b: str) -> int:
-    """How many slips lead from `a` to `b`: a character added, left out, replaced, or two neighbours swapped."""
+    """How many slips lead from `a` to `b`.
+
+    A slip is a character that is added, missing or replaced, or two neighbours that are swapped.
+    """
+    # Each row holds the distances of one beginning of `a` to every beginning of `b`; a swap looks
+    # back two rows.
     before: list[int] = []
     row = list(range(len(b) + 1))
     for i, x in enumerate(a, 1):
@@ -137,42 +143,39 @@ def distance(a: str, b: str) -> int:
     return row[-1]
 
 
-def _folded(name: str) -> str:
-    """The same for every way to join the same words."""
-    return _HUMP.sub("_", name).replace("-", "_").replace(" ", "_").casefold()
-
-
-# --- visible -----------------------------------------------------------------------------------
-# Text as it may be printed: nothing in it acts on a terminal, or is there unseen.
+# --------------------------------------------------------------------------------------- printing
 
 #: C0 and C1 controls, the characters that reorder or hide text, and `##[` and `##vso[`: build
 #: services take these for commands anywhere in a line.
 UNSAFE = expression(
     r"#(?=#(?:vso)?\[)|"
-    "[\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
-    "\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
+    "[\x00-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f"
+    "\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
 )
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 
 
+def visible(text: str) -> str:
+    """Text that is safe to print: control and invisible characters become escapes."""
+    return UNSAFE.sub(_escaped, text)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    return _ESCAPES.get(match.group()) or (f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}")
+
+
 def visible_first(name: str) -> str:
-    """The name of a file where it begins a line: one that a build service would take for a command gets a `./`."""
+    """The name of a file at the start of a line, where a build service looks for commands.
+
+    A name that looks like one gets a `./`.
+    """
     text = visible(name)
     return f"./{text}" if text.lstrip().startswith(("::", "##")) else text
 
 
 def visible_json(text: str) -> str:
-    """A JSON text in which what cannot be seen is escaped, which changes nothing; its lines stay."""
+    """A JSON text with the same value in which invisible characters are escaped; lines stay."""
     return UNSAFE.sub(
         lambda match: "\n" if match.group() == "\n" else json.dumps(match.group())[1:-1], text
     )
-
-
-def visible(text: str) -> str:
-    """Text that is safe to print: control and invisible characters become escapes."""
-    return UNSAFE.sub(_escape, text)
-
-
-def _escape(match: re.Match[str]) -> str:
-    code = ord(match.group())
-    return _ESCAPES.get(match.group()) or (f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}")

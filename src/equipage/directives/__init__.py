@@ -142,15 +142,15 @@ class Expansion:
 
     def find(self, tree: Tree) -> list[Path]:
         """The paths of the outermost directives in a tree, in source order."""
-        mentioned = [
-            directive
+        tests = [
+            directive.matches
             for directive in self.directives
             if not self.documents
             or any(mentions(document, directive.key) for document in self.documents)
         ]
-        if not mentioned:
-            return []
-        return find(tree.value, lambda mapping: any(each.matches(mapping) for each in mentioned))
+        if len(tests) <= 1:  # the usual case, without a call in between for every mapping
+            return find(tree.value, tests[0]) if tests else []
+        return find(tree.value, lambda mapping: any(test(mapping) for test in tests))
 
     def source(
         self,

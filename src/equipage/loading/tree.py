@@ -243,6 +243,7 @@ def find(value: Any, test: Callable[[dict[str, Any]], bool]) -> list[Path]:
     Paths are built only for what is found: the walk itself carries links to the step before.
     """
     found: list[Path] = []
+    containers = (dict, list)
     stack: list[tuple[Any, Any]] = [(value, None)]
     while stack:
         node, link = stack.pop()
@@ -254,7 +255,7 @@ def find(value: Any, test: Callable[[dict[str, Any]], bool]) -> list[Path]:
             pairs = reversed(node.items())
         elif isinstance(node, list):
             pairs = zip(range(len(node) - 1, -1, -1), reversed(node), strict=True)
-        stack += [(child, (link, step)) for step, child in pairs if isinstance(child, dict | list)]
+        stack += [(child, (link, step)) for step, child in pairs if isinstance(child, containers)]
     return found
 
 

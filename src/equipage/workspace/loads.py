@@ -325,8 +325,9 @@ def _without_load(load: FileLoad, *, named: bool) -> Checked | None:
         problem = unrecognised(load.path)
     if problem is None:
         return None
-    if problem.code == codes.LINK_OUTSIDE:
-        return Checked(load.path, name, None, ok=True, diagnostics=(problem,))
+    if problem.code in (codes.LINK_OUTSIDE, codes.POSSIBLE_KIND):
+        guessed = problem.code == codes.POSSIBLE_KIND  # a load that reads the file knows better
+        return Checked(load.path, name, None, ok=True, diagnostics=(problem,), guessed=guessed)
     if named or problem.code in (codes.NOT_UTF8, codes.INTERNAL_ERROR):
         return Checked(load.path, name, None, ok=False, diagnostics=(problem,))
     if problem.code == codes.FILE_UNREADABLE:

@@ -24,7 +24,10 @@ _PART = re.compile(r'"(?P<quoted>(?:[^"\\]|\\.)*)"|\'(?P<literal>[^\']*)\'|(?P<b
 #: Text that was probably meant as something else, and what to write for that.
 _SUSPECTS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\[.*\]", re.DOTALL), 'put quotes around each text: `["a", "b"]`'),
-    (re.compile(r"\{.*\}", re.DOTALL), 'write a table as `{ key = "value" }`'),
+    (re.compile(r"\[.*", re.DOTALL), 'close the list: `["a", "b"]`'),
+    (re.compile(r"\{.*", re.DOTALL), 'write a table as `{ key = "value" }`'),
+    (re.compile(r"'.*", re.DOTALL), 'close the quotes; text with a `\'` in it takes `"…"`'),
+    (re.compile(r'".*', re.DOTALL), 'close the quotes; inside `"…"`, write `\\"` for a quote'),
     (re.compile(r"(?i:true|yes|on)"), "write `true`"),
     (re.compile(r"(?i:false|no|off)"), "write `false`"),
     (re.compile(r"(?i:null|none|nil)"), "a setting cannot be unset; leave it out"),
