@@ -21,6 +21,7 @@ from equipage.files.sandbox import FileProblem
 from equipage.loading import model
 from equipage.loading.kind import Kind
 from equipage.loading.outcome import Outcome, report
+from equipage.loading.recognise import root_in
 from equipage.loading.request import Request
 from equipage.loading.session import Run, Session
 from equipage.loading.tree import HOLE, Tree, get, graft
@@ -48,7 +49,8 @@ def load_path(
     absolute = os.path.normpath(full)
     if kind.reading.variant is not None:
         kind = kind.reading.variant(absolute.replace(os.sep, "/"), files)
-    session = Session(kind, request, run, absolute, files=files)
+    root = request.project or root_in(run, absolute)
+    session = Session(kind, request, run, absolute, root=root, files=files)
     limits = session.limits
     try:
         source = files.read(full, max_bytes=limits.max_file_bytes)

@@ -25,6 +25,9 @@ class Request(msgspec.Struct, frozen=True):
     embedded: bool = False
     roots: tuple[str, ...] = ()  #: reference roots the caller allows beside the project's
     project: str | None = None  #: the project root, if the caller knows it
+    folders: tuple[
+        str, ...
+    ] = ()  #: folders the caller named: each is the root of what has no other
     shared: bool = False  #: the options serve several kinds; each takes those it knows
 
     def __repr__(self) -> str:

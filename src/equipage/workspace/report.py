@@ -25,6 +25,7 @@ from equipage.workspace.loads import (
     bug,
     has_kind_by_settings,
     is_known_by_name,
+    with_folders,
 )
 from equipage.workspace.project import EVERYTHING, Project, Selection, project_of, projects_of
 from equipage.workspace.project import KIND as SETTINGS_KIND
@@ -90,7 +91,8 @@ def check_paths(
     """
     if kind is not None:
         kind_named(kind)
-    builder = ReportBuilder(request, Run(), kind, selection)
+    request = with_folders(request, paths)
+    builder = ReportBuilder(request, Run(folders=request.folders), kind, selection)
     checker = Checker(request, kind, builder.run, digests=digests)
     return builder.build(paths, lambda found: _checked(found, checker, jobs), progress)
 
@@ -270,7 +272,7 @@ class ReportBuilder:
                 groups.setdefault((each.kind, each.key), []).append(each)
         together = {each.name for group in groups.values() if len(group) > 1 for each in group}
         together |= {each.name for each in self.checked.values() if each.refers}
-        run, outcomes = Run(), list[Outcome]()
+        run, outcomes = Run(folders=self.request.folders), list[Outcome]()
         about: dict[int, Checked] = {}
         for each in self.checked.values():
             if each.name in together and each.kind is not None:

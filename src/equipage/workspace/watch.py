@@ -25,7 +25,7 @@ from equipage.loading.recognise import MANIFESTS
 from equipage.loading.request import Request, request_of
 from equipage.loading.result import Loaded
 from equipage.loading.session import Run
-from equipage.workspace.loads import CHUNK, Candidate, Checked, Checker, Progress
+from equipage.workspace.loads import CHUNK, Candidate, Checked, Checker, Progress, with_folders
 from equipage.workspace.project import (
     EVERYTHING,
     Selection,
@@ -264,7 +264,7 @@ class Watch(Generic[C]):
     def _reload(self, look: Look) -> Loaded[C] | None:
         """Load again; the configuration, if it is good and another than the last."""
         files, before = Files(), self.current
-        near = {each: look(each) for each in settings_files(self._path, files.cwd)}
+        near = {each: look(each) for each in settings_files(self._path)}
         try:
             self.current = self._load(files)
             self.problem = None
@@ -357,7 +357,7 @@ class _Recheck:
         self, paths: Sequence[str], request: Request, kind: str | None, selection: Selection
     ) -> None:
         self.paths = paths
-        self.request = request
+        self.request = with_folders(request, paths)
         self.kind = kind
         self.selection = selection
         self.busy = True  #: whether the last look led to anything
@@ -371,7 +371,7 @@ class _Recheck:
 
     def turn(self, touched: frozenset[str], progress: Progress | None = None) -> Turn | None:
         """Look at the disk and check what is not as it was; None if there is nothing to tell."""
-        look, run = Look(), Run()
+        look, run = Look(), Run(folders=self.request.folders)
         self._entered = set()
         builder = ReportBuilder(self.request, run, self.kind, self.selection, self._entered.add)
         report = builder.build(
@@ -426,7 +426,7 @@ class _Recheck:
     def _settings_files(self) -> Iterator[str]:
         for path in self.paths:
             yield from settings_files(
-                os.path.join(path, "file") if os.path.isdir(path) else path, os.getcwd()
+                os.path.join(path, "file") if os.path.isdir(path) else path, self.request.folders
             )
 
     def _forget(self, candidates: Sequence[Candidate], run: Run) -> None:

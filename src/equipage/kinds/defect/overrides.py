@@ -103,7 +103,7 @@ class _Reader:
         # A line break could smuggle in assignments to other keys; then it is not a single value.
         if parsed is not None and isinstance(parsed.value, dict) and set(parsed.value) == {"x"}:
             for each in parsed.irregularities:
-                self.report(each.code, path, found=Shown(text))
+                self.report(each.code, path, **{**each.values, "found": Shown(text)})
             return parsed.value["x"]
         hint = next((hint for pattern, hint in _SUSPECTS if pattern.fullmatch(text)), None)
         if hint is not None:
