@@ -133,11 +133,7 @@ def test_half_a_surrogate_pair_is_refused(text: str, found: str) -> None:
             "`\\u` needs four hexadecimal digits",
             "write four digits, as in `\\u00e9`",
         ),
-        (
-            "{}«}»",
-            "text follows the value",
-            "a JSON file holds one value; remove the rest",
-        ),
+        ("{}«}»", "text follows the value", "a JSON file holds one value; remove the rest"),
         (
             "[0«1»]",
             "the number ends here",

@@ -177,10 +177,7 @@ ERRORS = [
     ("a = {b = 1\n «c» = 2}", NO_COMMA),
     ("a = [1, 2«»", ("this list is never closed", "close it with `]`")),
     ("a = {b = 1«»", ("this table is never closed", "close it with `}`")),
-    (
-        "[a«\n»",
-        ("this header is not closed", "close it with `]`; quote names with blanks"),
-    ),
+    ("[a«\n»", ("this header is not closed", "close it with `]`; quote names with blanks")),
     ("[[a]«\n»", ("this header is not closed", "close it with `]]`")),
     ("[a«»", ("this header is not closed", "close it with `]`; quote names with blanks")),
     ("[«]»", NO_PART),
@@ -198,10 +195,7 @@ ERRORS = [
             "write `\\\\` for a backslash, or use single quotes",
         ),
     ),
-    (
-        'a = "\\u12«"»',
-        ("this escape needs more digits", "`\\x` takes 2, `\\u` 4, `\\U` 8 digits"),
-    ),
+    ('a = "\\u12«"»', ("this escape needs more digits", "`\\x` takes 2, `\\u` 4, `\\U` 8 digits")),
     ('a = "\\u«d800»"', ("this escape does not name a character", None)),
     (
         'a = "«\x01»"',

@@ -46,7 +46,7 @@ def told(report: Report) -> list[str]:
 def test_settings_are_told_by_what_the_file_means(text: str, counts: bool) -> None:
     write(".", {"sub/a.yaml": SERVER, "sub/pyproject.toml": text})
     assert [each.code for each in check("sub").diagnostics] == ([] if counts else ["unknown-field"])
-    here = str(Path().resolve())
+    here = str(Path.cwd().resolve())
     root = project_of("sub/a.yaml", Run(folders=(here,))).root
     assert root == (str(Path("sub").resolve()) if counts else here)
 

@@ -143,9 +143,9 @@ def build(tree: Tree, session: Session) -> tuple[Any, Tree]:
 def _refused_numbers(document: Document, facts: list[Fact]) -> Iterator[Path]:
     """Paths of numbers that parsing refused: a finding about their type would be one too many."""
     for each in facts:
-        if each.code == codes.NOT_FINITE and each.path and _is_error(each):
-            if isinstance(get(document.value, each.path), float):
-                yield each.path
+        refused = each.code == codes.NOT_FINITE and each.path and _is_error(each)
+        if refused and isinstance(get(document.value, each.path), float):
+            yield each.path
 
 
 def _is_error(each: Fact) -> bool:

@@ -51,7 +51,8 @@ class Recognition(msgspec.Struct, frozen=True):
     #: no text has the content without all words of a row: a cheap look before parsing
     words: tuple[tuple[str, ...], ...] = ()
     by_content: Callable[[Any], bool] | None = None  #: whether a parsed value is surely of the kind
-    #: whether it may be: enough for a file that the caller names, one note for one that a walk meets
+    #: whether it may be: enough for a file that the caller names, one note for one that a walk
+    #: meets
     possibly: Callable[[Any], bool] | None = None
 
     def worth_parsing(self, text: str) -> bool:
@@ -83,7 +84,7 @@ _OF_SERVER = {"name", "version", "state_scope", "stateScope", "capabilities"}
 
 
 def _is_server(value: Any) -> bool:
-    """Two signs that agree: a server with a name, even a wrong one, and a part of the right shape."""
+    """Two signs agree: a server with a name, even a wrong one, and a part of the right shape."""
     server = value.get("server") if isinstance(value, dict) else None
     return (
         isinstance(server, dict)

@@ -32,7 +32,8 @@ class Request(msgspec.Struct, frozen=True):
 
     def __repr__(self) -> str:
         """Without the environment: tracebacks with local variables end up in logs."""
-        return f"Request(options={dict(self.options)!r}, roots={self.roots!r}, env={len(self.env)} variables)"
+        options, count = dict(self.options), len(self.env)
+        return f"Request(options={options!r}, roots={self.roots!r}, env={count} variables)"
 
 
 def options_of(kind: Kind, request: Request) -> Any:

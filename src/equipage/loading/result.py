@@ -309,8 +309,9 @@ class Loaded(Generic[C]):
         story = self._story(steps)
         settings = [self._setting(origin, "replaced", show_env) for origin in self._replaced(steps)]
         settings.append(self._setting(story.origin, "written", show_env, wins=True))
-        for origin in story.merged:
-            settings.append(self._setting(origin, "merged over it", show_env, wins=True))
+        settings.extend(
+            self._setting(origin, "merged over it", show_env, wins=True) for origin in story.merged
+        )
         through = [
             self._setting(via.at, via.how, show_env) if via.at else Setting(None, "", via.how)
             for via in story.via

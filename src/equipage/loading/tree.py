@@ -2,7 +2,8 @@
 
 A `Tree` is a plain value with a sparse, persistent trie of origins beside it: it has an entry only
 where something was composed. All else inherits from the nearest entry above, so a file that
-includes nothing has exactly one. Nothing here changes its arguments; results share what did not change.
+includes nothing has exactly one. Nothing here changes its arguments; results share what did not
+change.
 
 Nothing here can contain itself, so the garbage collector need not look at it (`gc=False`).
 """

@@ -1,17 +1,16 @@
 """The settings of a project: `equipage.toml`, or `[tool.equipage]` in `pyproject.toml`.
 
 ```toml
-conventions = false                        # leave the files of other agent tools alone
-ignore = ["env-missing"]                   # or select = […]: these codes and no others
-roots = ["shared"]                         # folders of the project that references may lead into
-kinds = { "servers/*.yaml" = "server" }    # a glob decides before anything else does
-severity = { unknown-field = "error" }
-per-file-ignores = { "tests/**" = ["unknown-field"] }
+conventions = false                        # leave the files of other agent tools alone ignore =
+["env-missing"]                   # or select = […]: these codes and no others roots = ["shared"]
+# folders of the project that references may lead into kinds = { "servers/*.yaml" = "server" }    #
+a glob decides before anything else does severity = { unknown-field = "error" } per-file-ignores = {
+"tests/**" = ["unknown-field"] }
 ```
 
-Settings are configuration, so they are loaded and checked like any other. They belong to the project
-root and never reach beyond it: roots stay inside, and a kind is built in or installed. Nothing here
-can name code to import.
+Settings are configuration, so they are loaded and checked like any other. They belong to the
+project root and never reach beyond it: roots stay inside, and a kind is built in or installed.
+Nothing here can name code to import.
 """
 
 from __future__ import annotations
