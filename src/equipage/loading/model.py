@@ -232,7 +232,7 @@ class Collector:
         if not isinstance(value, list):
             return self._mismatch(value, "a list", path)
         if kind.min_length is not None and len(value) < kind.min_length:
-            expected, found = f"at least {kind.min_length} entries", str(len(value))
+            expected, found = f"a list of at least {kind.min_length}", str(len(value))
             return self._refused(codes.WRONG_LENGTH.at(path, expected=expected, found=found))
         kept = (self.check(each, kind.item_type, (*path, at)) for at, each in enumerate(value))
         return [each for each in kept if each is not _NOTHING]
