@@ -148,9 +148,9 @@ def _put_new(path: str, data: bytes) -> None:
 
 
 def _beside(path: str) -> str:
-    """An unused name in the same folder."""
+    """An unused name in the same folder; a killed run leaves it, and `.*.equipage-tmp` finds it."""
     folder, name = os.path.split(path)
-    return os.path.join(folder, f".{name[:200]}.{secrets.token_hex(6)}")
+    return os.path.join(folder, f".{name[:180]}.{secrets.token_hex(6)}.equipage-tmp")
 
 
 def _write(path: str, data: bytes, like: os.stat_result | None) -> None:
