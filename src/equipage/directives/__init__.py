@@ -20,6 +20,7 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Code, Fact, Part, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source
+from equipage.core.text import nearest
 from equipage.directives import codes
 from equipage.files.sandbox import PathPolicy
 from equipage.loading.session import Session
@@ -198,7 +199,9 @@ class Expansion:
         """Warn about keys beside a directive: they are lost with the mapping that it replaces."""
         for name in node.value:
             if name not in (*node.at, *known):
-                values = {"directive": node.at[0], "key": Shown(name), "advice": advice}
+                guess = nearest(name, known)
+                meant = advice if guess is None else f"did you mean `{guess}`?"
+                values = {"directive": node.at[0], "key": Shown(name), "advice": meant}
                 self.report(node, codes.DIRECTIVE_SIBLINGS, at=(name,), part="key", **values)
 
 

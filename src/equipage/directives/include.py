@@ -167,8 +167,13 @@ class Include(Directive):
                 self.names = session.files.names_below(self.library)
             cwd = session.files.cwd
             values["referrer"] = node.tree.story(ROOT).origin.document.source.name
-            values["library"] = display_name(os.path.join(cwd, self.library), cwd)
-            values["nearest"] = session.guesses.nearest(node.reference, self.names)
+            there = session.files.is_folder(os.path.join(cwd, self.library))
+            name = display_name(os.path.join(cwd, self.library), cwd)
+            values["library"] = name if there else f"{name}, which does not exist"
+            # An extension that all files share says nothing about which one was meant.
+            stems = {os.path.splitext(name)[0]: name for name in self.names}
+            guess = session.guesses.nearest(os.path.splitext(node.reference)[0], stems)
+            values["nearest"] = stems.get(guess) if guess is not None else None
         expansion.report(node, code, **values)
 
     def _is_too_deep(self, node: Node, depth: int, expansion: Expansion) -> bool:
