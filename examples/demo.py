@@ -24,7 +24,8 @@ def main() -> int:
     clean, broken = check("examples/server"), check("examples/broken")
     if (clean, broken) == (0, 1):
         print(
-            "One clean and one broken configuration, as promised. Mend examples/broken and run it again."
+            "One clean and one broken configuration, as promised. "
+            "Fix examples/broken and run it again."
         )
         return 0
     print(f"expected exit codes 0 and 1, got {clean} and {broken}", file=sys.stderr)

@@ -7,6 +7,7 @@ import importlib
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -28,9 +29,18 @@ def modules() -> Iterator[tuple[str, Path]]:
         yield name.removesuffix(".__init__"), path
 
 
-def runtime_imports(path: Path) -> Iterator[str]:
-    """The modules of equipage that a module imports, leaving out what only the type checker sees."""
-    tree = ast.parse(path.read_text())
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+@cache
+def runtime_imports(path: Path) -> frozenset[str]:
+    """The modules of equipage that a module imports, except for what only the type checker sees."""
+    return frozenset(_imports(parsed(path)))
+
+
+def _imports(tree: ast.Module) -> Iterator[str]:
     skipped = {
         id(node)
         for branch in ast.walk(tree)
@@ -68,11 +78,7 @@ OPENS = {
 
 @pytest.mark.parametrize("module", sorted(MODULES.keys() - OPENS))
 def test_nobody_else_opens_files(module: str) -> None:
-    calls = [
-        node.func
-        for node in ast.walk(ast.parse(MODULES[module].read_text()))
-        if isinstance(node, ast.Call)
-    ]
+    calls = [node.func for node in ast.walk(parsed(MODULES[module])) if isinstance(node, ast.Call)]
     called = {ast.unparse(each) for each in calls}
     methods = {each.attr for each in calls if isinstance(each, ast.Attribute)}
     assert not called & {"open", "os.open", "io.open"}
@@ -149,7 +155,7 @@ def test_a_file_at_the_top_is_public() -> None:
 
 
 #: Rooms that may ask the operating system about files, folders and the environment.
-ASKS_THE_SYSTEM = ("equipage.files", "equipage.cli", "equipage.serve")
+ASKS_THE_SYSTEM = ("equipage.files", "equipage.cli", "equipage.serve", "equipage.__main__")
 #: Modules that still do; the list only gets shorter.
 STILL_ASK = {"equipage.workspace.watch"}
 SYSTEM_CALLS = re.compile(
@@ -190,7 +196,7 @@ def test_there_are_no_cycles() -> None:
 def test_only_the_command_prints(module: str) -> None:
     calls = [
         node
-        for node in ast.walk(ast.parse(MODULES[module].read_text()))
+        for node in ast.walk(parsed(MODULES[module]))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
         and node.func.id == "print"
@@ -269,6 +275,7 @@ SHOWN_ELSEWHERE = {
     "generator-plugin-broken": "generators/test_registry.py",
     "generator-value-not-json": "generators/test_build.py",
     "absolute-path": "kinds/server/test_directives.py",
+    "image-extension": "kinds/server/test_binary_files.py",
     "unknown-kind": "workspace/test_project.py",
     "root-outside": "workspace/test_project.py",
     "root-missing": "workspace/test_project.py",

@@ -1,1 +1,3 @@
-"""The pages of the documentation that are made from the code: one per kind, one per code, the commands."""
+"""The pages of the documentation that are made from the code: one per kind, one per code, the
+commands.
+"""

@@ -1,8 +1,10 @@
-"""A page per code: what it means, an example that really makes the finding, and the same file fixed.
+"""A page per code: what it means, an example that really makes the finding, and the same file
+fixed.
 
-Examples are run when the pages are made: one that does not make its finding, or is not fixed, stops the build.
-They come from `fixes/`, which was written for these pages, else from the cases of the tests. In `fixes/`, a block
-`wrong` or `right` is a file, or with `@NAME` what replaces the line `HERE` in the block `base NAME`.
+Examples are run when the pages are made: one that does not make its finding, or is not fixed, stops
+the build. They come from `fixes/`, which was written for these pages, else from the cases of the
+tests. In `fixes/`, a block `wrong` or `right` is a file, or with `@NAME` what replaces the line
+`HERE` in the block `base NAME`.
 """
 
 from __future__ import annotations
@@ -43,7 +45,8 @@ _LANGUAGES = {
     "mdc": "markdown",
 }
 _MEND = re.compile(
-    r"^(?P<fence>`{3,})[a-z]* (?P<role>wrong|right|settings|base)(?: (?P<name>\S+))?(?: (?P<file>\S+))?\n"
+    r"^(?P<fence>`{3,})[a-z]* (?P<role>wrong|right|settings|base)"
+    r"(?: (?P<name>\S+))?(?: (?P<file>\S+))?\n"
     r"(?P<body>.*?)^(?P=fence)$",
     re.MULTILINE | re.DOTALL,
 )
@@ -85,7 +88,7 @@ def owners() -> dict[str, list[str]]:
     return found
 
 
-# ------------------------------------------------------------------------------------------------------- pages
+# --- pages
 
 
 def _index() -> str:
@@ -102,10 +105,10 @@ def _index() -> str:
     lines = [
         "# Codes",
         "",
-        "Every finding has a code. `equipage rule CODE` tells the same as its page. Where a finding is meant as it is,",
-        "a comment `# equipage: ignore[code]` on its line silences it; one that silences nothing is itself a finding.",
-        "An error that prevents loading cannot be ignored. Behind a severity, * means that some kinds are",
-        "stricter or milder.",
+        "Every finding has a code. `equipage rule CODE` prints its page. Where a finding is meant",
+        "as it is, a comment `# equipage: ignore[code]` on its line silences it; one that silences",
+        "nothing is itself a finding. An error that prevents loading cannot be ignored. Behind a",
+        "severity, * means that some kinds are stricter or milder.",
         "",
     ]
     for title, rows in groups.items():
@@ -169,11 +172,14 @@ def _loaded_with(example: Example) -> list[str]:
     for key, value in example.settings.items():
         if key == "env" and isinstance(value, dict) and value:
             told.append(
-                f"with {', '.join(f'`{name}={text}`' for name, text in value.items())} in the environment"
+                "with "
+                + ", ".join(f"`{name}={text}`" for name, text in value.items())
+                + " in the environment"
             )
         elif key == "options" and isinstance(value, dict) and value:
             told.append(
-                f"with the options {', '.join(f'`{name}={text!r}`' for name, text in value.items())}"
+                "with the options "
+                + ", ".join(f"`{name}={text!r}`" for name, text in value.items())
             )
         elif key == "embedded" and value:
             told.append("from a string, with `embedded=True`")
@@ -196,12 +202,14 @@ def _plural(number: int) -> str:
     return "one finding" if number == 1 else f"{number} findings"
 
 
-# ---------------------------------------------------------------------------------------- examples from cases
+# --- examples from cases
 
 
 @cache
 def _examples_of_cases() -> dict[str, Example]:
-    """For each code the smallest case that shows it, one that can be fixed by its fix before others."""
+    """For each code the smallest case that shows it, one that can be fixed by its fix before
+    others.
+    """
     best: dict[str, tuple[tuple[int, ...], Case, Sequence[Diagnostic]]] = {}
     for case in cases_in(CASES):
         with _written(case):
@@ -253,7 +261,7 @@ def _written(case: Case) -> Iterator[Path]:
             os.chdir(before)
 
 
-# ------------------------------------------------------------------------------- examples written for the pages
+# --- examples written for the pages
 
 
 def _written_examples() -> dict[str, Example]:

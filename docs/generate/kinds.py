@@ -1,4 +1,4 @@
-"""A page per kind: how its files are known, a first file, every field, its options and its codes."""
+"""A page per kind: how its files are known, a first file, every field, its options, its codes."""
 
 from __future__ import annotations
 
@@ -43,15 +43,17 @@ def _about(kind: Kind) -> dict[str, str]:
 
 def _index() -> str:
     rows = [
-        f"| [`{name}`]({name}.md) | {kind_named(name).title} | {_about(kind_named(name))['known']} |"
+        f"| [`{name}`]({name}.md) | {kind_named(name).title} "
+        f"| {_about(kind_named(name))['known']} |"
         for name in names()
     ]
     return "\n".join(
         [
             "# Kinds",
             "",
-            "A kind is one sort of configuration. The first match decides: what the settings of the project say, the",
-            "name of the file, its place, its content. `--kind` names it outright.",
+            "A kind is one sort of configuration. The first match decides: what the settings of",
+            "the project say, the name of the file, its place, its content. `--kind` names it",
+            "outright.",
             "",
             "| kind | what it is | how a file is known |",
             "|---|---|---|",
@@ -96,7 +98,7 @@ def _first_file(kind: Kind) -> list[str]:
     ]
 
 
-# ------------------------------------------------------------------------------------------------------ fields
+# --- fields
 
 
 def structs_of(kind: Kind) -> list[types.StructType]:
@@ -211,7 +213,7 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-# ------------------------------------------------------------------------------------------------------- rest
+# --- rest
 
 
 def _options(kind: Kind) -> list[str]:

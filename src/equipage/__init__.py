@@ -3,14 +3,16 @@
     loaded = equipage.load("server.yaml")
     loaded.config, loaded.warnings, loaded.digest, loaded.explain("tools[0].tool.name")
 
-Names are imported when they are first used, so that `import equipage` and `equipage --help` cost next to nothing.
+Names are imported when they are first used, so that `import equipage` and `equipage --help` cost
+next to nothing.
 """
 
 from __future__ import annotations
 
 from equipage._version import __version__
 
-TYPE_CHECKING = False  # `typing` itself is not imported: type checkers know the name, and it costs a third of a start
+# `typing` itself is not imported: type checkers know the name, and it costs a third of a start.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 

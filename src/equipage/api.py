@@ -31,11 +31,11 @@ def load(
 ) -> Loaded[Any]:
     """Read `path` and return its configuration: composed, checked, immutable.
 
-    The kind is recognised unless `kind` names it. Variables come from `env`, by default the environment of the
-    process. Further options are the kind's own, such as `library` for servers.
+    The kind is recognised unless `kind` names it. Variables come from `env`, by default the
+    environment of the process. Further options are the kind's own, such as `library` for servers.
 
-    Raises `LoadError` with every error found (with `strict`, warnings fail too), and `UsageError` for an unknown
-    kind or option.
+    Raises `LoadError` with every error found (with `strict`, warnings fail too), and `UsageError`
+    for an unknown kind or option.
     """
     name, kind = path_given("path", path), kind_given(kind)
     request = request_of(env, options, embedded=embedded, roots=roots)
@@ -78,7 +78,8 @@ def check(
     jobs: int = 1,
     **options: Any,
 ) -> Report:
-    """Find and check everything below `paths`, one path or several. Bad files are findings, never exceptions.
+    """Find and check everything below `paths`, one path or several. Bad files are findings, never
+    exceptions.
 
     With `jobs`, several processes share the work; 0 means as many as are worth it.
     """

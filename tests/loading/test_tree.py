@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from equipage.core.frozen import FrozenDict
 from equipage.core.path import Path
 from equipage.core.source import Source
+from equipage.directives import find
 from equipage.loading.tree import (
     HOLE,
     Hole,
@@ -23,7 +24,6 @@ from equipage.loading.tree import (
     Undone,
     Via,
     attach,
-    find,
     get,
     graft,
     merge,

@@ -1,5 +1,5 @@
 """A project that shadows or loosens an agent of the user is seen: in `list`, in `explain`, and by a
-note of `check`."""
+note of `check` that is asked about both layers. A check of the project says the same to everyone."""
 
 from __future__ import annotations
 
@@ -42,11 +42,38 @@ def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return captured.out + captured.err
 
 
-def test_check_says_so(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = json.loads(said(capsys, "check", "--output-format", "json").split("\nequipage:")[0])
-    codes = {each["code"]: each["severity"] for each in found["diagnostics"]}
-    assert "profile-loosens" in codes or "profile-shadows" in codes, codes
-    assert "project-loosens-sandbox" in codes, codes
+def codes_of_check(capsys: pytest.CaptureFixture[str], *paths: str) -> set[str]:
+    text = said(capsys, "check", *paths, "--output-format", "json")
+    found = json.loads(text.split("\nequipage:")[0])
+    return {each["code"] for each in found["diagnostics"]}
+
+
+def test_check_of_both_layers_says_so(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    codes = codes_of_check(capsys, ".", "../home/.config/defect")
+    assert "profile-loosens" in codes
+    assert "project-loosens-sandbox" in codes
+
+
+def test_check_of_the_project_does_not_depend_on_the_user(
+    project: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    skill = "---\nname: {}\ndescription: A skill.\n---\nDo it.\n"
+    for folder, name in (
+        (project / ".defect", "one"),
+        (tmp_path / "home" / ".config" / "defect", "One"),
+    ):
+        (folder / "skills" / name).mkdir(parents=True)
+        (folder / "skills" / name / "SKILL.md").write_text(skill.format(name))
+    everywhere = [said(capsys, "check", "--strict"), said(capsys, "check", ".defect/agents")]
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    assert [
+        said(capsys, "check", "--strict"),
+        said(capsys, "check", ".defect/agents"),
+    ] == everywhere
+    assert "profile-" not in everywhere[0]
 
 
 def test_list_says_so(project: Path, capsys: pytest.CaptureFixture[str]) -> None:

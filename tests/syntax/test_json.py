@@ -131,13 +131,9 @@ def test_half_a_surrogate_pair_is_refused(text: str, found: str) -> None:
         (
             '["«\\u»12"]',
             "`\\u` needs four hexadecimal digits",
-            "write the code point with four digits, as in `\\u00e9`",
+            "write four digits, as in `\\u00e9`",
         ),
-        (
-            "{}«}»",
-            "something follows the end of the value",
-            "a JSON file holds one value; remove the rest",
-        ),
+        ("{}«}»", "text follows the value", "a JSON file holds one value; remove the rest"),
         (
             "[0«1»]",
             "the number ends here",

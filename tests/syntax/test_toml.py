@@ -47,9 +47,6 @@ def without_rtoml(monkeypatch: pytest.MonkeyPatch) -> None:
         ),
         pytest.param('a = """x\\\r\n  y\r\n"""', {"a": "xy\n"}, id="an escaped line break is none"),
         pytest.param(
-            "a = {\n  b = 1, # why\n}", {"a": {"b": 1}}, id="inline tables over several lines"
-        ),
-        pytest.param(
             'a = \'\'\'\'x\'\'\'\'\'\nb = """""y"""""',
             {"a": "'x''", "b": '""y""'},
             id="quotes beside quotes",
@@ -124,7 +121,7 @@ def test_half_a_surrogate_pair_is_refused() -> None:
 
 
 TAKEN = ("this name is already taken", "a key or table may be given once; remove one of the two")
-FIXED = ("this name already has a value that nothing can be added to", None)
+FIXED = ("this name already has a value", None)
 NOT_A_VALUE = ("this is not a value", "put text in quotes")
 SEVERAL = (
     "this is more than one value",
@@ -180,16 +177,13 @@ ERRORS = [
     ("a = {b = 1\n «c» = 2}", NO_COMMA),
     ("a = [1, 2«»", ("this list is never closed", "close it with `]`")),
     ("a = {b = 1«»", ("this table is never closed", "close it with `}`")),
-    (
-        "[a«\n»",
-        ("this header is not closed", "close it with `]`; quote a name that contains blanks"),
-    ),
+    ("[a«\n»", ("this header is not closed", "close it with `]`; quote names with blanks")),
     ("[[a]«\n»", ("this header is not closed", "close it with `]]`")),
-    ("[a«»", ("this header is not closed", "close it with `]`; quote a name that contains blanks")),
+    ("[a«»", ("this header is not closed", "close it with `]`; quote names with blanks")),
     ("[«]»", NO_PART),
     ("a.«.b» = 1", NO_PART),
-    ("«é» = 1", ("this key needs quotes", "unquoted keys have letters, digits, `-` and `_` only")),
-    ("«'»''a''' = 1", ("a key cannot have three quotes", "put the key in single or double quotes")),
+    ("«é» = 1", ("this key needs quotes", "bare keys have letters, digits, `-` and `_`")),
+    ("«'»''a''' = 1", ("a key cannot have three quotes", "put it in single or double quotes")),
     ("a = «'x»\n'", ("this string is never closed", f"close it with `'` {ONE_LINE}")),
     ('a = «"x»\nb = 2', ("this string is never closed", f'close it with `"` {ONE_LINE}')),
     ('a = «"""x»\ny', ("this string is never closed", 'close it with `"""`')),
@@ -201,10 +195,7 @@ ERRORS = [
             "write `\\\\` for a backslash, or use single quotes",
         ),
     ),
-    (
-        'a = "\\u12«"»',
-        ("this escape needs more digits", "`\\x` takes two, `\\u` four, `\\U` eight digits"),
-    ),
+    ('a = "\\u12«"»', ("this escape needs more digits", "`\\x` takes 2, `\\u` 4, `\\U` 8 digits")),
     ('a = "\\u«d800»"', ("this escape does not name a character", None)),
     (
         'a = "«\x01»"',
@@ -215,7 +206,7 @@ ERRORS = [
         ("this string contains a control character", "use double quotes and an escape"),
     ),
     ("# «\x01»", ("this comment contains a control character", "remove it")),
-    ("a = «01»", ("a number cannot start with a zero", "remove the zero, or quote the text")),
+    ("a = «01»", ("a number cannot start with a zero", "remove it, or quote the text")),
     ("a = «.5»", ("a number cannot start with a dot", "write a digit before the dot")),
     ("a = 1.«»", ("a digit is missing after the dot", None)),
     ("a = 1e«»", ("invalid exponent, expected digits", None)),
@@ -227,7 +218,7 @@ ERRORS = [
     ("a = 1\n«]»", CLOSES_NOTHING),
     ("a = «}»", MISSING),
     ("«}»", ("invalid key-value pair, expected key", None)),
-    ("a = 1«\r»b = 2", ("a lone carriage return is not a line break", "end lines with LF or CRLF")),
+    ("a = 1«\r»b = 2", ("a lone carriage return does not end a line", "use LF or CRLF")),
     ("'😀' = 1\r\n'𝒳' = «=» 2", ("there is one `=` too many", "write `key = value`")),
 ]
 

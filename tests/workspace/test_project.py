@@ -46,9 +46,9 @@ def told(report: Report) -> list[str]:
 def test_settings_are_told_by_what_the_file_means(text: str, counts: bool) -> None:
     write(".", {"sub/a.yaml": SERVER, "sub/pyproject.toml": text})
     assert [each.code for each in check("sub").diagnostics] == ([] if counts else ["unknown-field"])
-    assert (
-        Path(project_of("sub/a.yaml", Run()).root) == (Path("sub") if counts else Path()).resolve()
-    )
+    here = str(Path.cwd().resolve())
+    root = project_of("sub/a.yaml", Run(folders=(here,))).root
+    assert root == (str(Path("sub").resolve()) if counts else here)
 
 
 @pytest.mark.parametrize("file", ["equipage.toml", "pyproject.toml"])
@@ -126,8 +126,8 @@ def test_two_places_for_settings_are_one_too_many() -> None:
     )
     assert told(check()) == [
         (
-            "equipage.toml:1:1: warning[settings-twice] `[tool.equipage]` in pyproject.toml has no effect: this file stands "
-            "beside it () | move everything into one of the two"
+            "equipage.toml:1:1: warning[settings-twice] `[tool.equipage]` in pyproject.toml has no effect: this file "
+            "comes first () | move everything into one of the two"
         )
     ]
 

@@ -82,15 +82,35 @@ def test_a_file_named_twice_is_checked_once() -> None:
     [
         pytest.param(SERVER, "server", id="a server"),
         pytest.param("server: {name: x}\nphases: []\n", "server", id="a phased server"),
-        pytest.param("server: {name: x}\n", None, id="a server alone could be anything"),
         pytest.param("server: 5\ntools: []\n", None, id="another thing with the same keys"),
         pytest.param("services:\n  server:\n    tools: []\n", None, id="keys below others"),
-        pytest.param("server: {name: x\ntools: []\n", "server", id="broken, but looks like one"),
+        pytest.param("\ufeffserver: {name: x}\ntools: []\n", "server", id="a mark in front"),
+        pytest.param("{server: {name: x}, tools: []}", "server", id="flow style on one line"),
+        pytest.param("server: {name: x}\rtools: []\r", "server", id="lines that end with CR"),
+        pytest.param('"\\u0073erver": {name: x}\ntools: []\n', "server", id="an escaped key"),
     ],
 )
 def test_recognition_by_content(text: str, kind: str | None) -> None:
     write(".", {"a.yaml": text})
     assert [each.kind for each in equipage.check(["."], env={}).files] == ([kind] if kind else [])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("server: {name: x}\n", id="a server alone"),
+        pytest.param("$include: base.yaml\n", id="nothing but an include"),
+        pytest.param("server: {name: x\ntools: []\n", id="broken, with the words of a server"),
+        pytest.param("server: {name: x}\ntools: {a: b}\n", id="a part of another shape"),
+    ],
+)
+def test_what_may_be_a_server_is_a_note_in_a_walk_and_checked_when_named(text: str) -> None:
+    write(".", {"a.yaml": text})
+    report = equipage.check(["."], env={})
+    assert [(each.code, each.severity) for each in report.diagnostics] == [
+        ("possible-kind", "note")
+    ]
+    assert [each.kind for each in equipage.check(["a.yaml"], env={}).files] == ["server"]
 
 
 def test_a_bug_in_equipage_does_not_hide_the_other_files(monkeypatch: pytest.MonkeyPatch) -> None:

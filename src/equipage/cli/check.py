@@ -14,8 +14,7 @@ from equipage.cli.request import NOTHING_FOUND, no_such_code, request_of
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.text import visible
-from equipage.loading.recognise import codes_for, codes_of
-from equipage.loading.session import project_of_folder
+from equipage.loading.recognise import codes_for, codes_of, project_of_folder
 from equipage.render import text
 from equipage.workspace.project import Selection
 from equipage.workspace.report import SETTINGS, Report, check_paths
@@ -220,7 +219,7 @@ def roots_of(paths: Iterable[str], cwd: str) -> tuple[str, ...]:
     """
     places = (os.path.join(cwd, path) for path in paths)
     folders = (each if os.path.isdir(each) else os.path.dirname(each) for each in places)
-    return tuple(dict.fromkeys(project_of_folder(folder, cwd) for folder in folders))
+    return tuple(dict.fromkeys(project_of_folder(folder, (folder,)) for folder in folders))
 
 
 def _rewritten(each: Repair, roots: Sequence[str], unwritten: dict[str, str]) -> bool:

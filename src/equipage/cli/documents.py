@@ -20,8 +20,15 @@ from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, request_of
 from equipage.core.diagnostics import UsageError
 from equipage.files.writing import NotWritten, write_new
-from equipage.loading.recognise import all_codes, kind_named, known_names, names, recognise
-from equipage.loading.session import Run, project_of_folder
+from equipage.loading.recognise import (
+    all_codes,
+    kind_named,
+    known_names,
+    names,
+    project_of_folder,
+    recognise,
+)
+from equipage.loading.session import Run
 from equipage.render.graph import dot, mermaid
 from equipage.views.graph import Graph, graph_of
 from equipage.views.schema import schema_for
@@ -102,7 +109,7 @@ def new(options: argparse.Namespace, output: Output) -> int:
         return OK
     # Written with `/`, which is not the separator of every system.
     path = _filled(kind.presentation.example_path, options.name)
-    project = project_of_folder(".", os.getcwd())
+    project = project_of_folder(".")
     try:
         write_new(os.path.join(*path.split("/")), text.encode("utf-8"), project)
     except NotWritten as error:

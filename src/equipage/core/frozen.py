@@ -9,8 +9,10 @@ changed by accident; it is not a wall against `dict.__setitem__(frozen, …)`.
 from __future__ import annotations
 
 from _thread import allocate_lock
+from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
+from itertools import islice
 from typing import Any, Final, NoReturn
 
 import msgspec
@@ -285,3 +287,25 @@ def weight(value: Any) -> int:
         scalars = len(children) - len(inner) + letters // CHARACTERS_PER_NODE
         known[id(node)] = 1 + scalars + sum(known[id(child)] for child in inner)
     return known[id(value)]
+
+
+def levels(value: Any) -> Iterator[list[Any]]:
+    """The mappings and lists of a plain value, level by level; without end if it contains itself.
+
+    A part that occurs several times in a level comes once: aliases must not make the walk grow.
+    """
+    containers = (dict, list, tuple)
+    level = [value] if isinstance(value, containers) else []
+    while level:
+        yield level
+        inner: dict[int, Any] = {}
+        for node in level:
+            for child in node.values() if isinstance(node, dict) else node:
+                if isinstance(child, containers):
+                    inner[id(child)] = child
+        level = list(inner.values())
+
+
+def is_deeper(value: Any, limit: int) -> bool:
+    """Whether a mapping or list lies more than `limit` steps below a value."""
+    return next(islice(levels(value), limit + 1, None), None) is not None

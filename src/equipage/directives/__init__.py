@@ -11,7 +11,7 @@ point at text a person can edit.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 import msgspec
@@ -24,7 +24,7 @@ from equipage.core.text import nearest
 from equipage.directives import codes
 from equipage.files.sandbox import PathPolicy
 from equipage.loading.session import Session
-from equipage.loading.tree import HOLE, Origin, Tree, Via, find, get, graft
+from equipage.loading.tree import HOLE, Origin, Tree, Via, get, graft
 from equipage.syntax.document import Document
 
 
@@ -219,3 +219,33 @@ def mentions(document: Document, key: str) -> bool:
     """Whether the text of a document may hold `key`. An escape could spell it in another way."""
     text = document.parsed_text()
     return key in text or "\\" in text
+
+
+def find(value: Any, test: Callable[[dict[str, Any]], bool]) -> list[Path]:
+    """The paths of the outermost mappings that pass a test, in document order.
+
+    Paths are built only for what is found: the walk itself carries links to the step before.
+    """
+    found: list[Path] = []
+    containers = (dict, list)
+    stack: list[tuple[Any, Any]] = [(value, None)]
+    while stack:
+        node, link = stack.pop()
+        pairs: Iterable[tuple[str | int, Any]] = ()
+        if isinstance(node, dict):
+            if test(node):
+                found.append(_steps(link))
+                continue
+            pairs = reversed(node.items())
+        elif isinstance(node, list):
+            pairs = zip(range(len(node) - 1, -1, -1), reversed(node), strict=True)
+        stack += [(child, (link, step)) for step, child in pairs if isinstance(child, containers)]
+    return found
+
+
+def _steps(link: Any) -> Path:
+    steps: list[str | int] = []
+    while link is not None:
+        link, step = link
+        steps.append(step)
+    return tuple(reversed(steps))

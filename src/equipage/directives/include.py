@@ -22,11 +22,11 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Code, Fact, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
-from equipage.directives import Directive, Expansion, Node, codes
+from equipage.directives import Directive, Expansion, Node, codes, find
 from equipage.files.reading import display_name
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.session import Session
-from equipage.loading.tree import HOLE, Origins, Strategy, Tree, find, get, graft, merge, with_holes
+from equipage.loading.tree import HOLE, Origins, Strategy, Tree, get, graft, merge, with_holes
 from equipage.syntax.document import Document
 
 OVERRIDE = "override"

@@ -2,7 +2,9 @@
 
 A pattern without a slash is matched against names, any other against the path below the folder of
 its file. The last pattern that matches decides, files further down before those above. Git compares
-bytes, this module characters: `?` is one `é`, not half of it.
+bytes, this module characters: `?` is one `é`, not half of it. Two stars that do not fill a step, as
+in `x**/`, are one star here, as git documents; git itself compares the addresses of two strings
+there, and sometimes takes them for whole steps.
 
 The engine is our own because pathspec adds 28 % to a cold check and has an open denial of service
 by backtracking. Here every pattern costs at most its length times that of the path.
@@ -67,6 +69,7 @@ class Patterns(msgspec.Struct, frozen=True):
 
     def decide(self, path: str, name: str, *, is_folder: bool) -> bool | None:
         """Whether the path is ignored, None if no pattern speaks of it."""
+        # Nearly every path ends here, after two matches however many patterns there are.
         if self.names.fullmatch(name) is None and self.paths.fullmatch(path) is None:
             return None
         for each in reversed(self.patterns):
@@ -168,6 +171,7 @@ def _stars(glob: str, position: int) -> tuple[str, int]:
     end = position
     while glob[end : end + 1] == "*":
         end += 1
+    # `a**` and `**b` are stars like one; `**/` takes its slash along, a final `**` is not empty.
     at_start = position == 0 or glob[position - 1] == "/"
     if end - position < 2 or not at_start or glob[end : end + 1] not in ("", "/"):
         return _STAR, end
@@ -195,10 +199,9 @@ def _brackets(glob: str, position: int) -> tuple[str, int]:
             last, current = _member(glob, current + 1)
         if not first or not last:
             return _NEVER, len(glob)
-        if first <= last:
-            members.append(f"{re.escape(first)}-{re.escape(last)}")
-    if not members:
-        return ("[^/]" if negated else _NEVER), current + 1
+        # A range that runs backwards is its first character.
+        members.append(f"{re.escape(first)}-{re.escape(max(first, last))}")
+    # A set never matches `/`, not even a negated one.
     return f"(?!/)[{'^' if negated else ''}{''.join(members)}]", current + 1
 
 

@@ -89,6 +89,7 @@ class Files:
 
     def again(self) -> Self:
         """These files for another load: nothing is read twice, and `sources` starts empty."""
+        # Not through `__init__`: that of a subclass takes other arguments.
         other = object.__new__(type(self))
         other.cwd, other._known, other._stamps = self.cwd, self._known, self._stamps
         other._referred, other._folders = self._referred, self._folders
@@ -203,6 +204,7 @@ class Files:
             try:
                 return Referred(self._inside(base, reference, roots, policy))
             except FileProblem as problem:
+                # A file that is there and cannot be read does not give way to the next base.
                 if problem.code not in (codes.FILE_MISSING, codes.FILE_IS_DIRECTORY):
                     raise
                 first = first or problem
@@ -210,6 +212,8 @@ class Files:
         raise first
 
     def _absolute(self, reference: str, roots: tuple[str, ...], policy: PathPolicy) -> Referred:
+        # Inside a root the way is walked as that of a relative reference is. Elsewhere the file is
+        # read as if the caller had named it, because the policy allows that.
         for root in filter(is_possible, roots):
             real = os.path.realpath(root)
             if os.path.realpath(reference).startswith(real.rstrip("/") + "/"):
@@ -246,6 +250,7 @@ class Files:
                 return known
             if not is_allowed:
                 raise FileProblem(codes.FILE_NOT_REGULAR, file=name)
+            # Of the descriptor, so that the stamp belongs to the content that is read.
             status = os.fstat(descriptor)
             self._stamps[real] = _stamp(status)
             data = read_regular(descriptor, status, name, max_bytes)
@@ -287,6 +292,7 @@ def decoded(name: str, data: bytes, path: str | None) -> Source:
 
 def require_text(source: Source) -> Source:
     """A source whose bytes are text. Raises `FileProblem` at the first byte that is not."""
+    # Only bytes that could not be decoded have no text; decoding them again says where.
     if source.data and not source.text:
         try:
             source.data.decode("utf-8")

@@ -74,6 +74,7 @@ def _user_folder(
 def _absolute(name: str, env: Mapping[str, str], ignored: list[str]) -> str | None:
     """The value of a variable that holds an absolute path which is text."""
     value = text_given(f"env[{name!r}]", env.get(name, ""))
+    # Bytes that are not text come as lone surrogates; a NUL ends a name for the system.
     is_text = not any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in value)
     if os.path.isabs(value) and is_text:
         return value

@@ -103,12 +103,13 @@ def open_inside(base: str, reference: str, roots: tuple[str, ...]) -> tuple[int,
     try:
         real = os.path.realpath(base)
         walk.roots = [os.path.realpath(root) for root in roots]
+        # The base first, which may itself be below a root, then the reference from there.
         walk.start(real)
         walk.down(posixpath.relpath(real, walk.stack[0][1]).split("/"))
         descriptor = walk.down(reference.split("/"))
         if descriptor is None:
             raise FileProblem(codes.FILE_IS_DIRECTORY, file=reference)
-        _, path = walk.stack.pop()
+        _, path = walk.stack.pop()  # the caller closes this one
         return descriptor, path
     except (OSError, ValueError) as error:  # a name that no file can have is a ValueError
         raise refusal(error, reference) from None
@@ -167,6 +168,7 @@ class _Walk:
                     raise
                 self.follow(part, pending)
                 continue
+            # On the stack at once, so that `close` finds it whatever happens next.
             self.stack.append((descriptor, f"{where.rstrip('/')}/{part}"))
             if not stat.S_ISDIR(os.fstat(descriptor).st_mode):
                 if any(each not in ("", ".") for each in pending):

@@ -46,6 +46,7 @@ class _Ignores(msgspec.Struct, frozen=True):
     above: _Ignores | None = None
 
     def ignore(self, path: str, name: str, *, is_folder: bool) -> bool:
+        # A pattern further down decides before those above.
         here: _Ignores | None = self
         while here is not None:
             decided = here.patterns.decide(path[len(here.base) :], name, is_folder=is_folder)
@@ -107,6 +108,7 @@ def walk(
             name, path, is_link = entry.name, here.absolute + entry.name, entry.is_symlink()
             is_folder = leads_to_folder(entry)
             has_extension = name.lower().endswith(EXTENSIONS)
+            # The cheap questions come first: patterns are matched only against what is left.
             if is_folder:
                 is_wanted = has_extension and known(path)
                 if not (is_wanted or enters(name, agents)):
@@ -128,6 +130,7 @@ def walk(
                     folders.append(below)
             if is_wanted:
                 yield Found(entry.path)
+        # Depth first, in the order of names; links only when nothing else is left.
         stack.extend(reversed(folders))
         if not stack:
             stack.extend(links.next())
@@ -176,6 +179,7 @@ class _Links:
         holder, name = os.path.split(link.absolute.rstrip("/"))
         holder = _slashed(os.path.realpath(holder))
         target = _slashed(os.path.realpath(link.absolute))
+        # A link to a folder around it would lead the walk back to itself.
         allowed = target.startswith(self.boundary) and not holder.startswith(target)
         if link.holds_agents and allowed and holder + name not in self.known:
             self.known.add(holder + name)

@@ -64,6 +64,7 @@ def rewrite(source: Source, text: str, roots: Iterable[str]) -> None:
     real = os.path.realpath(source.path)
     if not any(is_inside(real, root) for root in roots):
         raise NotWritten("it lies outside the project")
+    # Replacing needs a writable folder only; a file that is write-protected is meant to stay.
     if not os.access(real, os.W_OK):
         raise NotWritten("it is write-protected")
     try:
@@ -91,6 +92,7 @@ def _write_into(path: str, data: bytes) -> None:
             raise NotWritten("no program reads from it") from None
         raise
     try:
+        # Once it is open, writing may wait for the reader.
         if hasattr(os, "set_blocking"):
             os.set_blocking(descriptor, True)
         _write_all(descriptor, data)
@@ -114,7 +116,7 @@ def _put(
         if unless_changed_from is not None:
             _require_unchanged(path, unless_changed_from)
         os.replace(finished, path)
-    except BaseException:
+    except BaseException:  # an interrupt by the user must not leave a copy behind, either
         with contextlib.suppress(FileNotFoundError):
             os.unlink(finished)
         raise
@@ -154,6 +156,7 @@ def _beside(path: str) -> str:
 def _write(path: str, data: bytes, like: os.stat_result | None) -> None:
     """A new file, complete on the disk; with the mode of another, and its owner if allowed."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    # A copy is private until it has the mode of its model; a new file follows the umask.
     descriptor = os.open(path, flags, 0o666 if like is None else 0o600)
     with open(descriptor, "wb") as file:
         file.write(data)

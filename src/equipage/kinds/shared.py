@@ -34,7 +34,7 @@ def hide_property(name: str, schema: dict[str, Any]) -> dict[str, Any]:
 # Patterns for names of tools and paths: `*`, `?`, `[a-z]`, `[!a]`, `{a,b}` and `\`.
 
 #: A `]` right after the opening bracket is a member of the class: `[]a]`, `[!]]`.
-_CLASS = re.compile(r"\[[!^]?(?P<members>\]?+[^\]]*)\]")
+_CLASS = re.compile(r"\[[!^]?+(?P<members>\]?+[^\]]*)\]")
 _RANGE = re.compile(r"(.)-(.)", re.DOTALL)
 
 
@@ -61,6 +61,66 @@ def problem_of(glob: str) -> str | None:
             return "`}` without `{`"
         position += 1
     return "`{` is never closed" if depth else None
+
+
+def covers(wide: str, narrow: str) -> bool:
+    """Whether a pattern matches all that another one does. In doubt it does not."""
+    if len(wide) + len(narrow) > _LONGEST_COMPARED:
+        return wide == narrow
+    return all(
+        any(_covers(_tokens(one), _tokens(other)) for one in _alternatives(wide))
+        for other in _alternatives(narrow)
+    )
+
+
+#: Stars, `?`, a class; a backslash and the character it escapes, or any other character.
+_TOKEN = re.compile(rf"(?P<stars>\*+)|\?|{_CLASS.pattern}|\\?(?P<literal>.)", re.DOTALL)
+_GROUP = re.compile(r"\{([^{}\\\[]*)\}")
+_LONGEST_COMPARED = 1000
+#: A pattern with more alternatives than this is compared as it is written.
+_MOST_ALTERNATIVES = 64
+
+
+def _alternatives(glob: str) -> list[str]:
+    """A pattern without its groups: `a{b,c}` is `ab` and `ac`."""
+    done, left = list[str](), [glob]
+    while left and len(done) + len(left) <= _MOST_ALTERNATIVES:
+        group = _GROUP.search(each := left.pop())
+        if group is None:
+            done.append(each)
+        else:
+            before, after = each[: group.start()], each[group.end() :]
+            left += (f"{before}{choice}{after}" for choice in group[1].split(","))
+    return [glob] if left else done
+
+
+def _tokens(glob: str) -> list[str]:
+    """`*`, `?`, classes as they are written, and single characters after a backslash."""
+    return [
+        f"\\{match['literal']}" if match["literal"] else "*" if match["stars"] else match[0]
+        for match in _TOKEN.finditer(glob)
+    ]
+
+
+def _covers(wide: list[str], narrow: list[str]) -> bool:
+    # The positions in `wide` that may come next. Behind the last token there is an empty one.
+    wide, places = [*wide, ""], {0}
+    for token in (*narrow, ""):
+        places |= {at + 1 for at in places if wide[at] == "*"}  # a star may match nothing
+        stay = {at for at in places if wide[at] == "*" and token}
+        places = stay | {at + 1 for at in places - stay if _takes(wide[at], token)}
+    return len(wide) in places
+
+
+def _takes(wide: str, narrow: str) -> bool:
+    """Whether one token of a pattern, not a star, matches all that another one does."""
+    if wide == "?":
+        return narrow not in ("*", "")
+    if wide.startswith("[") and narrow.startswith("\\"):
+        negated = wide[1] in "!^"
+        members = re.findall(r"(.)(?:-(.))?", wide[1 + negated : -1], re.DOTALL)
+        return negated != any(low <= narrow[1] <= (high or low) for low, high in members)
+    return wide == narrow
 
 
 def is_plain(glob: str) -> bool:

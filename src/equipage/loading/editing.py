@@ -1,8 +1,9 @@
 """Changes to edits: what to write into the author's text so that a value becomes another.
 
-A change says what it means (“rename this key”); an edit says which characters become which. Every edit also
-carries its effect on the value of the document, so that whoever applies it can prove that nothing else changed.
-Nothing is edited on a guess: where the text does not allow a clean edit there is none.
+A change says what it means (“rename this key”); an edit says which characters become which. Every
+edit also carries its effect on the value of the document, so that whoever applies it can prove that
+nothing else changed. Nothing is edited on a guess: where the text does not allow a clean edit there
+is none.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ _TOML_PREFIX = re.compile(r"[^=\[\]{}\r\n]*")
 
 
 def edit_at(document: Document, path: Path, located: Located, change: Change) -> Edit | None:
-    """The edit that makes `change` to the entry at `path` of `document`; None where there is no clean one."""
+    """The edit that makes `change` to the entry at `path` of `document`; None where there is no
+    clean one.
+    """
     part = located.key if change.part == "key" else located.value
     if part is None or (document.format == "text" and not isinstance(change.text, str)):
         return None
@@ -69,7 +72,9 @@ def _edit(document: Document, span: Span, text: str, effect: Effect) -> Edit | N
 
 
 def _touches_variable(document: Document, span: Span) -> bool:
-    """Whether a variable was replaced inside a span: what stands there is not what the author wrote."""
+    """Whether a variable was replaced inside a span: what stands there is not what the author
+    wrote.
+    """
     if document.substituted_text is None:
         return False
     start, end = span.start - document.window[0], span.end - document.window[0]
@@ -90,7 +95,7 @@ def _encoded(document: Document, span: Span, change: Change) -> str:
     return text
 
 
-# ------------------------------------------------------------------------------------- removing an entry
+# --- removing an entry
 
 
 def _entry(document: Document, located: Located) -> Span | None:

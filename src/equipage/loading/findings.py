@@ -1,14 +1,18 @@
-"""Facts to diagnostics: every finding gets its place in the text that somebody can edit.
+"""Facts to diagnostics: every finding gets its place in a text that people can edit.
 
-Places are looked up once per document for all facts that need one. A finding behind includes is placed in
-the file that wrote the value; the way there is told by related places. Equal findings are told once, with a
-count, so that a slip in a file included a thousand times is one finding.
+Places are looked up once per document for all facts that need one. A finding behind includes is
+placed in the file that wrote the value; related places show the way there. Equal findings are
+reported once, with a count, so that a slip in a file included a thousand times is one finding.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
 
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import (
@@ -31,8 +35,7 @@ from equipage.loading.tree import Origin, Story, Tree, Undone
 from equipage.loading.wording import Redactor, help_of, message_of, path_of
 from equipage.syntax.document import Document, Located
 
-#: Texts without it ignore nothing, and need not be searched.
-IGNORE_MARK = "equipage:"
+#: A comment of YAML, TOML, JSON with comments or Markdown that names codes to ignore on its line.
 _IGNORE = expression(r"(?:#|//|<!--)\s*equipage:\s*ignore\[(?P<codes>[^\]]*)\]")
 
 
@@ -68,20 +71,16 @@ class Placer:
             for path, located in document.locate(paths).items():
                 self.located[number, path] = located
 
-    def _origins_needed(self, facts: Iterable[Fact]) -> Iterable[Origin]:
-        for each in facts:
-            yield from self._story_origins(each)
-            for also in each.also:
-                yield from self._story_origins(also)
-            for change in each.remedy.changes if each.remedy else ():
-                yield from self._story_origins(change)
-
-    def _story_origins(self, each: Fact | Also | Change) -> Iterable[Origin]:
-        story = self._story(each)
-        if story is not None:
-            yield story.origin
-            yield from (via.at for via in story.via if via.at is not None)
-            yield from story.merged
+    def _origins_needed(self, facts: Iterable[Fact]) -> Iterator[Origin]:
+        for fact in facts:
+            changes = fact.remedy.changes if fact.remedy else ()
+            subjects: list[Fact | Also | Change] = [fact, *fact.also, *changes]
+            for each in subjects:
+                story = self._story(each)
+                if story is not None:
+                    yield story.origin
+                    yield from (via.at for via in story.via if via.at is not None)
+                    yield from story.merged
 
     def _story(self, each: Fact | Also | Change) -> Story | None:
         """Where a fact's subject came from, unless the fact already says its span."""
@@ -93,7 +92,7 @@ class Placer:
             return None
         story = self.tree.story(each.path)
         if each.part == "key" and each.path and not story.origin.path:
-            # The value is a whole other file; its key stands where the file was brought in.
+            # The value is a whole other file; its key is where the file was brought in.
             above = self.tree.story(each.path[:-1])
             return Story(above.origin.child(each.path[-1:]), above.via)
         return story
@@ -102,23 +101,23 @@ class Placer:
         if each.origin is not None:
             path: Path = each.origin.path
             return path
-        return (
-            each.path if each.span is not None or self.tree is None else self.undone.path(each.path)
-        )
+        if each.span is not None or self.tree is None:
+            return each.path
+        return self.undone.path(each.path)
 
     def _diagnostic(self, each: Fact) -> Diagnostic:
-        code = each.code
+        code, redactor = each.code, self.redactor
         story = self._story(each)
         span = each.span or (self._span(story.origin, each.part) if story else None)
         authored = self._authored(each)
         return Diagnostic(
             code=code.name,
             severity=each.severity or code.severity,
-            message=message_of(code.words, each.values, self.redactor),
-            path=path_of(authored, self.redactor),
-            pointer=pointer(self.redactor.path(authored)),
+            message=message_of(code.words, each.values, redactor),
+            path=path_of(authored, redactor),
+            pointer=pointer(redactor.path(authored)),
             span=span,
-            help=help_of(code.words, each.values, self.redactor),
+            help=help_of(code.words, each.values, redactor),
             fix=self._fix(each.remedy) if each.remedy else None,
             related=(*map(self._label, each.also), *(self._chain(story) if story else ())),
             file=None if span or each.part == "nowhere" else self.file,
@@ -129,41 +128,39 @@ class Placer:
         span = also.span or (self._span(story.origin, also.part) if story else None)
         return Label(span, also.message, path_of(self._authored(also), self.redactor))
 
-    def _chain(self, story: Story) -> Iterable[Label]:
-        """The directives a value came through, the innermost first, and what was laid over a merged mapping."""
-        for via in reversed(story.via):
-            if via.at is not None:
-                yield Label(
-                    self._span(via.at, "value"), via.how, path_of(via.at.path, self.redactor)
-                )
-        for origin in story.merged:
-            yield Label(
-                self._span(origin, "value"), "overridden here", path_of(origin.path, self.redactor)
-            )
+    def _chain(self, story: Story) -> Iterator[Label]:
+        """The directives a value came through, the innermost first, and what was merged over it."""
+        places = [(via.at, via.how) for via in reversed(story.via) if via.at is not None]
+        places += [(origin, "overridden here") for origin in story.merged]
+        for origin, words in places:
+            span = self._span(origin, "value")
+            yield Label(span, words, path_of(origin.path, self.redactor))
 
     def _span(self, origin: Origin, part: Part) -> Span:
-        """The narrowest span for a part; for one that does not exist, that of the entry it would belong to."""
-        number = id(origin.document)
-        for depth in range(len(origin.path), -1, -1):
-            found = self.located.get((number, origin.path[:depth]))
+        """The narrowest span for a part; for one that is missing, that of the entry around it."""
+        number, path = id(origin.document), origin.path
+        for depth in range(len(path), -1, -1):
+            found = self.located.get((number, path[:depth]))
             if found is None:
                 continue
+            is_part = depth == len(path)
             if found.key is not None and (
-                part == "key" or depth < len(origin.path) or _spans_lines(found.value)
+                part == "key" or not is_part or _spans_lines(found.value)
             ):
                 return found.key
-            return found.value if depth == len(origin.path) and depth else _first_line(found.value)
-        return Span(origin.document.source, origin.document.window[0], origin.document.window[0])
+            return found.value if is_part and depth else _first_line(found.value)
+        start = origin.document.window[0]
+        return Span(origin.document.source, start, start)
 
     def _fix(self, remedy: Remedy) -> Fix | None:
+        """The fix of a remedy, if every change of it can be made."""
         edits = [self._edit(change) for change in remedy.changes]
         known = tuple(each for each in edits if each is not None)
-        return (
-            Fix(remedy.message, known, remedy.safe) if known and len(known) == len(edits) else None
-        )
+        complete = known and len(known) == len(edits)
+        return Fix(remedy.message, known, remedy.safe) if complete else None
 
     def _edit(self, change: Change) -> Edit | None:
-        """The edit of a change to something that exists as written, else None: nothing is edited on a guess."""
+        """The edit of a change to what exists as written; nothing is edited on a guess."""
         from equipage.loading.editing import edit_at, edit_of_span  # only some findings have a fix
 
         if change.span is not None and change.effect is not None:
@@ -175,12 +172,9 @@ class Placer:
         story = self._story(change)
         if story is None:
             return None
-        found = self.located.get((id(story.origin.document), story.origin.path))
-        return (
-            None
-            if found is None
-            else edit_at(story.origin.document, story.origin.path, found, change)
-        )
+        document, path = story.origin.document, story.origin.path
+        found = self.located.get((id(document), path))
+        return None if found is None else edit_at(document, path, found, change)
 
 
 def _spans_lines(span: Span) -> bool:
@@ -194,36 +188,33 @@ def _first_line(span: Span) -> Span:
 
 
 def deduplicated(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """Sorted by place; equal code, place and message are one finding with the first chain and a count."""
+    """Sorted by place; equal findings are one, with the first chain and a count."""
     seen: dict[tuple[object, ...], Diagnostic] = {}
-    counts: dict[tuple[object, ...], int] = {}
+    counts: Counter[tuple[object, ...]] = Counter()
     for each in diagnostics:
-        place = (
-            (id(each.span.source), each.span.start, each.span.end) if each.span else (each.name,)
-        )
+        span = each.span
+        place = (id(span.source), span.start, span.end) if span else (each.name,)
         key = (each.code, each.severity, place, each.message)
         seen.setdefault(key, each)
-        counts[key] = counts.get(key, 0) + each.count
-    found = [_counted(each, counts[key]) for key, each in seen.items()]
+        counts[key] += each.count
+    found = [
+        each if each.count == counts[key] else msgspec.structs.replace(each, count=counts[key])
+        for key, each in seen.items()
+    ]
     return sorted(found, key=Diagnostic.sort_key)
-
-
-def _counted(each: Diagnostic, count: int) -> Diagnostic:
-    if each.count == count:
-        return each
-    fields = {name: getattr(each, name) for name in each.__struct_fields__}
-    return Diagnostic(**{**fields, "count": count})
 
 
 def apply_ignores(
     diagnostics: Sequence[Diagnostic],
     sources: Iterable[Source],
     codes: Callable[[], Mapping[str, Code]],
-    kept: Sequence[Diagnostic] = (),
+    fixed: Sequence[Diagnostic] = (),
 ) -> list[Diagnostic]:
-    """The diagnostics without those a `# equipage: ignore[code]` on their line silences, plus one for each such
-    comment that silences nothing. `kept` are those that cannot be silenced: whoever tries is told so."""
-    left, fixed = _by_line(diagnostics), _by_line(kept)
+    """The diagnostics without those that a `# equipage: ignore[code]` on their line silences.
+
+    Each comment that silences nothing adds one. `fixed` are those that cannot be silenced.
+    """
+    left, refused = _by_line(diagnostics), _by_line(fixed)
     known: Mapping[str, Code] | None = None
     guesses = Guesses()
     for source in sources:
@@ -235,8 +226,8 @@ def apply_ignores(
                 if left.pop(key, None) is None:
                     known = codes() if known is None else known
                     span = Span(source, start + part.start(), start + part.end())
-                    unused = _unused(part.group(), span, known, guesses, refused=key in fixed)
-                    # It stands on a line like any other finding, so that a later comment there can silence it.
+                    unused = _unused(part.group(), span, known, guesses, refused=key in refused)
+                    # It is a finding of this line, so that a later comment there can silence it.
                     left.setdefault((id(source), line, unused.code), []).append(unused)
     return sorted((each for found in left.values() for each in found), key=Diagnostic.sort_key)
 
@@ -253,22 +244,12 @@ def _by_line(diagnostics: Iterable[Diagnostic]) -> dict[tuple[int, int, str], li
 def _unused(
     name: str, span: Span, codes: Mapping[str, Code], guesses: Guesses, *, refused: bool
 ) -> Diagnostic:
-    code = core_codes.UNUSED_IGNORE if name in codes else core_codes.UNKNOWN_CODE
-    instead = (
-        "an error that keeps the configuration from existing cannot be silenced"
-        if refused
-        else "remove it"
-    )
-    guess = guesses.nearest(name, codes) if name not in codes else name
-    values: dict[str, object] = {"code": name, "nearest": guess, "instead": instead}
-    redactor = Redactor()
-    return Diagnostic(
-        code.name,
-        code.severity,
-        message_of(code.words, values, redactor),
-        span=span,
-        help=help_of(code.words, values, redactor),
-    )
+    instead = "an error that prevents loading cannot be ignored" if refused else "remove it"
+    values: dict[str, object] = {"code": name, "nearest": name, "instead": instead}
+    if name in codes:
+        return _worded(core_codes.UNUSED_IGNORE, values, span=span)
+    values["nearest"] = guesses.nearest(name, codes)
+    return _worded(core_codes.UNKNOWN_CODE, values, span=span)
 
 
 def finding(
@@ -279,12 +260,12 @@ def finding(
     severity: Severity | None = None,
 ) -> Diagnostic:
     """A finding about a whole file."""
-    values = values or {}
+    return _worded(code, values or {}, file=file, severity=severity or code.severity)
+
+
+def _worded(code: Code, values: Mapping[str, object], **more: Any) -> Diagnostic:
     redactor = Redactor()
+    message, advice = (word(code.words, values, redactor) for word in (message_of, help_of))
     return Diagnostic(
-        code.name,
-        severity or code.severity,
-        message_of(code.words, values, redactor),
-        help=help_of(code.words, values, redactor),
-        file=file,
+        **{"code": code.name, "severity": code.severity, "message": message, "help": advice, **more}
     )

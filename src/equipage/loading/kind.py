@@ -1,7 +1,7 @@
 """What a kind of configuration is: data, and a few small functions the stages call.
 
-No stage asks which kind it serves. A new kind is one `Kind` value, its model, its rules and its cases.
-A field that is None, or empty, has nothing to say; the stages then do what is usual.
+No stage asks which kind it serves. A new kind is one `Kind` value, its model, its rules and its
+cases. A field that is None, or empty, leaves the stages to do what is usual.
 """
 
 from __future__ import annotations

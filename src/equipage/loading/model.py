@@ -1,15 +1,16 @@
 """Plain values to typed, frozen configuration; or every reason why not.
 
-`msgspec.convert` accepts valid input at native speed but stops at the first mismatch. So it is tried first,
-and only when it refuses, a collector driven by the same type information walks the value, reports *every*
-mismatch at its path in our words, and returns a pruned value. If nothing but warnings was found, that is
-converted. The Structs are the only statement of shape; a property test holds the two together.
+`msgspec.convert` accepts valid input at native speed but stops at the first mismatch. So it is
+tried first. Only when it refuses, a collector driven by the same type information walks the value,
+reports *every* mismatch at its path in our words, and returns a pruned value. If it found only
+warnings, the pruned value is converted. The Structs are the only statement of shape; a property
+test holds the two together.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -21,51 +22,21 @@ from equipage.core.diagnostics import Change, Code, Fact, Remedy, Severity, Show
 from equipage.core.frozen import convert
 from equipage.core.path import ROOT, Path
 from equipage.core.text import nearest
-from equipage.loading.tree import HOLE
-
-# --- inspection --------------------------------------------------------------------------------
-# What msgspec knows about a model, asked once.
-#
-# Asking walks every class a model is made of, and takes longer than loading a small file. So the answer is kept, and
-# serves all the classes that were met on the way.
-
-_met: dict[type, types.StructType] = {}
+from equipage.loading.tree import HOLE, walk
 
 
 def type_info(model: Any) -> types.Type:
-    """The type information of a model or of any other type."""
+    """The type information of a model or of any other type.
+
+    Asking walks every class a model is made of, which takes longer than loading a small file. So
+    the answer is kept.
+    """
     return _type_info(model)
 
 
 @cache
 def _type_info(model: Hashable) -> types.Type:
-    info = types.type_info(model)
-    _meet(info)
-    return info
-
-
-def struct_info(cls: type) -> types.StructType:
-    """The type information of a Struct."""
-    if cls not in _met:
-        type_info(cls)
-    return _met[cls]
-
-
-def _meet(info: types.Type) -> None:
-    """Remember every Struct below a type."""
-    stack = [info]
-    while stack:
-        each = stack.pop()
-        if isinstance(each, types.StructType):
-            if each.cls not in _met:
-                _met[each.cls] = each
-                stack.extend(field.type for field in each.fields)
-        elif isinstance(each, types.UnionType):
-            stack.extend(each.types)
-        elif isinstance(each, types.VarTupleType | types.ListType):
-            stack.append(each.item_type)
-        elif isinstance(each, types.DictType):
-            stack.append(each.value_type)
+    return types.type_info(model)
 
 
 _NOTHING: Any = object()
@@ -86,35 +57,37 @@ MISMATCHES = frozenset(
 class Shape(msgspec.Struct, frozen=True):
     """How strictly a kind reads its model."""
 
-    #: the severity of a key nobody knows; None keeps it silent
+    #: the severity of an unknown key; None keeps it silent
     unknown: Severity | None = "error"
     #: `null` counts as absent for optional fields, as `[]` for lists and `{}` for mappings
     null_is_absent: bool = False
     #: classes whose unknown keys are errors although the kind's are not
     closed: tuple[type, ...] = ()
-    #: keys with this prefix are nobody's business, whatever the model says
+    #: keys with this prefix are allowed everywhere, whatever the model says
     exempt: tuple[str, ...] = ()
-    #: the severity of a value that does not fit a field; anything milder than an error leaves the value out
+    #: the severity of a value that does not fit a field; unless it is an error, the value is left
+    #: out
     mismatch: Severity = "error"
-    #: fields of the root that restrict. A key that nearly spells one, or a value that does not fit one, would let
-    #: everything through; both are errors, whatever else is forgiven
+    #: fields of the root that restrict. A key that nearly spells one, or a value that does not fit
+    #: one, would let everything through; both are errors, whatever else is forgiven
     guarded: frozenset[str] = frozenset()
-    #: fields of the root that the file is nothing without: a value that does not fit one is an error
+    #: fields of the root that the file is useless without: a value that does not fit is an error
     needed: frozenset[str] = frozenset()
     #: what people write for a field of the root that has another name
     synonyms: Mapping[str, str] = {}
-    #: keys that have a code of their own where nobody knows them
+    #: unknown keys that have a code of their own
     own_codes: Mapping[str, Code] = {}
-    #: mappings whose values may be secrets: nothing but their type is shown
+    #: mappings whose values may be secrets: only their type is shown
     secret: tuple[Path, ...] = ()
 
 
 def build(
     value: Any, model: type[Any], shape: Shape, *, reported: Collection[str] = ()
 ) -> tuple[Any, Any, list[Fact]]:
-    """The typed configuration (None if there are errors), the plain value it was made of, and the findings.
+    """The typed configuration, the plain value it was made of, and the findings.
 
-    Unknown keys that were `reported` already are left out without another finding.
+    The configuration is None if there are errors. Unknown keys that were `reported` already are
+    left out without another finding.
     """
     try:
         return convert(value, model), value, []
@@ -128,63 +101,58 @@ def build(
         return None, pruned, collector.facts
     try:
         return convert(pruned, model), pruned, collector.facts
-    except (
-        msgspec.ValidationError
-    ) as error:  # the collector is more lenient than convert: a bug worth a finding
-        return (
-            None,
-            pruned,
-            [*collector.facts, codes.WRONG_TYPE.at(expected="another value", found=str(error))],
-        )
+    except msgspec.ValidationError as error:
+        # The collector is more lenient than convert: a bug worth a finding.
+        bug = codes.WRONG_TYPE.at(expected="another value", found=str(error))
+        return None, pruned, [*collector.facts, bug]
 
 
 def _forgiven(each: Fact, shape: Shape) -> Fact:
-    """The fact with the severity of a value that does not fit, unless its field restricts or is needed."""
+    """A mismatch with the severity of its kind, unless its field restricts or is needed."""
     if each.severity is not None or not each.path or each.path[0] in shape.guarded | shape.needed:
         return each
     return msgspec.structs.replace(each, severity=shape.mismatch)
 
 
 class Collector:
-    """Walks a value beside its type; `facts` holds what does not fit, `holes` whether anything is missing."""
+    """Walks a value beside its type, and collects what does not fit."""
 
     def __init__(self, shape: Shape, reported: Collection[str] = ()) -> None:
         self.shape = shape
         self.reported = reported
         self.facts: list[Fact] = []
-        self.holes = False
+        self.holes = False  #: whether anything is missing
 
     def check(self, value: Any, kind: types.Type, path: Path) -> Any:
         """The value without what does not fit, or `_NOTHING` when nothing is left of it."""
         if value is HOLE:
             self.holes = True
             return _NOTHING
-        if isinstance(kind, types.AnyType | types.RawType):
-            return self._free(value)
-        if isinstance(kind, types.UnionType):
-            return self._union(value, kind, path)
-        if isinstance(kind, types.StructType):
-            return self._struct(value, kind, path)
-        if isinstance(kind, types.VarTupleType | types.ListType):
-            return self._list(value, kind, path)
-        if isinstance(kind, types.DictType):
-            return self._dict(value, kind, path)
-        return self._scalar(value, kind, path)
+        match kind:
+            case types.AnyType() | types.RawType():
+                return self._free(value)
+            case types.UnionType():
+                return self._union(value, kind, path)
+            case types.StructType():
+                return self._struct(value, kind, path)
+            case types.VarTupleType() | types.ListType():
+                return self._list(value, kind, path)
+            case types.DictType():
+                return self._dict(value, kind, path)
+            case types.LiteralType() | types.EnumType():
+                return self._choice(value, kind, path)
+        if not _fits(value, kind):
+            return self._mismatch(value, describe(kind), path)
+        if isinstance(kind, types.IntType | types.FloatType):
+            return self._number(value, kind, path)
+        return self._text(value, kind, path) if isinstance(kind, types.StrType) else value
 
     def _free(self, value: Any) -> Any:
-        """A free-form slot takes anything; holes inside it still mean that something is missing."""
-        stack = [value]
-        while stack:
-            node = stack.pop()
-            if node is HOLE:
-                self.holes = True
-            elif isinstance(node, dict):
-                stack.extend(node.values())
-            elif isinstance(node, list):
-                stack.extend(node)
+        """A free-form slot takes anything; a hole inside it still means something is missing."""
+        self.holes = self.holes or any(each is HOLE for _, each in walk(value))
         return value
 
-    # ------------------------------------------------------------------------------------------ collections
+    # Collections.
 
     def _struct(self, value: Any, kind: types.StructType, path: Path) -> Any:
         if type(value) is kind.cls:
@@ -201,15 +169,17 @@ class Collector:
             given = value.get(name, _NOTHING)
             if given is None and self._counts_as_absent(field):
                 given = _NOTHING
-            if given is _NOTHING:
-                complete = not self._is_missing(field, kind, path) and complete
-                continue
-            kept = self.check(given, field.type, (*path, name))
-            if kept is not _NOTHING:
-                result[name] = kept
-            elif name in (written_as := getattr(kind.cls, "written_as", {})):
-                self._expect(written_as[name], (*path, name))
-            complete = complete and (kept is not _NOTHING or not field.required)
+            expected = getattr(kind.cls, "written_as", {}).get(field.name)
+            if given is not _NOTHING:
+                given = self.check(given, field.type, (*path, name))
+                if given is _NOTHING and expected is not None:
+                    self._expect(expected, (*path, name))
+            elif field.required:
+                self._missing(name, title(kind.cls), expected or describe(field.type), path)
+            if given is not _NOTHING:
+                result[name] = given
+            elif field.required:
+                complete = False
         if kind.tag_field is not None:
             result[kind.tag_field] = kind.tag
         self._unknown(value, kind, known, path)
@@ -250,16 +220,6 @@ class Collector:
     def _counts_as_absent(self, field: types.Field) -> bool:
         return self.shape.null_is_absent and not field.required and not _takes_null(field.type)
 
-    def _is_missing(self, field: types.Field, kind: types.StructType, path: Path) -> bool:
-        if field.required:
-            expected = getattr(kind.cls, "written_as", {}).get(field.name) or describe(field.type)
-            self.facts.append(
-                codes.MISSING_FIELD.at(
-                    path, field=field.encode_name, owner=title(kind.cls), expected=expected
-                )
-            )
-        return field.required
-
     def _unknown(
         self,
         value: dict[str, Any],
@@ -267,40 +227,32 @@ class Collector:
         known: dict[str, types.Field],
         path: Path,
     ) -> None:
-        severity = "error" if kind.cls in self.shape.closed else self.shape.unknown
-        if (severity is None and not self.shape.guarded) or not kind.forbid_unknown_fields:
+        shape = self.shape
+        severity = "error" if kind.cls in shape.closed else shape.unknown
+        if (severity is None and not shape.guarded) or not kind.forbid_unknown_fields:
             return
         for name in value:
             if name in known or name == kind.tag_field or name in self.reported:
                 continue
-            if name.startswith(self.shape.exempt or ("\0",)):
+            if name.startswith(shape.exempt or ("\0",)):
                 continue
             guess = self._meant(name, [each for each in known if each not in value], kind.cls, path)
-            restricts = guess in self.shape.guarded and not path
+            restricts = guess in shape.guarded and not path
             worst = "error" if restricts else severity
-            if worst is None:
-                continue
-            place = (*path, name)
-            if name in self.shape.own_codes:
-                self.facts.append(self.shape.own_codes[name].at(place, part="key", severity=worst))
-                continue
-            remedy = None
-            if guess is not None:
-                # What restricts changes what the agent may do, so a person must say yes.
-                remedy = Remedy(
-                    f"rename to `{guess}`", (Change(place, guess, "key"),), safe=not restricts
-                )
-            self.facts.append(
-                codes.UNKNOWN_FIELD.at(
-                    place,
-                    part="key",
-                    severity=worst,
-                    remedy=remedy,
-                    field=Shown(name),
-                    owner=title(kind.cls),
-                    nearest=guess,
-                )
-            )
+            if worst is not None:
+                fact = self._unknown_key((*path, name), guess, kind.cls, safe=not restricts)
+                self.facts.append(msgspec.structs.replace(fact, severity=worst))
+
+    def _unknown_key(self, place: Path, guess: str | None, cls: type, *, safe: bool) -> Fact:
+        name = str(place[-1])
+        if name in self.shape.own_codes:
+            return self.shape.own_codes[name].at(place, part="key")
+        remedy = None
+        if guess is not None:
+            # To rename what restricts changes what the agent may do, so a person must agree.
+            remedy = Remedy(f"rename to `{guess}`", (Change(place, guess, "key"),), safe=safe)
+        values: dict[str, Any] = {"field": Shown(name), "owner": title(cls), "nearest": guess}
+        return codes.UNKNOWN_FIELD.at(place, part="key", remedy=remedy, **values)
 
     def _meant(self, name: str, free: list[str], cls: type, path: Path) -> str | None:
         """The field a key was probably meant to be. A Struct may bring `SYNONYMS` of its own."""
@@ -315,15 +267,9 @@ class Collector:
         if not isinstance(value, list):
             return self._mismatch(value, "a list", path, kind)
         if kind.min_length is not None and len(value) < kind.min_length:
-            self.facts.append(
-                codes.WRONG_LENGTH.at(
-                    path, expected=f"at least {kind.min_length} entries", found=str(len(value))
-                )
-            )
-            return _NOTHING
-        kept = [
-            self.check(each, kind.item_type, (*path, number)) for number, each in enumerate(value)
-        ]
+            expected, found = f"at least {kind.min_length} entries", str(len(value))
+            return self._refused(codes.WRONG_LENGTH.at(path, expected=expected, found=found))
+        kept = (self.check(each, kind.item_type, (*path, at)) for at, each in enumerate(value))
         return [each for each in kept if each is not _NOTHING]
 
     def _dict(self, value: Any, kind: types.DictType, path: Path) -> Any:
@@ -331,16 +277,14 @@ class Collector:
             return {}
         if not isinstance(value, dict):
             return self._mismatch(value, "a mapping", path)
-        kept = {
-            name: self.check(each, kind.value_type, (*path, name)) for name, each in value.items()
-        }
-        return {name: each for name, each in kept.items() if each is not _NOTHING}
+        kept = {key: self.check(each, kind.value_type, (*path, key)) for key, each in value.items()}
+        return {key: each for key, each in kept.items() if each is not _NOTHING}
 
-    # --------------------------------------------------------------------------------------------- choices
+    # Choices.
 
     def _union(self, value: Any, kind: types.UnionType, path: Path) -> Any:
         """Check against the one branch the value is meant for: by its tag, else by its type."""
-        if value is None and any(isinstance(each, types.NoneType) for each in kind.types):
+        if value is None and _takes_null(kind):
             return None
         structs = [each for each in kind.types if isinstance(each, types.StructType)]
         if isinstance(value, dict) and len(structs) > 1:
@@ -356,11 +300,7 @@ class Collector:
         branches = {str(each.tag): each for each in structs}
         given = value.get(tag, _NOTHING)
         if given is _NOTHING:
-            expected = f"one of {', '.join(f'`{name}`' for name in branches)}"
-            self.facts.append(
-                codes.MISSING_FIELD.at(path, field=tag, owner="this mapping", expected=expected)
-            )
-            return _NOTHING
+            return self._missing(tag, "this mapping", f"one of {_quoted(branches)}", path)
         if given is HOLE:
             self.holes = True
             return _NOTHING
@@ -370,51 +310,46 @@ class Collector:
             return self._not_allowed(given, list(branches), (*path, tag))
         return self.check(value, branches[given], path)
 
-    # --------------------------------------------------------------------------------------------- scalars
-
-    def _scalar(self, value: Any, kind: types.Type, path: Path) -> Any:
-        if isinstance(kind, types.LiteralType | types.EnumType):
-            allowed = (
-                list(kind.values)
-                if isinstance(kind, types.LiteralType)
-                else [each.value for each in kind.cls]
-            )
-            if value in allowed and not isinstance(value, bool):
-                return value
-            if not isinstance(value, str):
-                return self._mismatch(value, describe(kind), path)
-            return self._not_allowed(value, [str(each) for each in allowed], path)
-        if not _fits(value, kind):
+    def _choice(self, value: Any, kind: types.LiteralType | types.EnumType, path: Path) -> Any:
+        allowed = _allowed(kind)
+        if value in allowed and not isinstance(value, bool):
+            return value
+        if not isinstance(value, str):
             return self._mismatch(value, describe(kind), path)
-        if isinstance(kind, types.IntType | types.FloatType):
-            return self._number(value, kind, path)
-        if isinstance(kind, types.StrType):
-            return self._text(value, kind, path)
-        return value
+        return self._not_allowed(value, list(map(str, allowed)), path)
+
+    # Scalars.
 
     def _number(self, value: Any, kind: types.IntType | types.FloatType, path: Path) -> Any:
         low_ok = (kind.ge is None or value >= kind.ge) and (kind.gt is None or value > kind.gt)
         high_ok = (kind.le is None or value <= kind.le) and (kind.lt is None or value < kind.lt)
         if low_ok and high_ok and (isinstance(value, float) or value in _INT64 or kind.le is None):
             return value
-        self.facts.append(codes.OUT_OF_RANGE.at(path, found=Shown(value), expected=describe(kind)))
-        return _NOTHING
+        expected = describe(kind)
+        return self._refused(codes.OUT_OF_RANGE.at(path, found=Shown(value), expected=expected))
 
     def _text(self, value: str, kind: types.StrType, path: Path) -> Any:
         too_short = kind.min_length is not None and len(value) < kind.min_length
         too_long = kind.max_length is not None and len(value) > kind.max_length
         if too_short or too_long:
             found = f"{len(value)} characters" if value else "empty text"
-            self.facts.append(codes.WRONG_LENGTH.at(path, expected=describe(kind), found=found))
-            return _NOTHING
+            expected = describe(kind)
+            return self._refused(codes.WRONG_LENGTH.at(path, expected=expected, found=found))
         if kind.pattern is not None and not re.search(kind.pattern, value):
-            self.facts.append(
-                codes.PATTERN_MISMATCH.at(path, found=Shown(value), expected=kind.pattern)
-            )
-            return _NOTHING
+            shown = Shown(value)
+            fact = codes.PATTERN_MISMATCH.at(path, found=shown, expected=kind.pattern)
+            return self._refused(fact)
         return value
 
-    # --------------------------------------------------------------------------------------------- findings
+    # Findings. Each leaves nothing of the value.
+
+    def _refused(self, fact: Fact) -> Any:
+        self.facts.append(fact)
+        return _NOTHING
+
+    def _missing(self, field: str, owner: str, expected: str, path: Path) -> Any:
+        values = {"field": field, "owner": owner, "expected": expected}
+        return self._refused(Fact(codes.MISSING_FIELD, path, dict(values)))
 
     def _mismatch(self, value: Any, expected: str, path: Path, *kinds: types.Type) -> Any:
         hint = _hint(value, expected)
@@ -423,18 +358,15 @@ class Collector:
         if hint is None and any(_fits(value, each.item_type) for each in lists):
             hint = "write it as a list: put brackets around it"
         found = Shown(value, as_found=True, hidden=path[:-1] in self.shape.secret)
-        self.facts.append(codes.WRONG_TYPE.at(path, expected=expected, found=found, hint=hint))
-        return _NOTHING
+        return self._refused(codes.WRONG_TYPE.at(path, expected=expected, found=found, hint=hint))
 
     def _not_allowed(self, value: str, allowed: list[str], path: Path) -> Any:
         guess = nearest(value, allowed)
         remedy = None if guess is None else Remedy(f"change to `{guess}`", (Change(path, guess),))
-        self.facts.append(
-            codes.INVALID_VALUE.at(
-                path, remedy=remedy, found=Shown(value), allowed=tuple(allowed), nearest=guess
-            )
+        values: dict[str, Any] = {"allowed": tuple(allowed), "nearest": guess}
+        return self._refused(
+            codes.INVALID_VALUE.at(path, remedy=remedy, found=Shown(value), **values)
         )
-        return _NOTHING
 
 
 def _takes_null(kind: types.Type) -> bool:
@@ -443,60 +375,67 @@ def _takes_null(kind: types.Type) -> bool:
     return isinstance(kind, types.AnyType | types.NoneType)
 
 
+#: The Python types of a value that fits a type of a model; a bool is never a number.
+_PYTHON_TYPES: tuple[tuple[Any, Any], ...] = (
+    (types.StrType | types.LiteralType | types.EnumType, str),
+    (types.BoolType, bool),
+    (types.IntType, int),
+    (types.FloatType, int | float),
+    (types.VarTupleType | types.ListType, list),
+    (types.DictType, dict),
+)
+
+
 def _fits(value: Any, kind: types.Type) -> bool:
-    """Whether a value has the outer type of `kind`. A bool is never a number."""
+    """Whether a value has the outer type of `kind`."""
     if isinstance(kind, types.AnyType):
         return True
-    if isinstance(kind, types.StrType):
-        return isinstance(value, str)
-    if isinstance(kind, types.BoolType):
-        return isinstance(value, bool)
-    if isinstance(kind, types.IntType):
-        return isinstance(value, int) and not isinstance(value, bool)
-    if isinstance(kind, types.FloatType):
-        return isinstance(value, int | float) and not isinstance(value, bool)
     if isinstance(kind, types.NoneType):
         return value is None
-    if isinstance(kind, types.LiteralType | types.EnumType):
-        return isinstance(value, str)
-    if isinstance(kind, types.VarTupleType | types.ListType):
-        return isinstance(value, list)
     if isinstance(kind, types.StructType):
         return type(value) is kind.cls or (isinstance(value, dict) and _made_by(kind) is None)
     if isinstance(kind, types.CustomType):
         return isinstance(value, kind.cls)
-    return isinstance(kind, types.DictType) and isinstance(value, dict)
+    if isinstance(value, bool):
+        return isinstance(kind, types.BoolType)
+    return any(isinstance(kind, sort) and isinstance(value, own) for sort, own in _PYTHON_TYPES)
+
+
+def _allowed(kind: types.LiteralType | types.EnumType) -> list[Any]:
+    if isinstance(kind, types.LiteralType):
+        return list(kind.values)
+    return [each.value for each in kind.cls]
+
+
+def _quoted(names: Iterable[object]) -> str:
+    return ", ".join(f"`{each}`" for each in names)
 
 
 def describe(kind: types.Type) -> str:
     """A type in words, as in “expected a whole number”."""
-    if isinstance(kind, types.UnionType):
-        words = [describe(each) for each in kind.types if not isinstance(each, types.NoneType)]
-        if "a number" in words:  # whole ones are among them
-            words = [word for word in words if word != "a whole number"]
-        return " or ".join(dict.fromkeys(words))
-    if isinstance(kind, types.LiteralType):
-        return f"one of {', '.join(f'`{each}`' for each in kind.values)}"
-    if isinstance(kind, types.EnumType):
-        return f"one of {', '.join(f'`{each.value}`' for each in kind.cls)}"
-    if isinstance(kind, types.IntType):
-        return f"a whole number{_range(kind)}"
-    if isinstance(kind, types.StrType):
-        if kind.min_length is not None and kind.min_length == kind.max_length:
-            return (
-                "exactly one character"
-                if kind.min_length == 1
-                else f"exactly {kind.min_length} characters"
-            )
-        return {None: "text", 0: "text"}.get(kind.min_length, "non-empty text")
-    if isinstance(kind, types.StructType | types.DictType):
-        return _made_by(kind) or "a mapping"
-    if isinstance(kind, types.VarTupleType | types.ListType):
-        return "a list"
-    if isinstance(kind, types.FloatType):
-        return f"a number{_range(kind)}"
-    if isinstance(kind, types.BoolType):
-        return "`true` or `false`"
+    match kind:
+        case types.UnionType():
+            words = [describe(each) for each in kind.types if not isinstance(each, types.NoneType)]
+            if "a number" in words:  # whole ones are among them
+                words = [word for word in words if word != "a whole number"]
+            return " or ".join(dict.fromkeys(words))
+        case types.LiteralType() | types.EnumType():
+            return f"one of {_quoted(_allowed(kind))}"
+        case types.IntType():
+            return f"a whole number{_range(kind)}"
+        case types.FloatType():
+            return f"a number{_range(kind)}"
+        case types.StrType(min_length=None | 0):
+            return "text"
+        case types.StrType(min_length=low, max_length=high):
+            exact = "one character" if low == 1 else f"{low} characters"
+            return f"exactly {exact}" if low == high else "non-empty text"
+        case types.StructType() | types.DictType():
+            return _made_by(kind) or "a mapping"
+        case types.VarTupleType() | types.ListType():
+            return "a list"
+        case types.BoolType():
+            return "`true` or `false`"
     return "a value" if isinstance(kind, types.AnyType) else "another value"
 
 
@@ -524,14 +463,13 @@ def _hint(value: Any, expected: str) -> str | None:
 
 
 def _made_by(kind: types.Type) -> str | None:
-    """What a value of a Struct is called that only a directive makes, never a mapping of the author's."""
-    cls = getattr(kind, "cls", None)
-    words: str | None = getattr(cls, "made_by_directive", None)
+    """The name of a value that only a directive makes: a mapping cannot take its place."""
+    words: str | None = getattr(getattr(kind, "cls", None), "made_by_directive", None)
     return words
 
 
 def title(cls: type) -> str:
-    """A Struct's name as words: `ToolResponse` is “tool response”; one that is made may bring its own `TITLE`."""
+    """A Struct's name as words: `ToolResponse` is “tool response”. It may bring its own `TITLE`."""
     if isinstance(given := getattr(cls, "TITLE", None), str):
         return given
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", cls.__name__).lower()

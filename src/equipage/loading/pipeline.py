@@ -21,6 +21,7 @@ from equipage.files.sandbox import FileProblem
 from equipage.loading import model
 from equipage.loading.kind import Kind
 from equipage.loading.outcome import Outcome, report
+from equipage.loading.recognise import root_in
 from equipage.loading.request import Request
 from equipage.loading.session import Run, Session
 from equipage.loading.tree import HOLE, Tree, get, graft
@@ -48,7 +49,8 @@ def load_path(
     absolute = os.path.normpath(full)
     if kind.reading.variant is not None:
         kind = kind.reading.variant(absolute.replace(os.sep, "/"), files)
-    session = Session(kind, request, run, absolute, files=files)
+    root = request.project or root_in(run, absolute)
+    session = Session(kind, request, run, absolute, root=root, files=files)
     limits = session.limits
     try:
         source = files.read(full, max_bytes=limits.max_file_bytes)
@@ -141,9 +143,9 @@ def build(tree: Tree, session: Session) -> tuple[Any, Tree]:
 def _refused_numbers(document: Document, facts: list[Fact]) -> Iterator[Path]:
     """Paths of numbers that parsing refused: a finding about their type would be one too many."""
     for each in facts:
-        if each.code == codes.NOT_FINITE and each.path and _is_error(each):
-            if isinstance(get(document.value, each.path), float):
-                yield each.path
+        refused = each.code == codes.NOT_FINITE and each.path and _is_error(each)
+        if refused and isinstance(get(document.value, each.path), float):
+            yield each.path
 
 
 def _is_error(each: Fact) -> bool:

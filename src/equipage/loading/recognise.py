@@ -18,13 +18,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from equipage.core.codes import CORE_CODES, UNRECOGNISED
+from equipage.core.codes import CORE_CODES, POSSIBLE_KIND, UNRECOGNISED
 from equipage.core.diagnostics import Code, Diagnostic, UsageError
 from equipage.core.text import expression, nearest
+from equipage.files import real_path
 from equipage.files.reading import Files, display_name, require_text
 from equipage.files.sandbox import MAX_BYTES, FileProblem
 from equipage.loading.kind import Kind
 from equipage.loading.session import Run
+from equipage.loading.tree import get
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import Format, load_value
 
@@ -33,6 +35,9 @@ if TYPE_CHECKING:
 
 _FORMATS: dict[str, Format] = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
 
+
+#: Escapes that can spell a letter, in YAML and JSON, and a line break inside quotes.
+_ESCAPES = expression(r"\\[uUx\r\n]")
 
 # The built-in kinds: how each is recognised, without importing it.
 
@@ -43,33 +48,60 @@ class Recognition(msgspec.Struct, frozen=True):
     kind: str
     module: str
     paths: tuple[str, ...] = ()  #: globs over the end of a path, with `{a,b}` for a choice
-    by_text: Callable[[str], bool] | None = None  #: a cheap look, before anything is parsed
-    by_content: Callable[[Any], bool] | None = None
+    #: no text has the content without all words of a row: a cheap look before parsing
+    words: tuple[tuple[str, ...], ...] = ()
+    by_content: Callable[[Any], bool] | None = None  #: whether a parsed value is surely of the kind
+    #: whether it may be: enough for a file that the caller names, one note for one that a walk
+    #: meets
+    possibly: Callable[[Any], bool] | None = None
+
+    def worth_parsing(self, text: str) -> bool:
+        # A key may be written with escapes, in which no word can be found.
+        return _ESCAPES.search(text) is not None or any(
+            all(word in text for word in words) for words in self.words
+        )
+
     folder: str | None = None  #: the folder of such files in a layer
 
 
-def _key(*names: str) -> re.Pattern[str]:
-    """A line that starts with one of the keys, in YAML or JSON."""
-    return expression(rf"""^[ \t{{,]*["']?(?:{"|".join(names)})["']?[ \t]*:""", re.MULTILINE)
-
-
-_PARTS_OF_SERVER = ("tools", "resources", "prompts", "baseline", "phases")
-_SERVER, _SERVER_PART = _key("server"), _key(*_PARTS_OF_SERVER)
-_FLOW = expression(r"""(?:^|[{,])\s*["']?flow["']?[ \t]*:""", re.MULTILINE)
-
-
-def _looks_like_server(text: str) -> bool:
-    return bool(_SERVER.search(text) and _SERVER_PART.search(text))
+#: The parts of a server with the type each must have to count as a sign.
+_PARTS_OF_SERVER = {
+    "tools": list,
+    "resources": list,
+    "prompts": list,
+    "phases": list,
+    "baseline": dict,
+}
+_OF_SERVER_FILE = {
+    "server",
+    "metadata",
+    "behavior",
+    "logging",
+    "unknown_methods",
+    *_PARTS_OF_SERVER,
+}
+_OF_SERVER = {"name", "version", "state_scope", "stateScope", "capabilities"}
 
 
 def _is_server(value: Any) -> bool:
-    if not isinstance(value, dict) or not isinstance(value.get("server"), dict):
+    """Two signs agree: a server with a name, even a wrong one, and a part of the right shape."""
+    server = value.get("server") if isinstance(value, dict) else None
+    return (
+        isinstance(server, dict)
+        and isinstance(server.get("name"), str | int | float)
+        and any(isinstance(value.get(key), type_) for key, type_ in _PARTS_OF_SERVER.items())
+    )
+
+
+def _may_be_server(value: Any) -> bool:
+    """One sign: nothing but keys of a server, or nothing but an include of a YAML file."""
+    if not isinstance(value, dict):
         return False
-    return any(key in value for key in _PARTS_OF_SERVER)
-
-
-def _looks_like_blueprint(text: str) -> bool:
-    return bool(_FLOW.search(text)) and "kind" in text
+    included, server = value.get("$include"), value.get("server")
+    if isinstance(included, str):
+        return included.endswith((".yaml", ".yml")) and value.keys() <= {"$include", "override"}
+    known = isinstance(server, dict) and "name" in server and server.keys() <= _OF_SERVER
+    return known and value.keys() <= _OF_SERVER_FILE
 
 
 def _is_blueprint(value: Any) -> bool:
@@ -93,13 +125,14 @@ BUILT_IN: tuple[Recognition, ...] = (
         (".defect/{config,config.local}.toml", "{.config,config,xdg}/defect/config.toml"),
     ),
     Recognition(
-        "server", "equipage.kinds.server", by_text=_looks_like_server, by_content=_is_server
+        "server",
+        "equipage.kinds.server",
+        words=(("server", "name"), ("$include",)),
+        by_content=_is_server,
+        possibly=_may_be_server,
     ),
     Recognition(
-        "blueprint",
-        "equipage.kinds.blueprint",
-        by_text=_looks_like_blueprint,
-        by_content=_is_blueprint,
+        "blueprint", "equipage.kinds.blueprint", words=(("flow", "kind"),), by_content=_is_blueprint
     ),
     Recognition("agent_md", "equipage.kinds.blueprint.agent"),
 )
@@ -253,6 +286,84 @@ def codes_of(kinds: Iterable[str | None]) -> dict[str, Code]:
     return codes
 
 
+# The project a file belongs to.
+
+_PROJECT_MARKS = (".git", "equipage.toml")
+#: However `tool.equipage` is written in TOML, one of these is in the text: `tool.equipage` with
+#: quotes and blanks, `[tool]`, `tool = {`. It spares most projects a parse of their settings.
+_MAY_SPEAK = expression(r"""tool["']?\s*(?:\.\s*["']?equipage|[\]=])""")
+
+
+class _Roots:
+    """The project roots of one run."""
+
+    def __init__(self) -> None:
+        self.by_folder: dict[str, str] = {}
+
+
+def root_in(run: Run, path: str) -> str:
+    """As `project_root`, looked up once per folder in a run."""
+    known, folder = run.cache(_Roots).by_folder, os.path.dirname(path)
+    if folder not in known:
+        known[folder] = project_root(path, run.folders, run.files)
+    return known[folder]
+
+
+def project_root(path: str, named: Iterable[str] = (), files: Files | None = None) -> str:
+    """The folder that references of a file may not leave, see `project_of_folder`."""
+    return project_of_folder(os.path.dirname(_real(path)), named, files)
+
+
+def project_of_folder(folder: str, named: Iterable[str] = (), files: Files | None = None) -> str:
+    """The project that a folder belongs to.
+
+    It is the nearest parent with `.git`, `equipage.toml` or a `pyproject.toml` that has
+    `[tool.equipage]`; else the innermost folder that the caller `named` and that contains it; else
+    the folder itself. The working directory does not matter: a verdict must not depend on it.
+    """
+    files = files or Files()
+    current = folder = _real(folder)
+    while True:
+        marked = any(files.exists(os.path.join(current, mark)) for mark in _PROJECT_MARKS)
+        if marked or speaks_of_equipage(current, files):
+            return current
+        parent = os.path.dirname(current)
+        if parent == current:
+            break
+        current = parent
+    inside = (
+        each
+        for each in map(_real, named)
+        if f"{folder}{os.sep}".startswith(each.rstrip(os.sep) + os.sep)
+    )
+    return max(inside, key=len, default=folder)
+
+
+def _real(path: str) -> str:
+    """A path without links; unchanged if no file can have that name, which reading it reports."""
+    try:
+        return real_path(path)
+    except ValueError:
+        return path
+
+
+def speaks_of_equipage(folder: str, files: Files) -> bool:
+    """Whether a folder has a `pyproject.toml` with settings of ours.
+
+    One that cannot be parsed counts if it looks like it, so that its error is reported.
+    """
+    data = files.peek(os.path.join(folder, "pyproject.toml"))
+    if data is None or b"equipage" not in data:
+        return False
+    if not _MAY_SPEAK.search(data.decode("utf-8", "replace")):
+        return False
+    try:
+        value = load_value("toml", data.decode("utf-8").removeprefix("\ufeff"))
+    except (SyntaxProblem, UnicodeDecodeError):
+        return b"[tool.equipage" in data
+    return get(value, ("tool", "equipage")) is not None
+
+
 # Which kind a file is of.
 
 
@@ -303,13 +414,16 @@ def recognise(
     except FileProblem as problem:
         text, unreadable = source.data.decode("utf-8", "replace"), problem
     kind: str | None = None
+    maybe: str | None = None
     if has_header:
         kind = kind_of_header(slashed, text)
     elif extension in _FORMATS:
-        kind = recognise_content(text, _FORMATS[extension])
+        kind, maybe = recognise_content(text, _FORMATS[extension])
     if unreadable is not None:
         worth = named or kind is not None
         return Recognised(problem=_finding(unreadable, path) if worth else None)
+    if kind is None and maybe is not None:
+        return Recognised(maybe) if named else Recognised(problem=_possible(maybe, path))
     return Recognised(kind, guessed=has_header and kind is not None)
 
 
@@ -318,6 +432,13 @@ def unrecognised(path: str) -> Diagnostic:
     from equipage.loading.findings import finding
 
     return finding(UNRECOGNISED, display_name(path))
+
+
+def _possible(kind: str, path: str) -> Diagnostic:
+    """The note that a walk met a file which may be of a kind, and did not check it."""
+    from equipage.loading.findings import finding
+
+    return finding(POSSIBLE_KIND, display_name(path), {"kind": kind})
 
 
 def _finding(problem: FileProblem, path: str) -> Diagnostic:
@@ -359,22 +480,26 @@ def _patterns(rows: tuple[Recognition, ...]) -> tuple[tuple[str, ...], re.Patter
     return tuple(each.kind for each in placed), re.compile(pattern)
 
 
-def recognise_content(text: str, format: Format) -> str | None:  # noqa: A002
-    """The kind of a text by what it holds.
+def recognise_content(text: str, format: Format) -> tuple[str | None, str | None]:  # noqa: A002
+    """The kind a text surely is of by what it holds, and the kind it may be of.
 
-    A cheap look decides whether parsing is worth it. A text that does not parse is of the kind it
-    looks like, so that its error is reported.
+    A text that does not parse may be of a kind whose words it has: nothing more can be said.
     """
-    looks_like = next((each.kind for each in BUILT_IN if each.by_text and each.by_text(text)), None)
-    if looks_like is None:
-        return None
+    rows = [each for each in BUILT_IN if each.by_content and each.worth_parsing(text)]
+    if not rows:
+        return None, None
     try:
         value = load_value(format, text.removeprefix("\ufeff"))
     except SyntaxProblem:
-        return looks_like
-    return next(
-        (each.kind for each in BUILT_IN if each.by_content and each.by_content(value)), None
-    )
+        looks = (each.kind for each in rows if _first_key(text) in each.words[0])
+        return None, next(looks, None)
+    sure = next((each.kind for each in rows if each.by_content and each.by_content(value)), None)
+    return sure, next((each.kind for each in rows if each.possibly and each.possibly(value)), None)
+
+
+def _first_key(text: str) -> str | None:
+    match = _KEY_AT_START.search(text)
+    return None if match is None else match[1]
 
 
 def folders_of_kinds(entered: str) -> Iterator[tuple[str, str]]:
@@ -402,6 +527,7 @@ NOTES = expression(
 _HEADER = expression(
     r"\ufeff?\s*---[ \t]*\r?\n(?P<header>.*?)^[ \t]*---[ \t]*\r?$", re.DOTALL | re.MULTILINE
 )
+_KEY_AT_START = expression(r"""^[\ufeff{]*\s*["']?(server|flow|id)["']?[ \t]*:""", re.MULTILINE)
 _KEYS = expression(r"^([A-Za-z_][\w-]*)[ \t]*:", re.MULTILINE)
 _AGENTS = expression(r"/(?:sub-?)?agents?/", re.IGNORECASE)
 _COMMANDS = expression(r"/(?:slash-)?commands?/", re.IGNORECASE)

@@ -25,11 +25,15 @@ class Request(msgspec.Struct, frozen=True):
     embedded: bool = False
     roots: tuple[str, ...] = ()  #: reference roots the caller allows beside the project's
     project: str | None = None  #: the project root, if the caller knows it
+    folders: tuple[
+        str, ...
+    ] = ()  #: folders the caller named: each is the root of what has no other
     shared: bool = False  #: the options serve several kinds; each takes those it knows
 
     def __repr__(self) -> str:
         """Without the environment: tracebacks with local variables end up in logs."""
-        return f"Request(options={dict(self.options)!r}, roots={self.roots!r}, env={len(self.env)} variables)"
+        options, count = dict(self.options), len(self.env)
+        return f"Request(options={options!r}, roots={self.roots!r}, env={count} variables)"
 
 
 def options_of(kind: Kind, request: Request) -> Any:

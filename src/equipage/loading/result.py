@@ -1,9 +1,9 @@
-"""The result of a load: the typed, frozen configuration, and everything that can be asked about it."""
+"""The result of a load: the typed, frozen configuration, and what can be asked about it."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from equipage.loading.wording import Redactor
 
 C = TypeVar("C")
+#: How text that no variable went into is written.
+Spelling = Callable[[str], str]
 
 #: The version of the canonical form that digests are made of.
 CANONICAL = 1
@@ -31,7 +33,7 @@ _DERIVED = frozenset({"digest", "_touched", "_touched_keys", "_escaped"})
 
 
 class Setting(msgspec.Struct, frozen=True):
-    """One place that had a say in a value: where, what it said, and whether that counts in the end."""
+    """One place that had a say in a value: where, what it said, and whether that counts."""
 
     span: Span | None
     path: str
@@ -41,12 +43,9 @@ class Setting(msgspec.Struct, frozen=True):
 
     @property
     def place(self) -> str | None:
-        """Where it stands, as `file:line:column`."""
-        return (
-            None
-            if self.span is None
-            else f"{self.span.source.name}:{self.span.line}:{self.span.column}"
-        )
+        """The place as `file:line:column`."""
+        span = self.span
+        return None if span is None else f"{span.source.name}:{span.line}:{span.column}"
 
 
 class Explanation(msgspec.Struct, frozen=True):
@@ -76,10 +75,10 @@ class Explanation(msgspec.Struct, frozen=True):
 
 
 class Placed(msgspec.Struct, frozen=True):
-    """Where a value is written, the directives it came through, outermost first, and the variables in it."""
+    """Where a value is written, the directives it came through, and the variables in it."""
 
     span: Span | None
-    through: tuple[Span, ...] = ()
+    through: tuple[Span, ...] = ()  #: outermost first
     variables: tuple[str, ...] = ()
 
 
@@ -92,7 +91,7 @@ class Loaded(Generic[C]):
     sources: tuple[Source, ...]
     _tree: Tree
     _documents: tuple[Document, ...]
-    _written: Callable[[C], Any]
+    _dump: Callable[[C], Any]
     _takes_variables: bool
 
     def __init__(
@@ -103,7 +102,7 @@ class Loaded(Generic[C]):
         tree: Tree,
         documents: tuple[Document, ...],
         sources: tuple[Source, ...],
-        written: Callable[[C], Any] | None = None,
+        dump: Callable[[C], Any] | None = None,
         *,
         takes_variables: bool = False,
     ) -> None:
@@ -114,7 +113,7 @@ class Loaded(Generic[C]):
             sources=sources,
             _tree=tree,
             _documents=documents,
-            _written=written or plain_data,
+            _dump=dump or plain_data,
             _takes_variables=takes_variables,
         )
 
@@ -127,25 +126,26 @@ class Loaded(Generic[C]):
     def __repr__(self) -> str:
         return f"Loaded(kind={self.kind!r}, sources={[source.name for source in self.sources]})"
 
-    # ----------------------------------------------------------------------------------------------- values
+    # Values.
 
     def to_dict(self, *, show_env: bool = True) -> Any:
-        """The configuration as plain data. Without `show_env`, values from the environment are `${NAME}`."""
-        plain = self._written(self.config)
+        """The configuration as plain data. Without `show_env`, variables are `${NAME}`."""
+        plain = self._dump(self.config)
         return plain if show_env else self._hidden(self._with_written_paths(plain))
 
     @cached_property
     def digest(self) -> str:
-        """sha256 over the canonical form: sorted keys, no defaults, values from the environment by name. The
-        same on every machine, whatever the order of keys; no secret goes into it. Text that merely looks like a
-        variable is written as its author would, so that it is not taken for one."""
+        """sha256 over the canonical form: sorted keys, no defaults, variables by name.
+
+        It is the same on every machine, whatever the order of keys; no secret goes into it. Text
+        that merely looks like a variable is written as its author would, so that it differs.
+        """
         import hashlib  # slow to import, and most loads never ask
 
         plain = self._with_written_paths(without_defaults(self.config))
         alike = self._takes_variables and b"${" in canonical(plain)
-        return hashlib.sha256(
-            canonical(self._hidden(plain, literal=_as_literal if alike else None))
-        ).hexdigest()
+        hidden = self._hidden(plain, literal=_as_literal if alike else None)
+        return hashlib.sha256(canonical(hidden)).hexdigest()
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -167,15 +167,6 @@ class Loaded(Generic[C]):
             if not touch.is_key
         }
 
-    def _with_written_paths(self, plain: Any) -> Any:
-        """Plain data with paths as they were written: absolute ones differ from machine to machine."""
-        for path in self._tree.origins.brought(MADE_ABSOLUTE):
-            origin = self._tree.story(path).origin
-            holder = get(plain, path[:-1])
-            if isinstance(holder, dict) and path[-1] in holder:
-                holder[path[-1]] = get(origin.document.value, origin.path)
-        return plain
-
     @cached_property
     def _touched_keys(self) -> dict[str, str]:
         return {
@@ -185,52 +176,53 @@ class Loaded(Generic[C]):
             if touch.is_key
         }
 
-    def shown(self, path: Path) -> Path:
-        """A path whose keys are as the author wrote them, where a variable went into one."""
-        keys = self._touched_keys
-        return (
-            tuple(keys.get(step, step) if isinstance(step, str) else step for step in path)
-            if keys
-            else path
-        )
-
-    def _hidden(
-        self, plain: Any, path: Path = ROOT, literal: Callable[[str], str] | None = None
-    ) -> Any:
-        """Plain data at `path` with every leaf a variable went into as the author wrote it; `literal` says how text
-        is written that none went into."""
-        if (
-            literal is None
-            and not self._touched
-            and not self._touched_keys
-            and not self._escaped.texts
-        ):
-            return plain
-        if isinstance(plain, dict):
-            keys = self._touched_keys
-            return {
-                keys.get(key) or self._hidden_text(key, literal): self._hidden(
-                    child, (*path, key), literal
-                )
-                for key, child in plain.items()
-            }
-        if isinstance(plain, list):
-            return [
-                self._hidden(child, (*path, number), literal) for number, child in enumerate(plain)
-            ]
-        return self._hidden_leaf(plain, self._tree.story(path).origin, literal)
-
     @cached_property
     def _escaped(self) -> Redactor:
-        """Knows what is left of values that changed the structure of a text, wherever it ended up."""
+        """Knows what is left of values that changed the structure of a text."""
         from equipage.loading.wording import Redactor
 
         return Redactor(texts=(each for document in self._documents for each in document.escaped))
 
-    def _hidden_leaf(
-        self, value: Any, origin: Origin, literal: Callable[[str], str] | None = None
+    def _with_written_paths(self, plain: Any) -> Any:
+        """Plain data with paths as written: absolute ones differ from machine to machine."""
+        for path in self._tree.origins.brought(MADE_ABSOLUTE):
+            origin = self._tree.story(path).origin
+            holder = get(plain, path[:-1])
+            if isinstance(holder, dict) and path[-1] in holder:
+                holder[path[-1]] = get(origin.document.value, origin.path)
+        return plain
+
+    def _hidden(self, plain: Any, path: Path = ROOT, literal: Spelling | None = None) -> Any:
+        """Plain data at `path` with each leaf that has a variable in it as the author wrote it.
+
+        `literal` says how other text is written.
+        """
+        if not (literal or self._touched or self._touched_keys or self._escaped.texts):
+            return plain
+        return self._redacted(plain, lambda at: self._tree.story(path + at).origin, literal=literal)
+
+    def _redacted(
+        self,
+        value: Any,
+        origin_of: Callable[[Path], Origin],
+        path: Path = ROOT,
+        literal: Spelling | None = None,
     ) -> Any:
-        origin = _written_at(origin)
+        """A value, each leaf of it as the author wrote it; `origin_of` knows where by its path."""
+        if isinstance(value, dict):
+            keys = self._touched_keys
+            return {
+                keys.get(key) or self._hidden_text(key, literal): self._redacted(
+                    child, origin_of, (*path, key), literal
+                )
+                for key, child in value.items()
+            }
+        if isinstance(value, list):
+            return [
+                self._redacted(child, origin_of, (*path, number), literal)
+                for number, child in enumerate(value)
+            ]
+        origin = _written_at(origin_of(path))
         known = self._touched.get((id(origin.document), origin.path))
         if known is not None:
             return known[1]
@@ -238,15 +230,22 @@ class Loaded(Generic[C]):
             return self._hidden_text(value, literal)
         return self._escaped.texts.get(str(value), value)
 
-    def _hidden_text(self, text: str, literal: Callable[[str], str] | None) -> str:
+    def _hidden_text(self, text: str, literal: Spelling | None) -> str:
         hidden = self._escaped.text(text)
         return literal(text) if literal is not None and hidden == text else hidden
 
-    # ----------------------------------------------------------------------------------------------- places
+    # Places.
+
+    def shown(self, path: Path) -> Path:
+        """A path whose keys are as the author wrote them, where a variable went into one."""
+        return _renamed(path, self._touched_keys)
+
+    def unshown(self, path: Path) -> Path:
+        """The path that `shown` shows as `path`."""
+        return _renamed(path, {written: key for key, written in self._touched_keys.items()})
 
     def steps(self, path: str | Path) -> Path:
-        """A path into the configuration; one that only the author would write is translated, `${NAME}` in a key
-        too."""
+        """A path into the configuration; one that only the author would write is translated."""
         steps = self.unshown(_path_given(path))
         if get(self._tree.value, steps, _MISSING) is not _MISSING:
             return steps
@@ -255,15 +254,8 @@ class Loaded(Generic[C]):
                 steps = end + steps[len(start) :]
         return steps
 
-    def unshown(self, path: Path) -> Path:
-        """The path that `shown` shows as `path`."""
-        if not self._touched_keys:
-            return path
-        keys = {written: key for key, written in self._touched_keys.items()}
-        return tuple(keys.get(step, step) if isinstance(step, str) else step for step in path)
-
     def moved(self, path: Path) -> Path:
-        """The keys that the author may write at `path` although the configuration has them elsewhere."""
+        """The keys that the author may write at `path` though they end up elsewhere."""
         return tuple(start[-1] for start, _ in self._tree.moves if start and start[:-1] == path)
 
     def authored(self, path: Path) -> Path:
@@ -296,9 +288,8 @@ class Loaded(Generic[C]):
         return msgspec.structs.replace(story, origin=_written_at(story.origin))
 
     def _placed(self, story: Story, spans: dict[tuple[int, Path], Span]) -> Placed:
-        ways = (
-            spans.get((id(via.at.document), via.at.path)) for via in story.via if via.at is not None
-        )
+        origins = (via.at for via in story.via if via.at is not None)
+        ways = (spans.get((id(each.document), each.path)) for each in origins)
         here = (id(story.origin.document), story.origin.path)
         names, _ = self._touched.get(here, ((), ""))
         return Placed(spans.get(here), tuple(each for each in ways if each is not None), names)
@@ -306,10 +297,11 @@ class Loaded(Generic[C]):
     def explain(self, path: str | Path, *, show_env: bool = False) -> Explanation:
         """Who set the value at `path`, what it replaced, and through what it came.
 
-        Values from the environment are `${NAME}` unless `show_env`. Raises `UsageError` if there is no such value.
+        Values from the environment are `${NAME}` unless `show_env`. Raises `UsageError` if there
+        is no such value.
         """
         steps = self.steps(path)
-        value = get(self._written(self.config), steps, _MISSING)
+        value = get(self._dump(self.config), steps, _MISSING)
         if value is _MISSING:
             value = get(self._tree.value, steps, _MISSING)
         if value is _MISSING:
@@ -317,9 +309,9 @@ class Loaded(Generic[C]):
         story = self._story(steps)
         settings = [self._setting(origin, "replaced", show_env) for origin in self._replaced(steps)]
         settings.append(self._setting(story.origin, "written", show_env, wins=True))
-        settings += [
+        settings.extend(
             self._setting(origin, "merged over it", show_env, wins=True) for origin in story.merged
-        ]
+        )
         through = [
             self._setting(via.at, via.how, show_env) if via.at else Setting(None, "", via.how)
             for via in story.via
@@ -335,7 +327,7 @@ class Loaded(Generic[C]):
         )
 
     def _replaced(self, path: Path) -> Iterator[Origin]:
-        """What the value at `path` replaced, also where a whole list or mapping around it was replaced."""
+        """What the value at `path` replaced, alone or with the list or mapping around it."""
         for depth in range(len(path) + 1):
             for origin in self._tree.story(path[:depth]).replaced:
                 before = origin.child(path[depth:])
@@ -343,43 +335,25 @@ class Loaded(Generic[C]):
                     yield before
 
     def _default(self, steps: Path) -> Explanation:
-        """The story of a value nobody wrote: it has none, but it may have a default."""
+        """The story of a value that is not written: at best it has a default."""
         value: Any = self.config
         for number, step in enumerate(steps):
             known = _children(value)
             if step not in known:
-                raise no_value(
-                    self.shown(steps[: number + 1]),
-                    self.shown((*known, *self.moved(steps[:number]))),
-                )
+                beside = self.shown((*known, *self.moved(steps[:number])))
+                raise no_value(self.shown(steps[: number + 1]), beside)
             value = known[step]
-        return Explanation(
-            format_path(self.shown(self._tree.authored(steps))), plain_data(value), ()
-        )
+        authored = self.shown(self._tree.authored(steps))
+        return Explanation(format_path(authored), plain_data(value), ())
 
     def _setting(self, origin: Origin, how: str, show_env: bool, *, wins: bool = False) -> Setting:
         found = origin.document.locate([origin.path]).get(origin.path)
-        value = get(origin.document.value, origin.path)
-        path = origin.path
+        value, path = get(origin.document.value, origin.path), origin.path
         if not show_env:
-            value, path = self._as_written(value, origin), self.shown(path)
+            value, path = self._redacted(value, origin.child), self.shown(path)
         return Setting(found.value if found else None, format_path(path), how, value, wins)
 
-    def _as_written(self, value: Any, origin: Origin) -> Any:
-        """A part of one document with every leaf a variable went into as the author wrote it."""
-        if isinstance(value, dict):
-            keys = self._touched_keys
-            return {
-                keys.get(key, key): self._as_written(each, origin.child((key,)))
-                for key, each in value.items()
-            }
-        if isinstance(value, list):
-            return [
-                self._as_written(each, origin.child((number,))) for number, each in enumerate(value)
-            ]
-        return self._hidden_leaf(value, origin)
-
-    # --------------------------------------------------------------------------------------------- pickling
+    # Pickling.
 
     def __getstate__(self) -> dict[str, Any]:
         # What was looked up by the identity of documents means nothing in another process.
@@ -387,7 +361,7 @@ class Loaded(Generic[C]):
 
 
 def _path_given(path: object) -> Path:
-    """The path that a caller wants to know about. Raises `UsageError`, or `PathSyntaxError` for a text that is none."""
+    """The path that a caller wants to know about. Raises `UsageError` or `PathSyntaxError`."""
     if isinstance(path, str):
         return parse_path(path)
     if isinstance(path, list | tuple) and all(isinstance(step, str | int) for step in path):
@@ -403,14 +377,14 @@ def no_value(path: Path, known: Iterable[str | int]) -> UsageError:
 
 
 def _written_at(origin: Origin) -> Origin:
-    """The origin itself; for a part of what was made of one text, such as a list of `a, b`, that of the text."""
+    """The origin itself; for a part of what a text was divided into, such as `a, b`, the text's."""
     value: Any = origin.document.value
     for depth, step in enumerate(origin.path):
         if not isinstance(value, dict | list):
             return Origin(origin.document, origin.path[:depth])
         value = get(value, (step,), _MISSING)
         if value is _MISSING:
-            return origin  # nobody wrote it
+            return origin  # it is not written
     return origin
 
 
@@ -422,6 +396,10 @@ def _children(value: Any) -> dict[str | int, Any]:
     if isinstance(value, dict):
         return value
     return dict(enumerate(value)) if isinstance(value, list | tuple) else {}
+
+
+def _renamed(path: Path, keys: Mapping[str, str]) -> Path:
+    return tuple(keys.get(step, step) if isinstance(step, str) else step for step in path)
 
 
 def _as_literal(text: str) -> str:

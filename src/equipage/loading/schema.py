@@ -1,7 +1,7 @@
 """What an author may write beyond a model, as parts of its JSON Schema.
 
-Directives and shorthands are replaced before a model sees a value. A kind tells editors about them with `accept`: this
-may stand there, too.
+Directives and shorthands are replaced before a model sees a value. A kind tells editors about them
+with `accept`: this may stand there, too.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ def accept(
 ) -> Schema:
     """The schema with `fragment` accepted in place of values.
 
-    It becomes the definition `name`; without a fragment, that is a definition the schema already has. Without `at`,
-    it is accepted for any value, or any mapping, with or without the whole file; never for a tag. `at` names places:
-    `Step.ask` is a field of the class `Step`, `Playbook.steps[]` an item of one, `Server.tools{}` a value of one that
-    maps names. Raises `ValueError` for a place that does not exist, so that fragments cannot outlive their model.
+    It becomes the definition `name`; without a fragment, that is a definition the schema already
+    has. Without `at`, it is accepted for any value, or any mapping, with or without the whole file;
+    never for a tag. `at` names places: `Step.ask` is a field of the class `Step`,
+    `Playbook.steps[]` an item of one, `Server.tools{}` a value of one that maps names. Raises
+    `ValueError` for a place that does not exist, so that fragments cannot outlive their model.
     """
     reference = {"$ref": f"#/$defs/{name}"}
     definitions = schema.get("$defs", {})

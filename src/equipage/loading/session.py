@@ -11,35 +11,27 @@ import os
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
-from equipage import files as system
 from equipage.core.diagnostics import Code, Fact
 from equipage.core.source import Source, Span
-from equipage.core.text import Guesses, expression
+from equipage.core.text import Guesses
 from equipage.files.reading import Files, Referred, require_text
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.kind import Kind, Limits
 from equipage.loading.request import Request, options_of
-from equipage.loading.tree import get
-from equipage.syntax import SyntaxProblem
-from equipage.syntax.document import Document, Format, load_value, parse
+from equipage.syntax.document import Document, Format, parse
 
 C = TypeVar("C")
 #: A parsed source with what was found in its text; None if it is not text or does not parse.
 Parsed = tuple[Document | None, list[Fact]]
 
-_PROJECT_MARKS = (".git", "equipage.toml")
-#: However `tool.equipage` is written in TOML, one of these is in the text: `tool.equipage` with
-#: quotes and blanks, `[tool]`, `tool = {`. It spares most projects a parse of their settings.
-_MAY_SPEAK = expression(r"""tool["']?\s*(?:\.\s*["']?equipage|[\]=])""")
-
 
 class Run:
     """What the loads of one run share. They must have the same environment and options."""
 
-    def __init__(self, files: Files | None = None) -> None:
+    def __init__(self, files: Files | None = None, folders: tuple[str, ...] = ()) -> None:
         self.files = files or Files()
+        self.folders = folders  #: see `Request.folders`
         self.documents: dict[tuple[int, Format, str], Parsed] = {}
-        self._roots: dict[str, str] = {}
         self._prepared: dict[str, tuple[Request, Any, Limits, list[Fact]]] = {}
         self._caches: dict[type, Any] = {}
 
@@ -58,14 +50,6 @@ class Run:
             limits, facts = (Limits(), []) if limits_in is None else limits_in(request.env)
             known = self._prepared[kind.name] = (request, options, limits, facts)
         return known[1:]
-
-    def project_root(self, path: str) -> str:
-        """As the function of this name, looked up once per folder."""
-        folder = os.path.dirname(path)
-        root = self._roots.get(folder)
-        if root is None:
-            root = self._roots[folder] = project_root(path, self.files.cwd, self.files)
-        return root
 
 
 class Session:
@@ -96,6 +80,7 @@ class Session:
         path: str,
         *,
         base: str | None = None,
+        root: str | None = None,
         files: Files | None = None,
     ) -> None:
         self.kind = kind
@@ -108,8 +93,7 @@ class Session:
         self.files = files if files is not None else run.files.again()
         self.path = path  #: what the caller named, absolute; links in it are not followed
         self.base = os.path.dirname(path) if base is None else base  #: where references start
-        #: the project root; of a text that never was a file, the folder its references start at
-        self.root = request.project or (run.project_root(path) if base is None else base)
+        self.root = request.project or root or self.base  #: the project root
         self._guesses: Guesses | None = None
         self._documents: dict[int, Parsed] = {}
 
@@ -196,53 +180,3 @@ def format_of(kind: Kind, name: str) -> Format:
     formats = kind.reading.formats
     extension = os.path.splitext(name)[1].lower()
     return formats.get(extension, next(iter(formats.values())))
-
-
-def project_root(path: str, cwd: str, files: Files | None = None) -> str:
-    """The folder that references of a file may not leave, see `project_of_folder`."""
-    return project_of_folder(os.path.dirname(_real(path)), cwd, files)
-
-
-def project_of_folder(folder: str, cwd: str, files: Files | None = None) -> str:
-    """The project that a folder belongs to.
-
-    It is the nearest parent with `.git`, `equipage.toml` or a `pyproject.toml` that has
-    `[tool.equipage]`; else the working directory if it contains the folder; else the folder itself.
-    """
-    files = files or Files(cwd=cwd)
-    current = folder = _real(folder)
-    while True:
-        marked = any(files.exists(os.path.join(current, mark)) for mark in _PROJECT_MARKS)
-        if marked or speaks_of_equipage(current, files):
-            return current
-        parent = os.path.dirname(current)
-        if parent == current:
-            break
-        current = parent
-    cwd = _real(cwd)
-    return cwd if folder == cwd or folder.startswith(cwd.rstrip(os.sep) + os.sep) else folder
-
-
-def _real(path: str) -> str:
-    """A path without links; unchanged if no file can have that name, which reading it reports."""
-    try:
-        return system.real_path(path)
-    except ValueError:
-        return path
-
-
-def speaks_of_equipage(folder: str, files: Files) -> bool:
-    """Whether a folder has a `pyproject.toml` with settings of ours.
-
-    One that cannot be parsed counts if it looks like it, so that its error is reported.
-    """
-    data = files.peek(os.path.join(folder, "pyproject.toml"))
-    if data is None or b"equipage" not in data:
-        return False
-    if not _MAY_SPEAK.search(data.decode("utf-8", "replace")):
-        return False
-    try:
-        value = load_value("toml", data.decode("utf-8").removeprefix("\ufeff"))
-    except (SyntaxProblem, UnicodeDecodeError):
-        return b"[tool.equipage" in data
-    return get(value, ("tool", "equipage")) is not None

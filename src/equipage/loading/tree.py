@@ -1,8 +1,9 @@
 """Values that remember where their parts came from.
 
-A `Tree` is a plain value with a sparse, persistent trie of origins beside it: an entry stands only where
-something was composed. All else inherits from the nearest entry above, so a file that includes nothing has
-exactly one. Nothing here changes its arguments; results share whatever did not change.
+A `Tree` is a plain value with a sparse, persistent trie of origins beside it: it has an entry only
+where something was composed. All else inherits from the nearest entry above, so a file that
+includes nothing has exactly one. Nothing here changes its arguments; results share what did not
+change.
 
 Nothing here can contain itself, so the garbage collector need not look at it (`gc=False`).
 """
@@ -11,7 +12,6 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
 from typing import Any, Final, Literal
 
 import msgspec
@@ -19,7 +19,7 @@ import msgspec
 from equipage.core.path import ROOT, Path
 from equipage.syntax.document import Document
 
-#: How a path became absolute; whoever compares configurations looks at what the author wrote.
+#: How a path became absolute; comparisons of configurations look at what the author wrote.
 MADE_ABSOLUTE = "made absolute"
 #: From this depth on, a merge replaces instead of descending.
 MAX_MERGE_DEPTH = 64
@@ -30,7 +30,7 @@ Choice = Callable[[Path, Any, Any], Strategy]
 
 
 class Hole:
-    """Stands where a value could not be had. Findings below a hole would be noise and are not made."""
+    """Takes the place of a value that could not be had: findings below it would be noise."""
 
     __slots__ = ()
     _only: Hole | None = None
@@ -57,31 +57,30 @@ class Origin(msgspec.Struct, frozen=True, gc=False):
 
 
 class Via(msgspec.Struct, frozen=True, gc=False):
-    """What brought a value to its place: a directive, a layer, a normalisation; and where that is written."""
+    """What brought a value to its place: a directive, a layer, a normalisation."""
 
     how: str
-    at: Origin | None = None
+    at: Origin | None = None  #: where that is written
 
 
 class Story(msgspec.Struct, frozen=True, gc=False):
-    """All that is known about the origin of one value: where it was written, through what it came, outermost
-    first, and what it replaced or was laid over."""
+    """All that is known about the origin of one value."""
 
-    origin: Origin
-    via: tuple[Via, ...] = ()
+    origin: Origin  #: where it was written
+    via: tuple[Via, ...] = ()  #: through what it came, outermost first
     replaced: tuple[Origin, ...] = ()
-    merged: tuple[Origin, ...] = ()
+    merged: tuple[Origin, ...] = ()  #: what was laid over it
 
 
 class Origins(msgspec.Struct, eq=False, gc=False):
-    """A node of the trie. `here` None means: as the node above says.
+    """A node of the trie.
 
-    `via` is what brought the value here, outermost first. An override stands in the file that includes, not in
-    the included one: `skip` says how many of the `via` above do not count from this node on.
+    An override is written in the file that includes, not in the included one: `skip` says how many
+    of the `via` above do not count from this node on.
     """
 
-    here: Origin | None = None
-    via: tuple[Via, ...] = ()
+    here: Origin | None = None  #: None means: as the node above says
+    via: tuple[Via, ...] = ()  #: what brought the value here, outermost first
     below: Mapping[str | int, Origins] = {}
     replaced: tuple[Origin, ...] = ()
     merged: tuple[Origin, ...] = ()
@@ -107,23 +106,24 @@ class Origins(msgspec.Struct, eq=False, gc=False):
         replaced, merged = (node.replaced, node.merged) if node is not None else ((), ())
         return Story(origin.child(path[depth:]), via, replaced, merged)
 
-    def at(self, path: Path) -> Origins:
-        """The trie of the value at `path`, standing on its own; what brought the values above is not in it."""
+    def node(self, path: Path) -> Origins | None:
+        """The entry for `path` itself, if there is one."""
         node: Origins | None = self
         for step in path:
             node = node.below.get(step) if node is not None else None
-        origin = self.story(path).origin
+        return node
+
+    def at(self, path: Path) -> Origins:
+        """The trie of the value at `path` alone, without what brought the values above it."""
+        node, origin = self.node(path), self.story(path).origin
         return node.changed(here=origin) if node is not None else Origins(origin)
 
     def put(self, path: Path, node: Origins) -> Origins:
         """This trie with `node` at `path`; what was known below is dropped."""
         if not path:
             return node
-        below = dict(self.below)
-        below[path[0]] = (
-            node if len(path) == 1 else below.get(path[0], Origins()).put(path[1:], node)
-        )
-        return self.changed(below=below)
+        inner = self.below.get(path[0], Origins()).put(path[1:], node)
+        return self.changed(below={**self.below, path[0]: inner})
 
     def brought(self, how: str) -> Iterator[Path]:
         """The paths of the values that came to their place in this way."""
@@ -159,7 +159,7 @@ class Tree(msgspec.Struct, frozen=True, gc=False):
 
 
 class Undone:
-    """Moves by where they end, so that undoing many of them for many paths does not look at each of them."""
+    """Moves by where they end: undoing them for many paths does not look at each of them."""
 
     def __init__(self, moves: Sequence[tuple[Path, Path]]) -> None:
         self._moves = moves
@@ -176,7 +176,7 @@ class Undone:
         return path
 
     def _last(self, path: Path, before: int) -> int | None:
-        """The last move ahead of number `before` that brought a path, or something around it, to its place."""
+        """The last move ahead of `before` that brought a path, or something around it, here."""
         found: int | None = None
         for depth in range(len(path) + 1) if before else ():
             numbers = self._by_end.get(path[:depth], ())
@@ -215,61 +215,11 @@ def walk(value: Any, path: Path = ROOT) -> Iterator[tuple[Path, Any]]:
             stack.extend(((*here, number), node[number]) for number in range(len(node) - 1, -1, -1))
 
 
-def levels(value: Any) -> Iterator[list[Any]]:
-    """The mappings and lists of a plain value, level by level; without end if it contains itself.
-
-    A part that occurs several times in a level comes once: aliases must not make the walk grow.
-    """
-    containers = (dict, list, tuple)
-    level = [value] if isinstance(value, containers) else []
-    while level:
-        yield level
-        inner: dict[int, Any] = {}
-        for node in level:
-            for child in node.values() if isinstance(node, dict) else node:
-                if isinstance(child, containers):
-                    inner[id(child)] = child
-        level = list(inner.values())
-
-
-def is_deeper(value: Any, limit: int) -> bool:
-    """Whether a mapping or list lies more than `limit` steps below a value."""
-    return next(islice(levels(value), limit + 1, None), None) is not None
-
-
-def find(value: Any, test: Callable[[dict[str, Any]], bool]) -> list[Path]:
-    """The paths of the outermost mappings that pass a test, in document order.
-
-    Paths are built only for what is found: the walk itself carries links to the step before.
-    """
-    found: list[Path] = []
-    containers = (dict, list)
-    stack: list[tuple[Any, Any]] = [(value, None)]
-    while stack:
-        node, link = stack.pop()
-        pairs: Iterable[tuple[str | int, Any]] = ()
-        if isinstance(node, dict):
-            if test(node):
-                found.append(_steps(link))
-                continue
-            pairs = reversed(node.items())
-        elif isinstance(node, list):
-            pairs = zip(range(len(node) - 1, -1, -1), reversed(node), strict=True)
-        stack += [(child, (link, step)) for step, child in pairs if isinstance(child, containers)]
-    return found
-
-
-def _steps(link: Any) -> Path:
-    steps: list[str | int] = []
-    while link is not None:
-        link, step = link
-        steps.append(step)
-    return tuple(reversed(steps))
-
-
 def graft(tree: Tree, parts: Mapping[Path, Tree]) -> Tree:
-    """The tree with whole parts replaced, or added to a mapping. Containers on the way are copied once, however many
-    parts there are."""
+    """The tree with whole parts replaced, or added to a mapping.
+
+    Containers on the way are copied once, however many parts there are.
+    """
     if not parts:
         return tree
     if ROOT in parts:
@@ -292,32 +242,25 @@ def with_holes(tree: Tree, paths: Iterable[Path]) -> Tree:
     return graft(tree, {path: Tree(HOLE, tree.at(path).origins) for path in paths})
 
 
+def attach(tree: Tree, path: Path, part: Tree) -> Tree:
+    """The tree with a part of another origin at `path`; missing mappings on the way are made."""
+    value = _set(tree.value, path, part.value)
+    return Tree(value, tree.origins.put(path, part.origins), tree.moves)
+
+
 def put(
     tree: Tree, path: Path, value: Any, *, origin: Path | None = None, how: str = "normalised"
 ) -> Tree:
-    """The tree with `value` at `path`. Its origin is what stands at the path `origin`, by default at `path`."""
-    story = tree.story(path if origin is None else origin)
-    node = Origins(story.origin, (Via(how),) if how else ())
-    return Tree(_set(tree.value, path, value), tree.origins.put(path, node), tree.moves)
+    """The tree with `value` at `path`, written where `origin` is, by default where `path` is."""
+    written = tree.story(path if origin is None else origin).origin
+    return attach(tree, path, Tree(value, Origins(written, (Via(how),) if how else ())))
 
 
 def put_all(tree: Tree, values: Mapping[Path, Any], *, how: str = "normalised") -> Tree:
     """As `put`, for many values that are there; containers on the way are copied once."""
     via = (Via(how),) if how else ()
-    return graft(
-        tree,
-        {
-            path: Tree(value, Origins(tree.story(path).origin, via))
-            for path, value in values.items()
-        },
-    )
-
-
-def attach(tree: Tree, path: Path, part: Tree) -> Tree:
-    """The tree with a part of another origin at `path`; missing mappings on the way are made."""
-    return Tree(
-        _set(tree.value, path, part.value), tree.origins.put(path, part.origins), tree.moves
-    )
+    origins = {path: Origins(tree.story(path).origin, via) for path in values}
+    return graft(tree, {path: Tree(value, origins[path]) for path, value in values.items()})
 
 
 def remove(tree: Tree, path: Path) -> Tree:
@@ -348,32 +291,16 @@ def remove_all(tree: Tree, paths: Iterable[Path]) -> Tree:
 
 def move(tree: Tree, start: Path, end: Path) -> Tree:
     """The tree with the mapping entry at `start` moved to `end`; its origins move with it."""
-    part = tree.at(start)
-    moved = remove(tree, start)
-    value = _set(moved.value, end, part.value)
-    return Tree(value, moved.origins.put(end, part.origins), (*tree.moves, (start, end)))
+    moved = attach(remove(tree, start), end, tree.at(start))
+    return Tree(moved.value, moved.origins, (*tree.moves, (start, end)))
 
 
 def select(tree: Tree, path: Path, numbers: Sequence[int]) -> Tree:
     """The tree with only those entries of the list at `path`; each keeps its origin."""
-    part = tree.at(path)
-    below: dict[str | int, Origins] = {
-        new: part.origins.at((old,)) for new, old in enumerate(numbers)
-    }
+    part, node = tree.at(path), tree.origins.node(path) or Origins()
+    below = {new: part.origins.at((old,)) for new, old in enumerate(numbers)}
     entries = [part.value[number] for number in numbers]
-    return Tree(
-        _set(tree.value, path, entries),
-        tree.origins.put(path, _selected(tree, path, below)),
-        tree.moves,
-    )
-
-
-def _selected(tree: Tree, path: Path, below: dict[str | int, Origins]) -> Origins:
-    """The node of a list at `path`, with other entries below it."""
-    node: Origins | None = tree.origins
-    for step in path:
-        node = node.below.get(step) if node is not None else None
-    return Origins(below=below) if node is None else node.changed(below=below)
+    return attach(tree, path, Tree(entries, node.changed(below=below)))
 
 
 def _set(value: Any, path: Path, new: Any) -> Any:
@@ -397,15 +324,15 @@ def always_merge(_path: Path, _base: Any, _over: Any) -> Strategy:
 def merge(base: Tree, over: Tree, strategy: Choice = always_merge) -> Tree:
     """`over` laid on `base`: mappings merge key by key, any other pair is replaced by `over`.
 
-    A merged mapping keeps the place of its base, with `over` as a related place. A replaced value is wholly
-    that of `over`. `strategy` may say otherwise for a path: `replace` a mapping as a whole, `append` a list.
-    Keys of the base come first; new ones follow in the order of `over`.
+    A merged mapping keeps the place of its base, with `over` as a related place. A replaced value
+    is wholly that of `over`. `strategy` may decide otherwise for a path: `replace` a mapping as a
+    whole, `append` a list. Keys of the base come first; new ones follow in the order of `over`.
     """
     return _merge(base, over, strategy, ROOT, 0)
 
 
 def _merge(base: Tree, over: Tree, strategy: Choice, path: Path, above: int) -> Tree:
-    """`above` is how many `via` the nodes above have; those of the base do not count for what is laid over it."""
+    """`above` counts the `via` of the nodes above, which say nothing about what is laid over."""
     how = strategy(path, base.value, over.value)
     inner = above - base.origins.skip + len(base.origins.via)
     if how == "append" and isinstance(base.value, list) and isinstance(over.value, list):

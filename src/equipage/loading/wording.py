@@ -1,7 +1,7 @@
 """Facts to words: the one place where sentences are made, and where secrets are kept out of them.
 
-Every value from the input is shown shortened and with control characters made visible. A value that came
-from the environment is shown as the author wrote it, `${NAME}`, whatever field it landed in.
+Every value from the input is shown shortened and with control characters made visible. A value that
+came from the environment is shown as the author wrote it, `${NAME}`, whatever field it landed in.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from equipage.syntax.document import Document
 MAX_SHOWN = 80
 #: Of a longer list of names only these are named.
 MAX_NAMED = 20
-#: Shorter values of variables are recognised only where they are a whole value: `5` occurs everywhere.
+#: Shorter values of variables are recognised only where they are a whole value: `5` is everywhere.
 _SHORTEST_SECRET = 4
-#: Python refuses to write numbers of several thousand digits; nobody would read them. In bits.
+#: Longer numbers are described, in bits: Python refuses to write several thousand digits.
 _LONGEST_NUMBER = 1000
 
 
@@ -35,21 +35,22 @@ def shortened(text: str, limit: int = MAX_SHOWN) -> str:
 
 def type_name(value: object) -> str:
     """What a plain value is, in words."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true or false"
-    if isinstance(value, int):
-        return "a whole number"
-    if isinstance(value, float):
-        return "a number"
-    if isinstance(value, str):
-        return "text"
-    if isinstance(value, list | tuple):
-        return "a list"
-    if isinstance(value, dict):
-        return "a mapping"
+    for sort, words in _TYPE_NAMES:
+        if isinstance(value, sort):
+            return words
     return str(getattr(value, "made_by_directive", None) or type(value).__name__)
+
+
+#: In this order: a bool is an int, too.
+_TYPE_NAMES: tuple[tuple[Any, str], ...] = (
+    (type(None), "null"),
+    (bool, "true or false"),
+    (int, "a whole number"),
+    (float, "a number"),
+    (str, "text"),
+    (list | tuple, "a list"),
+    (dict, "a mapping"),
+)
 
 
 class Redactor:
@@ -89,16 +90,16 @@ class Redactor:
     def text(self, text: str) -> str:
         """Text without any value of a variable in it.
 
-        Of several values that begin at one place, the longest counts. The time does not grow with the number of
-        variables: a file may have thousands of them, and as many findings.
+        Of several values that begin at one place, the longest counts. The time does not grow with
+        the number of variables: a file may have thousands of them, and as many findings.
         """
         if not self.texts:
             return text
-        lengths = self._lengths
         parts: list[str] = []
         start = position = 0
         while position < len(text):
-            for length in lengths.get(text[position : position + _SHORTEST_SECRET], ()):
+            # Few secrets begin with the same letters, and each of them with other lengths.
+            for length in self._lengths.get(text[position : position + _SHORTEST_SECRET], ()):
                 shown = self.texts.get(text[position : position + length])
                 if shown is not None:
                     parts += (text[start:position], shown)
@@ -118,17 +119,14 @@ class Redactor:
 
     def value(self, value: object) -> str | None:
         """How to show a value that came from the environment, None if it did not."""
-        known = (
-            self.values.get((type(value), value)) if isinstance(value, str | int | float) else None
-        )
-        if (
-            known is None
-            and isinstance(value, str)
-            and len(value) >= _SHORTEST_SECRET
-            and value in self._all_texts
-        ):
-            return next((shown for secret, shown in self.texts.items() if value in secret), None)
-        return known
+        if not isinstance(value, str | int | float):
+            return None
+        known = self.values.get((type(value), value))
+        if known is not None or not isinstance(value, str) or len(value) < _SHORTEST_SECRET:
+            return known
+        if value not in self._all_texts:
+            return None
+        return next((shown for secret, shown in self.texts.items() if value in secret), None)
 
     @cached_property
     def _all_texts(self) -> str:
@@ -136,10 +134,9 @@ class Redactor:
 
     def path(self, path: Path) -> Path:
         """A path whose keys are shown as the author wrote them."""
-        if not self.keys and not self.texts:
-            return path
+        keys = self.keys
         return tuple(
-            self.keys.get(step, self.text(step)) if isinstance(step, str) else step for step in path
+            keys.get(step, self.text(step)) if isinstance(step, str) else step for step in path
         )
 
 
@@ -157,18 +154,14 @@ def show(value: object, redactor: Redactor, *, as_found: bool = False) -> str:
         named = ", ".join(f"`{show(each, redactor)}`" for each in value[:MAX_NAMED])
         return named + (f" and {len(value) - MAX_NAMED} more" if len(value) > MAX_NAMED else "")
     if isinstance(value, int) and value.bit_length() > _LONGEST_NUMBER:
-        return f"a number with {_digits(value)} digits"
+        digits = int(value.bit_length() * 0.30103) + 1  # the logarithm of 2
+        return f"a number with {digits} digits"
     text = shortened(visible(redactor.text(_plain(value))))
     if not as_found or value is None:
         return text
     if isinstance(value, bool):
         return f"`{text}`"
     return f"the number {text}" if isinstance(value, int | float) else type_name(value)
-
-
-def _digits(value: int) -> int:
-    """About how many decimal digits a number has, without writing them out."""
-    return int(value.bit_length() * 0.30103) + 1
 
 
 def _plain(value: object) -> str:
@@ -181,16 +174,15 @@ def _plain(value: object) -> str:
 
 
 def _shown(values: Mapping[str, object], redactor: Redactor) -> dict[str, str | None]:
+    """The values of a fact as they may appear in a sentence; None for one that is missing."""
     words: dict[str, str | None] = {}
     for name, value in values.items():
         if value is None:
             words[name] = None
         elif isinstance(value, Shown):
-            hidden = value.hidden and value.value is not None
+            inner, hidden = value.value, value.hidden and value.value is not None
             words[name] = (
-                type_name(value.value)
-                if hidden
-                else show(value.value, redactor, as_found=value.as_found)
+                type_name(inner) if hidden else show(inner, redactor, as_found=value.as_found)
             )
         elif isinstance(value, tuple) and value and isinstance(value[0], str | int):
             words[name] = visible(", ".join(f"`{each}`" for each in value))
@@ -201,8 +193,7 @@ def _shown(values: Mapping[str, object], redactor: Redactor) -> dict[str, str | 
 
 def message_of(words: Words, values: Mapping[str, object], redactor: Redactor) -> str:
     """The sentence of a fact."""
-    shown = {name: word or "" for name, word in _shown(values, redactor).items()}
-    return visible(words.message.format_map(_Forgiving(shown)))
+    return visible(words.message.format_map(_Forgiving(_shown(values, redactor))))
 
 
 def help_of(words: Words, values: Mapping[str, object], redactor: Redactor) -> str | None:
@@ -218,11 +209,7 @@ def help_of(words: Words, values: Mapping[str, object], redactor: Redactor) -> s
         for part in words.help.split("; ")
         if all(shown.get(name) is not None for name in _names(part))
     ]
-    text = (
-        "; ".join(parts)
-        .replace("?; ", "? ")
-        .format_map(_Forgiving({name: word or "" for name, word in shown.items()}))
-    )
+    text = "; ".join(parts).replace("?; ", "? ").format_map(_Forgiving(shown))
     return "\n".join(map(visible, text.split("\n"))) or None
 
 
@@ -231,7 +218,10 @@ def _names(template: str) -> list[str]:
 
 
 class _Forgiving(dict[str, Any]):
-    """A value nobody gave is shown by its name, so that a slip in a rule never hides a finding."""
+    """Shows a value that is not given by its name: a slip in a rule must not hide a finding."""
+
+    def __init__(self, shown: Mapping[str, str | None]) -> None:
+        super().__init__({name: word or "" for name, word in shown.items()})
 
     def __missing__(self, name: str) -> str:
         return f"{{{name}}}"

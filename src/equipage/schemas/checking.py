@@ -12,9 +12,10 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from equipage.core.diagnostics import Change, Fact, Part, Remedy, Shown
+from equipage.core.frozen import is_deeper
 from equipage.core.path import ROOT, Path, format_path
 from equipage.core.text import nearest
-from equipage.loading.tree import HOLE, get, is_deeper
+from equipage.loading.tree import HOLE, get
 from equipage.schemas import codes
 from equipage.schemas.patterns import judge, patterns_of
 from equipage.schemas.structure import (

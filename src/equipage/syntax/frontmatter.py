@@ -50,46 +50,26 @@ class NoHeader(msgspec.Struct, frozen=True):
 class Grammar(msgspec.Struct, frozen=True):
     """How a header is fenced."""
 
-    name: str
     fences: dict[str, Format]
     #: Whether byte order marks, then white space, may precede the opening fence.
-    skips_space: bool
+    skips_space: bool = True
     #: Whether the closing fence is a line of its own, with blanks around it allowed. Otherwise it
     #: is the first line that starts with the fence, and the rest of that line belongs to the body.
-    closes_with_line: bool
+    closes_with_line: bool = True
     #: Whether white space around the body is left out.
-    trims_body: bool
+    trims_body: bool = True
     #: Whether blanks may follow the opening fence.
     blank_after_fence: bool = False
 
 
 #: Single-file profiles and skills.
-PROFILE = Grammar(
-    name="profile",
-    fences={"---": "yaml", "+++": "toml"},
-    skips_space=True,
-    closes_with_line=True,
-    trims_body=True,
-)
+PROFILE = Grammar({"---": "yaml", "+++": "toml"})
 
 #: The agent files that a blueprint refers to; the body is exact to the last character.
-AGENT_MD = Grammar(
-    name="agent_md",
-    fences={"---": "yaml"},
-    skips_space=False,
-    closes_with_line=False,
-    trims_body=False,
-)
+AGENT_MD = Grammar({"---": "yaml"}, skips_space=False, closes_with_line=False, trims_body=False)
 
 #: The agents, commands, rules and skills of other tools.
-CONVENTION = Grammar(
-    name="convention",
-    fences={"---": "yaml"},
-    skips_space=True,
-    closes_with_line=True,
-    trims_body=True,
-    blank_after_fence=True,
-)
+CONVENTION = Grammar({"---": "yaml"}, blank_after_fence=True)
 
 
 def split(text: str, grammar: Grammar) -> Header | NoHeader:

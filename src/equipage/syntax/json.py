@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from math import isfinite
 from typing import Literal
 
 from equipage.core import codes
@@ -27,7 +28,6 @@ from equipage.syntax import (
 )
 from equipage.syntax.nodes import PathTrie, Scalar, TreeBuilder, places
 
-_INFINITY = float("inf")
 _BLANKS = " \t\r\n"
 
 
@@ -78,7 +78,7 @@ class _Noticing:
 
     def fraction(self, written: str) -> float:
         value = float(written)
-        self.odd = self.odd or not -_INFINITY < value < _INFINITY
+        self.odd = self.odd or not isfinite(value)
         return value
 
 
@@ -115,7 +115,7 @@ def _odd_number(text: str, place: Range, path: list[str | int]) -> Iterator[Irre
     if digits in ("true", "false", "null"):
         return
     if not digits.isdigit():
-        if not -_INFINITY < float(written) < _INFINITY:
+        if not isfinite(float(written)):
             yield Irregularity(codes.NOT_FINITE, place, tuple(path), {"found": written})
         return
     try:
@@ -194,7 +194,6 @@ def _string(text: str, start: int, end: int) -> str:
 
 #: Of a large text, the beginning is often enough to tell that it is too deep.
 _BEGINNING = 65_536
-_SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 #: An escaped surrogate, alone or in a pair. Any other escape is matched too, so that the second
 #: backslash of `\\ud800` starts no match.
 _ESCAPE = re.compile(
@@ -243,14 +242,10 @@ def _is_sound(beginning: str) -> bool:
 
 
 def _escaped_surrogates(text: str) -> Iterator[Irregularity]:
-    if not _SURROGATE_ESCAPE.search(text):
-        return
-    for kind, start, end in _tokens(text):
-        if kind in ("key", "string"):
-            for match in _ESCAPE.finditer(text, start, end):
-                if match["lone"]:
-                    found = {"found": match["lone"]}
-                    yield Irregularity(codes.LONE_SURROGATE, match.span(), values=found)
+    """Each escaped half of a surrogate pair in a valid text: only strings hold a backslash."""
+    for match in _ESCAPE.finditer(text) if "\\u" in text else ():
+        if match["lone"]:
+            yield Irregularity(codes.LONE_SURROGATE, match.span(), values={"found": match["lone"]})
 
 
 # ------------------------------------------------------------------------ syntax errors in words
@@ -282,21 +277,12 @@ _DECIMAL = "JSON has decimal numbers only, without leading zeros; quote anything
 _MESSAGES: dict[str, _Words] = {
     "Unterminated string": ("this string is never closed", 'close it with `"`'),
     "Invalid control character": ("this string contains a control character", None),
-    "Invalid \\u": (
-        "`\\u` needs four hexadecimal digits",
-        "write the code point with four digits, as in `\\u00e9`",
-    ),
+    "Invalid \\u": ("`\\u` needs four hexadecimal digits", "write four digits, as in `\\u00e9`"),
     "Invalid \\": ("this escape does not exist in JSON", "write `\\\\` for a backslash"),
-    "Extra data": (
-        "something follows the end of the value",
-        "a JSON file holds one value; remove the rest",
-    ),
+    "Extra data": ("text follows the value", "a JSON file holds one value; remove the rest"),
     "Expecting ':'": ("a `:` is missing after the key", "write `:` between a key and its value"),
     "Expecting ','": ("a `,` is missing before this", "separate entries with `,`"),
-    "Expecting property name": (
-        "a key in double quotes is expected here",
-        "put the key in double quotes",
-    ),
+    "Expecting property name": ("a key is expected here", "put the key in double quotes"),
     "Expecting value": ("a value is expected here", None),
 }
 

@@ -30,6 +30,10 @@ class PathTrie:
         self.below: dict[str | int, PathTrie] = {}
         self.path: Path | None = None  #: the wanted path that ends here
 
+    def at(self, step: str | int) -> PathTrie:
+        """What is wanted at a step: `NOTHING` if no path leads there."""
+        return self.below.get(step, NOTHING)
+
     @classmethod
     def of(cls, paths: Iterable[Path]) -> PathTrie:
         """The trie of those `paths`."""
@@ -42,6 +46,7 @@ class PathTrie:
         return root
 
 
+NOTHING = PathTrie()
 #: Wanted of a collection that is kept as a whole.
 EVERYTHING = PathTrie()
 
@@ -124,7 +129,7 @@ class TreeBuilder:
         """A collection begins; it is kept if a wanted path enters it, or as a `whole`."""
         wanted = EVERYTHING if whole else self._wanted_next()
         node = None
-        if wanted is not None:
+        if wanted is not NOTHING:
             node = Collection(start, wanted, is_mapping=is_mapping, event=event)
         self.add(node)
         self._open.append(node)
@@ -137,19 +142,19 @@ class TreeBuilder:
             node.end = end
         return node
 
-    def _wanted_next(self) -> PathTrie | None:
+    def _wanted_next(self) -> PathTrie:
         """What is wanted of the node that comes next."""
         if not self._open:
             return self._wanted
         holder = self._open[-1]
         if holder is None:
-            return None
+            return NOTHING
         count = len(holder.children)
         if holder.wanted is EVERYTHING or (holder.is_mapping and count % 2 == 0):
             return EVERYTHING  # a key is kept, whatever it is, to be named
         step = name_of(holder.children[-1]) if holder.is_mapping else count
         # What `<<` merges may hold any of the wanted entries.
-        return EVERYTHING if step == "<<" else holder.wanted.below.get(step)
+        return EVERYTHING if step == "<<" else holder.wanted.at(step)
 
 
 def places(root: Node | None, paths: Iterable[Path]) -> dict[Path, Place]:

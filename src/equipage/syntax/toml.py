@@ -10,13 +10,22 @@ import datetime
 import re
 import tomllib
 from collections.abc import Callable, Iterator
+from math import isfinite
 from typing import Any
 
 from equipage.core import codes
 from equipage.core.diagnostics import Code
 from equipage.core.path import ROOT, Path
 from equipage.syntax import Irregularity, Parsed, Range, SyntaxProblem, lone_surrogates, match_end
-from equipage.syntax.toml_places import DEPTH, OPAQUE, locate, mentions, refuse_deep_nesting, scan
+from equipage.syntax.toml_places import (
+    DEPTH,
+    OPAQUE,
+    locate,
+    mentions,
+    newer_syntax,
+    refuse_deep_nesting,
+    scan,
+)
 
 try:
     import rtoml
@@ -31,9 +40,10 @@ except ImportError:  # no wheel for this machine: slower, and only TOML 1.0
 
 __all__ = ["DEPTH", "PARSER", "load", "locate"]
 
-_INFINITY = float("inf")
 #: What a text needs to have a date, a time or a number that is not finite. Most have none of it.
 _MAYBE_ODD = re.compile(r"inf|nan|[eE]\+?\d{3}|\d\d:\d\d|\d{4}-\d\d-\d\d")
+#: What a text needs to have anything that only TOML 1.1 allows.
+_MAYBE_NEWER = re.compile(r"\\[ex]|\{")
 #: `int` converts no more digits than this in every supported version of Python.
 _ALWAYS_CONVERTED = 640
 
@@ -58,7 +68,8 @@ def load(text: str) -> Parsed:
         raise SyntaxProblem(lone_surrogates(text)) from None
     except ValueError:  # tomllib leaves it to `int` how many digits a number may have
         raise SyntaxProblem(_long_numbers(text)) from None
-    return Parsed(value, _settled(value, text) if _MAYBE_ODD.search(text) else ())
+    odd = _settled(value, text) if _MAYBE_ODD.search(text) else ()
+    return Parsed(value, (*odd, *newer_syntax(text)) if _MAYBE_NEWER.search(text) else odd)
 
 
 def _settled(value: dict[str, Any], text: str) -> tuple[Irregularity, ...]:
@@ -85,7 +96,7 @@ def _odd(value: dict[str, Any]) -> Iterator[tuple[Path, Any, Code]]:
                 left.append(((*path, step), child))
             elif isinstance(child, datetime.date | datetime.time):
                 yield (*path, step), holder, codes.TOML_DATE
-            elif isinstance(child, float) and not -_INFINITY < child < _INFINITY:
+            elif isinstance(child, float) and not isfinite(child):
                 yield (*path, step), holder, codes.NOT_FINITE
 
 
@@ -120,10 +131,7 @@ _MESSAGES: dict[tuple[str, ...], _Words] = {
         "this name is already taken",
         "a key or table may be given once; remove one of the two",
     ),
-    ("cannot extend value", "cannot mutate"): (
-        "this name already has a value that nothing can be added to",
-        None,
-    ),
+    ("cannot extend value", "cannot mutate"): ("this name already has a value", None),
     ("invalid value, expected unicode",): ("this escape does not name a character", None),
     ("string values must be quoted", "invalid value", "invalid float", "invalid boolean"): (
         "this is not a value",
@@ -132,7 +140,7 @@ _MESSAGES: dict[tuple[str, ...], _Words] = {
     ("unclosed array table",): ("this header is not closed", "close it with `]]`"),
     ("unclosed table",): (
         "this header is not closed",
-        "close it with `]`; quote a name that contains blanks",
+        "close it with `]`; quote names with blanks",
     ),
     ("unclosed array",): ("this list is never closed", "close it with `]`"),
     ("unclosed inline table",): ("this table is never closed", "close it with `}`"),
@@ -147,47 +155,29 @@ _MESSAGES: dict[tuple[str, ...], _Words] = {
     ("missing comma",): ("a `,` is missing before this", "separate entries with `,`"),
     ("extra comma",): ("there is nothing before this `,`", "remove it, or write what is missing"),
     ("extra `=`",): ("there is one `=` too many", "write `key = value`"),
-    ("unquoted keys cannot be empty",): (
-        "a part of the key is missing",
-        'an empty key is written `""`',
-    ),
-    ("invalid unquoted key",): (
-        "this key needs quotes",
-        "unquoted keys have letters, digits, `-` and `_` only",
-    ),
-    ("keys cannot be multi-line",): (
-        "a key cannot have three quotes",
-        "put the key in single or double quotes",
-    ),
+    ("unquoted keys",): ("a part of the key is missing", 'an empty key is written `""`'),
+    ("invalid unquoted",): ("this key needs quotes", "bare keys have letters, digits, `-` and `_`"),
+    ("keys cannot be",): ("a key cannot have three quotes", "put it in single or double quotes"),
     ("missing escaped value", "unescaped '\\'"): (
         "this escape does not exist in TOML",
         "write `\\\\` for a backslash, or use single quotes",
     ),
     ("too few unicode",): (
         "this escape needs more digits",
-        "`\\x` takes two, `\\u` four, `\\U` eight digits",
+        "`\\x` takes 2, `\\u` 4, `\\U` 8 digits",
     ),
-    ("unexpected leading zero",): (
-        "a number cannot start with a zero",
-        "remove the zero, or quote the text",
-    ),
+    ("unexpected leading",): ("a number cannot start with a zero", "remove it, or quote the text"),
     ("invalid mantissa",): ("a number cannot start with a dot", "write a digit before the dot"),
     ("invalid fraction",): ("a digit is missing after the dot", None),
-    ("carriage return",): (
-        "a lone carriage return is not a line break",
-        "end lines with LF or CRLF",
-    ),
-    ("missing table open", "missing inline table opening"): (
-        "this bracket closes nothing",
-        "remove it",
-    ),
+    ("carriage return",): ("a lone carriage return does not end a line", "use LF or CRLF"),
+    ("missing table", "missing inline table"): ("this bracket closes nothing", "remove it"),
     ("invalid comment",): ("this comment contains a control character", "remove it"),
     ("invalid literal string, expected `'`",): ("a value is expected here", None),
-    ("invalid literal string",): (
+    ("invalid literal",): (
         "this string contains a control character",
         "use double quotes and an escape",
     ),
-    ("invalid basic string",): (
+    ("invalid basic",): (
         "this string contains a control character",
         "write it as an escape, as in `\\u0001`",
     ),

@@ -24,7 +24,7 @@ from equipage.syntax import (
     bracket_depth,
     match_end,
 )
-from equipage.syntax.nodes import PathTrie
+from equipage.syntax.nodes import NOTHING, PathTrie
 
 # ---------------------------------------------------------------------------------------- scanning
 
@@ -143,6 +143,46 @@ def _unescaped(match: re.Match[str]) -> str:
     return chr(code) if code <= 0x10FFFF else "\N{REPLACEMENT CHARACTER}"
 
 
+# ---------------------------------------------------------------------------------------- TOML 1.1
+
+_ESCAPED_CHARACTER = re.compile(r"\\(?:(?P<new>e|x[0-9A-Fa-f]{2})|.)", re.DOTALL)
+#: What may be between two entries: a comment means nothing, the others do.
+_BETWEEN = re.compile(r"\#[^\n]*|(?P<comma>,)|(?P<line>\n)")
+
+
+def newer_syntax(text: str) -> Iterator[Irregularity]:
+    """What TOML 1.1 allows and 1.0 does not: two escapes, line breaks and last commas in tables."""
+    opened: list[Event] = []
+    long: set[int] = set()  # inline tables over several lines, by where they begin
+    end = 0
+    for event in scan(text):
+        if opened and opened[-1].kind == "map":
+            table = opened[-1]
+            for mark in _BETWEEN.finditer(text, end, event.start):
+                if mark["line"] and table.start not in long:
+                    long.add(table.start)
+                    hint = "write it on one line, or as a table with a header"
+                    yield _newer(table.start, table.end, "an inline table over several lines", hint)
+                elif mark["comma"] and event.kind == "close":
+                    yield _newer(*mark.span(), "a comma at the end of an inline table", "remove it")
+        if event.kind == "close":
+            opened.pop()
+        elif event.kind in ("list", "map"):
+            opened.append(event)
+        written = [part.range for part in event.parts] or [(event.start, event.end)]
+        for start, stop in written:
+            quoted = stop if text[start] == '"' else start
+            for match in _ESCAPED_CHARACTER.finditer(text, start, quoted):
+                if match["new"]:
+                    hint = f"write `\\u{ord(_ESCAPE.sub(_unescaped, match[0])):04X}`"
+                    yield _newer(*match.span(), f"the escape `{match[0]}`", hint)
+        end = event.end
+
+
+def _newer(start: int, end: int, what: str, hint: str) -> Irregularity:
+    return Irregularity(codes.TOML_TOO_NEW, (start, end), values={"what": what, "hint": hint})
+
+
 # ------------------------------------------------------------------------------------------- depth
 
 #: How deep tables and lists may nest, the file itself included: what rtoml reads in any
@@ -227,7 +267,7 @@ def locate(text: str, paths: Iterable[Path]) -> dict[Path, Place]:
 class _Level(msgspec.Struct):
     """A table or an open bracket: what is wanted of it, and where it is written."""
 
-    wanted: PathTrie | None
+    wanted: PathTrie
     start: int = 0
     key: Range | None = None
     is_list: bool = False
@@ -245,77 +285,66 @@ class _Locator:
         self.table = _Level(root)
         self.levels: list[_Level] = []
         #: what is wanted of the value after a key, and where the key is
-        self.next: tuple[PathTrie | None, Range | None] = (None, None)
+        self.next: tuple[PathTrie, Range | None] = (NOTHING, None)
 
     def run(self, text: str) -> dict[Path, Place]:
         start, end = None, 0
         for event in scan(text):
             start = event.start if start is None else start
             if event.kind in ("table", "element"):
-                self.record(self.table.wanted, (self.table.start, end), self.table.key)
+                self.close(self.table, end)
                 self.header(event)
             elif event.kind == "key":
-                self.key(event)
+                holder = self.levels[-1] if self.levels else self.table
+                wanted, last = self.walk(holder.wanted, event)
+                self.next = wanted.at(last.name), last.range
+            elif event.kind == "close":
+                self.close(self.levels.pop(), event.end)
             else:
                 self.value(event)
             end = event.end
-        self.record(self.table.wanted, (self.table.start, end), self.table.key)
-        self.record(self.root, (start or 0, end), None)
+        self.close(self.table, end)
+        self.close(_Level(self.root, start or 0), end)
         return self.found
 
-    def record(self, wanted: PathTrie | None, place: Range, key: Range | None) -> None:
-        if wanted is not None and wanted.path is not None:
+    def record(self, wanted: PathTrie, place: Range, key: Range | None) -> None:
+        if wanted.path is not None:
             self.found[wanted.path] = Place(place, key)
+
+    def close(self, level: _Level, end: int) -> None:
+        self.record(level.wanted, (level.start, end), level.key)
 
     def header(self, event: Event) -> None:
         """The table of a header becomes the current one."""
-        whole = (event.start, event.end)
-        wanted = self.walk(self.root, event.parts[:-1], whole)
-        last = event.parts[-1] if event.parts else Part("", whole)
-        wanted = wanted.below.get(last.name) if wanted is not None and event.parts else None
-        if wanted is not None and event.kind == "element":
+        holder, last = self.walk(self.root, event)
+        wanted = holder.at(last.name)
+        if event.kind == "element":
             number = self.counts.get(wanted, 0)
             self.counts[wanted] = number + 1
             if not number:
-                self.record(wanted, whole, last.range)
-            wanted = wanted.below.get(number)
-        if wanted is not None:
-            self.placed.add(wanted)
+                self.record(wanted, (event.start, event.end), last.range)
+            wanted = wanted.at(number)
+        self.placed.add(wanted)
         self.table = _Level(wanted, event.start, last.range)
 
-    def key(self, event: Event) -> None:
-        level = self.levels[-1] if self.levels else self.table
-        wanted = self.walk(level.wanted, event.parts[:-1], (event.start, event.end))
-        last = event.parts[-1] if event.parts else Part("", (event.start, event.end))
-        self.next = (None if wanted is None else wanted.below.get(last.name)), last.range
-
-    def walk(
-        self, wanted: PathTrie | None, parts: tuple[Part, ...], whole: Range
-    ) -> PathTrie | None:
-        """Follow the parts of a dotted key that only lead somewhere, each to a table."""
-        for part in parts:
-            wanted = None if wanted is None else wanted.below.get(part.name)
-            if wanted is None:
-                return None
+    def walk(self, wanted: PathTrie, event: Event) -> tuple[PathTrie, Part]:
+        """Follow a dotted key up to its last part; every part before that names a table."""
+        whole = (event.start, event.end)
+        *way, last = event.parts or (Part("", whole),)
+        for part in way:
+            wanted = wanted.at(part.name)
             if wanted in self.counts:  # a list of tables: its last one is meant
-                wanted = wanted.below.get(self.counts[wanted] - 1)
+                wanted = wanted.at(self.counts[wanted] - 1)
             elif wanted not in self.placed:
                 self.placed.add(wanted)
                 self.record(wanted, whole, part.range)
-        return wanted
+        return wanted, last
 
     def value(self, event: Event) -> None:
-        if event.kind == "close":
-            level = self.levels.pop()
-            self.record(level.wanted, (level.start, event.end), level.key)
-            return
         wanted, key = self.next
         if self.levels and self.levels[-1].is_list:
             holder = self.levels[-1]
-            wanted, key = (
-                None if holder.wanted is None else holder.wanted.below.get(holder.count),
-                None,
-            )
+            wanted, key = holder.wanted.at(holder.count), None
             holder.count += 1
         if event.kind == "scalar":
             self.record(wanted, (event.start, event.end), key)

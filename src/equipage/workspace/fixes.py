@@ -1,9 +1,9 @@
 """Fixes, applied to text and proven before anything is written.
 
-`repair` takes the findings of a run and gives back new texts, one per file. A fix is taken only if the text with
-it parses to exactly the value that the old text and the fix's own claim lead to: a renamed key, a replaced
-scalar, a removed entry, and not one thing more. Where variables are replaced before parsing, placeholders stand
-for them in the proof, so that no environment is needed.
+`repair` takes the findings of a run and gives back new texts, one per file. A fix is taken only if
+the text with it parses to exactly the value that the old text and the fix's own claim lead to: a
+renamed key, a replaced scalar, a removed entry, and nothing more. Where variables are replaced
+before parsing, the proof uses placeholders, so that it needs no environment.
 
 Nothing here touches the disk.
 """
@@ -55,10 +55,11 @@ class Repair(msgspec.Struct, frozen=True):
 def repair(
     diagnostics: Iterable[Diagnostic], *, unsafe: bool = False
 ) -> tuple[tuple[Repair, ...], tuple[Refusal, ...]]:
-    """The texts after every fix that can be taken, in the order of their files, and the fixes that cannot.
+    """The texts after every fix that can be taken, in the order of their files, and the fixes that
+    cannot.
 
-    Of fixes that overlap the first in the text is taken; the other is left for the next run. Fixes that are not
-    safe are taken only with `unsafe`.
+    Of fixes that overlap the first in the text is taken; the other is left for the next run. Fixes
+    that are not safe are taken only with `unsafe`.
     """
     refused: list[Refusal] = []
     files: dict[str, list[Diagnostic]] = {}
@@ -88,7 +89,9 @@ _QUOTES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 def _quoted(name: str) -> str:
-    """A name as git writes it in a diff: as it is, or in quotes if something in it could end the line or hide."""
+    """A name as git writes it in a diff: as it is, or in quotes if something in it could end the
+    line or hide.
+    """
     if not UNSAFE.search(name) and not _QUOTES.keys() & set(name):
         return name
     return f'"{"".join(_QUOTES.get(each) or _octal(each) for each in name)}"'
@@ -105,7 +108,7 @@ def _lines(text: str) -> list[str]:
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
-# ------------------------------------------------------------------------------------------------ one file
+# --- one file
 
 
 def _repair_file(found: list[Diagnostic], refused: list[Refusal]) -> Repair | None:
@@ -145,7 +148,8 @@ def _repair_file(found: list[Diagnostic], refused: list[Refusal]) -> Repair | No
     )
 
 
-#: What a fix writes where: the same for findings of several loads, which name one file by different sources.
+#: What a fix writes where: the same for findings of several loads, which name one file by different
+#: sources.
 _Writes = tuple[tuple[int, int, str], ...]
 
 
@@ -192,11 +196,13 @@ def _text_after(text: str, fixes: Iterable[Fix]) -> str:
     return "".join((*pieces, text[done:]))
 
 
-# ---------------------------------------------------------------------------------------------- the proof
+# --- the proof
 
 
 def _units(fixes: Iterable[Fix]) -> tuple[tuple[Fix, ...], ...]:
-    """The fixes that stand or fall together: a text that did not parse needs all its mends to do so."""
+    """The fixes that stand or fall together: a text that did not parse needs all its mends to do
+    so.
+    """
     units: dict[object, list[Fix]] = {}
     for fix in fixes:
         mend = next(
@@ -212,7 +218,8 @@ def _proven(
 ) -> tuple[Fix, ...]:
     """`base`, which is proven, and the fixes of as many units as are proven with it.
 
-    Usually all are, in one go; else halves are tried, so that one bad fix costs a few proofs, not one for each.
+    Usually all are, in one go; else halves are tried, so that one bad fix costs a few proofs, not
+    one for each.
     """
     together = (*base, *(fix for unit in units for fix in unit))
     if not units or _is_proven(source, together):
@@ -224,7 +231,9 @@ def _proven(
 
 
 def _is_proven(source: Source, fixes: tuple[Fix, ...]) -> bool:
-    """Whether the text with `fixes` has the value that the fixes claim, in every document they are about."""
+    """Whether the text with `fixes` has the value that the fixes claim, in every document they are
+    about.
+    """
     edits = [edit for fix in fixes for edit in fix.edits]
     effects = [edit.effect for edit in edits if edit.effect is not None]
     if len(effects) != len(edits):

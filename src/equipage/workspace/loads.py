@@ -34,6 +34,12 @@ if TYPE_CHECKING:  # walking is imported where a folder is walked
 Progress = Callable[[int, int], None]
 
 
+def with_folders(request: Request, paths: Iterable[str]) -> Request:
+    """A request that knows which folders the caller named."""
+    folders = tuple(os.path.abspath(path) for path in paths if is_folder(path))
+    return msgspec.structs.replace(request, folders=folders)
+
+
 class Candidate(msgspec.Struct, frozen=True):
     """A file to look at. One that the caller named must be of some kind; others need not."""
 
@@ -104,7 +110,8 @@ def load_all(
     if kind is not None:
         kind_named(kind)
     place = place or Disk()
-    run = Run(place.files())
+    request = with_folders(request, paths)
+    run = Run(place.files(), request.folders)
     candidates = list(_candidates(paths, run, place))
     seen: set[Hashable] = set()
     for number, candidate in enumerate(candidates):
@@ -271,7 +278,7 @@ class Checker:
     ) -> None:
         self.request = request
         self.kind = kind
-        self.run = run or Run()  #: of the whole check: it knows the projects
+        self.run = run or Run(folders=request.folders)  #: of the whole check: it knows the projects
         self.again = again  #: keep what is needed to know when a file must be checked again
         self.digests = digests  #: whether to make digests, which takes time
 
@@ -280,7 +287,7 @@ class Checker:
 
         Raises `UsageError` for options that a kind refuses.
         """
-        run = Run()
+        run = Run(folders=self.request.folders)
         return [self._check(each, run) for each in candidates]
 
     def _check(self, candidate: Candidate, run: Run) -> Checked | None:
@@ -325,8 +332,9 @@ def _without_load(load: FileLoad, *, named: bool) -> Checked | None:
         problem = unrecognised(load.path)
     if problem is None:
         return None
-    if problem.code == codes.LINK_OUTSIDE:
-        return Checked(load.path, name, None, ok=True, diagnostics=(problem,))
+    if problem.code in (codes.LINK_OUTSIDE, codes.POSSIBLE_KIND):
+        guessed = problem.code == codes.POSSIBLE_KIND  # a load that reads the file knows better
+        return Checked(load.path, name, None, ok=True, diagnostics=(problem,), guessed=guessed)
     if named or problem.code in (codes.NOT_UTF8, codes.INTERNAL_ERROR):
         return Checked(load.path, name, None, ok=False, diagnostics=(problem,))
     if problem.code == codes.FILE_UNREADABLE:

@@ -1,8 +1,8 @@
 """Checking many files by several processes, where that wins.
 
-Results come in the order of the files, whatever the number of processes. What goes back from a worker is small:
-findings refer to their sources by a key, a source is sent once, and only if a finding is about it; equal sources of
-different files are one again on arrival.
+Results come in the order of the files, whatever the number of processes. What goes back from a
+worker is small: findings refer to their sources by a key, a source is sent once, and only if a
+finding is about it; equal sources of different files are one again on arrival.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _context() -> multiprocessing.context.BaseContext:
     return multiprocessing.get_context("fork" if can_fork else "spawn")
 
 
-# ---------------------------------------------------------------------------------------------- the worker
+# --- the worker
 
 _job: tuple[Checker, _Departures]
 
@@ -84,7 +84,9 @@ def _work(chunk: Chunk) -> bytes:
 
 
 class _Departures:
-    """Packs results. A source that was sent before is only named: chunks of a worker arrive in order."""
+    """Packs results. A source that was sent before is only named: chunks of a worker arrive in
+    order.
+    """
 
     def __init__(self) -> None:
         self.sent: set[_Key] = set()

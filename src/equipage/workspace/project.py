@@ -1,17 +1,16 @@
 """The settings of a project: `equipage.toml`, or `[tool.equipage]` in `pyproject.toml`.
 
 ```toml
-conventions = false                        # leave the files of other agent tools alone
-ignore = ["env-missing"]                   # or select = […]: these codes and no others
-roots = ["shared"]                         # folders of the project that references may lead into
-kinds = { "servers/*.yaml" = "server" }    # a glob decides before anything else does
-severity = { unknown-field = "error" }
-per-file-ignores = { "tests/**" = ["unknown-field"] }
+conventions = false                        # leave the files of other agent tools alone ignore =
+["env-missing"]                   # or select = […]: these codes and no others roots = ["shared"]
+# folders of the project that references may lead into kinds = { "servers/*.yaml" = "server" }    #
+a glob decides before anything else does severity = { unknown-field = "error" } per-file-ignores = {
+"tests/**" = ["unknown-field"] }
 ```
 
-Settings are configuration, so they are loaded and checked like any other. They belong to the project
-root and never reach beyond it: roots stay inside, and a kind is built in or installed. Nothing here
-can name code to import.
+Settings are configuration, so they are loaded and checked like any other. They belong to the
+project root and never reach beyond it: roots stay inside, and a kind is built in or installed.
+Nothing here can name code to import.
 """
 
 from __future__ import annotations
@@ -38,11 +37,13 @@ from equipage.loading.recognise import (
     kind_named,
     known_names,
     names,
+    project_root,
     recognise,
+    speaks_of_equipage,
     unrecognised,
 )
 from equipage.loading.request import Request
-from equipage.loading.session import Run, Session, project_root, speaks_of_equipage
+from equipage.loading.session import Run, Session
 from equipage.loading.tree import Tree, get, mapping
 
 OWN_FILE, SHARED_FILE = "equipage.toml", "pyproject.toml"
@@ -152,7 +153,6 @@ class Project:
 
 def _glob(glob: str) -> re.Pattern[str]:
     """A glob over a path from the project root; one without a `/` is a name in any folder."""
-    from equipage.files.gitignore import glob_expression  # few projects have any
 
     body = glob_expression(glob.lstrip("/"))
     return re.compile(body if "/" in glob else f"(?:.*/)?{body}")
@@ -172,7 +172,7 @@ def project_of(path: str, run: Run) -> Project:
     folder = os.path.dirname(os.path.join(files.cwd, path))
     if folder not in known.by_folder:
         # Where the file itself may be a link to does not count.
-        root = project_root(os.path.join(folder, "file"), files.cwd, files)
+        root = project_root(os.path.join(folder, "file"), run.folders, files)
         if root not in known.by_root:
             known.by_root[root] = _project(root, files)
         known.by_folder[folder] = known.by_root[root]
@@ -195,9 +195,9 @@ def _project(root: str, files: Files) -> Project:
     return Project(root, settings, outcome.diagnostics, display_name(file, files.cwd))
 
 
-def settings_files(path: str, cwd: str) -> Iterator[str]:
+def settings_files(path: str, folders: Iterable[str] = ()) -> Iterator[str]:
     """Every file, existing or not, that could hold settings for a path."""
-    folder, root = os.path.dirname(real_path(path)), project_root(path, cwd)
+    folder, root = os.path.dirname(real_path(path)), project_root(path, folders)
     while True:
         yield os.path.join(folder, OWN_FILE)
         yield os.path.join(folder, SHARED_FILE)

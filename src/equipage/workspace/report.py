@@ -11,7 +11,6 @@ from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.files import is_folder, real_path, repository_root
 from equipage.files.reading import display_name
-from equipage.loading.kind import Kind
 from equipage.loading.outcome import Outcome, place_alone
 from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import agent_folders, folders_of_kinds, kind_named
@@ -25,8 +24,8 @@ from equipage.workspace.loads import (
     Progress,
     bug,
     has_kind_by_settings,
-    identity_of,
     is_known_by_name,
+    with_folders,
 )
 from equipage.workspace.project import EVERYTHING, Project, Selection, project_of, projects_of
 from equipage.workspace.project import KIND as SETTINGS_KIND
@@ -92,7 +91,8 @@ def check_paths(
     """
     if kind is not None:
         kind_named(kind)
-    builder = ReportBuilder(request, Run(), kind, selection)
+    request = with_folders(request, paths)
+    builder = ReportBuilder(request, Run(folders=request.folders), kind, selection)
     checker = Checker(request, kind, builder.run, digests=digests)
     return builder.build(paths, lambda found: _checked(found, checker, jobs), progress)
 
@@ -262,7 +262,9 @@ class ReportBuilder:
     def check_sets(self) -> None:
         """Load those files again that share a key with others of their kind, or refer to others.
 
-        A single file kept too little for the rules about sets of files.
+        A single file kept too little for the rules about sets of files. The user's own layer takes
+        part only where its files are among those checked: findings in a project must not depend on
+        the machine it is checked on.
         """
         groups: dict[tuple[str | None, Hashable], list[Checked]] = {}
         for each in self.checked.values():
@@ -270,13 +272,7 @@ class ReportBuilder:
                 groups.setdefault((each.kind, each.key), []).append(each)
         together = {each.name for group in groups.values() if len(group) > 1 for each in group}
         together |= {each.name for each in self.checked.values() if each.refers}
-        run, outcomes = Run(), list[Outcome]()
-        for kind in map(kind_named, sorted({name for name, _ in groups if name is not None})):
-            for outcome in self._loads_elsewhere(kind, run):
-                key = (kind.name, kind.together.key_of(outcome))
-                if key in groups:
-                    outcomes.append(outcome)
-                    together |= {each.name for each in groups[key]}
+        run, outcomes = Run(folders=self.request.folders), list[Outcome]()
         about: dict[int, Checked] = {}
         for each in self.checked.values():
             if each.name in together and each.kind is not None:
@@ -289,23 +285,8 @@ class ReportBuilder:
 
         offers = [each.offer for each in self.checked.values() if each.offer is not None]
         for outcome, found in findings_by_load(outcomes, offers):
-            checked = about.get(id(outcome))
-            if checked is not None:  # the user's own files are not part of the check
-                self.add_findings(checked.path, checked.name, [found])
-
-    def _loads_elsewhere(self, kind: Kind, run: Run) -> Iterator[Outcome]:
-        """Loads of what the user's own layers hold of a kind: a project may shadow it."""
-        request, elsewhere = self.request, kind.layering.elsewhere
-        if elsewhere is None or request.options.get("local"):
-            return
-        from equipage.files.walking import walk_files
-
-        for place in elsewhere(request.env):
-            for path in walk_files(place.folder, agent_folders()):
-                layer = kind.layering.layer_of(os.path.abspath(path), request.env)
-                if layer == place.layer:
-                    if identity_of(kind, path, run.files) not in self.identities:
-                        yield load_path(path, kind, request, run)
+            checked = about[id(outcome)]
+            self.add_findings(checked.path, checked.name, [found])
 
     def check_layers(self) -> None:
         """Merge the layers among the files, and report what they come to together.

@@ -1,8 +1,9 @@
 """Watching configurations: what changed on the disk, and what that changes.
 
-Events of the system only wake a watch. What changed is told by the disk: a load knows every path it looked for,
-found or not, and the stamp of every file it read, and both are compared with what is there now. So a missing file
-that appears, a folder that is renamed, a link that leads elsewhere and an event that was lost are all noticed.
+Events of the system only wake a watch. What changed is told by the disk: a load knows every path it
+looked for, found or not, and the stamp of every file it read, and both are compared with what is
+there now. So a missing file that appears, a folder that is renamed, a link that leads elsewhere and
+an event that was lost are all noticed.
 
 Needs the package watchfiles.
 """
@@ -25,7 +26,7 @@ from equipage.loading.recognise import MANIFESTS
 from equipage.loading.request import Request, request_of
 from equipage.loading.result import Loaded
 from equipage.loading.session import Run
-from equipage.workspace.loads import CHUNK, Candidate, Checked, Checker, Progress
+from equipage.workspace.loads import CHUNK, Candidate, Checked, Checker, Progress, with_folders
 from equipage.workspace.project import (
     EVERYTHING,
     Selection,
@@ -42,7 +43,8 @@ if TYPE_CHECKING:
 
 C = TypeVar("C")
 
-#: How long it must be quiet before changes are looked at, and how long a burst of them may last, in milliseconds.
+#: How long it must be quiet before changes are looked at, and how long a burst of them may last, in
+#: milliseconds.
 QUIET, BURST = 50, 300
 #: How long to wait for events before looking whether somebody wants to stop.
 _PATIENCE = 5000
@@ -52,7 +54,7 @@ Stamps = dict[str, Stamp | None]
 _UNSURE: Stamp = (-1, -1, -1, -1)
 
 
-# ------------------------------------------------------------------------------------------- looking at files
+# --- looking at files
 
 
 class Look:
@@ -74,7 +76,8 @@ class Look:
 def known_stamps(seen: Seen, before: Mapping[str, Stamp | None]) -> Stamps:
     """The stamps that what a load saw had when it saw it.
 
-    A file that could not be read has none of its own: it counts as seen if it is what it was `before` the load.
+    A file that could not be read has none of its own: it counts as seen if it is what it was
+    `before` the load.
     """
     known: Stamps = dict(seen.read)
     read = set(seen.read.values())
@@ -95,8 +98,9 @@ def is_known_file(stamp: Stamp | None) -> bool:
 
 
 def folders_around(paths: Iterable[str], bases: Iterable[str]) -> set[str]:
-    """The folders in which something must happen for any of `paths` to change: their own, and those above them
-    up to one of the bases; where there is none yet, the nearest one that exists."""
+    """The folders in which something must happen for any of `paths` to change: their own, and those
+    above them up to one of the bases; where there is none yet, the nearest one that exists.
+    """
     tops = tuple(base.rstrip(os.sep) + os.sep for base in bases)
     folders: set[str] = set()
     done: set[str] = set()
@@ -114,7 +118,9 @@ def folders_around(paths: Iterable[str], bases: Iterable[str]) -> set[str]:
 
 
 class Events:
-    """Wakes whoever waits when something happens in one of a set of folders. Raises `UsageError` if it cannot."""
+    """Wakes whoever waits when something happens in one of a set of folders. Raises `UsageError` if
+    it cannot.
+    """
 
     def __init__(self, stop: threading.Event) -> None:
         self._stop = stop
@@ -123,7 +129,9 @@ class Events:
         self._make = _backend()
 
     def attend(self, folders: set[str]) -> None:
-        """Listen to these folders from now on. What happened before has to be looked up on the disk."""
+        """Listen to these folders from now on. What happened before has to be looked up on the
+        disk.
+        """
         folders = {folder for folder in folders if os.path.isdir(folder)}
         if folders == self._folders and self._notify is not None:
             return
@@ -141,9 +149,10 @@ class Events:
         self._folders = folders
 
     def wait(self, *, briefly: bool = False) -> frozenset[str] | None:
-        """The paths at which something happened, once it is quiet again; None when there is no more to come.
+        """The paths at which something happened, once it is quiet again; None when there is no more
+        to come.
 
-        `briefly` also returns when nothing happens: to look at the disk, but not while somebody is writing.
+        `briefly` also returns when nothing happens: to look at the disk, but not during a write.
         """
         assert self._notify is not None, "there is nothing to wait for before `attend`"
         while True:
@@ -177,7 +186,7 @@ def _backend() -> type[RustNotify]:
     return RustNotify
 
 
-# --------------------------------------------------------------------------------------- one configuration
+# --- one configuration
 
 
 def watch(
@@ -192,8 +201,8 @@ def watch(
 ) -> Watch[Any]:
     """The configuration of `path`, now and whenever it changes, as long as it is good.
 
-    Loads like `load`. Problems are told to `on_problem`, by default to the logger `equipage`; the last good
-    configuration stays `current`. Raises `UsageError` if watchfiles is not installed.
+    Loads like `load`. Problems are told to `on_problem`, by default to the logger `equipage`; the
+    last good configuration stays `current`. Raises `UsageError` if watchfiles is not installed.
     """
     name, kind = place_given("path", path), kind_given(kind)
     request = request_of(env, options, roots=roots)
@@ -205,11 +214,12 @@ def watch(
 
 
 class Watch(Generic[C]):
-    """The good configurations of one file, one after the other, as it and the files it reads change.
+    """The good configurations of one file, one after the other, as it and the files it reads
+    change.
 
-    Iterating waits for the next configuration that is good and other than the last; a broken one is told to
-    `on_problem` and never given out. `current` and `problem` may be read from any thread. `close` ends the
-    iteration, also from another thread.
+    Iterating waits for the next configuration that is good and other than the last; `on_problem`
+    gets a broken one, which is never given out. `current` and `problem` may be read from any
+    thread. `close` ends the iteration, also from another thread.
     """
 
     def __init__(
@@ -264,7 +274,7 @@ class Watch(Generic[C]):
     def _reload(self, look: Look) -> Loaded[C] | None:
         """Load again; the configuration, if it is good and another than the last."""
         files, before = Files(), self.current
-        near = {each: look(each) for each in settings_files(self._path, files.cwd)}
+        near = {each: look(each) for each in settings_files(self._path)}
         try:
             self.current = self._load(files)
             self.problem = None
@@ -296,8 +306,8 @@ def _log(problem: LoadError) -> None:
 # --- rechecking --------------------------------------------------------------------------------
 # A check that goes on: after each change, only the files that it may concern are checked again.
 #
-# A file is checked again if something its load looked at changed, and on any change if it has errors: what mends it
-# may be anywhere. What belongs to sets of files is looked at anew each time.
+# A file is checked again if something its load looked at changed, and on any change if it has
+# errors: what mends it may be anywhere. What belongs to sets of files is looked at anew each time.
 
 
 class Turn(msgspec.Struct, frozen=True):
@@ -357,7 +367,7 @@ class _Recheck:
         self, paths: Sequence[str], request: Request, kind: str | None, selection: Selection
     ) -> None:
         self.paths = paths
-        self.request = request
+        self.request = with_folders(request, paths)
         self.kind = kind
         self.selection = selection
         self.busy = True  #: whether the last look led to anything
@@ -371,7 +381,7 @@ class _Recheck:
 
     def turn(self, touched: frozenset[str], progress: Progress | None = None) -> Turn | None:
         """Look at the disk and check what is not as it was; None if there is nothing to tell."""
-        look, run = Look(), Run()
+        look, run = Look(), Run(folders=self.request.folders)
         self._entered = set()
         builder = ReportBuilder(self.request, run, self.kind, self.selection, self._entered.add)
         report = builder.build(
@@ -397,7 +407,7 @@ class _Recheck:
         ]
         return folders_around(files, bases) | {os.path.realpath(folder) for folder in self._entered}
 
-    # ------------------------------------------------------------------------------------------ one look
+    # --- one look
 
     def _check(
         self, candidates: Sequence[Candidate], look: Look, touched: frozenset[str], run: Run
@@ -417,7 +427,9 @@ class _Recheck:
         return (self._entries[each].checked for each in candidates)
 
     def _come_and_gone(self, candidates: Sequence[Candidate], look: Look) -> set[str]:
-        """The paths of files that were not there before or are no more, and of settings that changed."""
+        """The paths of files that were not there before or are no more, and of settings that
+        changed.
+        """
         other = {os.path.abspath(each.path) for each in self._entries.keys() ^ set(candidates)}
         other |= look.changed(self._near)
         self._near = {each: look(each) for each in self._settings_files()}
@@ -426,7 +438,7 @@ class _Recheck:
     def _settings_files(self) -> Iterator[str]:
         for path in self.paths:
             yield from settings_files(
-                os.path.join(path, "file") if os.path.isdir(path) else path, os.getcwd()
+                os.path.join(path, "file") if os.path.isdir(path) else path, self.request.folders
             )
 
     def _forget(self, candidates: Sequence[Candidate], run: Run) -> None:
@@ -443,8 +455,9 @@ class _Recheck:
     def _stale(
         self, candidates: Sequence[Candidate], look: Look, touched: frozenset[str]
     ) -> list[Candidate]:
-        """The files that must be checked. Two edits within one tick of the clock leave the same stamp, so that
-        what was touched counts as well."""
+        """The files that must be checked. Two edits within one tick of the clock leave the same
+        stamp, so that what was touched counts as well.
+        """
         stale: set[Candidate] = set()
         for each in candidates:
             entry = self._entries.get(each)
@@ -464,10 +477,12 @@ class _Recheck:
         seen = msgspec.structs.replace(seen, asked=(os.path.abspath(each.path), *seen.asked))
         self._entries[each] = _Entry(checked, known_stamps(seen, look.stamps))
 
-    # --------------------------------------------------------------------------------------- what to tell
+    # --- what to tell
 
     def _really_changed(self) -> tuple[str, ...]:
-        """The names of the files whose content is new. Saving a file often makes several events in a row."""
+        """The names of the files whose content is new. Saving a file often makes several events in
+        a row.
+        """
         names: set[str] = set()
         for path in {os.path.realpath(path) for path in self._changed if not os.path.isdir(path)}:
             content = _content(path)
@@ -486,7 +501,9 @@ def _content(path: str) -> str | None:
 
 
 def _beyond(these: Iterable[Diagnostic], those: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """The findings that are not among `those`, wherever in their file they stand: text above them may have grown."""
+    """The findings that are not among `those`, wherever in their file they stand: text above them
+    may have grown.
+    """
     left = Counter(map(_identity, those))
     found: list[Diagnostic] = []
     for each in these:

@@ -105,7 +105,7 @@ def test_the_digest_does_not_depend_on_order_or_defaults() -> None:
     ],
 )
 def test_recognition(text: str, kind: str | None, tmp_path: Path) -> None:
-    assert recognise_content(text, "yaml") == kind
+    assert recognise_content(text, "yaml")[0] == kind
 
 
 def test_no_markdown_file_is_claimed() -> None:

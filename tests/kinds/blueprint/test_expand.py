@@ -232,3 +232,12 @@ def test_tuples_count_as_lists(folder: Path) -> None:
 def test_a_part_of_a_blueprint_takes_anything(folder: Path) -> None:
     assert expand({"flow": {"$files": "x"}}, folder) == {"flow": {"$files": "x"}}
     assert expand({"flow": {"$file": "agents/r.md"}}, folder) == {"flow": AGENT}
+
+
+@pytest.mark.parametrize("reference", [5, None, True, ["a.md"], {"a": 1}, {"$file": "x"}])
+@pytest.mark.parametrize("key", ["agents", "operators", "others"])
+def test_an_agent_md_that_is_not_text_is_left_alone(key: str, reference: Any, folder: Path) -> None:
+    (folder / "x").write_text("y")
+    value = {key: [{"$agent_md": reference, "name": "n"}]}
+    expected = "y" if reference == {"$file": "x"} else reference
+    assert expand(value, folder) == {key: [{"$agent_md": expected, "name": "n"}]}

@@ -116,6 +116,8 @@ def test_a_broken_user_profile_is_an_error_even_when_it_is_shadowed(tmp_path: Pa
         ("a.agent.md", "a.agent"),
         ("with blank.md", "with blank"),
         ("Größe.md", "Größe"),
+        ("..md", "."),
+        ("...md", ".."),
         (".md", None),
         ("x.MD", None),
         ("x.markdown", None),

@@ -1,4 +1,6 @@
-"""What types cannot say. A rule sees the plain value, of which parts may be missing: it takes nothing for granted."""
+"""What types cannot say. A rule sees the plain value, of which parts may be missing: it takes
+nothing for granted.
+"""
 
 from __future__ import annotations
 

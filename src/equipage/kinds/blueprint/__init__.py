@@ -17,7 +17,7 @@ import msgspec
 
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Fact, LoadError, Severity, Shown, UsageError
-from equipage.core.frozen import MAX_ADDED, outweighs, plain_data
+from equipage.core.frozen import MAX_ADDED, is_deeper, levels, outweighs, plain_data
 from equipage.core.path import ROOT
 from equipage.core.source import Source, Span
 from equipage.files import folder_given, folders_given
@@ -31,7 +31,7 @@ from equipage.loading.findings import Placer
 from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive
 from equipage.loading.request import Request
 from equipage.loading.session import Run, Session
-from equipage.loading.tree import Origin, Origins, Tree, is_deeper, levels, mapping
+from equipage.loading.tree import Origin, Origins, Tree, mapping
 from equipage.syntax import MAX_DEPTH
 from equipage.syntax.document import Document, Format
 

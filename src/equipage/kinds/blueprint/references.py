@@ -176,7 +176,7 @@ class Unexpanded(Directive):
         if is_free_form(self.context.value, node.path):
             _report_oddities(node, expansion)
             expansion.facts += slips
-        elif AGENT_MD in node.value and is_entry(node.path):
+        elif self.context.whole and AGENT_MD in node.value and is_entry(node.path):
             found = Shown(node.value[AGENT_MD], as_found=True)
             expansion.report(
                 node, core_codes.WRONG_TYPE, at=(AGENT_MD,), expected="a path as text", found=found

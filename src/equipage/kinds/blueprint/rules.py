@@ -25,7 +25,7 @@ from equipage.core.path import Path
 from equipage.core.text import nearest
 from equipage.kinds.blueprint import codes
 from equipage.kinds.blueprint.model import Blueprint, Step
-from equipage.loading.model import struct_info
+from equipage.loading.model import type_info
 from equipage.loading.session import Session
 from equipage.loading.tree import HOLE, get, mapping, walk
 
@@ -46,6 +46,23 @@ def entries(config: Any, key: str) -> Iterator[tuple[Path, dict[str, Any]]]:
 def has_holes(value: Any) -> bool:
     """Whether a reference below could not be followed, so that what seems absent may be in it."""
     return any(node is HOLE for _, node in walk(value))
+
+
+#: What the model reports where it cannot read a part.
+_UNREAD = frozenset(
+    {
+        core_codes.INVALID_VALUE,
+        core_codes.MISSING_FIELD,
+        core_codes.UNKNOWN_FIELD,
+        core_codes.WRONG_TYPE,
+    }
+)
+
+
+def flow_is_known(config: Any, session: Session) -> bool:
+    """Whether every part of the flow was read; else what seems absent may be in the rest."""
+    unread = any(each.code in _UNREAD and each.path[:1] == ("flow",) for each in session.facts)
+    return not unread and not has_holes(get(config, ("flow",)))
 
 
 class Names(msgspec.Struct, frozen=True):
@@ -130,18 +147,25 @@ def _parts(config: Any) -> Iterator[FlowPart]:
         stack.extend(reversed(children))
 
 
+def _structs(owner: types.Type, name: str) -> list[types.StructType]:
+    """The Structs that a field of a Struct may hold."""
+    assert isinstance(owner, types.StructType)
+    union = next(field.type for field in owner.fields if field.name == name)
+    assert isinstance(union, types.UnionType)
+    return [each for each in union.types if isinstance(each, types.StructType)]
+
+
 @cache
 def _fields(tag: Tag) -> dict[str, dict[str, tuple[Tag, bool]]]:
     """Node or operator → its fields that hold nodes or expressions, and whether they are lists.
 
     The table is read off the model, so a new node or operator needs no change here.
     """
-    owner, name = (Blueprint, "flow") if tag == "kind" else (Step, "out")
-    union = next(field.type for field in struct_info(owner).fields if field.name == name)
-    assert isinstance(union, types.UnionType)
+    structs = _structs(type_info(Blueprint), "flow")
+    if tag == "op":
+        structs = _structs(next(each for each in structs if each.cls is Step), "out")
     table: dict[str, dict[str, tuple[Tag, bool]]] = {}
-    for each in union.types:
-        assert isinstance(each, types.StructType)
+    for each in structs:
         found = ((field.encode_name, _holds(field.type)) for field in each.fields)
         table[str(each.tag)] = {name: holds for name, holds in found if holds is not None}
     return table

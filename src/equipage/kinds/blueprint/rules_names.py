@@ -18,6 +18,7 @@ from equipage.kinds.blueprint.rules import (
     Names,
     correction,
     entries,
+    flow_is_known,
     has_holes,
     items,
     names_in,
@@ -154,7 +155,7 @@ def _unknown(
 def agents_are_used(config: Any, session: Session) -> Iterator[Fact]:
     """Every agent is run by a step or an audit."""
     used = [name for _, name in _agents_run(config)]
-    if all(isinstance(name, str) for name in used) and not has_holes(get(config, ("flow",))):
+    if all(isinstance(name, str) for name in used) and flow_is_known(config, session):
         yield from _unused(codes.UNUSED_AGENT, names_in(config, "agents"), used, session.guesses)
 
 
@@ -195,7 +196,7 @@ def audits_name_steps(config: Any, session: Session) -> Iterator[Fact]:
         for number, name in items(audit.get("steps"))
         if isinstance(name, str) and name != "*"
     ]
-    if not wanted or has_holes(get(config, ("flow",))) or not names_in(config, "agents").complete:
+    if not wanted or not names_in(config, "agents").complete or not flow_is_known(config, session):
         return
     known = dict.fromkeys(name for name, _ in _declared(config).values())
     for step in nodes(config, ("step",)):

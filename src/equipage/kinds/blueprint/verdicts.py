@@ -20,7 +20,7 @@ from equipage.kinds.blueprint import codes
 from equipage.kinds.blueprint.rules import (
     canonical_path,
     correction,
-    has_holes,
+    flow_is_known,
     items,
     level_of,
     names_in,
@@ -110,7 +110,8 @@ def verdicts_are_read_as_promised(config: Any, session: Session) -> Iterator[Fac
                 yield from _impossible(each, meant, fitting[0])
             elif each.words:
                 yield _wrong_channel(each, *promised[0])
-    yield from _not_asked_for(config, contracts, readings, asked)
+    if flow_is_known(config, session):
+        yield from _not_asked_for(config, contracts, readings, asked)
 
 
 def _contracts(config: Any) -> dict[str, Contract]:
@@ -256,8 +257,6 @@ def _not_asked_for(
     config: Any, contracts: dict[str, Contract], readings: Readings, asked: dict[str, set[str]]
 ) -> Iterator[Fact]:
     """Verdicts that no condition asks for, of agents that steps run."""
-    if has_holes(get(config, ("flow",))):
-        return
     may_decide: dict[str, bool] = {}
     for place, results in readings.results.items():
         for each in results:

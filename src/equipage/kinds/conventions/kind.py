@@ -182,6 +182,7 @@ def kind_of(convention: Convention) -> Kind:
             core_codes.UNKNOWN_TAG: "error",
             core_codes.MERGE_KEY: "error",
             core_codes.NON_STRING_KEY: "warning",
+            core_codes.TOML_TOO_NEW: "warning",
         },
         shape=Shape(
             unknown=convention.unknown,

@@ -24,7 +24,10 @@ _PART = re.compile(r'"(?P<quoted>(?:[^"\\]|\\.)*)"|\'(?P<literal>[^\']*)\'|(?P<b
 #: Text that was probably meant as something else, and what to write for that.
 _SUSPECTS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\[.*\]", re.DOTALL), 'put quotes around each text: `["a", "b"]`'),
-    (re.compile(r"\{.*\}", re.DOTALL), 'write a table as `{ key = "value" }`'),
+    (re.compile(r"\[.*", re.DOTALL), 'close the list: `["a", "b"]`'),
+    (re.compile(r"\{.*", re.DOTALL), 'write a table as `{ key = "value" }`'),
+    (re.compile(r"'.*", re.DOTALL), 'close the quotes; text with a `\'` in it takes `"…"`'),
+    (re.compile(r'".*', re.DOTALL), 'close the quotes; inside `"…"`, write `\\"` for a quote'),
     (re.compile(r"(?i:true|yes|on)"), "write `true`"),
     (re.compile(r"(?i:false|no|off)"), "write `false`"),
     (re.compile(r"(?i:null|none|nil)"), "a setting cannot be unset; leave it out"),
@@ -100,7 +103,7 @@ class _Reader:
         # A line break could smuggle in assignments to other keys; then it is not a single value.
         if parsed is not None and isinstance(parsed.value, dict) and set(parsed.value) == {"x"}:
             for each in parsed.irregularities:
-                self.report(each.code, path, found=Shown(text))
+                self.report(each.code, path, **{**each.values, "found": Shown(text)})
             return parsed.value["x"]
         hint = next((hint for pattern, hint in _SUSPECTS if pattern.fullmatch(text)), None)
         if hint is not None:

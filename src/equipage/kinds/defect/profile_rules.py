@@ -6,7 +6,7 @@ import math
 import os
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -17,8 +17,9 @@ from equipage.core.source import Span
 from equipage.core.text import Guesses, nearest
 from equipage.kinds.codes import INVALID_GLOB
 from equipage.kinds.defect import codes, hooks
+from equipage.kinds.defect.profile_model import AgentProfile, RequestLimit, request_limit
 from equipage.kinds.defect.profile_stages import layer_of
-from equipage.kinds.shared import KnownNames, is_plain, path_of, problem_of
+from equipage.kinds.shared import KnownNames, covers, is_plain, path_of, problem_of
 from equipage.loading.kind import Offer
 from equipage.loading.session import Session
 from equipage.loading.tree import get
@@ -186,24 +187,68 @@ def names_are_unique(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
 
 
 def project_replaces_user(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
-    """A profile of the project replaces the user's, which is worse if it allows more tools."""
+    """A profile of the project replaces the user's, which is worse if it may do more."""
     found = list(members(outcomes))
     of_user = {each.name: each for each in found if each.layer == "user"}
     for new in found:
         old = of_user.get(new.name) if new.layer == "project" else None
         if old is not None:
-            more = tuple(_gained(old.outcome.config, new.outcome.config))
-            code = codes.PROFILE_LOOSENS if more else codes.PROFILE_SHADOWS
             also = (Also("the user's profile", span=old.start),)
-            fact = code.at(span=new.start, also=also, name=Shown(new.name), more=Shown(more))
-            yield new.outcome, fact
+            before, after = old.outcome.config, new.outcome.config
+            ways = [] if before is None or after is None else list(_loosened(before, after))
+            for way, more in ways:
+                yield (
+                    new.outcome,
+                    codes.PROFILE_LOOSENS.at(
+                        span=new.start, also=also, name=Shown(new.name), way=way, more=more
+                    ),
+                )
+            if not ways:
+                fact = codes.PROFILE_SHADOWS.at(span=new.start, also=also, name=Shown(new.name))
+                yield new.outcome, fact
 
 
-def _gained(old: Any, new: Any) -> Iterator[str]:
-    """The tools that a profile allows and the one it replaces does not."""
-    # A pattern other than `*` is compared by its text: which tools it matches is not known here.
-    if old is not None and new is not None and "*" not in old.tools.allow:
-        yield from (tool for tool in new.tools.allow if tool not in old.tools.allow)
+#: Each is compared with each tool.
+_MOST_PATTERNS = 32
+
+
+def _loosened(old: AgentProfile, new: AgentProfile) -> Iterator[tuple[str, object]]:
+    """What a profile may do and the one it replaces may not: in words, and what exactly."""
+    allowed = frozenset(old.tools.allow)
+    patterns = [each for each in old.tools.allow if not is_plain(each)][:_MOST_PATTERNS]
+    tools = [
+        each
+        for each in dict.fromkeys(new.tools.allow)
+        if each not in allowed and not any(covers(pattern, each) for pattern in patterns)
+    ]
+    if tools:
+        yield "may use more tools", Shown(tuple(tools))
+    dropped = [event for event in hooks.EVENTS if not _acts(old, event) <= _acts(new, event)]
+    if dropped:
+        yield "lacks hooks that the user's has", Shown(tuple(dropped))
+    before = request_limit(old.request_limit, old.request_limit_mode)
+    after = request_limit(new.request_limit, new.request_limit_mode)
+    if _strictness(after) < _strictness(before):
+        yield "has a looser request limit", Shown((_words(after),))
+
+
+def _acts(profile: AgentProfile, event: str) -> set[msgspec.Struct]:
+    """What runs at an event, whatever its name and layer."""
+    found: Iterable[hooks.Hook] = getattr(profile.hooks, event)
+    return {msgspec.structs.replace(each, name=None, source=None) for each in found}
+
+
+def _strictness(limit: RequestLimit | None) -> tuple[float, ...]:
+    """Greater for a limit that allows less. What is left to the program is some limit."""
+    if limit is None or limit.number is None:
+        return (1,) if limit is None else (0,)
+    return (2, -limit.number, limit.mode == "fixed")
+
+
+def _words(limit: RequestLimit | None) -> str:
+    if limit is None:
+        return "left to the program"
+    return limit.mode if limit.number is None else f"{limit.mode} {limit.number}"
 
 
 def names_differ(outcomes: Sequence[Outcome]) -> Iterator[Finding]:

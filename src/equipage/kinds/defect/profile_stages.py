@@ -35,7 +35,9 @@ _NEARLY_MARKDOWN = frozenset({".markdown", ".mdown", ".mkd", ".mdx", ".md"})
 
 def _entry(entry: os.DirEntry[str]) -> Entry | Fact | None:
     """The profile in an entry of an `agents` folder; a finding if the entry is nearly one."""
-    stem, extension = os.path.splitext(entry.name)
+    # Not `splitext`, which sees no extension in `..md`: the profile named `.`.
+    stem, dot, extension = entry.name.rpartition(".")
+    stem, extension = (stem, dot + extension) if stem else (entry.name, "")
     # A link counts as what it leads to; `AGENTS.outside` is for those that leave the project.
     is_folder = leads_to_folder(entry)
     # Python shows bytes of a name that are not UTF-8 as these surrogates.

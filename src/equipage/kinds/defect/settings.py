@@ -25,7 +25,7 @@ from equipage.kinds.defect.codes import SETTINGS_CODES
 from equipage.kinds.defect.hooks import Layer
 from equipage.kinds.defect.profile_rules import limit_facts, sampling_facts
 from equipage.kinds.defect.settings_model import BUILT_IN_MODELS, BUILT_IN_PROVIDERS, Settings, Turn
-from equipage.kinds.mcp.strict import SERVERS, servers_are_complete
+from equipage.kinds.mcp.strict import SERVERS
 from equipage.kinds.shared import hide_property
 from equipage.loading.kind import (
     Elsewhere,
@@ -295,12 +295,5 @@ LAYER = replace(ALONE, stages=(prepare_hooks,))
 
 #: All layers merged.
 MERGED = replace(
-    ALONE,
-    stages=(),
-    rules=(
-        request_limit_is_complete,
-        ratios_follow_each_other,
-        provider_is_known,
-        servers_are_complete,
-    ),
+    ALONE, stages=(), rules=(request_limit_is_complete, ratios_follow_each_other, provider_is_known)
 )

@@ -203,6 +203,7 @@ class _Merge:
         )
         self.facts += found
         self.add_mcp_json()
+        self.facts += mcp.servers_are_complete(self.tree, self.height)
         self.session.add(self.facts)
         outcome = check_tree(self.tree, self.session, self.defaults)
         return SettingsFound(tuple(self.layers), _without_pretended_sources(outcome, given))
@@ -224,6 +225,11 @@ class _Merge:
             self.facts += (_anchored(each, tree) for each in rule(tree.value, session))
         self.facts += trust.facts(layer.name, tree, self.tree, self.places.root)
         self.tree = merge(self.tree, tree, _strategy)
+
+    def height(self, origin: Origin) -> int:
+        """How high the layer of a value is among the others."""
+        document = id(origin.document)
+        return next((n for n, each in enumerate(self.layer_by_document) if each == document), -1)
 
     def add_mcp_json(self) -> None:
         """Add the servers of the `.mcp.json` in the repository's root; those in TOML win."""

@@ -145,6 +145,8 @@ def _servers(tree: Tree, below: Tree | None) -> Iterator[Fact]:
     # Lists replace each other, so the list of this layer counts alone.
     enabled = before if listed is None else listed
     for number, name in enumerate(enabled if isinstance(enabled, list) else ()):
+        if not isinstance(name, str):
+            continue  # the model reports it
         path: Path = (*SERVERS, name)
         own, known = get(tree.value, path), get(lower, path)
         if own is not None and known is None:

@@ -91,7 +91,11 @@ def _tolerant(dialect: Dialect) -> Kind:
             formats={".json": "json", ".jsonc": "json", ".toml": "toml"},
             read=partial(_read, dialect),
         ),
-        strictness={core_codes.UNKNOWN_TAG: "error", core_codes.MERGE_KEY: "error"},
+        strictness={
+            core_codes.UNKNOWN_TAG: "error",
+            core_codes.MERGE_KEY: "error",
+            core_codes.TOML_TOO_NEW: "warning",
+        },
         shape=Shape(unknown="warning", null_is_absent=True),
         stages=(partial(gather, dialect),),
         codes=CODES,

@@ -7,7 +7,7 @@ server, TOML wins.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Literal
 
 from equipage.core.diagnostics import Also, Fact, Shown
@@ -16,7 +16,18 @@ from equipage.core.path import Path
 from equipage.core.text import Guesses
 from equipage.kinds.mcp import codes
 from equipage.kinds.shared import Table
-from equipage.loading.tree import HOLE, Origins, Tree, Via, get, graft, merge, move, remove_all
+from equipage.loading.tree import (
+    HOLE,
+    Origin,
+    Origins,
+    Tree,
+    Via,
+    get,
+    graft,
+    merge,
+    move,
+    remove_all,
+)
 
 Transport = Literal["stdio", "http", "sse"]
 SERVERS: Path = ("mcp", "servers")
@@ -169,27 +180,45 @@ def join(tree: Tree, servers: Tree) -> tuple[Tree, list[str], list[Fact]]:
     return tree, new, facts
 
 
-def servers_are_complete(config: Any, _session: object) -> Iterator[Fact]:
-    """Every server has a transport, the key that it needs, and no key of another transport."""
-    servers = get(config, SERVERS)
+def servers_are_complete(tree: Tree, height: Callable[[Origin], int]) -> Iterator[Fact]:
+    """Every server has a transport, the key that it needs, and no key of another transport.
+
+    `height` tells the layers apart. Of two values that do not go together, the one in the higher
+    layer is at fault: its author could see the other.
+    """
+    servers = get(tree.value, SERVERS)
     for name, server in servers.items() if isinstance(servers, dict) else ():
         if not isinstance(server, dict):
             continue
         path, transport = (*SERVERS, name), server.get("transport")
+        here, chosen = (tree.story(each).origin for each in (path, (*path, "transport")))
         if transport is None:
             yield codes.MCP_SERVER_INCOMPLETE.at(
-                path, part="key", name=Shown(name), key="transport"
+                origin=here, part="key", name=Shown(name), key="transport"
             )
         if transport not in _KEYS:
             continue
         main = _KEYS[transport][0]
         if main not in server:
-            yield codes.MCP_SERVER_INCOMPLETE.at(path, part="key", name=Shown(name), key=main)
+            origin = chosen if height(chosen) > height(here) else here
+            yield codes.MCP_SERVER_INCOMPLETE.at(
+                origin=origin, part="key", name=Shown(name), key=main
+            )
         for key in server:
-            if key != "transport" and key not in _KEYS[transport]:
-                yield codes.MCP_KEY_MISPLACED.at(
-                    (*path, key), part="key", name=Shown(name), key=Shown(key), transport=transport
-                )
+            if key == "transport" or key in _KEYS[transport]:
+                continue
+            own = tree.story((*path, key)).origin
+            fault, other = (chosen, own) if height(chosen) > height(own) else (own, chosen)
+            said = "the transport is set here" if fault is own else "the key is set here"
+            also = (Also(said, part="key", origin=other),)
+            yield codes.MCP_KEY_MISPLACED.at(
+                origin=fault,
+                part="key",
+                also=also,
+                name=Shown(name),
+                key=Shown(key),
+                transport=transport,
+            )
 
 
 def enabled_servers_exist(tree: Tree, json_names: frozenset[str]) -> Iterator[Fact]:

@@ -17,8 +17,9 @@ import msgspec
 
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Fact
+from equipage.core.frozen import levels
 from equipage.core.path import Path
-from equipage.directives import expand, mentions
+from equipage.directives import expand, find, mentions
 from equipage.directives.file import File
 from equipage.directives.generate import Generate
 from equipage.directives.include import Include
@@ -28,7 +29,7 @@ from equipage.kinds.server.items import SORTS, Place, implicit_includes, is_free
 from equipage.kinds.server.limits import LIMITS, MAX_DATA_BYTES, MAX_DEPTH, ServerLimits
 from equipage.kinds.server.model import Baseline, Logging, ServerConfig, ServerFile, ServerInfo
 from equipage.loading.session import Session
-from equipage.loading.tree import Tree, find, get, graft, levels, move, remove, walk
+from equipage.loading.tree import Tree, get, graft, move, remove, walk
 
 #: Where the content of a content item goes, by its type.
 CONTENT_KEYS = {"text": "text", "image": "data"}

@@ -93,7 +93,8 @@ class ToolpackLoader:
         folder = os.path.abspath(os.path.expanduser(path_given("path", path)))
         if not is_folder(folder):
             raise ToolpackValidationError([_no_folder(folder)])
-        request, run = Request(env={}, options=self._options, roots=self._roots), Run()
+        run = Run(folders=(folder,))
+        request = Request(env={}, options=self._options, roots=self._roots, folders=run.folders)
         files, problems = pack_files(folder)
         entries = [_Entry.of(load_path(each, KIND, request, run)) for each in files]
         by_key: dict[str | None, list[_Entry]] = {}

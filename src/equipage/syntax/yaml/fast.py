@@ -15,12 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import accumulate
+from math import isfinite
 from typing import Any, Final
 
 from equipage.core.path import Path
 from equipage.core.text import expression
 from equipage.syntax import Place, Range
-from equipage.syntax.yaml.scalars import INFINITY, resolve_plain
+from equipage.syntax.yaml.scalars import resolve_plain
 
 #: Deeper texts are left to the parser, which bounds nesting: each level of it needs a column.
 _MAX_INDENT = 40
@@ -201,7 +202,7 @@ def _scalar(written: str) -> Any:
         value = resolve_plain(written)
     except ValueError:
         raise _Doubt from None
-    if isinstance(value, float) and not -INFINITY < value < INFINITY:
+    if isinstance(value, float) and not isfinite(value):
         raise _Doubt
     return value
 

@@ -47,6 +47,10 @@ try:
 except ImportError:
     Parser, ENGINE = _PythonParser, "PyYAML"
 
+#: The events that open and close a collection.
+STARTS = frozenset({MappingStartEvent, SequenceStartEvent})
+ENDS = frozenset({MappingEndEvent, SequenceEndEvent})
+
 #: Anchors and tags in front of a node, with the blanks behind them.
 _PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*\s+)+")
 
@@ -90,27 +94,17 @@ _TOP_LEVEL_KEY = re.compile(
 
 #: A part of libyaml's message → what to do about it.
 _HINTS = {
-    "mapping values are not allowed": (
-        "quote the text if it contains `: `, or put the key on a line of its own"
-    ),
+    "mapping values are not allowed": "quote text that holds `: `, or put the key on its own line",
     "cannot start any token": "quote a value that starts with this character",
-    "could not find expected ':'": (
-        "a key needs a `:`; text over several lines needs quotes or `|`"
-    ),
+    "could not find expected ':'": "a key needs a `:`; text of several lines needs quotes or `|`",
     "did not find expected ',' or ']'": "close the list with `]`",
     "did not find expected ',' or '}'": "close the mapping with `}`",
-    "did not find expected key": (
-        "check the indentation of this line against the line its block began on"
-    ),
+    "did not find expected key": "indent this line like the line that its block began on",
     "did not find expected '-' indicator": "check the indentation of this list item",
     "found unexpected end of stream": "a quote was opened and never closed",
-    "found unknown escape character": (
-        "in double quotes write `\\\\` for a backslash, or use single quotes"
-    ),
+    "found unknown escape character": "write `\\\\` for a backslash, or use single quotes",
     "block sequence entries are not allowed": "put the list on a line of its own below the key",
-    "did not find expected <document start>": (
-        "the document ended before this line; indent it, or remove it"
-    ),
+    "did not find expected <document start>": "the document ended above; indent or remove this",
 }
 
 
@@ -144,9 +138,9 @@ def _block_error(block: str, start: int) -> Irregularity | None:
     try:
         while depth <= MAX_DEPTH:
             kind = get_event().__class__
-            if kind is MappingStartEvent or kind is SequenceStartEvent:
+            if kind in STARTS:
                 depth += 1
-            elif kind is MappingEndEvent or kind is SequenceEndEvent:
+            elif kind in ENDS:
                 depth -= 1
             elif kind is StreamEndEvent:
                 return None

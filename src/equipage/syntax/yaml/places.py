@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Iterable, Iterator
+from math import isfinite
 from typing import Any
 
 from yaml.error import MarkedYAMLError
 from yaml.events import (
     AliasEvent,
     DocumentStartEvent,
-    MappingEndEvent,
     MappingStartEvent,
     ScalarEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
     StreamEndEvent,
 )
 from yaml.reader import ReaderError
@@ -42,14 +40,15 @@ from equipage.syntax.nodes import (
     target_of,
     value_of,
 )
-from equipage.syntax.yaml.parser import Parser, content_range, error_offset, scalar_value
-from equipage.syntax.yaml.scalars import (
-    INFINITY,
-    is_core_tag,
-    is_too_long,
-    known_tag,
-    resolve_tagged,
+from equipage.syntax.yaml.parser import (
+    ENDS,
+    STARTS,
+    Parser,
+    content_range,
+    error_offset,
+    scalar_value,
 )
+from equipage.syntax.yaml.scalars import is_core_tag, is_too_long, known_tag, resolve_tagged
 
 
 def locate(text: str, paths: Iterable[Path], *, merge: bool = False) -> dict[Path, Place]:
@@ -81,14 +80,14 @@ def _compose(text: str, wanted: PathTrie = EVERYTHING, *, merge: bool = False) -
         elif kind is AliasEvent:
             last = event
             tree.add(Alias(*content_range(event, text), named.get(event.anchor), event))
-        elif kind is MappingStartEvent or kind is SequenceStartEvent:
+        elif kind in STARTS:
             start, _ = content_range(event, text)
             is_mapping, is_named = kind is MappingStartEvent, event.anchor is not None
             # An alias may lead to any part of a named node.
             opened = tree.open(start, is_mapping=is_mapping, whole=is_named, event=event)
             if is_named:
                 named[event.anchor] = opened
-        elif kind is MappingEndEvent or kind is SequenceEndEvent:
+        elif kind in ENDS:
             if event.start_mark.index != event.end_mark.index:
                 last = event  # a bracket; the end of a block has no text
             collection = tree.close()
@@ -175,7 +174,7 @@ def _odd_tag(node: Node, path: Path, text: str) -> Iterator[Irregularity]:
 
 def _odd_number(node: Scalar, path: Path) -> Iterator[Irregularity]:
     value, event = node.value, node.event
-    if isinstance(value, float) and not -INFINITY < value < INFINITY:
+    if isinstance(value, float) and not isfinite(value):
         yield Irregularity(codes.NOT_FINITE, range_of(node), path, {"found": event.value})
     elif isinstance(value, str) and event.implicit[0] and event.tag is None and is_too_long(value):
         yield Irregularity(codes.NUMBER_TOO_LONG, range_of(node), path, {"digits": len(value)})
@@ -221,12 +220,12 @@ def _sort(key: object) -> str:
         return "collection"
     if key is None:
         return "null"
-    return "not finite" if isinstance(key, float) and not -INFINITY < key < INFINITY else "scalar"
+    return "not finite" if isinstance(key, float) and not isfinite(key) else "scalar"
 
 
 # ---------------------------------------------------------------------- the scalar at an offset
 
-_NODES = frozenset({ScalarEvent, AliasEvent, MappingStartEvent, SequenceStartEvent})
+_NODES = STARTS | {ScalarEvent, AliasEvent}
 
 
 def scalars_at(text: str, ranges: list[Range]) -> list[Touched | bool | None]:
@@ -268,10 +267,10 @@ def _walk(text: str) -> Iterator[tuple[Any, list[str | int], bool]]:
             if is_key and kind is ScalarEvent:
                 path[-1] = key_text(scalar_value(event))
             yield event, path, is_key
-            if kind is MappingStartEvent or kind is SequenceStartEvent:
+            if kind in STARTS:
                 key_next.append(kind is MappingStartEvent)
                 path.append("" if kind is MappingStartEvent else -1)
-        elif kind is MappingEndEvent or kind is SequenceEndEvent:
+        elif kind in ENDS:
             path.pop()
             key_next.pop()
         elif kind is StreamEndEvent or (kind is DocumentStartEvent and started):

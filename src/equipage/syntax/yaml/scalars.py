@@ -25,7 +25,6 @@ _NUMBER_STARTS = frozenset("+-.0123456789")
 _CORE = "tag:yaml.org,2002:"
 #: The tags of the core schema that only some plain scalars agree with.
 _TYPES: dict[str, type] = {"int": int, "float": float, "bool": bool, "null": type(None)}
-INFINITY = float("inf")
 _WRITABLE_BITS = 14_000  #: about 4,200 decimal digits
 
 
@@ -55,7 +54,7 @@ def resolve_plain(text: str) -> object:
             raise TooLong
         return value
     if form == "infinity":
-        return -INFINITY if text[0] == "-" else INFINITY
+        return float("-inf" if text[0] == "-" else "inf")
     return float("nan")
 
 

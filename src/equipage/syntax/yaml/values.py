@@ -7,6 +7,7 @@ without a limit, so a few lines can fill the memory of any machine.
 from __future__ import annotations
 
 import re
+from math import isfinite
 from typing import Any
 
 from yaml.error import MarkedYAMLError
@@ -28,7 +29,7 @@ from equipage.syntax import MAX_DEPTH, Irregularity, Parsed, SyntaxProblem, lone
 from equipage.syntax.nodes import key_text
 from equipage.syntax.yaml.parser import Parser, syntax_errors
 from equipage.syntax.yaml.places import survey
-from equipage.syntax.yaml.scalars import INFINITY, TooLong, known_tag, resolve_plain, resolve_tagged
+from equipage.syntax.yaml.scalars import TooLong, known_tag, resolve_plain, resolve_tagged
 
 #: How many nodes aliases may add to a document. The plain size of a file is never punished.
 MAX_ALIAS_NODES = 250_000
@@ -107,7 +108,7 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
                         value = resolve_plain(spelled)
                     except TooLong:
                         odd = True  # and too long to be kept
-                    if value.__class__ is float and not -INFINITY < value < INFINITY:
+                    if value.__class__ is float and not isfinite(value):
                         odd = True
                     elif len(spelled) < _WORTH_KEEPING:
                         plain[spelled] = value
@@ -115,7 +116,7 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
                 # In quotes or with a tag; `!` alone means text, as quotes do.
                 if not quoted and event.tag is not None and event.tag != "!":
                     value = resolve_tagged(event.tag, value)
-                    is_odd_number = value.__class__ is float and not -INFINITY < value < INFINITY
+                    is_odd_number = value.__class__ is float and not isfinite(value)
                     if is_odd_number or not known_tag(event.tag, value):
                         odd = True
                 if may_merge and value == "<<":
@@ -127,7 +128,8 @@ def construct(text: str, *, merge: bool) -> tuple[object, bool, int | None]:
         elif kind is MappingEndEvent:
             items = current
             try:
-                mapping = dict(zip(items[::2], items[1::2]))  # noqa: B905 - the events come in pairs
+                # The events come in pairs.
+                mapping = dict(zip(items[::2], items[1::2]))  # noqa: B905
                 for key in mapping:
                     if key.__class__ is not str:
                         mapping = builder.mapping(items)
