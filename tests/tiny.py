@@ -38,7 +38,7 @@ class Crew(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 def _include(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     library = os.path.join(session.files.cwd, "library")
-    return Include(library, PathPolicy(), max_depth=5).resolve(tree, session)
+    return Include(library, (library,), PathPolicy(), max_depth=5).resolve(tree, session)
 
 
 KIND = Kind(

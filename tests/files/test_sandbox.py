@@ -202,12 +202,12 @@ def test_size_is_checked_before_content(world: Path) -> None:
     assert caught.value.code == "file-too-large"
 
 
-def test_a_file_that_says_it_is_empty_is_still_bounded() -> None:
+def test_a_file_that_the_system_makes_up() -> None:
     if not os.path.exists("/proc/kallsyms"):
         pytest.skip("no file here that reports a size of 0 and has content")
     with pytest.raises(FileProblem) as caught:
         Files().read("/proc/kallsyms", max_bytes=100)
-    assert caught.value.code == "file-too-large"
+    assert caught.value.code == "file-not-regular"
 
 
 def test_an_unreadable_file(world: Path) -> None:
@@ -592,18 +592,22 @@ def test_a_disk_that_fails(world: Path, monkeypatch: pytest.MonkeyPatch) -> None
     os.close(closed[0])
 
 
-@pytest.mark.parametrize(
-    ("limit", "outcome"),
-    [(4, b"abcd"), (3, ("file-too-large", {"file": "n", "size": 4, "limit": 3}))],
-)
-def test_a_file_that_says_it_is_empty(
-    monkeypatch: pytest.MonkeyPatch, limit: int, outcome: object
-) -> None:
+def test_a_file_that_holds_more_than_its_size_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    for size, parts in ((0, [b"a"]), (3, [b"ab", b"cd"]), (3, [b"abcd"])):
+        rest = iter(parts)
+        monkeypatch.setattr(sandbox.os, "read", lambda _file, _count, rest=rest: next(rest))
+        status = os.stat_result((0o100644, 1, 1, 1, 0, 0, size, 0, 0, 0))
+        assert problem(lambda status=status: read_regular(-1, status, "/n", "n", 4)) == (
+            "file-unreadable",
+            {"file": "n", "reason": "it holds more bytes than its size says"},
+        )
+
+
+def test_a_file_that_comes_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     parts = iter([b"ab", b"cd", b""])
-    monkeypatch.setattr(sandbox.os, "read", lambda _descriptor, _count: next(parts))
-    status = os.stat_result((0o100644, 1, 1, 1, 0, 0, 0, 0, 0, 0))
-    run = lambda: read_regular(-1, status, "n", limit)  # noqa: E731
-    assert (run() if isinstance(outcome, bytes) else problem(run)) == outcome
+    monkeypatch.setattr(sandbox.os, "read", lambda _file, _count: next(parts))
+    status = os.stat_result((0o100644, 1, 1, 1, 0, 0, 4, 0, 0, 0))
+    assert read_regular(-1, status, "/n", "n", 4) == b"abcd"
 
 
 def test_sizes_and_kinds_of_files_in_words(world: Path) -> None:

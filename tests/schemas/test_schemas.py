@@ -3,7 +3,7 @@ words and places."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import jsonschema
 import pytest
@@ -14,7 +14,7 @@ from clock import promised
 from equipage.loading.tree import HOLE, get
 from equipage.loading.wording import Redactor, message_of
 from equipage.schemas import checking as schemas
-from equipage.schemas.patterns import judge
+from equipage.schemas.patterns import Verdict, judge
 
 DRAFTS = {
     "draft-04": jsonschema.Draft4Validator,
@@ -124,10 +124,8 @@ def test_any_other_type_is_told(name: str) -> None:
         ({"minimum": 1, "exclusiveMinimum": True}, "schema-keyword-type"),
         ({"$schema": 5}, "schema-dialect"),
         ({"$schema": "https://example.test/"}, "schema-dialect-unknown"),
-        (
-            {"$schema": "http://json-schema.org/draft-03/schema#", "type": "any"},
-            "schema-dialect-unchecked",
-        ),
+        ({"$schema": "http://json-schema.org/draft-03/schema#", "type": "any"}, None),
+        ({"$schema": "http://json-schema.org/draft-03/schema#", "type": 5}, "schema-keyword-type"),
         (5, "schema-not-schema"),
         (None, "schema-not-schema"),
         ([], "schema-not-schema"),
@@ -257,8 +255,8 @@ def test_nested_mistakes_are_found_in_time_that_does_not_explode(levels: int) ->
     [
         (r"^[a-z0-9]+(\.[a-z0-9]+)*$", "fine"),
         (r"^(\([0-9]{3}\))?[0-9]{3}-[0-9]{4}$", "fine"),
-        (r"\p{L}+", "fine"),
-        (r"(?<year>\d{4})\k<year>", "fine"),
+        (r"\p{L}+", "not-python"),
+        (r"(?<year>\d{4})\k<year>", "not-python"),
         (r"^(?:a|b)*$", "fine"),
         (r"(a+)?b", "fine"),
         (r"(", "broken"),
@@ -288,4 +286,4 @@ def test_patterns(pattern: str, verdict: str) -> None:
 
 @given(st.text(alphabet=r"ab(|)*+?{1,2}[]\d^$.-", max_size=30))
 def test_judging_a_pattern_never_fails(pattern: str) -> None:
-    assert judge(pattern) in ("fine", "broken", "python-only", "backtracks", "repeats")
+    assert judge(pattern) in get_args(Verdict)

@@ -198,3 +198,9 @@ def test_it_never_fails(text: str) -> None:
     found = recover(text, KNOWN)
     if found is not None:
         assert isinstance(value(found.text), dict)
+
+
+def test_a_lone_carriage_return_ends_a_line() -> None:
+    found = recover("name: a\rdescription: x: y\rmodel: m\n", ("name", "description", "model"))
+    assert found is not None
+    assert yaml.load(found.text).value == {"name": "a", "description": "x: y", "model": "m"}

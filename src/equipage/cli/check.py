@@ -35,13 +35,16 @@ def run(options: argparse.Namespace, output: Output) -> int:
         return _watch(options, output, selection)
     check = _checking(options, output, selection)
     fixed: int | None = None
+    unwritten: dict[str, str] = {}
     if options.fix:
-        report, fixed = fix_all(check, options.paths, output, unsafe=options.unsafe_fixes)
+        report, fixed, unwritten = fix_all(
+            check, options.paths, output, unsafe=options.unsafe_fixes
+        )
     else:
         report = check()
     hidden = _hidden(report)
     # Set before anything is printed: the reader may close the pipe.
-    code = output.code = _exit_code(report, failed=bool(hidden), strict=options.strict)
+    code = output.code = _exit_code(report, failed=bool(hidden or unwritten), strict=options.strict)
     if options.diff:
         # The question is only whether there is something to fix, not whether there are errors.
         code = FOUND if _show_diff(report, output, unsafe=options.unsafe_fixes) else OK
@@ -192,8 +195,11 @@ def _shown(diagnostics: Sequence[Diagnostic], *, quiet: bool) -> list[Diagnostic
 
 def fix_all(
     check: Callable[[], Report], paths: Sequence[str], output: Output, *, unsafe: bool = False
-) -> tuple[Report, int]:
-    """Fix until nothing fixable is left; the report of the rest, and how many findings are gone."""
+) -> tuple[Report, int, dict[str, str]]:
+    """Fix until nothing fixable is left.
+
+    Returns the report of the rest, how many findings are gone, and why files were not written.
+    """
     from equipage.workspace.fixes import repair
 
     roots = roots_of(paths, os.getcwd())
@@ -209,17 +215,30 @@ def fix_all(
             break
         fixed += sum(len(each.mended) for each in written)
         report = check()
-    return report, fixed
+    return report, fixed, unwritten
 
 
 def roots_of(paths: Iterable[str], cwd: str) -> tuple[str, ...]:
     """The projects that contain the paths.
 
-    A path that is a link does not name the project that it leads to: its last step is not followed.
+    A path through a link does not name the project that the link leads to: the link may have come
+    with the files.
     """
-    places = (os.path.join(cwd, path) for path in paths)
-    folders = (each if os.path.isdir(each) else os.path.dirname(each) for each in places)
+    folders = (_folder_before_links(os.path.join(cwd, path), cwd) for path in paths)
     return tuple(dict.fromkeys(project_of_folder(folder, (folder,)) for folder in folders))
+
+
+def _folder_before_links(path: str, cwd: str) -> str:
+    """The last folder on the way to a path before a link. Outside `cwd`, only the end counts."""
+    path = os.path.normpath(path)
+    is_here = path.startswith(cwd.rstrip(os.sep) + os.sep)
+    folder = cwd if is_here or path == cwd else os.path.dirname(path)
+    for part in os.path.relpath(path, folder).split(os.sep):
+        step = os.path.join(folder, part)
+        if os.path.islink(step) or not os.path.isdir(step):
+            break
+        folder = os.path.normpath(step)
+    return folder
 
 
 def _rewritten(each: Repair, roots: Sequence[str], unwritten: dict[str, str]) -> bool:

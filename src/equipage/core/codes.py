@@ -24,6 +24,7 @@ REFERENCE_NUL = _codes.error("reference-nul")
 REFERENCE_ABSOLUTE = _codes.error("reference-absolute")
 REFERENCE_PARENT = _codes.error("reference-parent")
 REFERENCE_ESCAPES = _codes.error("reference-escapes")
+REFERENCE_PRIVATE = _codes.error("reference-private")
 ABSOLUTE_PATH = _codes.warning("absolute-path")
 
 ENV_MISSING = _codes.warning("env-missing")

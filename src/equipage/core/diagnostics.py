@@ -112,6 +112,13 @@ class Words(msgspec.Struct, frozen=True):
     message: str  #: one line, names the thing at fault, no final period
     about: str  #: what it means, why it matters, how to fix it
     help: str | None = None  #: shown only when every value it names is present
+    refusal: str | None = None  #: the message of a warning where a kind makes it an error
+
+    def at(self, severity: Severity) -> Words:
+        """The words of a finding with that severity: an error must not claim a recovery."""
+        if self.refusal is None or severity != "error":
+            return self
+        return msgspec.structs.replace(self, message=self.refusal)
 
 
 class Code(str):

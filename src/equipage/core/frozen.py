@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
 from itertools import islice
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, Self
 
 import msgspec
 from msgspec.structs import force_setattr
@@ -45,11 +45,26 @@ def convert(value: Any, model: Any) -> Any:
 
 
 def _refuse(self: object, *_args: object, **_kwargs: object) -> NoReturn:
-    plain = type(self).__mro__[1].__name__
+    plain = type(self).__mro__[2].__name__
     raise TypeError(f"a loaded configuration is immutable; copy it first: {plain}(…)")
 
 
-class FrozenDict(dict[Any, Any]):
+class _Frozen:
+    """What both frozen containers share: a copy is the container itself."""
+
+    __slots__ = ()
+
+    def __init__(self, *_args: Any) -> None:
+        """Change nothing: `__new__` filled the container, and a second call must not."""
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, _memo: object) -> Self:
+        return self
+
+
+class FrozenDict(_Frozen, dict[Any, Any]):
     """A dict that refuses to change, and can be hashed."""
 
     __slots__ = ()
@@ -61,27 +76,18 @@ class FrozenDict(dict[Any, Any]):
         dict.update(frozen, *args)
         return frozen
 
-    def __init__(self, *_args: Any) -> None:
-        """Change nothing: `__new__` filled the dict, and a second call must not."""
-
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(frozenset(self.items()))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return FrozenDict, (dict(self),)
 
-    def __copy__(self) -> FrozenDict:
-        return self
-
-    def __deepcopy__(self, _memo: object) -> FrozenDict:
-        return self
-
 
 #: The default of a mapping: frozen from the start, and left out of plain data.
 EMPTY: Final[dict[Any, Any]] = FrozenDict()
 
 
-class FrozenList(list[Any]):
+class FrozenList(_Frozen, list[Any]):
     """A list that refuses to change, and can be hashed."""
 
     __slots__ = ()
@@ -94,20 +100,11 @@ class FrozenList(list[Any]):
         list.extend(frozen, *args)
         return frozen
 
-    def __init__(self, *_args: Any) -> None:
-        """Change nothing: `__new__` filled the list, and a second call must not."""
-
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(tuple(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return FrozenList, (list(self),)
-
-    def __copy__(self) -> FrozenList:
-        return self
-
-    def __deepcopy__(self, _memo: object) -> FrozenList:
-        return self
 
 
 def frozen(value: Any, memo: dict[int, Any] | None = None) -> Any:

@@ -32,6 +32,7 @@ SCHEMA_REF_SPELLING = _ref.warning("schema-ref-spelling")
 SCHEMA_REF_LOOP = _ref.error("schema-ref-loop")
 SCHEMA_NAME_TWICE = _ref.warning("schema-name-twice")
 SCHEMA_REF_DISPUTED = _ref.error("schema-ref-disputed")
+SCHEMA_DRAFTS_MIXED = _ref.error("schema-drafts-mixed")
 SCHEMA_TOO_LARGE = _ref.error("schema-too-large")
 
 FILE_CODES = _file.declared()

@@ -36,6 +36,7 @@ class File(Directive):
     codes: ClassVar[tuple[Code, ...]] = codes.FILE_CODES
 
     library: str
+    shelf: tuple[str, ...]  #: the library, if it may be read
     policy: PathPolicy
     #: by the identity of their sources
     contents: dict[int, Tree] = msgspec.field(default_factory=dict)
@@ -56,9 +57,9 @@ class File(Directive):
         expansion.report_siblings(node)
         session, path = expansion.session, node.origin.document.source.path
         folder = os.path.dirname(path) if path is not None else session.base
-        roots: tuple[str, ...] = (session.root, self.library, *session.roots, folder)
+        roots: tuple[str, ...] = (session.root, *self.shelf, *session.roots, folder)
         if isinstance(node.reference, str) and os.path.isabs(node.reference):
-            roots = (self.library,)  # only the library decides whether it deserves a warning
+            roots = self.shelf  # only the library decides whether it deserves a warning
         bases = (folder, self.library)
         try:
             source = expansion.source(node, self.policy, bases=bases, roots=roots)

@@ -71,6 +71,7 @@ class Include(Directive):
     codes: ClassVar[tuple[Code, ...]] = codes.INCLUDE_CODES
 
     library: str
+    shelf: tuple[str, ...]  #: the library, if it may be read
     policy: PathPolicy
     max_depth: int
     depth_variable: str | None = None  #: the environment variable that sets `max_depth`
@@ -207,9 +208,8 @@ class Include(Directive):
 
     def _source(self, node: Node, expansion: Expansion) -> Source | None:
         """The file of the library that a node names; None, with a finding, if it cannot be read."""
-        library = (self.library,)
         try:
-            source = expansion.source(node, self.policy, bases=library, roots=library)
+            source = expansion.source(node, self.policy, bases=(self.library,), roots=self.shelf)
         except FileProblem as problem:
             self._report_problem(node, problem, expansion)
             return None

@@ -25,14 +25,14 @@ from equipage.files.sandbox import (
     FileProblem,
     PathPolicy,
     check_reference,
+    is_below,
     open_inside,
     open_named,
     read_regular,
     refusal,
+    refuse_version_control,
 )
 
-#: Where a system describes itself: the environment of processes, what they have open.
-_SYSTEM = ("/proc/", "/sys/")
 #: Tells whether a file has changed without reading it: its inode, size and times.
 Stamp = tuple[int, int, int, int]
 
@@ -115,6 +115,11 @@ class Files:
         self._asked[path] = None
         return os.path.isdir(path)
 
+    def is_within(self, path: str, *folders: str) -> bool:
+        """Whether a path is one of these folders or below one, once every link is followed."""
+        real = os.path.realpath(path)
+        return any(is_below(real, os.path.realpath(each)) for each in folders)
+
     def exists(self, path: str) -> bool:
         """Whether there is a file or folder at an absolute path."""
         return os.path.exists(path)
@@ -143,8 +148,6 @@ class Files:
     def read(self, path: str, *, max_bytes: int = MAX_BYTES) -> Source:
         """The file that the *caller* names; what a person asks for is not confined.
 
-        Only what the system says about itself must be named as such: a link to it is refused.
-
         Raises `FileProblem`.
         """
         full = os.path.join(self.cwd, path)
@@ -160,8 +163,7 @@ class Files:
             descriptor, real = open_named(real, full)
         except (OSError, ValueError) as error:
             raise refusal(error, name) from None
-        is_allowed = full.startswith(_SYSTEM) or not real.startswith(_SYSTEM)
-        return self._take(descriptor, real, name, max_bytes, is_allowed=is_allowed)
+        return self._take(descriptor, real, name, max_bytes)
 
     def _named(self, full: str) -> tuple[str, str]:
         """A path without links in its folder, and as people are shown it.
@@ -219,6 +221,7 @@ class Files:
             if os.path.realpath(reference).startswith(real.rstrip("/") + "/"):
                 relative = os.path.relpath(os.path.realpath(reference), real)
                 return Referred(self._inside(root, relative, roots, policy))
+        refuse_version_control(os.path.realpath(reference), reference)
         return Referred(self.read(reference, max_bytes=policy.max_bytes), outside=True)
 
     def _inside(
@@ -240,20 +243,16 @@ class Files:
             )
         return self.note(known)
 
-    def _take(
-        self, descriptor: int, real: str, name: str, max_bytes: int, *, is_allowed: bool = True
-    ) -> Source:
+    def _take(self, descriptor: int, real: str, name: str, max_bytes: int) -> Source:
         """The source of a checked descriptor, which is closed. Raises `FileProblem`."""
         try:
             known = self._recall(real, name, max_bytes)
             if known is not None:
                 return known
-            if not is_allowed:
-                raise FileProblem(codes.FILE_NOT_REGULAR, file=name)
             # Of the descriptor, so that the stamp belongs to the content that is read.
             status = os.fstat(descriptor)
             self._stamps[real] = _stamp(status)
-            data = read_regular(descriptor, status, name, max_bytes)
+            data = read_regular(descriptor, status, real, name, max_bytes)
         except OSError as error:
             raise refusal(error, name) from None
         finally:
@@ -272,7 +271,7 @@ def peek(path: str, *, max_bytes: int = MAX_BYTES) -> bytes | None:
     except (OSError, ValueError):
         return None
     try:
-        return read_regular(descriptor, os.fstat(descriptor), path, max_bytes)
+        return read_regular(descriptor, os.fstat(descriptor), path, path, max_bytes)
     except (OSError, FileProblem):
         return None
     finally:
@@ -327,6 +326,10 @@ class MemoryFiles(Files):
         prefix = self._absolute_path(path).rstrip("/") + "/"
         return any(each.startswith(prefix) for each in self.contents)
 
+    def is_within(self, path: str, *folders: str) -> bool:
+        real = self._absolute_path(path)
+        return any(is_below(real, self._absolute_path(each)) for each in folders)
+
     def exists(self, path: str) -> bool:
         return path in self.contents or self.is_folder(path)
 
@@ -342,8 +345,7 @@ class MemoryFiles(Files):
         self, base: str, reference: str, roots: tuple[str, ...], policy: PathPolicy
     ) -> Source:
         real = self._absolute_path(base, reference)
-        within = map(self._absolute_path, roots)
-        if not any(real == root or real.startswith(root.rstrip("/") + "/") for root in within):
+        if not self.is_within(real, *roots):
             raise FileProblem(codes.REFERENCE_ESCAPES, reference=reference)
         return self._content(real, policy.max_bytes, reference)
 

@@ -16,6 +16,7 @@ import errno
 import os
 import posixpath
 import stat
+from functools import cache
 from typing import Literal
 
 import msgspec
@@ -42,6 +43,12 @@ _IS_LINK = (errno.ELOOP, errno.EMLINK)
 #: Without `dir_fd` (Windows), paths are resolved by name and compared with the roots: a weaker
 #: check, because the file could be swapped between checking and reading.
 HAS_DESCRIPTORS = os.open in os.supports_dir_fd and bool(_NOFOLLOW)
+#: Where a system describes itself: the environment of processes, what they have open, devices.
+_SYSTEM = ("/proc", "/sys", "/dev")
+#: A file system of its own, for ordinary files.
+_SHARED_MEMORY = "/dev/shm/"
+#: What version control keeps about a project: addresses with passwords, the text of old files.
+_VERSION_CONTROL = frozenset({".git", ".hg", ".svn", ".jj", ".bzr", "_darcs"})
 
 
 class FileProblem(Exception):
@@ -76,8 +83,19 @@ def check_reference(reference: str, policy: PathPolicy) -> None:
     is_absolute = os.path.isabs(reference)
     if (is_foreign and not is_absolute) or (is_absolute and policy.absolute == "refuse"):
         raise FileProblem(codes.REFERENCE_ABSOLUTE, reference=reference)
+    refuse_version_control(reference.replace("\\", "/"), reference)
     if policy.parents == "refuse" and ".." in reference.replace("\\", "/").split("/"):
         raise FileProblem(codes.REFERENCE_PARENT, reference=reference)
+
+
+def refuse_version_control(path: str, reference: str) -> None:
+    """Refuse a path through a folder of version control, however it is spelt, on every system.
+
+    Raises `FileProblem`.
+    """
+    # Some file systems do not tell upper from lower case, or drop dots and blanks at the end.
+    if any(part.rstrip(". ").lower() in _VERSION_CONTROL for part in path.split("/")):
+        raise FileProblem(codes.REFERENCE_PRIVATE, reference=reference)
 
 
 def open_named(real: str, full: str) -> tuple[int, str]:
@@ -117,6 +135,11 @@ def open_inside(base: str, reference: str, roots: tuple[str, ...]) -> tuple[int,
         walk.close()
 
 
+def is_below(path: str, folder: str) -> bool:
+    """Whether a path is a folder or lies below it, by name alone."""
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
 class _Walk:
     """The way from a root to a target.
 
@@ -141,7 +164,7 @@ class _Walk:
     def root_of(self, real: str) -> str | None:
         """The root that contains a path without links."""
         for root in self.roots:
-            if real == root or real.startswith(root.rstrip("/") + "/"):
+            if is_below(real, root):
                 return root
         return None
 
@@ -160,6 +183,7 @@ class _Walk:
             if part == "..":
                 self.up(pending)
                 continue
+            refuse_version_control(part, self.reference)  # also behind a link
             parent, where = self.stack[-1]
             try:
                 descriptor = os.open(part, FLAGS | _NOFOLLOW, dir_fd=parent)
@@ -220,6 +244,7 @@ def _open_checked(base: str, reference: str, roots: tuple[str, ...]) -> tuple[in
     folders = (os.path.normcase(os.path.realpath(root)).rstrip(os.sep) + os.sep for root in roots)
     if not os.path.normcase(real).startswith(tuple(folders)):
         raise FileProblem(codes.REFERENCE_ESCAPES, reference=reference)
+    refuse_version_control(real.replace(os.sep, "/"), reference)
     if os.path.isdir(real):
         raise FileProblem(codes.FILE_IS_DIRECTORY, file=reference)
     try:
@@ -228,25 +253,42 @@ def _open_checked(base: str, reference: str, roots: tuple[str, ...]) -> tuple[in
         raise refusal(error, reference) from None
 
 
-def read_regular(descriptor: int, status: os.stat_result, name: str, max_bytes: int) -> bytes:
+def read_regular(
+    descriptor: int, status: os.stat_result, real: str, name: str, max_bytes: int
+) -> bytes:
     """The content of an open file. Raises `FileProblem` unless it is regular and small enough."""
     if stat.S_ISDIR(status.st_mode):
         raise FileProblem(codes.FILE_IS_DIRECTORY, file=name)
-    if not stat.S_ISREG(status.st_mode):
+    if not stat.S_ISREG(status.st_mode) or _is_of_the_system(real, status):
         raise FileProblem(codes.FILE_NOT_REGULAR, file=name)
     if status.st_size > max_bytes:
         raise FileProblem(codes.FILE_TOO_LARGE, file=name, size=status.st_size, limit=max_bytes)
-    # One byte more than allowed reveals a file that grew, or a special one that claims to be empty.
+    # One byte more than the file claims reveals one that grew, or that the system makes up.
     data = os.read(descriptor, status.st_size + 1)
     if len(data) == status.st_size > 0:
-        return data
-    while True:
-        if len(data) > max_bytes:
-            raise FileProblem(codes.FILE_TOO_LARGE, file=name, size=len(data), limit=max_bytes)
-        more = os.read(descriptor, 65536)
+        return data  # the usual file, after a single call
+    while len(data) <= status.st_size:
+        more = os.read(descriptor, status.st_size + 1 - len(data))
         if not more:
             return data
         data += more
+    raise FileProblem(
+        codes.FILE_UNREADABLE, file=name, reason="it holds more bytes than its size says"
+    )
+
+
+def _is_of_the_system(real: str, status: os.stat_result) -> bool:
+    """Whether an open file is one of those that a system makes up about itself."""
+    if real.startswith(tuple(f"{each}/" for each in _SYSTEM)):
+        return not real.startswith(_SHARED_MEMORY)
+    return status.st_dev in _system_devices()  # the same file systems, mounted elsewhere
+
+
+@cache
+def _system_devices() -> frozenset[int]:
+    """The file systems of `/proc`, `/sys` and `/dev`, unless they are part of the usual one."""
+    found = {os.stat(each).st_dev for each in _SYSTEM if os.path.isdir(each)}
+    return frozenset(found - {os.stat("/").st_dev})
 
 
 def refusal(error: Exception, name: str) -> FileProblem:

@@ -110,14 +110,16 @@ class Placer:
         story = self._story(each)
         span = each.span or (self._span(story.origin, each.part) if story else None)
         authored = self._authored(each)
+        severity = each.severity or code.severity
+        words = code.words.at(severity)
         return Diagnostic(
             code=code.name,
-            severity=each.severity or code.severity,
-            message=message_of(code.words, each.values, redactor),
+            severity=severity,
+            message=message_of(words, each.values, redactor),
             path=path_of(authored, redactor),
             pointer=pointer(redactor.path(authored)),
             span=span,
-            help=help_of(code.words, each.values, redactor),
+            help=help_of(words, each.values, redactor),
             fix=self._fix(each.remedy) if each.remedy else None,
             related=(*map(self._label, each.also), *(self._chain(story) if story else ())),
             file=None if span or each.part == "nowhere" else self.file,
@@ -264,8 +266,8 @@ def finding(
 
 
 def _worded(code: Code, values: Mapping[str, object], **more: Any) -> Diagnostic:
-    redactor = Redactor()
-    message, advice = (word(code.words, values, redactor) for word in (message_of, help_of))
+    words, redactor = code.words.at(more.get("severity", code.severity)), Redactor()
+    message, advice = (word(words, values, redactor) for word in (message_of, help_of))
     return Diagnostic(
         **{"code": code.name, "severity": code.severity, "message": message, "help": advice, **more}
     )

@@ -63,7 +63,7 @@ class Shape(msgspec.Struct, frozen=True):
     null_is_absent: bool = False
     #: classes whose unknown keys are errors although the kind's are not
     closed: tuple[type, ...] = ()
-    #: keys with this prefix are allowed everywhere, whatever the model says
+    #: unknown keys with this prefix are allowed everywhere, but in a closed class
     exempt: tuple[str, ...] = ()
     #: the severity of a value that does not fit a field; unless it is an error, the value is left
     #: out
@@ -227,14 +227,14 @@ class Collector:
         known: dict[str, types.Field],
         path: Path,
     ) -> None:
-        shape = self.shape
-        severity = "error" if kind.cls in shape.closed else shape.unknown
+        shape, closed = self.shape, kind.cls in self.shape.closed
+        severity = "error" if closed else shape.unknown
         if (severity is None and not shape.guarded) or not kind.forbid_unknown_fields:
             return
         for name in value:
             if name in known or name == kind.tag_field or name in self.reported:
                 continue
-            if name.startswith(shape.exempt or ("\0",)):
+            if not closed and name.startswith(shape.exempt or ("\0",)):
                 continue
             guess = self._meant(name, [each for each in known if each not in value], kind.cls, path)
             restricts = guess in shape.guarded and not path
@@ -267,7 +267,7 @@ class Collector:
         if not isinstance(value, list):
             return self._mismatch(value, "a list", path, kind)
         if kind.min_length is not None and len(value) < kind.min_length:
-            expected, found = f"at least {kind.min_length} entries", str(len(value))
+            expected, found = f"a list of at least {kind.min_length}", str(len(value))
             return self._refused(codes.WRONG_LENGTH.at(path, expected=expected, found=found))
         kept = (self.check(each, kind.item_type, (*path, at)) for at, each in enumerate(value))
         return [each for each in kept if each is not _NOTHING]

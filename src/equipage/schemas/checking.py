@@ -19,6 +19,7 @@ from equipage.loading.tree import HOLE, get
 from equipage.schemas import codes
 from equipage.schemas.patterns import judge, patterns_of
 from equipage.schemas.structure import (
+    MAPS,
     Draft,
     children,
     draft_named,
@@ -61,8 +62,14 @@ def check_shape(schema: Any, draft: Draft, *, references: bool = True) -> list[F
     return list({(each.code, each.path): each for each in mismatches}.values())
 
 
-_VERDICTS = {"broken": codes.SCHEMA_PATTERN, "python-only": codes.SCHEMA_PATTERN_DIALECT}
-_RISKS = {
+_VERDICTS = {
+    "broken": codes.SCHEMA_PATTERN,
+    "python-only": codes.SCHEMA_PATTERN_DIALECT,
+    "not-python": codes.SCHEMA_PATTERN_DIALECT,
+}
+_PROBLEMS = {
+    "python-only": "is not an ECMA-262 expression",
+    "not-python": "is an expression that Python cannot read",
     "backtracks": "a repeated group holds nothing but repetitions, or the same branch twice",
     "repeats": "its counted repetitions multiply",
 }
@@ -76,15 +83,13 @@ def check_patterns(schema: dict[str, Any], path: Path) -> Iterator[Fact]:
             code = _VERDICTS.get(verdict, codes.SCHEMA_PATTERN_SLOW)
             # Under `patternProperties` the pattern is the key.
             part: Part = "key" if len(where) > 1 else "value"
-            found, problem = Shown(pattern), _RISKS.get(verdict)
+            found, problem = Shown(pattern), _PROBLEMS.get(verdict)
             yield code.at(path + where, part=part, found=found, problem=problem)
 
 
 def is_valid(schema: Any, draft: Draft) -> bool:
-    """Whether the meta-schema accepts a schema; draft 3 accepts every mapping."""
-    if draft.validator is None:
-        return isinstance(schema, dict)
-    if is_plain(schema):
+    """Whether the meta-schema accepts a schema."""
+    if draft.validator is not None and is_plain(schema):
         return True
     try:
         accepted = bool(meta_validator(draft).is_valid(schema))
@@ -173,21 +178,22 @@ def _own_mismatches(
 ) -> Iterator[Fact]:
     """What is wrong with one schema, without the schemas inside it and the `silent` keywords."""
     alone = _alone(schema)
-    if draft.validator is None or is_valid(alone, draft):
+    if is_valid(alone, draft):
         return
     if draft.name == "draft-04" and (problem := _enum_problem(alone)) is not None:
         yield codes.SCHEMA_KEYWORD_VALUE.at((*path, "enum"), keyword="enum", problem=problem)
     try:
-        errors = list(meta_validator(draft).iter_errors(alone))
+        errors = list(meta_validator(draft).iter_errors(_numbered(alone)))
     except ValueError:
         return  # parsing has reported it
     positions: set[Path] = {where for where, _ in children(schema)}
     for error in errors:
-        where: Path = tuple(error.instance_path)
+        where = _named(error.instance_path, schema)
         if where and where[0] in silent:
             continue
         value = get(schema, where)
-        if where[:1] == ("type",):
+        is_type = where[:1] == ("type",)
+        if is_type and (draft.validator is not None or isinstance(value, str)):
             yield from _type_mismatches(schema["type"], (*path, "type"))
         elif where == ("items",) and isinstance(value, list) and draft.name != "2020-12":
             yield from _list_mismatches(value, path + where, draft)
@@ -212,6 +218,30 @@ def _alone(schema: dict[str, Any]) -> dict[str, Any]:
             alone[keyword] = schema[keyword].copy()
         alone[keyword][steps[0]] = {}
     return alone
+
+
+# A path of the validator has numbers for names such as `01`, and leaves out empty names. So the
+# names in the mappings of a schema, which mean nothing to meta-schemas, become `#0`, `#1`, ….
+
+
+_WITH_NAMES = MAPS | {"dependentRequired", "$vocabulary"}
+
+
+def _numbered(schema: dict[str, Any]) -> dict[str, Any]:
+    """A schema whose mappings have numbers for names."""
+    return {
+        keyword: {f"#{number}": each for number, each in enumerate(value.values())}
+        if keyword in _WITH_NAMES and isinstance(value, dict)
+        else value
+        for keyword, value in schema.items()
+    }
+
+
+def _named(steps: list[str | int], schema: dict[str, Any]) -> Path:
+    """The path in a schema that the validator means by a path in its `_numbered` copy."""
+    if len(steps) > 1 and steps[0] in _WITH_NAMES and isinstance(names := schema[steps[0]], dict):
+        steps[1] = [*names][int(str(steps[1])[1:])]
+    return tuple(steps)
 
 
 def _enum_problem(schema: dict[str, Any]) -> str | None:
@@ -306,6 +336,9 @@ _WORDS = {
 }
 #: What a keyword takes whose meta-schema gives a choice.
 _EITHER = {
+    "type": "a type, or a list of types and schemas",
+    "disallow": "a type, or a list of types and schemas",
+    "extends": "a valid schema or a list of them",
     "dependencies": "a schema or a list of names without repetition",
     "items": "a schema or a list of at least one schema",
     "additionalItems": "a schema or `true` or `false`",

@@ -15,7 +15,6 @@ SCHEMA_PATTERN_DIALECT = _codes.warning("schema-pattern-dialect")
 SCHEMA_PATTERN_SLOW = _codes.warning("schema-pattern-slow")
 SCHEMA_DIALECT = _codes.error("schema-dialect")
 SCHEMA_DIALECT_UNKNOWN = _codes.warning("schema-dialect-unknown")
-SCHEMA_DIALECT_UNCHECKED = _codes.warning("schema-dialect-unchecked")
 SCHEMA_TOO_DEEP = _codes.error("schema-too-deep")
 
 CODES = _codes.declared()

@@ -1,7 +1,8 @@
-"""Regular expressions in schemas: broken ones, ones only Python reads, ones that can hang.
+"""Regular expressions in schemas: broken ones, ones not all validators read, ones that can hang.
 
 JSON Schema means ECMA-262 expressions. What only Python reads is accepted with a warning, because
-many published schemas are written against Python validators.
+many published schemas are written against Python validators; and so is what Python cannot read,
+because these validators fail when they use it.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import msgspec
 
 from equipage.core.text import expression
 
-Verdict = Literal["fine", "broken", "python-only", "backtracks", "repeats"]
+Verdict = Literal["fine", "broken", "python-only", "not-python", "backtracks", "repeats"]
 
 #: A longer expression is not tried with Python's engine, whose compiler is slow.
 _MAX_TRIED = 2_000
@@ -39,7 +40,10 @@ def judge(pattern: str) -> Verdict:
     """What is wrong with a pattern, if anything."""
     if not _ecma().is_valid(pattern):
         return "python-only" if _python_reads(pattern) else "broken"
-    return _risk(pattern) if "(" in pattern or "{" in pattern else "fine"
+    risk = _risk(pattern) if "(" in pattern or "{" in pattern else "fine"
+    if risk == "fine" and len(pattern) <= _MAX_TRIED and not _python_reads(pattern):
+        return "not-python"
+    return risk
 
 
 @cache

@@ -15,6 +15,7 @@ from equipage.core.path import ROOT, Path
 from equipage.core.text import nearest
 from equipage.loading.tree import get
 from equipage.schemas import codes
+from equipage.schemas.draft_3 import META_SCHEMA
 
 # ------------------------------------------------------------------------------------------- drafts
 
@@ -24,7 +25,7 @@ class Draft(msgspec.Struct, frozen=True):
 
     name: str
     uri: str  #: of its meta-schema, without a final `#`
-    validator: str | None  #: the class of jsonschema-rs; None: equipage cannot check this draft
+    validator: str | None  #: the class of jsonschema-rs; None: see `draft_3`
     ref_stands_alone: bool = False  #: whether `$ref` hides the keywords beside it
     definitions: str = "$defs"  #: the keyword for named subschemas
     address: str = "$id"  #: the keyword that gives a schema an address
@@ -73,8 +74,7 @@ def written_draft(schema: Any, default: Draft) -> tuple[Draft, list[Fact]]:
             at, found=Shown(uri), default=default.name, nearest=nearest(uri, _BY_URI)
         )
         return default, [unknown]
-    unchecked = known.validator is None
-    return known, [codes.SCHEMA_DIALECT_UNCHECKED.at(at, draft=known.name)] if unchecked else []
+    return known, []
 
 
 @cache
@@ -82,7 +82,8 @@ def meta_validator(draft: Draft) -> Any:
     """The validator of schemas of a draft. It ignores formats and never retrieves anything."""
     import jsonschema_rs
 
-    assert draft.validator is not None
+    if draft.validator is None:
+        return jsonschema_rs.Draft4Validator(META_SCHEMA, offline=True, validate_formats=False)
     validator = getattr(jsonschema_rs, draft.validator)
     return validator({"$ref": draft.uri}, offline=True, validate_formats=False)
 

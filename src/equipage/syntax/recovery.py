@@ -25,7 +25,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec.structs import replace
 
-from equipage.syntax import Range, SyntaxProblem, yaml
+from equipage.syntax import Range, SyntaxProblem, match_end, yaml
 
 #: Why an entry is not YAML. Tools that read line by line understand the first four; of the others
 #: the correction is clear, but no tool forgives them.
@@ -36,6 +36,8 @@ FORGIVEN: frozenset[Reason] = frozenset({"colon", "brackets", "indicator", "unin
 _ENTRY = re.compile(
     r"(?P<key>[A-Za-z_][\w.-]*)[ \t]*:(?:[ \t]+(?P<value>[^\r\n]*?))?[ \t]*\r?\n?\Z"
 )
+#: A lone carriage return ends a line, too.
+_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
 #: `key:value` without the blank; what looks like `scheme://` or `a::b` is not meant.
 _TOUCHING = re.compile(r"(?P<key>[A-Za-z_][\w.-]*):(?P<value>[^\s:/][^\r\n]*?)[ \t]*\r?\n?\Z")
 #: A line below a key: an item, an entry, or both, and its value.
@@ -138,7 +140,7 @@ def _entries(text: str, known: Collection[str]) -> list[_Entry]:
     is_loose = False  # a line was seen that is neither indented nor an entry
     end = 0
     while end < len(text):
-        start, end = end, text.find("\n", end) + 1 or len(text)
+        start, end = end, match_end(_LINE, text, end)
         line = text[start:end]
         match = _ENTRY.match(line)
         if match is None and line.partition(":")[0] in known:

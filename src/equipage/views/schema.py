@@ -128,11 +128,12 @@ class _Writer:
 
     def _unknown(self, kind: types.StructType) -> Schema:
         """Unknown keys are refused only where the kind refuses them."""
-        refused = kind.cls in self.shape.closed or self.shape.unknown == "error"
+        closed = kind.cls in self.shape.closed
+        refused = closed or self.shape.unknown == "error"
         if not refused or not kind.forbid_unknown_fields:
             return {}
         # Some prefixes, such as `x-`, are free for all; a variable may become any key.
-        exempt = [f"^{re.escape(prefix)}" for prefix in self.shape.exempt]
+        exempt = [f"^{re.escape(prefix)}" for prefix in self.shape.exempt if not closed]
         patterns = [*exempt, *([VARIABLE["pattern"]] if self.variables else [])]
         allowed = {"patternProperties": dict.fromkeys(patterns, True)} if patterns else {}
         return {**allowed, "additionalProperties": False}

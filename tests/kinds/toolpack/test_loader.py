@@ -33,6 +33,21 @@ def failure(folder: Path, files: dict[str, Any]) -> str:
     return str(caught.value)
 
 
+# --- files -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.requirement("TP-01")
+def test_a_pack_with_nearly_the_right_name_is_a_warning(tmp_path: Path) -> None:
+    near = ("b.tool.yml", "deep/c.tool.YAML", "d.tool.json")
+    files = {f"packs/{name}": pack(id="tool.near") for name in near}
+    loader = load(tmp_path, {"packs/a.tool.yaml": pack(), "packs/notes.yml": "x: 1\n", **files})
+    assert [each.id for each in loader.list()] == ["tool.echo"]
+    assert {each.code for each in loader.warnings} == {"toolpack-overlooked"}
+    assert sorted(str(each.file).rpartition("packs/")[2] for each in loader.warnings) == sorted(
+        near
+    )
+
+
 # --- contents ------------------------------------------------------------------------------------
 
 

@@ -13,17 +13,20 @@ from equipage.kinds.toolpack.loader import ToolpackLoader, ToolpackValidationErr
 from lab import probes, write_probe
 
 PROBES = probes("toolpack")
+#: The seed asks for `module:callable`, and outranks the original, which takes blanks for both.
+SUPERSEDED = {"toolpack/089 exec py spaces": "invalid"}
 
 
 @pytest.mark.requirement("TP-28", "TP-29")
 @pytest.mark.parametrize("probe", PROBES, ids=lambda probe: probe["id"])
 def test_probe(probe: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = SUPERSEDED.get(probe["id"], probe["expect"])
     write_probe(tmp_path, probe)
     monkeypatch.chdir(tmp_path)
     report = equipage.check([probe["entry"]], env=probe["env"])
-    assert ("valid" if report.ok else "invalid") == probe["expect"], report.diagnostics
+    assert ("valid" if report.ok else "invalid") == expected, report.diagnostics
     loader = ToolpackLoader()
-    if probe["expect"] == "valid":
+    if expected == "valid":
         loader.load_dir(probe["entry"])
         assert loader.list()
     else:

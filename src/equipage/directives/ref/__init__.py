@@ -155,8 +155,8 @@ class Known:
             # What is chosen at run time depends on the other schemas of the root.
             if target is None or target.tree is None or target.dynamic is not NO_SCOPES:
                 continue
-            if not reference.startswith("#"):
-                alone = len(part.value) == 1 and link.path == ROOT
+            alone = len(part.value) == 1 and link.path == ROOT
+            if not reference.startswith("#") and (alone or target.draft is part.draft):
                 draft = _ANY_DRAFT if alone else part.draft.name
                 self.targets[self.session.root, self.session.base, draft, reference] = target
 

@@ -24,7 +24,7 @@ from equipage.loading.tree import HOLE, Origin, Origins, Tree, Via
 from equipage.schemas import codes as schema_codes
 from equipage.schemas.structure import Draft, written_draft
 
-#: How many nodes references may add to a schema, and how deep it may become when written out.
+#: How many nodes references may add to what the texts hold, and how deep a schema may become.
 MAX_NODES = 100_000
 MAX_DEPTH = 256
 
@@ -148,11 +148,17 @@ def _finish(component: list[Part]) -> None:
         if loop:
             first.facts += (_loop_fact(loop),)
     members = set(component)
+    if mixed := tuple(_mixed_drafts(component, members)):
+        first.facts += mixed
+        for part in component:
+            part.tree = _hole(part)
     outer = [target for part in component for target in part.targets() if target not in members]
     for part in component:
         _measure(part)
     _settle_scopes(component, outer)
-    cyclic = {name: part for target in outer for name, part in target.cyclic.items()}
+    # A part of another draft brings its own definitions.
+    own = [target for target in outer if target.draft is first.draft]
+    cyclic = {name: part for target in own for name, part in target.cyclic.items()}
     cyclic |= {part.name: part for part in component if part.recursive}
     clean = not any(part.facts for part in component) and all(each.clean for each in outer)
     documents = dict.fromkeys(part.place.document for part in component)
@@ -168,6 +174,18 @@ def _loop_fact(loop: list[tuple[Part, Link]]) -> Fact:
     part, link = loop[-1]
     also = [Also("through here", origin=each.origin(way.where)) for each, way in loop[:-1]]
     return codes.SCHEMA_REF_LOOP.at(origin=part.origin(link.where), also=also, chain=chain)
+
+
+def _mixed_drafts(component: list[Part], members: set[Part]) -> Iterator[Fact]:
+    """Recursion through several drafts: no definition could serve all of them."""
+    for part in component:
+        for link in part.links:
+            if link.target in members and link.target.draft is not part.draft:
+                yield codes.SCHEMA_DRAFTS_MIXED.at(
+                    origin=part.origin(link.where),
+                    own=part.draft.name,
+                    other=link.target.draft.name,
+                )
 
 
 def _settle_scopes(component: list[Part], outer: list[Part]) -> None:
@@ -195,21 +213,23 @@ def _settle_scopes(component: list[Part], outer: list[Part]) -> None:
 def _measure(part: Part) -> None:
     """How large and deep a part is when written out; one that is too large becomes a hole.
 
-    Only what references add is bounded, not the plain size of a text. A root is measured by its
-    references alone, because nothing else contains it.
+    Only what references multiply is bounded, not the plain size of texts. A root is measured by
+    its references alone, because nothing else contains it.
     """
     if any(target.tree is not None and target.tree.value is HOLE for target in part.targets()):
         part.tree = _hole(part)  # reported where it began
         return
-    size, height = _extent(part.value) if part.is_target else (0, 0)
+    replaced = any(link.replaces_its_part() for link in part.links)
+    size, height = _extent(part.value) if part.is_target and not replaced else (0, 0)
     added = 0
-    # Two more levels: a target beside other keywords moves into `allOf` and a list.
     for link in part.links:
-        if link.target is not None and not link.target.recursive:
-            added += link.target.size
-            height = max(height, len(link.path) + 2 + link.target.height)
-    if added > MAX_NODES:
-        too_much = codes.SCHEMA_TOO_LARGE.at(origin=part.origin(), limit=MAX_NODES)
+        target = link.target
+        if target is not None and (not target.recursive or target.draft is not part.draft):
+            added += target.size
+            # Beside other keywords, a target moves into `allOf` and a list.
+            height = max(height, len(link.path) + (0 if link.alone else 2) + target.height)
+    if added > MAX_NODES and added > (limit := MAX_NODES + _written(part)):
+        too_much = codes.SCHEMA_TOO_LARGE.at(origin=part.origin(), limit=limit)
     elif height > MAX_DEPTH:
         too_much = schema_codes.SCHEMA_TOO_DEEP.at(origin=part.origin(), limit=MAX_DEPTH)
     else:
@@ -217,6 +237,12 @@ def _measure(part: Part) -> None:
         return
     part.facts += (too_much,)
     part.tree = _hole(part)
+
+
+def _written(part: Part) -> int:
+    """A bound for the nodes that are written in the texts of a part: their characters."""
+    documents = {document for target in part.targets() for document in target.documents}
+    return sum(len(each.source.text) for each in documents | {part.place.document})
 
 
 def _hole(part: Part) -> Tree:
@@ -363,8 +389,6 @@ def _drop_names(schema: dict[str, Any], part: Part) -> None:
             schema.pop(name, None)
     if (part.is_target or part.cyclic) and isinstance(schema.get(part.draft.address), str):
         del schema[part.draft.address]
-    if "$schema" in schema and written_draft(schema, part.draft)[0] != part.draft:
-        del schema["$schema"]
 
 
 def _in_place_of(part: Part, link: Link) -> Tree:
@@ -372,10 +396,35 @@ def _in_place_of(part: Part, link: Link) -> Tree:
     target, at = link.target, part.origin(link.where)
     if target is None or (target.tree is not None and target.tree.value is HOLE):
         return Tree(HOLE, Origins(at))
+    if target.draft is not part.draft:
+        return via_reference(_of_another_draft(target, part.draft), at)
     if target.recursive:
         reference = {REF: f"#/{part.draft.definitions}/{target.name}"}
         return Tree(FrozenDict(reference), Origins(part.origin(link.path)))
     return via_reference(target.tree, at)
+
+
+def _of_another_draft(target: Part, draft: Draft) -> Tree:
+    """A finished part for a schema of another draft: with a draft and an address of its own.
+
+    Validators read such an embedded schema as its own draft says, and its references from there.
+    """
+    while target.links and target.links[0].replaces_its_part() and not target.recursive:
+        assert target.links[0].target is not None
+        target = target.links[0].target
+    assert target.tree is not None
+    if target.draft is draft and not target.cyclic:
+        return target.tree
+    root = _as_root(target, target.draft)
+    if not isinstance(root.value, dict):
+        return root
+    address, named = target.draft.address, target.draft.named
+    inner = {name: each for name, each in root.value.items() if name not in (address, "$schema")}
+    import hashlib  # slow to import, rarely needed
+
+    content = json.dumps([named, inner], sort_keys=True, default=str).encode()
+    name = f"urn:equipage:{hashlib.sha256(content).hexdigest()[:16]}"
+    return Tree(frozen({address: name, "$schema": named, **inner}), root.origins)
 
 
 def _put_beside(

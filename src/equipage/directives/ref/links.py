@@ -27,7 +27,6 @@ from equipage.directives import codes
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.session import Session
 from equipage.loading.tree import Origin, Tree, get
-from equipage.schemas import codes as schema_codes
 from equipage.schemas.checking import check_patterns, check_shape
 from equipage.schemas.structure import (
     IN_PLACE,
@@ -227,15 +226,14 @@ class Linker:
                 stack += [(path + steps, child, in_place) for steps, child in older]
         part.links, part.named = tuple(links), tuple(named)
         if named:
-            _, odd = written_draft(part.value, part.draft)
-            found += [each for each in odd if each.code == schema_codes.SCHEMA_DIALECT]
+            found += written_draft(part.value, part.draft)[1]
             facts += self._check_names(part)
         part.facts = (*(_placed(each, part) for each in found), *facts)
 
     def _target(self, place: Place | None, draft: Draft) -> Part | None:
         if place is None:
             return None
-        target = self.part(place, draft)
+        target = self.part(place, _draft_at(place, draft))
         target.is_target = True
         return target
 
@@ -298,13 +296,7 @@ class Linker:
             seen.add(here)
             schema = place.value
             if not isinstance(schema, dict) or set(schema) != {REF}:
-                draft, facts = written_draft(schema, self.default)
-                self.facts += [
-                    msgspec.structs.replace(each, origin=place.origin(each.path))
-                    for each in facts
-                    if each.code != schema_codes.SCHEMA_DIALECT  # `visit` reports it for every part
-                ]
-                return draft
+                return _draft_at(place, self.default)
             found = self.locate(place, schema[REF], [], self.default)
             if found is None:
                 break
@@ -456,6 +448,15 @@ def _file_fact(problem: FileProblem, reference: str, origin: Origin) -> Fact:
         return problem.code.at(origin=origin, reference=shown, base=base)
     why = _PROBLEMS.get(problem.code, "refused")
     return codes.SCHEMA_REF_UNREADABLE.at(origin=origin, reference=shown, problem=why)
+
+
+def _draft_at(place: Place, draft: Draft) -> Draft:
+    """The draft of a place: what the schemas around it say, the innermost last; else `draft`."""
+    schema = get(place.document.value, place.base)
+    for step in (*place.path[len(place.base) :], None):
+        draft = written_draft(schema, draft)[0]
+        schema = get(schema, (step,)) if step is not None else None
+    return draft
 
 
 def _spelling(spelled: str, reference: str, origin: Origin) -> Fact:

@@ -27,6 +27,7 @@ SKILL_TOOLS_GIVEN_TWICE = _codes.error("skill-tools-given-twice")
 SKILL_INVALID_GLOB = _codes.error("skill-invalid-glob")
 SKILL_DESCRIPTION_LONG = _codes.warning("skill-description-long")
 SKILL_DESCRIPTION_EMPTY = _codes.warning("skill-description-empty")
+SKILL_OVERLOOKED = _codes.warning("skill-overlooked")
 
 SKILL_CODES = (
     *HEADER_CODES,

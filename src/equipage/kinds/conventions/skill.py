@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
 from equipage.core.path import Path
 from equipage.core.source import Source
-from equipage.files import is_file, is_folder
+from equipage.files import entries_of, is_file, is_folder
 from equipage.files.reading import Files
 from equipage.files.roots import Places, StrPath, entry_in_layer, find_places
 from equipage.kinds.conventions import codes
@@ -64,9 +64,20 @@ class Skill(Table, frozen=True):
 # Where the skills of the `.defect` convention are.
 
 
-def _entry(entry: os.DirEntry[str]) -> Entry | None:
-    file = os.path.join(entry.path, "SKILL.md")
-    return Entry(entry.name, file) if is_file(file) else None
+_FILE = "SKILL.md"
+
+
+def _entry(entry: os.DirEntry[str]) -> Entry | Fact | None:
+    """The skill in an entry of a `skills` folder; a finding if the entry is nearly one."""
+    file = os.path.join(entry.path, _FILE)
+    if is_file(file):
+        return Entry(entry.name, file)
+    try:
+        names = [each.name for each in entries_of(entry.path)]
+    except OSError:
+        return None  # not a folder, or one without readable files
+    found = next((name for name in names if name.lower() == _FILE.lower()), None)
+    return None if found is None else codes.SKILL_OVERLOOKED.at(found=Shown(found), name=_FILE)
 
 
 SKILLS = LayeredFolder("skills", r"[^/]+/SKILL\.md", _entry)

@@ -44,7 +44,9 @@ def texts_are_not_empty(config: Any, _session: Session) -> Iterator[Fact]:
     for path in (("description",), ("model",), ("prompt", "text")):
         text = get(config, path)
         if isinstance(text, str) and (not text or text.isspace()):
-            yield codes.TEXT_EMPTY.at(path, field=".".join(path))
+            # The prompt may be the body of the file, or a file of its own.
+            what = "the prompt" if path[0] == "prompt" else f"`{path[0]}`"
+            yield codes.TEXT_EMPTY.at(path, what=what)
 
 
 def request_limit_is_complete(config: Any, _session: Session) -> Iterator[Fact]:

@@ -133,7 +133,7 @@ def models_are_named(config: Any, _session: Session) -> Iterator[Fact]:
     for path in paths:
         model = get(config, path)
         if isinstance(model, str) and not model.strip():
-            yield codes.TEXT_EMPTY.at(path, field=".".join(path))
+            yield codes.TEXT_EMPTY.at(path, what=f"`{'.'.join(path)}`")
 
 
 # Rules for all layers merged: what must hold between keys that may come from different files.

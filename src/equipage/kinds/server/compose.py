@@ -23,6 +23,7 @@ from equipage.directives import expand, find, mentions
 from equipage.directives.file import File
 from equipage.directives.generate import Generate
 from equipage.directives.include import Include
+from equipage.files import is_link
 from equipage.files.sandbox import PathPolicy
 from equipage.kinds.server import codes
 from equipage.kinds.server.items import SORTS, Place, implicit_includes, is_free
@@ -48,8 +49,10 @@ class ServerOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def include(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     limits, depth = cast(ServerLimits, session.limits), LIMITS["max_include_depth"]
+    library = library_of(session)
     directive = Include(
-        library_of(session),
+        library,
+        shelf_of(library, session),
         _policy(session, limits.max_file_bytes),
         limits.max_include_depth,
         depth_variable=depth.variable,
@@ -60,7 +63,8 @@ def include(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
 
 
 def load_files(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
-    directive = File(library_of(session), _policy(session, MAX_DATA_BYTES))
+    library = library_of(session)
+    directive = File(library, shelf_of(library, session), _policy(session, MAX_DATA_BYTES))
     expanded, facts = expand(tree, session, directive, documents=session.documents)
     for path, name in directive.binaries.items():
         if slot_of(path) not in ("data", "free"):
@@ -82,13 +86,28 @@ def library_of(session: Session) -> str:
     directory. Where that is missing, it is `library` beside the file, so that a check of many
     folders finds the library of each.
     """
-    options, files = cast(ServerOptions, session.options), session.files
-    named = options.library or session.env.get("THOUGHTJACK_LIBRARY")
+    named, files = _named_library(session), session.files
     usual = os.path.join(files.cwd, named or "library")
     if named is None and not files.is_folder(usual):
         beside = os.path.join(session.base, "library")
         return beside if files.is_folder(beside) else usual
     return usual
+
+
+def _named_library(session: Session) -> str | None:
+    named = cast(ServerOptions, session.options).library
+    return named or session.env.get("THOUGHTJACK_LIBRARY")
+
+
+def shelf_of(library: str, session: Session) -> tuple[str, ...]:
+    """The library as a folder that references may lead into; nothing if it may not be one.
+
+    One that the caller did not name may come with the project, as a link to anywhere: it must lie
+    in the project, or be a folder of the working directory itself.
+    """
+    files, here = session.files, os.path.join(session.files.cwd, "library")
+    is_own = files.is_within(library, session.root) or (library == here and not is_link(here))
+    return (library,) if is_own or _named_library(session) else ()
 
 
 def _policy(session: Session, max_bytes: int) -> PathPolicy:

@@ -26,7 +26,7 @@ from equipage.files.reading import display_name
 from equipage.kinds.toolpack import KIND
 from equipage.kinds.toolpack.model import Toolpack
 from equipage.kinds.toolpack.phrases import phrase
-from equipage.kinds.toolpack.rules import set_key
+from equipage.kinds.toolpack.rules import SUFFIX, overlooked, set_key
 from equipage.loading.findings import finding
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
@@ -36,8 +36,6 @@ from equipage.loading.session import Run
 from equipage.loading.set_rules import same_once, set_findings
 
 __all__ = ["Toolpack", "ToolpackLoader", "ToolpackValidationError"]
-
-SUFFIX = ".tool.yaml"
 
 
 class ToolpackValidationError(LoadError):
@@ -161,7 +159,7 @@ def _relative(path: str, base: str) -> str:
 
 def pack_files(folder: str) -> tuple[list[str], list[Diagnostic]]:
     """Every `*.tool.yaml` below a folder, sorted by the parts of its path; and the folders that
-    cannot be read. Folders behind links are not entered.
+    cannot be read, and near misses. Folders behind links are not entered.
     """
     found: list[tuple[str, ...]] = []
     problems: list[Diagnostic] = []
@@ -174,6 +172,9 @@ def pack_files(folder: str) -> tuple[list[str], list[Diagnostic]]:
                     found.append((*parts, entry.name))
                 elif entry.is_dir(follow_symlinks=False):
                     stack.append((*parts, entry.name))
+                elif fact := overlooked(entry.name):
+                    shown = display_name(entry.path)
+                    problems.append(finding(fact.code, shown, fact.values))
         except OSError as error:
             # An error, not a warning: a program that loads a folder relies on having all of it.
             shown = display_name(os.path.join(folder, *parts))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -20,12 +21,12 @@ if TYPE_CHECKING:
 # Identity.
 
 _ID = expression(r"[a-z0-9]+(?:\.[a-z0-9]+)+")
-# Numbers without leading zeros, of a length that every reader can take.
-_THREE_NUMBERS = r"(?:0|[1-9][0-9]{0,8})(?:\.(?:0|[1-9][0-9]{0,8})){2}"
+_PLAIN_VERSION = expression(r"(?:0|[1-9][0-9]{0,8})(?:\.(?:0|[1-9][0-9]{0,8})){2}")
+# Numbers without leading zeros.
+_THREE_NUMBERS = r"(?:0|[1-9][0-9]*)(?:\.(?:0|[1-9][0-9]*)){2}"
 # A part of a pre-release: a number without leading zeros, or a word with at least one letter.
 _LABEL = r"(?:0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)"
 _BUILD = r"[0-9A-Za-z-]+"
-_PLAIN_VERSION = expression(_THREE_NUMBERS)
 _SEMVER = expression(
     rf"{_THREE_NUMBERS}(?:-{_LABEL}(?:\.{_LABEL})*)?(?:\+{_BUILD}(?:\.{_BUILD})*)?", re.ASCII
 )
@@ -50,23 +51,28 @@ def _dotted(name: str) -> str:
 
 
 def version_is_semantic(pack: Any, _session: Session) -> Iterator[Fact]:
-    """`version` has three numbers and is valid in Python; SemVer 2.0 is better still."""
+    """`version` has three numbers and is valid in SemVer 2.0 or in Python; best in both."""
     version, place = get(pack, ("version",)), ("version",)
     if not isinstance(version, str) or not version or _PLAIN_VERSION.fullmatch(version):
         return
     from packaging.version import InvalidVersion, Version  # most versions are plain
 
+    is_semver = _SEMVER.fullmatch(version) is not None
     try:
-        release = Version(version).release
+        parsed = Version(version)
     except (InvalidVersion, ValueError):
-        yield codes.VERSION_FORM.at(place, found=Shown(version))
+        code = codes.VERSION_NOT_PYTHON if is_semver else codes.VERSION_FORM
+        yield code.at(place, found=Shown(version))
         return
-    if len(release) != 3:
-        missing = ".0" * (3 - len(release))
+    if len(parsed.release) != 3:
+        missing = ".0" * (3 - len(parsed.release))
         hint = f"write `{version.strip()}{missing}`" if missing else None
         yield codes.VERSION_FORM.at(place, found=Shown(version), hint=hint)
-    elif not _SEMVER.fullmatch(version):
-        nearest = ".".join(map(str, release))
+    elif not is_semver:
+        label = [*(parsed.pre or ()), *(() if parsed.dev is None else ("dev", parsed.dev))]
+        nearest = ".".join(map(str, parsed.release))
+        if label:
+            nearest += f"-{'.'.join(map(str, label))}"
         yield codes.VERSION_NOT_SEMVER.at(place, found=Shown(version), nearest=nearest)
 
 
@@ -118,6 +124,9 @@ _ENTRIES = {
 # A dotted name, in any alphabet.
 _NAME = r"[^\W\d]\w*(?:\.[^\W\d]\w*)*"
 _MODULE = expression(rf"{_NAME}:{_NAME}")
+# Parts between dots that `importlib` might find, though no `import` statement can name them.
+_PARTS = r"[^\s:.]+(?:\.[^\s:.]+)*"
+_ENTRY = expression(rf"{_PARTS}:{_PARTS}")
 # An address that starts with a template is known only when the tool runs.
 _URL = expression(r"(?:https?://|\{\{)", re.IGNORECASE)
 _OLD_KEYS = ("entry", "schema", "kind")
@@ -144,7 +153,7 @@ def module_names_a_callable(pack: Any, _session: Session) -> Iterator[Fact]:
         return
     if not module or _MODULE.fullmatch(module):
         return
-    if ":" in module and module == module.strip(":"):
+    if _ENTRY.fullmatch(module):
         yield codes.EXECUTION_MODULE_NAME.at(place, found=Shown(module))
         return
     stem, _, last = module.strip(":").rpartition(".")
@@ -178,7 +187,30 @@ def dialect_is_current(pack: Any, _session: Session) -> Iterator[Fact]:
         yield codes.OLD_DIALECT.at((old[0],), part="key", found=old)
 
 
+# The file.
+
+#: How the name of a pack ends. A loader of a folder reads no other files.
+SUFFIX = ".tool.yaml"
+_NEARLY = expression(r"(?P<stem>.*)\.tool\.(?:yaml|yml|json)", re.IGNORECASE | re.DOTALL)
+
+
+def overlooked(file: str) -> Fact | None:
+    """A finding about a file that is a pack by its name, but not for loaders."""
+    name = os.path.basename(file)
+    near = None if name.endswith(SUFFIX) else _NEARLY.fullmatch(name)
+    if near is None:
+        return None
+    return codes.TOOLPACK_OVERLOOKED.at(suffix=SUFFIX, name=Shown(near["stem"] + SUFFIX))
+
+
+def file_is_found_by_loaders(_pack: Any, session: Session) -> Iterator[Fact]:
+    """The name of the file ends as loaders expect."""
+    if fact := overlooked(session.path):
+        yield fact
+
+
 RULES = (
+    file_is_found_by_loaders,
     id_is_dotted,
     version_is_semantic,
     env_names_are_upper_case,

@@ -23,6 +23,7 @@ def load(text: str, *, merge: bool = False) -> Parsed:
     Keys are always strings, later duplicates win, unknown tags are dropped; each such thing is in
     `irregularities`. With `merge`, `<<` is applied. An empty text has the value None.
     """
+    text = _without_mark(text)
     value = fast.read(text)
     if value is not None:
         return Parsed(value)
@@ -31,9 +32,14 @@ def load(text: str, *, merge: bool = False) -> Parsed:
     return parse(text, merge=merge)
 
 
+def _without_mark(text: str) -> str:
+    """The text with a line break for a byte order mark, which the parser would not count."""
+    return "\n" + text[1:] if text.startswith("\ufeff") else text
+
+
 def locate(text: str, paths: Iterable[Path], *, merge: bool = False) -> dict[Path, Place]:
     """The places of those `paths` that exist in the first document of `text`."""
-    wanted = list(paths)
+    wanted, text = list(paths), _without_mark(text)
     found = fast.locate(text, wanted)
     if found is not None:
         return found
@@ -53,4 +59,4 @@ def scalars_at(text: str, ranges: list[Range]) -> list[Touched | bool | None]:
         return []
     from equipage.syntax.yaml import places
 
-    return places.scalars_at(text, ranges)
+    return places.scalars_at(_without_mark(text), ranges)

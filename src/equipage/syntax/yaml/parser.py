@@ -51,8 +51,9 @@ except ImportError:
 STARTS = frozenset({MappingStartEvent, SequenceStartEvent})
 ENDS = frozenset({MappingEndEvent, SequenceEndEvent})
 
-#: Anchors and tags in front of a node, with the blanks behind them.
-_PROPERTIES = re.compile(r"(?:[&!][^\s,\[\]{}]*\s+)+")
+#: Anchors and tags in front of a node, with the blanks behind them. Of `&an:chor x` the name is
+#: `an`, and the text that follows it is the node.
+_PROPERTIES = re.compile(r"(?:&[0-9A-Za-z_-]+\s*|![^\s,\[\]{}]*\s+)+")
 
 
 def content_range(event: Any, text: str) -> Range:

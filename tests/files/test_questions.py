@@ -1,0 +1,74 @@
+"""The plain questions to the operating system."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from equipage import files
+from equipage.core.diagnostics import UsageError
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Path:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "file").touch()
+    (tmp_path / "link").symlink_to("folder")
+    (tmp_path / "broken").symlink_to("nowhere")
+    (tmp_path / "loop").symlink_to("loop")
+    return tmp_path
+
+
+def test_what_is_at_a_path(world: Path) -> None:
+    broken, link, file = str(world / "broken"), str(world / "link"), str(world / "link" / "file")
+    assert not files.exists(broken)
+    assert files.exists(broken, follow_links=False)
+    assert files.is_link(broken)
+    assert (files.is_folder(link), files.is_file(link), files.is_link(link)) == (True, False, True)
+    assert (files.is_folder(file), files.is_file(file), files.is_link(file)) == (False, True, False)
+
+
+def test_entries_are_sorted_and_links_to_folders_are_folders(world: Path) -> None:
+    entries = files.entries_of(str(world))
+    assert [entry.name for entry in entries] == ["broken", "folder", "link", "loop"]
+    assert [files.leads_to_folder(entry) for entry in entries] == [False, True, True, False]
+    with pytest.raises(FileNotFoundError):
+        files.entries_of(str(world / "nowhere"))
+
+
+def test_inside_is_judged_without_links(world: Path) -> None:
+    outside = world / "folder" / "out"
+    outside.symlink_to(world)
+    assert files.is_inside(str(world / "link" / "file"), str(world / "folder"))
+    assert not files.is_inside(str(outside / "x"), str(world / "folder"))
+    assert not files.is_inside(str(world / "folder-2"), str(world / "folder"))
+    assert not files.is_inside(str(world / "folder"), str(world / "folder"))
+    assert files.is_inside(str(world), "/")
+
+
+def test_the_root_of_a_repository(world: Path) -> None:
+    assert files.repository_root("/") is None
+    (world / ".git").touch()  # a file in worktrees
+    assert files.repository_root(str(world / "folder")) == str(world)
+    (world / "folder" / ".git").mkdir()
+    assert files.repository_root(str(world / "folder")) == str(world / "folder")
+
+
+def test_folders_of_a_caller_are_absolute(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(world)
+    assert files.folder_given("base", "folder/../x") == os.path.join(os.getcwd(), "x")
+    assert files.folders_given("roots", "/a") == ("/a",)
+    assert files.folders_given("roots", ["/a", Path("/b/")]) == ("/a", "/b")
+
+
+def test_an_absolute_path_needs_no_working_directory(
+    world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(world / "folder")
+    (world / "folder" / "file").unlink()
+    (world / "folder").rmdir()
+    assert files.folder_given("base", str(world)) == str(world)
+    with pytest.raises(UsageError, match="no working directory"):
+        files.folder_given("base", ".")
