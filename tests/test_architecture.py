@@ -275,6 +275,7 @@ SHOWN_ELSEWHERE = {
     "generator-plugin-broken": "generators/test_registry.py",
     "generator-value-not-json": "generators/test_build.py",
     "absolute-path": "kinds/server/test_directives.py",
+    "image-extension": "kinds/server/test_binary_files.py",
     "unknown-kind": "workspace/test_project.py",
     "root-outside": "workspace/test_project.py",
     "root-missing": "workspace/test_project.py",

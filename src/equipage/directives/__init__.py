@@ -20,6 +20,7 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Code, Fact, Part, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source
+from equipage.core.text import nearest
 from equipage.directives import codes
 from equipage.files.sandbox import PathPolicy
 from equipage.loading.session import Session
@@ -107,6 +108,8 @@ class Expansion:
         self.documents = tuple(documents)
         self.chain = chain  #: the files being expanded, outermost first
         self.height = 0  #: how many files deep the content that was brought in reaches
+        #: the files that were brought in, each with those on the way to it
+        self.reached: dict[Source, tuple[Source, ...]] = {}
         self.facts: list[Fact] = [] if facts is None else facts
 
     def inside(self, chain: tuple[Source, ...], documents: Iterable[Document] = ()) -> Expansion:
@@ -198,7 +201,9 @@ class Expansion:
         """Warn about keys beside a directive: they are lost with the mapping that it replaces."""
         for name in node.value:
             if name not in (*node.at, *known):
-                values = {"directive": node.at[0], "key": Shown(name), "advice": advice}
+                guess = nearest(name, known)
+                meant = advice if guess is None else f"did you mean `{guess}`?"
+                values = {"directive": node.at[0], "key": Shown(name), "advice": meant}
                 self.report(node, codes.DIRECTIVE_SIBLINGS, at=(name,), part="key", **values)
 
 

@@ -7,6 +7,7 @@ from equipage.core.diagnostics import Catalogue
 _file, _include, _generate, _ref = (Catalogue(__file__) for _ in range(4))
 
 FILE_NOT_FOUND = _file.error("file-not-found")
+IMAGE_EXTENSION = _file.error("image-extension")
 
 INCLUDE_NOT_FOUND = _include.error("include-not-found")
 INCLUDE_CYCLE = _include.error("include-cycle")

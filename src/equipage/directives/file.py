@@ -102,7 +102,11 @@ def _content(source: Source, expansion: Expansion) -> Tree:
     try:
         require_text(source)
     except FileProblem as problem:
-        expansion.facts.append(Fact(problem.code, values=problem.values, span=Span(source, 0, 0)))
+        values, code = problem.values, problem.code
+        if extension.lower() in BINARY:
+            values = {**values, "extension": extension.lower()}
+            code = codes.IMAGE_EXTENSION
+        expansion.facts.append(Fact(code, values=values, span=Span(source, 0, 0)))
         return _whole(source, HOLE)
     if extension not in PARSED:
         return _whole(source, source.text)

@@ -164,14 +164,17 @@ class Collector:
         result: dict[str, Any] = {}
         complete = True
         known = {field.encode_name: field for field in kind.fields}
+        value = self._one_level_down(value, kind, known, path)
         for name, field in known.items():
             given = value.get(name, _NOTHING)
             if given is None and self._counts_as_absent(field):
                 given = _NOTHING
+            expected = getattr(kind.cls, "written_as", {}).get(field.name)
             if given is not _NOTHING:
                 given = self.check(given, field.type, (*path, name))
+                if given is _NOTHING and expected is not None:
+                    self._expect(expected, (*path, name))
             elif field.required:
-                expected = getattr(kind.cls, "written_as", {}).get(field.name)
                 self._missing(name, title(kind.cls), expected or describe(field.type), path)
             if given is not _NOTHING:
                 result[name] = given
@@ -181,6 +184,38 @@ class Collector:
             result[kind.tag_field] = kind.tag
         self._unknown(value, kind, known, path)
         return result if complete else _NOTHING
+
+    def _one_level_down(
+        self, value: dict[str, Any], kind: types.StructType, known: Collection[str], path: Path
+    ) -> dict[str, Any]:
+        """The mapping, with a hole for a part whose own fields are written in place of it.
+
+        So `{name: …, description: …}` is one finding where `{tool: {name: …}}` was expected.
+        """
+        for field in kind.fields:
+            if not field.required or field.encode_name in value:
+                continue
+            if not isinstance(field.type, types.StructType):
+                continue
+            inner = {each.encode_name for each in field.type.fields}
+            keys = tuple(key for key in value if key in inner and key not in known)
+            if keys:
+                place = (*path, keys[0])
+                self.facts.append(
+                    codes.MISSING_LEVEL.at(
+                        place, part="key", field=field.encode_name, keys=Shown(keys)
+                    )
+                )
+                value = {key: each for key, each in value.items() if key not in keys}
+                value[field.encode_name] = HOLE
+        return value
+
+    def _expect(self, expected: str, path: Path) -> None:
+        """Say what was expected in the words of the model, where that is more than a type."""
+        last = self.facts[-1] if self.facts else None
+        if last is not None and last.code == codes.WRONG_TYPE and last.path == path:
+            values = {**last.values, "expected": expected, "hint": None}
+            self.facts[-1] = msgspec.structs.replace(last, values=values)
 
     def _counts_as_absent(self, field: types.Field) -> bool:
         return self.shape.null_is_absent and not field.required and not _takes_null(field.type)
@@ -230,7 +265,7 @@ class Collector:
         if value is None and self.shape.null_is_absent:
             return []
         if not isinstance(value, list):
-            return self._mismatch(value, "a list", path)
+            return self._mismatch(value, "a list", path, kind)
         if kind.min_length is not None and len(value) < kind.min_length:
             expected, found = f"a list of at least {kind.min_length}", str(len(value))
             return self._refused(codes.WRONG_LENGTH.at(path, expected=expected, found=found))
@@ -257,7 +292,7 @@ class Collector:
         for each in kind.types:
             if _fits(value, each):
                 return self.check(value, each, path)
-        return self._mismatch(value, describe(kind), path)
+        return self._mismatch(value, describe(kind), path, *kind.types)
 
     def _tagged(self, value: dict[str, Any], structs: list[types.StructType], path: Path) -> Any:
         tag = structs[0].tag_field
@@ -316,9 +351,13 @@ class Collector:
         values = {"field": field, "owner": owner, "expected": expected}
         return self._refused(Fact(codes.MISSING_FIELD, path, dict(values)))
 
-    def _mismatch(self, value: Any, expected: str, path: Path) -> Any:
-        found = Shown(value, as_found=True, hidden=path[:-1] in self.shape.secret)
+    def _mismatch(self, value: Any, expected: str, path: Path, *kinds: types.Type) -> Any:
         hint = _hint(value, expected)
+        lists = [each for each in kinds if isinstance(each, types.VarTupleType | types.ListType)]
+        # Brackets help only if the value could be an entry.
+        if hint is None and any(_fits(value, each.item_type) for each in lists):
+            hint = "write it as a list: put brackets around it"
+        found = Shown(value, as_found=True, hidden=path[:-1] in self.shape.secret)
         return self._refused(codes.WRONG_TYPE.at(path, expected=expected, found=found, hint=hint))
 
     def _not_allowed(self, value: str, allowed: list[str], path: Path) -> Any:
@@ -420,8 +459,6 @@ def _hint(value: Any, expected: str) -> str | None:
         return "write `false`"
     if "number" in expected and isinstance(value, str) and re.fullmatch(r"[-+]?\d+(\.\d+)?", value):
         return "remove the quotes"
-    if expected == "a list" and not isinstance(value, list | dict) and value is not None:
-        return "write it as a list: put brackets around it"
     return None
 
 

@@ -119,6 +119,36 @@ class Document(msgspec.Struct, eq=False, gc=False):
             written = self.span(*place).text().strip().strip("\"'")
             yield Touch(path, is_key, tuple(dict.fromkeys(used)), written)
 
+    def with_paths(self, facts: list[Fact]) -> list[Fact]:
+        """Facts about variables, with the paths of the values that these went into."""
+        assert self.substituted_text is not None
+        pieces, text = self.substituted_text.pieces, self.parsed_text()
+        ranges: list[tuple[Range, int]] = []
+        for piece in pieces:
+            start, end = without_blanks(text, *piece.became)
+            written = piece.written[0] + self.window[0]
+            if start == end:
+                # Nothing is left of it: its value is here, or begins or ends before the blanks.
+                before = start
+                while text[before - 1 : before] == " ":
+                    before -= 1
+                ends = text[before - 1 : before] not in (*":-?,[{\n", "")
+                ranges.append(((before - ends, before), written))
+            if start != end or before != start:
+                ranges.append(((start, end), written))
+        scalars = yaml.scalars_at(text, [place for place, _ in ranges])
+        paths = {
+            written: scalar.path
+            for (_, written), scalar in zip(ranges, scalars, strict=True)
+            if isinstance(scalar, Touched)
+        }
+        return [
+            msgspec.structs.replace(each, path=paths.get(each.span.start, each.path))
+            if each.span is not None
+            else each
+            for each in facts
+        ]
+
     def failed_paths(self) -> list[Path]:
         """The paths of values that have no text because a required variable is not set."""
         if self.substituted_text is None:
@@ -157,6 +187,8 @@ def parse(
     except SyntaxProblem as problem:
         return None, facts + oddities(document, problem.problems)
     document.value = parsed.value
+    if facts:
+        facts = document.with_paths(facts)
     if parsed.irregularities:
         document.odd = frozenset(each.code for each in parsed.irregularities)
         facts += oddities(document, parsed.irregularities)

@@ -172,10 +172,12 @@ def _odd_variable(
     """What deserves a word about one `${…}`."""
     if ":" in name:
         yield Irregularity(codes.ENV_AMBIGUOUS_COLON, place, values={"name": name})
-    if known or operator == ":-":
+    if not name.strip():
+        yield Irregularity(codes.ENV_NAMELESS, place)
+    if known or operator == ":-" or not (name.strip() or operator):
         return
     if operator == ":?":
-        values = {"name": name, "why": rest or None}
+        values = {"name": name, "why": rest.strip() or None}
         yield Irregularity(codes.ENV_REQUIRED, place, values=values)
     else:
         template = f"${text[slice(*place)]}" if _TEMPLATE.match(name) else None

@@ -67,7 +67,7 @@ def load_files(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     directive = File(library, shelf_of(library, session), _policy(session, MAX_DATA_BYTES))
     expanded, facts = expand(tree, session, directive, documents=session.documents)
     for path, name in directive.binaries.items():
-        if slot_of(path) == "text":
+        if slot_of(path) not in ("data", "free"):
             origin = tree.story((*path, File.key)).origin
             facts.append(codes.BINARY_AS_TEXT.at(path, origin=origin, file=name))
     return expanded, facts

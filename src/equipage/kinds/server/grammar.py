@@ -68,6 +68,10 @@ class Event(msgspec.Struct, frozen=True):
         """Whether the qualifier, if there is one, can have an effect."""
         return self.qualifier is None or (bool(self.qualifier) and EVENTS.get(self.base, False))
 
+    def is_about(self, plural: str) -> bool:
+        """Whether the event is about one item of a sort: `tools/call:add` of `tools`."""
+        return bool(self.qualifier) and self.is_well_qualified and self.base.startswith(plural)
+
 
 def parse_event(written: str) -> Event:
     """The event as written, known or not. A qualifier may hold colons: it can be a URI."""

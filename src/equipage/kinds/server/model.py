@@ -140,6 +140,8 @@ class ToolDefinition(Part, frozen=True, rename={"input_schema": "inputSchema"}):
 class Tool(Part, frozen=True):
     """A tool."""
 
+    TITLE: ClassVar[str] = "an entry of `tools`"
+
     tool: ToolDefinition  #: the tool as clients see it
     response: ToolResponse  #: what it answers
     behavior: Behavior | None = None  #: how its answers are delivered
@@ -156,6 +158,8 @@ class ResourceDefinition(Part, frozen=True, rename={"mime_type": "mimeType"}):
 
 class Resource(Part, frozen=True):
     """A resource."""
+
+    TITLE: ClassVar[str] = "an entry of `resources`"
 
     resource: ResourceDefinition  #: the resource as clients see it
     response: ResourceResponse | None = None  #: what it answers; empty text if absent
@@ -180,6 +184,8 @@ class PromptDefinition(Part, frozen=True):
 
 class Prompt(Part, frozen=True):
     """A prompt."""
+
+    TITLE: ClassVar[str] = "an entry of `prompts`"
 
     prompt: PromptDefinition  #: the prompt as clients see it
     response: PromptResponse  #: the messages it answers
@@ -214,6 +220,10 @@ class EntryAction(Part, frozen=True):
 
 class Trigger(Part, frozen=True):
     """What ends a phase: an event, some time, or whichever comes first."""
+
+    written_as: ClassVar[dict[str, str]] = dict.fromkeys(
+        ("after", "timeout"), "a duration, such as `500ms`, `30s`, `5m` or `1h`"
+    )
 
     on: str | None = None  #: an event, such as `tools/call`, or `tools/call:NAME` for one tool
     count: Unsigned = 1  #: how often the event must happen

@@ -54,10 +54,11 @@ def server_has_a_name(config: Any, _session: Session) -> Iterator[Fact]:
 
 
 def form_is_one(config: Any, _session: Session) -> Iterator[Fact]:
-    """Items at the top level exclude a baseline and phases."""
+    """Items at the top level exclude a baseline, even an empty one, and phases."""
     config = mapping(config)
     simple = [sort.plural for sort in SORTS if config.get(sort.plural) is not None]
-    phased = next((key for key in ("baseline", "phases") if config.get(key) is not None), None)
+    phases = "phases" if config.get("phases") else None
+    phased = "baseline" if config.get("baseline") is not None else phases
     if phased is not None:
         also = [Also(f"`{phased}` makes it the phased form", (phased,), "key")]
         for key in simple:

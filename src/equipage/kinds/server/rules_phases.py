@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -133,7 +134,12 @@ def added_items_are_new(config: Any, _session: Session) -> Iterator[Fact]:
                 if name is not None and name in seen:
                     place = (*path, *sort.identity_path)
                     yield codes.ADDED_TWICE.at(
-                        place, sort=sort.name, plural=sort.plural, name=Shown(name)
+                        place,
+                        sort=sort.name,
+                        name=Shown(name),
+                        advice=f"to change an item of the baseline, use `replace_{sort.plural}`"
+                        if name in offered
+                        else "remove one of the two, or rename it",
                     )
                 seen.add(name)
 
@@ -192,6 +198,54 @@ def event_is_known(path: Path, trigger: dict[str, Any]) -> Iterator[Fact]:
         yield codes.ODD_QUALIFIER.at(place, event=Shown(written), base=event.base)
 
 
+def qualifiers_exist(config: Any, session: Session) -> Iterator[Fact]:
+    """The item that an event names is one that the server offers while the trigger waits."""
+    for sort in SORTS:
+        offered = _offered(config, sort)
+        for phase in at(config, "phases[]") if offered is not None else ():
+            for path, written in below([phase], "advance.on"):
+                event = grammar.parse_event(written) if isinstance(written, str) else None
+                if event is None or not event.is_about(sort.plural):
+                    continue
+                names = _offered_in(phase, sort, offered or ())
+                if names is not None and not _is_among(str(event.qualifier), names):
+                    yield codes.UNKNOWN_QUALIFIER.at(
+                        path,
+                        event=Shown(written),
+                        sort=sort.name,
+                        plural=sort.plural,
+                        name=Shown(event.qualifier),
+                        available=Shown(names) if names else "none",
+                        nearest=_meant(str(event.qualifier), names, session.guesses),
+                    )
+
+
+def _is_among(name: str, names: tuple[str, ...]) -> bool:
+    """Whether one of `names` is this one, or a pattern for it: `*` in a URI is any text."""
+    return name in names or any(
+        re.fullmatch(".*".join(map(re.escape, each.split("*"))), name, re.DOTALL)
+        for each in names
+        if "*" in each
+    )
+
+
+def _offered_in(phase: Place, sort: Sort, offered: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The names of the items in a phase; None if it adds or removes one that cannot be read."""
+    changes = ("add", "replace", "remove")
+    if any(
+        not isinstance(each, dict | list | None)
+        for _, each in below([phase], *(f"{change}_{sort.plural}" for change in changes))
+    ):
+        return None
+    removed = {name for _, name in below([phase], f"remove_{sort.plural}[]")}
+    new = below([phase], f"add_{sort.plural}[]", f"replace_{sort.plural}{{}}")
+    added = [sort.identify(item) for _, item in new]
+    if None in added:
+        return None
+    kept = (name for name in offered if name not in removed)
+    return tuple(dict.fromkeys((*kept, *map(str, added))))
+
+
 def durations_are_readable(path: Path, trigger: dict[str, Any]) -> Iterator[Fact]:
     """The times of a trigger are durations, and shorter than a day."""
     for key in ("after", "timeout"):
@@ -243,6 +297,7 @@ RULES: tuple[Rule, ...] = (
     added_items_are_new,
     replacements_keep_names,
     for_each(lambda config: mappings(at(config, "phases[].on_enter[]")), action_is_single),
+    qualifiers_exist,
     for_each(triggers, trigger_can_fire, event_is_known, durations_are_readable),
     for_each(lambda config: mappings(below(triggers(config), "match{}")), matcher_can_match),
 )
