@@ -53,7 +53,7 @@ class Recognition(msgspec.Struct, frozen=True):
     by_content: Callable[[Any], bool] | None = None  #: whether a parsed value is surely of the kind
     #: whether it may be: enough for a file that the caller names, one note for one that a walk
     #: meets
-    possibly: Callable[[Any], bool] | None = None
+    possibly: Callable[..., bool] | None = None
 
     def worth_parsing(self, text: str) -> bool:
         # A key may be written with escapes, in which no word can be found.
@@ -93,15 +93,16 @@ def _is_server(value: Any) -> bool:
     )
 
 
-def _may_be_server(value: Any) -> bool:
-    """One sign: nothing but keys of a server, or nothing but an include of a YAML file."""
+def _may_be_server(value: Any, *, named: bool) -> bool:
+    """One sign. In a walk, a `server` counts only with nothing but keys of a server around it."""
     if not isinstance(value, dict):
         return False
     included, server = value.get("$include"), value.get("server")
     if isinstance(included, str):
         return included.endswith((".yaml", ".yml")) and value.keys() <= {"$include", "override"}
-    known = isinstance(server, dict) and "name" in server and server.keys() <= _OF_SERVER
-    return known and value.keys() <= _OF_SERVER_FILE
+    if named or not isinstance(server, dict):
+        return isinstance(server, dict)
+    return "name" in server and server.keys() <= _OF_SERVER and value.keys() <= _OF_SERVER_FILE
 
 
 def _is_blueprint(value: Any) -> bool:
@@ -127,7 +128,7 @@ BUILT_IN: tuple[Recognition, ...] = (
     Recognition(
         "server",
         "equipage.kinds.server",
-        words=(("server", "name"), ("$include",)),
+        words=(("server",), ("$include",)),
         by_content=_is_server,
         possibly=_may_be_server,
     ),
@@ -418,7 +419,7 @@ def recognise(
     if has_header:
         kind = kind_of_header(slashed, text)
     elif extension in _FORMATS:
-        kind, maybe = recognise_content(text, _FORMATS[extension])
+        kind, maybe = recognise_content(text, _FORMATS[extension], named=named)
     if unreadable is not None:
         worth = named or kind is not None
         return Recognised(problem=_finding(unreadable, path) if worth else None)
@@ -480,7 +481,9 @@ def _patterns(rows: tuple[Recognition, ...]) -> tuple[tuple[str, ...], re.Patter
     return tuple(each.kind for each in placed), re.compile(pattern)
 
 
-def recognise_content(text: str, format: Format) -> tuple[str | None, str | None]:  # noqa: A002
+def recognise_content(
+    text: str, syntax: Format, *, named: bool = False
+) -> tuple[str | None, str | None]:
     """The kind a text surely is of by what it holds, and the kind it may be of.
 
     A text that does not parse may be of a kind whose words it has: nothing more can be said.
@@ -489,12 +492,13 @@ def recognise_content(text: str, format: Format) -> tuple[str | None, str | None
     if not rows:
         return None, None
     try:
-        value = load_value(format, text.removeprefix("\ufeff"))
+        value = load_value(syntax, text.removeprefix("\ufeff"))
     except SyntaxProblem:
         looks = (each.kind for each in rows if _first_key(text) in each.words[0])
         return None, next(looks, None)
     sure = next((each.kind for each in rows if each.by_content and each.by_content(value)), None)
-    return sure, next((each.kind for each in rows if each.possibly and each.possibly(value)), None)
+    maybe = (each.kind for each in rows if each.possibly and each.possibly(value, named=named))
+    return sure, next(maybe, None)
 
 
 def _first_key(text: str) -> str | None:
