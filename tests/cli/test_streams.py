@@ -59,6 +59,7 @@ def project(tmp_path: Path) -> Path:
         "server.yaml": SERVER,
         "other.yaml": SERVER.replace("name: b", "name: c"),
         "broken.yaml": BROKEN,
+        "equipage.toml": 'kinds = {"broken.yaml" = "server"}\n',
         "library/echo.yaml": ECHO,
         ".defect/agents/reviewer.md": "---\ndescription: Reviews\n---\nYou review.\n",
     }
@@ -226,7 +227,7 @@ def test_colour_and_progress_on_a_terminal(project: Path) -> None:
     said = _terminal(code, project)
     assert "\x1b[1;31merror[yaml-syntax]\x1b[0m" in said
     assert "checking [" in said
-    assert "1/5" in said
+    assert "1/6" in said
     assert said.index("checking [") < said.index("\r\x1b[K\x1b[1;3") < said.index("error[")
 
 

@@ -138,6 +138,8 @@ def test_other_commands(command: list[str], tmp_path: Path) -> None:
     (tmp_path / "main.yaml").write_text(
         f"server: {{name: {json.dumps(evil)}}}\ntools: []\n", encoding="utf-8"
     )
+    # A name no parser takes is no sign of a server, so the settings say what the file is.
+    (tmp_path / "equipage.toml").write_text('kinds = {"main.yaml" = "server"}\n')
     said = run(tmp_path, *command)
     assert [line for line in said.split("\n") if CONTROL.search(line)] == []
 

@@ -421,7 +421,7 @@ def recognise(
     elif extension in _FORMATS:
         kind, maybe = recognise_content(text, _FORMATS[extension], named=named)
     if unreadable is not None:
-        worth = named or kind is not None
+        worth = named or kind is not None or maybe is not None
         return Recognised(problem=_finding(unreadable, path) if worth else None)
     if kind is None and maybe is not None:
         return Recognised(maybe) if named else Recognised(problem=_possible(maybe, path))
