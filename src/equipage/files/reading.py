@@ -117,8 +117,10 @@ class Files:
 
     def is_within(self, path: str, *folders: str) -> bool:
         """Whether a path is one of these folders or below one, once every link is followed."""
+        if not is_possible(path):
+            return False
         real = os.path.realpath(path)
-        return any(is_below(real, os.path.realpath(each)) for each in folders)
+        return any(is_below(real, os.path.realpath(each)) for each in filter(is_possible, folders))
 
     def exists(self, path: str) -> bool:
         """Whether there is a file or folder at an absolute path."""
