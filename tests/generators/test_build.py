@@ -370,22 +370,22 @@ def test_errors(params: object, expected: list[str]) -> None:
         ),
         pytest.param(
             {"type": "batch_notifications", "count": 0},
-            "count: warning[generator-makes-nothing] with an empty or zero `count` the generator makes an empty payload",
+            "count: warning[generator-makes-nothing] with an empty or zero `count` the payload has no items",
             id="G12 an empty batch",
         ),
         pytest.param(
             {"type": "repeated_keys", "count": 0},
-            "count: warning[generator-makes-nothing] with an empty or zero `count` the generator makes an empty payload",
+            "count: warning[generator-makes-nothing] with an empty or zero `count` the payload has no items",
             id="G28 an empty object",
         ),
         pytest.param(
             {"type": "ansi_escape", "count": 0},
-            "count: warning[generator-makes-nothing] with an empty or zero `count` the generator makes an empty payload",
+            "count: warning[generator-makes-nothing] with an empty or zero `count` the payload has no items",
             id="G40 no sequences by count",
         ),
         pytest.param(
             {"type": "ansi_escape", "sequences": []},
-            "sequences: warning[generator-makes-nothing] with an empty or zero `sequences` the generator makes an empty payload",
+            "sequences: warning[generator-makes-nothing] with an empty or zero `sequences` the payload has no items",
             id="G40 no sequences by name",
         ),
         pytest.param(

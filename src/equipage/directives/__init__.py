@@ -108,8 +108,6 @@ class Expansion:
         self.documents = tuple(documents)
         self.chain = chain  #: the files being expanded, outermost first
         self.height = 0  #: how many files deep the content that was brought in reaches
-        #: the files that were brought in, each with those on the way to it
-        self.reached: dict[Source, tuple[Source, ...]] = {}
         self.facts: list[Fact] = [] if facts is None else facts
 
     def inside(self, chain: tuple[Source, ...], documents: Iterable[Document] = ()) -> Expansion:

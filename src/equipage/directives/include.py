@@ -1,12 +1,11 @@
 """`$include`: another file of the library, optionally with an `override` merged over it.
 
-A file is read and parsed once, however often it is included, and each of its own includes is
-expanded once; what an override does not touch stays shared. An override is merged over the content
-as it is written; then what is left of it is expanded. So an include that an override replaces is
-never read, an override may change the `$include` and the `override` of another include, and one
-that lands on an include without naming either reaches through it, into the included content.
+A file is read, parsed and resolved once, however often it is included; what an override does not
+touch stays shared. An override is merged over the included content before anything in it is
+resolved: an `$include` in an override replaces what was at its place, and an override over a file
+that is itself an include reaches through it.
 
-A file that includes itself, directly or through others, is reported where the cycle closes.
+A file that includes itself, directly or through others, is reported once, where the cycle closes.
 """
 
 from __future__ import annotations
@@ -22,46 +21,23 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Code, Fact, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
-from equipage.directives import Directive, Expansion, Node, codes, find
+from equipage.directives import Directive, Expansion, Node, codes
 from equipage.files.reading import display_name
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.session import Session
-from equipage.loading.tree import HOLE, Origins, Strategy, Tree, get, graft, merge, with_holes
+from equipage.loading.tree import HOLE, Strategy, Tree, graft, merge
 from equipage.syntax.document import Document
 
 OVERRIDE = "override"
 #: Includes nested deeper than this work, if the limit allows, but deserve a warning.
 DEPTH_WORTH_A_WARNING = 10
-#: More includes that an override changed are not expanded: each can change others, and so on.
-MOST_OVERRIDDEN = 30_000
 
 
-#: The files that a part leads to, each with those on the way to it, itself included.
-Reached = dict[Source, tuple[Source, ...]]
-
-
-class _Part(msgspec.Struct, frozen=True):
-    """What an `$include` was replaced by, how many files deep it reaches, and which they are."""
+class _Content(msgspec.Struct, frozen=True):
+    """A file with everything in it included, and how many files deep its includes reach."""
 
     tree: Tree
-    height: int
-    reached: Reached
-
-
-class _Content(msgspec.Struct):
-    """A file that was included: as it was parsed, and what its own includes came to so far.
-
-    These are expanded when they are needed: an override may replace one that cannot be read.
-    """
-
-    document: Document
-    tree: Tree
-    includes: list[Path]
-    parts: dict[Path, _Part] = {}
-    whole: _Part | None = None
-
-
-_DIRECTIVES = ("$include", "$file", "$generate")
+    height: int = 0
 
 
 class Include(Directive):
@@ -80,7 +56,6 @@ class Include(Directive):
     implicit: Callable[[Any], Iterable[Path]] = lambda _value: ()
     #: by the identity of their sources
     contents: dict[int, _Content] = msgspec.field(default_factory=dict)
-    overridden: int = 0  #: how many includes were expanded that an override changed
     names: list[str] | None = None  #: the files of the library, listed for the first typo
 
     @classmethod
@@ -118,90 +93,49 @@ class Include(Directive):
         source = self._source(node, expansion)
         if source is None:
             return node.hole()
-        if len(expansion.chain) > (self.depth_cap or self.max_depth):
-            # Nothing deeper is read; the directive that led here is reported below.
-            part = _Part(Tree(HOLE, node.tree.origins), 0, {})
-        else:
-            # The includes of an override count as made inside the included file.
-            content = self._content(source, expansion)
-            inner = expansion.inside((*expansion.chain, source), (content.document,))
-            part = self._composed(node, content, inner)
-        if self._is_too_deep(node, len(expansion.chain) + part.height, expansion):
+        content = self._content(source, expansion)
+        if self._is_too_deep(node, len(expansion.chain) + content.height, expansion):
             return node.hole()
-        expansion.height = max(expansion.height, part.height + 1)
-        expansion.reached.setdefault(source, (source,))
-        for each, way in part.reached.items():
-            expansion.reached.setdefault(each, (source, *way))
-        return part.tree
+        expansion.height = max(expansion.height, content.height + 1)
+        included = node.bring(content.tree, "included from here")
+        if not node.at or OVERRIDE not in node.value:
+            return included
+        # The includes of an override count as made inside the included file.
+        inner = expansion.inside((*expansion.chain, source))
+        override = node.tree.at((OVERRIDE,))
+        nested = set(inner.find(override))
+        override = inner.walk(override)
+        expansion.height = max(expansion.height, inner.height + 1)
 
-    def _composed(self, node: Node, content: _Content, inner: Expansion) -> _Part:
-        """The content of a file in place of a node: overridden first, then expanded."""
-        how = "included from here"
-        if node.at and OVERRIDE in node.value and content.tree.value is not HOLE:
-            override = _reaching_through(content.tree.value, node.tree.at((OVERRIDE,)))
-            tree = merge(node.bring(content.tree, how), override, _strategy)
-            places = {*content.includes, *find(override.value, self.matches)}
-            parts = self._expanded(content, tree, sorted(places, key=len), inner)
-            return _Part(graft(tree, parts), inner.height, inner.reached)
-        whole = content.whole
-        if whole is None or not whole.reached.keys().isdisjoint(inner.chain):
-            parts = self._expanded(content, content.tree, content.includes, inner)
-            whole = _Part(graft(content.tree, parts), inner.height, inner.reached)
-            content.whole = content.whole or whole
-        return _Part(node.bring(whole.tree, how), whole.height, whole.reached)
+        def strategy(path: Path, base: Any, over: Any) -> Strategy:
+            """A directive replaces what it lands on, unless that is the same directive."""
+            both = isinstance(base, dict) and isinstance(over, dict)
+            other = both and any(key in over and key not in base for key in ("$file", "$generate"))
+            return "replace" if path in nested or other else "merge"
 
-    def _expanded(
-        self, content: _Content, tree: Tree, places: list[Path], inner: Expansion
-    ) -> dict[Path, Tree]:
-        """What the includes of a tree come to; those as the file has them are expanded once."""
-        parts: dict[Path, Tree] = {}
-        for path in places:
-            value = get(tree.value, path)
-            if not isinstance(value, dict) or not self.matches(value):
-                continue  # an override replaced it
-            if any(path[:length] in parts for length in range(len(path))):
-                continue  # it is in the override of another include
-            own = value is get(content.tree.value, path)
-            known = content.parts.get(path) if own else None
-            node = Node(tree.at(path), path, (self.key,))
-            ways = () if known is None else map(known.reached.get, inner.chain)
-            if back := min(filter(None, ways), key=len, default=None):
-                self._report_cycle(node, (*inner.chain, *back), inner)
-                parts[path] = node.hole()
-                continue
-            if known is None:
-                self.overridden += not own
-                if self.overridden == MOST_OVERRIDDEN:
-                    limit = MOST_OVERRIDDEN
-                    inner.report(node, core_codes.COMPOSED_TOO_LARGE, limit=limit)
-                if self.overridden >= MOST_OVERRIDDEN:
-                    parts[path] = node.hole()
-                    continue
-                sub = inner.inside(inner.chain)
-                known = _Part(self.expand(node, sub), sub.height, sub.reached)
-                if own:
-                    content.parts[path] = known
-            parts[path] = known.tree
-            inner.height = max(inner.height, known.height)
-            for each, way in known.reached.items():
-                inner.reached.setdefault(each, way)
-        return parts
+        return merge(included, override, strategy)
 
     def _content(self, source: Source, expansion: Expansion) -> _Content:
-        """A file as it is written, parsed once."""
+        """A file with its includes resolved, made once."""
         known = self.contents.get(id(source))
         if known is not None:
             return known
+        nothing = Document(source, "text", HOLE)
+        if len(expansion.chain) > self.max_depth:
+            return _Content(Tree.of(nothing))  # the directive that led here is too deep
         document, facts = expansion.session.parse(source)
-        document = document or Document(source, "text", HOLE)
+        document = document or nothing
         expansion.facts += facts
         if document.value is None:
             empty = codes.INCLUDE_EMPTY.at(span=Span(source, 0, 0), file=source.name)
             expansion.facts.append(empty)
+        tree = Tree.of(document)
         # Where a variable has no value, the text has no meaning.
-        tree = with_holes(Tree.of(document), document.failed_paths())
-        includes = expansion.inside(expansion.chain, (document,)).find(tree)
-        content = self.contents[id(source)] = _Content(document, tree, includes)
+        failed = document.failed_paths()
+        tree = graft(tree, {path: Node(tree.at(path), path).hole() for path in failed})
+        inner = expansion.inside((*expansion.chain, source), (document,))
+        tree = inner.walk(tree)
+        content = self.contents[id(source)] = _Content(tree, inner.height)
         return content
 
     # ---------------------------------------------------------------------- what can be wrong
@@ -215,16 +149,12 @@ class Include(Directive):
             return None
         if source is None or source not in expansion.chain:
             return source
-        self._report_cycle(node, (*expansion.chain, source), expansion)
-        return None
-
-    def _report_cycle(self, node: Node, way: tuple[Source, ...], expansion: Expansion) -> None:
-        """Report that the last file on a way was on it before."""
-        ring = way[way.index(way[-1]) :]
+        ring = [*expansion.chain[expansion.chain.index(source) :], source]
         names = [self._name_in_library(each) for each in ring]
         listed = "\n".join(f"{number}. {name}" for number, name in enumerate(names, 1))
         chain = " → ".join(names)
         expansion.report(node, codes.INCLUDE_CYCLE, chain=chain, listed=f"{listed} ← cycle")
+        return None
 
     def _report_problem(self, node: Node, problem: FileProblem, expansion: Expansion) -> None:
         session, shown = expansion.session, Shown(node.reference)
@@ -248,8 +178,6 @@ class Include(Directive):
 
     def _is_too_deep(self, node: Node, depth: int, expansion: Expansion) -> bool:
         if depth > self.max_depth:
-            if len(expansion.chain) > self.max_depth + 1:
-                return False  # beyond the limit, files are only counted, for the advice
             can_be_set = self.depth_cap is None or depth <= self.depth_cap
             values: dict[str, Any] = {"depth": depth, "limit": self.max_depth}
             values["nested"] = "1 file" if depth == 1 else f"{depth} files"
@@ -266,29 +194,3 @@ class Include(Directive):
         if source.path is None or not source.path.startswith(root):
             return source.name
         return source.path.removeprefix(root).replace(os.sep, "/")
-
-
-def _strategy(_path: Path, base: Any, over: Any) -> Strategy:
-    """A directive replaces what it lands on, unless that is the same directive."""
-    if not isinstance(base, dict) or not isinstance(over, dict):
-        return "merge"
-    new = [key for key in _DIRECTIVES if key in over and key not in base]
-    return "replace" if new and not (new == [Include.key] and OVERRIDE in base) else "merge"
-
-
-def _reaching_through(base: Any, override: Tree) -> Tree:
-    """An override whose parts that land on an include are below an `override` of their own."""
-    over = override.value
-    if not isinstance(base, dict) or not isinstance(over, dict):
-        return override
-    if Include.key in base and not any(key in over for key in (*_DIRECTIVES, OVERRIDE)):
-        over, origins = {OVERRIDE: over}, override.origins
-        override = Tree(over, Origins(origins.here, below={OVERRIDE: origins}))
-    elif _strategy(ROOT, base, over) == "replace":
-        return override
-    parts: dict[Path, Tree] = {}
-    for key in over.keys() & base.keys():
-        part = _reaching_through(base[key], override.at((key,)))
-        if part.value is not over[key]:
-            parts[key,] = part
-    return graft(override, parts)

@@ -340,8 +340,7 @@ def _merge(base: Tree, over: Tree, strategy: Choice, path: Path, above: int) -> 
     both_maps = isinstance(base.value, dict) and isinstance(over.value, dict)
     if how != "merge" or not both_maps or len(path) >= MAX_MERGE_DEPTH:
         replaced = (*base.origins.replaced, base.story(ROOT).origin)
-        skip = above + over.origins.skip
-        return Tree(over.value, over.origins.changed(replaced=replaced, skip=skip), base.moves)
+        return Tree(over.value, over.origins.changed(replaced=replaced, skip=above), base.moves)
     value = dict(base.value)
     below = dict(base.origins.below)
     for key in over.value:
@@ -349,8 +348,7 @@ def _merge(base: Tree, over: Tree, strategy: Choice, path: Path, above: int) -> 
         if key in value:
             child = _merge(base.at((key,)), child, strategy, (*path, key), inner)
         else:
-            skip = inner + child.origins.skip
-            child = Tree(child.value, child.origins.changed(skip=skip))
+            child = Tree(child.value, child.origins.changed(skip=inner))
         value[key], below[key] = child.value, child.origins
     merged = (*base.origins.merged, over.story(ROOT).origin)
     return Tree(value, base.origins.changed(below=below, merged=merged), base.moves)
@@ -358,12 +356,9 @@ def _merge(base: Tree, over: Tree, strategy: Choice, path: Path, above: int) -> 
 
 def _brought(tree: Tree, step: str | int) -> Tree:
     """A child on its own that still knows what brought its parent."""
-    child, own = tree.at((step,)), tree.origins.via
-    left = len(own) - child.origins.skip
-    # What its parent does not have to skip any more is skipped above it.
-    skip = tree.origins.skip + max(0, -left)
-    via = own[: max(0, left)] + child.origins.via
-    return Tree(child.value, child.origins.changed(via=via, skip=skip))
+    child = tree.at((step,))
+    above = tree.origins.via[: len(tree.origins.via) - child.origins.skip]
+    return Tree(child.value, child.origins.changed(via=above + child.origins.via))
 
 
 def _append(base: Tree, over: Tree, inner: int) -> Tree:

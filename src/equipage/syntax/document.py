@@ -127,15 +127,11 @@ class Document(msgspec.Struct, eq=False, gc=False):
         for piece in pieces:
             start, end = without_blanks(text, *piece.became)
             written = piece.written[0] + self.window[0]
-            if start == end:
-                # Nothing is left of it: its value is here, or begins or ends before the blanks.
-                before = start
-                while text[before - 1 : before] == " ":
-                    before -= 1
-                ends = text[before - 1 : before] not in (*":-?,[{\n", "")
-                ranges.append(((before - ends, before), written))
-            if start != end or before != start:
-                ranges.append(((start, end), written))
+            # A value of which nothing is left is found here, or where the blanks before it begin.
+            before = len(text[text.rfind("\n", 0, start) + 1 : start].rstrip(" "))
+            before += text.rfind("\n", 0, start) + 1
+            ranges += [((before, before), written)] if start == end != before else []
+            ranges.append(((start, end), written))
         scalars = yaml.scalars_at(text, [place for place, _ in ranges])
         paths = {
             written: scalar.path
