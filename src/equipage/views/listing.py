@@ -12,7 +12,7 @@ from equipage.files.reading import display_name
 from equipage.files.walking import walk_files
 from equipage.loading.kind import Item, Kind
 from equipage.loading.recognise import agent_folders, kind_named, names
-from equipage.loading.request import Request
+from equipage.loading.session import Request
 from equipage.workspace.loads import FileLoad, load_all, settled
 
 

@@ -22,7 +22,7 @@ from equipage.kinds.defect.profile_model import AgentProfile
 from equipage.kinds.headers import has_header
 from equipage.kinds.tables import Convention, Field
 from equipage.loading.model import Shape, build
-from equipage.loading.request import Request
+from equipage.loading.session import Request
 from equipage.syntax.document import Document
 from equipage.workspace.loads import load_all, settled
 
