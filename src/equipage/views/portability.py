@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from equipage.files.reading import display_name
+from equipage.kinds.conventions.checks import divided, is_pattern, names_in, references
 from equipage.kinds.conventions.kind import model_of
-from equipage.kinds.conventions.rules import names_in
-from equipage.kinds.conventions.stages import divided, is_pattern, references
 from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.kinds.defect.profile_model import AgentProfile
 from equipage.kinds.headers import has_header
