@@ -12,9 +12,8 @@ import msgspec
 from equipage.files import is_folder, real_path
 from equipage.files.reading import display_name
 from equipage.files.walking import walk_files
+from equipage.kinds.conventions.checks import divided, is_pattern, names_in, references
 from equipage.kinds.conventions.kind import model_of
-from equipage.kinds.conventions.rules import names_in
-from equipage.kinds.conventions.stages import divided, is_pattern, references
 from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.kinds.defect.profile_model import AgentProfile
 from equipage.kinds.headers import has_header
@@ -23,7 +22,7 @@ from equipage.loading.kind import Item, Kind
 from equipage.loading.model import Shape, build
 from equipage.loading.outcome import Outcome
 from equipage.loading.recognise import agent_folders, kind_named, names
-from equipage.loading.request import Request
+from equipage.loading.session import Request
 from equipage.syntax.document import Document
 from equipage.workspace.loads import FileLoad, load_all, settled
 

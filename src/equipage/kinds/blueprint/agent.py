@@ -27,7 +27,7 @@ from equipage.core.text import nearest
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
 from equipage.kinds.blueprint import codes
-from equipage.kinds.blueprint.agent_model import DEFAULT_KIND, LINT_LEVELS, Agent, AgentKind
+from equipage.kinds.blueprint.model import DEFAULT_KIND, LINT_LEVELS, Agent, AgentKind
 from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive
 from equipage.loading.model import Shape
 from equipage.loading.session import Session

@@ -23,7 +23,7 @@ from equipage.files.roots import find_places
 from equipage.kinds.defect import codes, hooks, trust
 from equipage.kinds.defect.codes import SETTINGS_CODES
 from equipage.kinds.defect.hooks import Layer
-from equipage.kinds.defect.profile_rules import limit_facts, sampling_facts
+from equipage.kinds.defect.profile_model import limit_facts, sampling_facts
 from equipage.kinds.defect.settings_model import BUILT_IN_MODELS, BUILT_IN_PROVIDERS, Settings, Turn
 from equipage.kinds.mcp.strict import SERVERS
 from equipage.kinds.shared import hide_property

@@ -16,7 +16,7 @@ import msgspec
 from equipage.core.diagnostics import Fact
 from equipage.core.path import Path
 from equipage.core.text import expression
-from equipage.kinds.server.model_responses import MatchBranch
+from equipage.kinds.server.model import MatchBranch
 from equipage.loading.kind import Rule
 from equipage.loading.session import Session
 from equipage.loading.tree import get, mapping

@@ -22,7 +22,7 @@ from equipage.kinds.server.items import (
     mappings,
     triggers,
 )
-from equipage.kinds.server.model_responses import LARGEST
+from equipage.kinds.server.model import LARGEST
 from equipage.kinds.server.normalise import OPERATORS, TEXT_OPERATORS
 from equipage.loading.kind import Rule
 from equipage.loading.session import Session
