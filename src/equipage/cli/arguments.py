@@ -401,6 +401,7 @@ def _loading(command: argparse.ArgumentParser, *, layers: bool = True) -> None:
     _list_of(group, "--root", "DIR", "also allow references into DIR; repeatable")
     # The others belong to single kinds; a load of another kind ignores them.
     group.add_argument("--library", metavar="DIR", help="start $include paths at DIR (server)")
+    _flag(group, "--allow-absolute", "read absolute paths outside the project (server)")
     _flag(group, "--embedded", "allow no includes, files or environment variables (server)")
     _list_of(group, "--include-root", "DIR", "also read files from DIR (blueprint); repeatable")
     group.add_argument(

@@ -8,7 +8,7 @@ changed by accident; it is not a wall against `dict.__setitem__(frozen, …)`.
 
 from __future__ import annotations
 
-from _thread import allocate_lock
+from _thread import allocate_lock, start_new_thread
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
@@ -34,11 +34,35 @@ def convert(value: Any, model: Any) -> Any:
     model happens alone. Any value builds all tables, also one that does not fit.
     """
     if model not in _READY:
-        with _FIRST_USE:
-            with suppress(msgspec.ValidationError):
-                msgspec.convert(None, model)
-            _READY.add(model)
+        _prepare(model)
     return msgspec.convert(value, model)
+
+
+def _prepare(model: Any) -> None:
+    """Use a model for the first time, in a thread of its own.
+
+    An interrupt ends what the main thread does, wherever it is, and would leave tables half filled.
+    The thread releases the lock itself, so that nothing uses the model before it is ready.
+    """
+    _FIRST_USE.acquire()
+    done = allocate_lock()
+    done.acquire()
+
+    def use() -> None:
+        try:
+            if model not in _READY:
+                with suppress(Exception):  # the caller's own use raises it again
+                    msgspec.convert(None, model)
+                _READY.add(model)
+        finally:
+            _FIRST_USE.release()
+            done.release()
+
+    try:
+        start_new_thread(use, ())
+    except RuntimeError:  # no more threads, as at the end of a process
+        use()
+    done.acquire()
 
 
 # ---------------------------------------------------------------------------------------- freezing

@@ -12,7 +12,7 @@ from __future__ import annotations
 import importlib
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -302,11 +302,26 @@ class _Roots:
         self.by_folder: dict[str, str] = {}
 
 
+def known_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """These options of kinds. Raises `UsageError` for one that no built-in kind has."""
+    if options:
+        known = {
+            each for name in names() for each in kind_named(name).reading.options.__struct_fields__
+        }
+        for each in options:
+            if each not in known:
+                guess = nearest(each, known)
+                hint = f"; did you mean `{guess}`?" if guess else ""
+                raise UsageError(f"`{each}` is not an option of any kind{hint}")
+    return options
+
+
 def root_in(run: Run, path: str) -> str:
     """As `project_root`, looked up once per folder in a run."""
     known, folder = run.cache(_Roots).by_folder, os.path.dirname(path)
     if folder not in known:
-        known[folder] = project_root(path, run.folders, run.files)
+        # Where the file itself may be a link to does not count.
+        known[folder] = project_root(os.path.join(folder, "file"), run.folders, run.files)
     return known[folder]
 
 

@@ -38,6 +38,7 @@ class Request(msgspec.Struct, frozen=True):
         str, ...
     ] = ()  #: folders the caller named: each is the root of what has no other
     shared: bool = False  #: the options serve several kinds; each takes those it knows
+    confined: bool = False  #: whether absolute paths outside the roots are left unread
 
     def __repr__(self) -> str:
         """Without the environment: tracebacks with local variables end up in logs."""
@@ -143,6 +144,7 @@ class Session:
         "_documents",
         "_guesses",
         "base",
+        "confined",
         "embedded",
         "env",
         "facts",
@@ -173,6 +175,7 @@ class Session:
         self.facts = list(facts)  #: everything found so far
         self.env = request.env
         self.embedded = request.embedded
+        self.confined = request.confined
         self.roots = request.roots  #: further folders the *caller* allows
         self.files = files if files is not None else run.files.again()
         self.path = path  #: what the caller named, absolute; links in it are not followed
@@ -244,8 +247,11 @@ class Session:
     def refer(
         self, reference: str, policy: PathPolicy, *, bases: tuple[str, ...], roots: tuple[str, ...]
     ) -> Referred:
-        """The file a document names. Raises `FileProblem`."""
-        return self.files.refer(reference, bases, roots, policy)
+        """The file a document names. Raises `FileProblem`.
+
+        An absolute path may lead anywhere in the project, and into the folders the caller allows.
+        """
+        return self.files.refer(reference, bases, roots, policy, (self.root, *self.roots))
 
     def noted(self, code: Code) -> bool:
         """Whether the text of any document of this load has this oddity."""

@@ -26,17 +26,18 @@ from equipage.loading.recognise import (
 from equipage.loading.session import Request, Run
 from equipage.workspace.project import project_of
 
-if TYPE_CHECKING:  # walking is imported where a folder is walked
+if TYPE_CHECKING:  # these are imported where they are needed
     from equipage.files.walking import Claim, Found
+    from equipage.loading.findings import Waiting
 
 #: Called with how many files are done and how many there are.
 Progress = Callable[[int, int], None]
 
 
 def with_folders(request: Request, paths: Iterable[str]) -> Request:
-    """A request that knows which folders the caller named."""
+    """A request that knows which folders the caller named, and opens nothing beyond its roots."""
     folders = tuple(os.path.abspath(path) for path in paths if is_folder(path))
-    return msgspec.structs.replace(request, folders=folders)
+    return msgspec.structs.replace(request, folders=folders, confined=True)
 
 
 class Candidate(msgspec.Struct, frozen=True):
@@ -260,6 +261,7 @@ class Checked(msgspec.Struct, frozen=True):
     refers: bool = False  #: whether it refers to others
     guessed: bool = False  #: its kind is a guess, see `Recognised`
     layered: bool = False  #: whether it may be merged with others, see `Layering.stacks`
+    waiting: tuple[Waiting, ...] = ()  #: comments about findings in several files
     seen: Seen | None = None  #: what its load looked at, for a check that goes on
 
 
@@ -306,7 +308,7 @@ class Checker:
             load.path,
             name,
             kind.name,
-            ok=not outcome.blocked,
+            ok=outcome.ok,
             diagnostics=outcome.diagnostics,
             digest=None if loaded is None else loaded.digest,
             reads=tuple(each.name for each in outcome.sources[1:] if each.name != name),
@@ -316,6 +318,7 @@ class Checker:
             refers=refers is not None and refers(outcome),
             guessed=load.guessed,
             layered=kind.layering.stacks is not None,
+            waiting=outcome.waiting,
             seen=outcome.session.files.seen() if self.again and outcome.session else None,
         )
 

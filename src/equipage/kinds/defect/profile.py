@@ -321,6 +321,13 @@ KIND = Kind(
         set_rules=(names_are_unique, project_replaces_user, names_differ),
         set_key=set_key,
         cross_rules=(servers_exist,),
+        codes=(
+            codes.DUPLICATE_PROFILE,
+            codes.PROFILE_LOOSENS,
+            codes.PROFILE_SHADOWS,
+            codes.PROFILE_NAMES_ALIKE,
+            codes.UNKNOWN_SERVER,
+        ),
         refers=refers,
     ),
     layering=Layering(

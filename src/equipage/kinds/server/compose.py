@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import msgspec
 
@@ -41,7 +41,8 @@ class ServerOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the caller decides about a server configuration."""
 
     library: str | None = None  #: where includes start, see `library_of`
-    allow_absolute: bool = True  #: whether directives may name absolute paths
+    #: whether directives may name absolute paths: no; yes; or, for None, as the command decides
+    allow_absolute: bool | None = None
     allow_handlers: bool = True  #: whether responses may come from programs and web services
 
 
@@ -178,8 +179,13 @@ def shelf_of(library: str, session: Session) -> tuple[str, ...]:
 
 
 def _policy(session: Session, max_bytes: int) -> PathPolicy:
-    absolute = cast(ServerOptions, session.options).allow_absolute
-    return PathPolicy("outside" if absolute else "refuse", parents="refuse", max_bytes=max_bytes)
+    allowed = cast(ServerOptions, session.options).allow_absolute
+    if allowed is False:
+        return PathPolicy("refuse", parents="refuse", max_bytes=max_bytes)
+    absolute: Literal["outside", "unread"] = "outside"
+    if session.confined and not allowed:
+        absolute = "unread"
+    return PathPolicy(absolute, parents="refuse", max_bytes=max_bytes)
 
 
 def slot_of(path: Path) -> str:
