@@ -305,9 +305,8 @@ class _Roots:
 def known_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
     """These options of kinds. Raises `UsageError` for one that no built-in kind has."""
     if options:
-        known = {
-            each for name in names() for each in kind_named(name).reading.options.__struct_fields__
-        }
+        models = [kind_named(name).reading.options for name in names()]
+        known = {field for model in models for field in model.__struct_fields__}
         for each in options:
             if each not in known:
                 guess = nearest(each, known)
