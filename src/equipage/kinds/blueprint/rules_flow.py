@@ -379,7 +379,7 @@ def _comparison(path: Path, value: Any) -> Comparison | None:
     return None
 
 
-# What is wrong with it.
+# Comparisons that cannot hold, and verdicts that no condition asks for.
 
 
 def _meant(

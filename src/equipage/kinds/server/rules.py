@@ -305,7 +305,7 @@ def side_effect_does_something(path: Path, effect: dict[str, Any]) -> Iterator[F
         yield codes.EMPTY_FIELD.at((*path, "method"), field="method")
 
 
-# Numbers.
+# Limits.
 
 
 def counts_are_bounded(config: Any, session: Session) -> Iterator[Fact]:
