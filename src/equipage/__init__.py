@@ -9,7 +9,7 @@ next to nothing.
 
 from __future__ import annotations
 
-from equipage._version import __version__
+__version__ = "0.1.0"
 
 # `typing` itself is not imported: type checkers know the name, and it costs a third of a start.
 TYPE_CHECKING = False

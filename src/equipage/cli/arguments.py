@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from equipage._version import __version__
+from equipage import __version__
 from equipage.cli.output import terminal_width, write
 
 TYPE_CHECKING = False  # importing `typing` would cost a third of a start
@@ -220,6 +220,7 @@ def _list(commands: Commands) -> None:
         "list",
         "list agents, tools and servers",
         "List the agents, tools and servers under PATH, with their layer and what shadows them.",
+        runs="show:listing",
     )
     _paths(listing)
     _flag(
@@ -280,7 +281,7 @@ def _lock(commands: Commands) -> None:
         "record what a configuration is made of",
         "Write a lock of FILE: every source with its hash, every environment variable by name, and "
         "the digest of the result.",
-        runs="lock:lock",
+        runs="documents:lock",
     )
     _file(lock)
     _loading(lock)
@@ -294,7 +295,7 @@ def _verify(commands: Commands) -> None:
         "compare a configuration with its lock",
         "List the sources that changed since the lock was written. Exit codes: 0 the digest is the "
         "same, 1 it changed.",
-        runs="lock:verify",
+        runs="documents:verify",
     )
     _file(verify)
     verify.add_argument("--lock", metavar="LOCK", required=True, help="the lock to compare with")

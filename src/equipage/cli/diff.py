@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from equipage.cli.main import FOUND, OK, USAGE
+from equipage.cli import FOUND, OK, USAGE
 from equipage.cli.output import Output
 from equipage.cli.request import request_of
 from equipage.core.diagnostics import Diagnostic, UsageError

@@ -1,7 +1,7 @@
 """Markdown files with a header: the configuration above, the prompt below.
 
 Every kind of such files describes its header with one `HeaderStyle`. Where the tools of a kind
-accept a header that is not quite YAML, `syntax.recovery` reads it line by line: each entry that is
+accept a header that is not quite YAML, `recover` reads it line by line: each entry that is
 not YAML is a warning at the character that breaks it, with a fix. Everywhere else it is an error,
 with the same fix.
 """
@@ -26,8 +26,16 @@ from equipage.loading.session import Parsed, Session
 from equipage.loading.tree import Tree, get, put_all
 from equipage.syntax import Range, yaml
 from equipage.syntax.document import Document, oddities, parse
-from equipage.syntax.frontmatter import PROFILE, Grammar, Header, NoHeader, body_after, split
-from equipage.syntax.recovery import Recovered, recover
+from equipage.syntax.frontmatter import (
+    PROFILE,
+    Grammar,
+    Header,
+    NoHeader,
+    Recovered,
+    body_after,
+    recover,
+    split,
+)
 from equipage.syntax.variables import Piece, Substituted
 
 #: The window of a document that replaces a missing header.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from equipage._version import __version__
+from equipage import __version__
 from equipage.core.diagnostics import Diagnostic, Fix
 from equipage.core.source import Span
 from equipage.core.text import visible_json

@@ -42,8 +42,7 @@ from equipage.loading.recognise import (
     speaks_of_equipage,
     unrecognised,
 )
-from equipage.loading.request import Request
-from equipage.loading.session import Run, Session
+from equipage.loading.session import Request, Run, Session
 from equipage.loading.tree import Tree, get, mapping
 
 OWN_FILE, SHARED_FILE = "equipage.toml", "pyproject.toml"

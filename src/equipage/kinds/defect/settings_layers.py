@@ -18,11 +18,18 @@ import msgspec
 from msgspec.structs import replace
 
 from equipage.core import codes as core_codes
-from equipage.core.arguments import is_possible, text_given, wrong
 from equipage.core.diagnostics import Also, Change, Code, Diagnostic, Fact, Label, LoadError, Shown
 from equipage.core.path import Path, parse_path
 from equipage.core.source import Source, Span
-from equipage.files import exists, is_folder, real_path, working_directory
+from equipage.files import (
+    exists,
+    is_folder,
+    is_possible,
+    real_path,
+    text_given,
+    working_directory,
+    wrong,
+)
 from equipage.files.reading import display_name
 from equipage.files.roots import Places, StrPath, find_places
 from equipage.files.sandbox import FileProblem
@@ -37,9 +44,8 @@ from equipage.loading.kind import Kind
 from equipage.loading.model import build
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import check_tree
-from equipage.loading.request import Request
 from equipage.loading.result import Explanation, Loaded
-from equipage.loading.session import Run, Session, format_of
+from equipage.loading.session import Request, Run, Session, format_of
 from equipage.loading.tree import (
     Origin,
     Origins,
