@@ -28,8 +28,7 @@ from equipage.kinds.blueprint.references import AGENT_MD, FILE, Context, expand_
 from equipage.kinds.blueprint.rules import canonical_path, expressions
 from equipage.loading.findings import Placer
 from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive
-from equipage.loading.request import Request
-from equipage.loading.session import Run, Session
+from equipage.loading.session import Request, Run, Session
 from equipage.loading.tree import Origin, Origins, Tree, mapping
 from equipage.syntax import MAX_DEPTH
 from equipage.syntax.document import Document, Format

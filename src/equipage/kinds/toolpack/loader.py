@@ -19,23 +19,20 @@ from typing import Any, Literal
 import msgspec
 
 from equipage.core import codes as core_codes
-from equipage.core.arguments import path_given
 from equipage.core.diagnostics import Diagnostic, LoadError
 from equipage.core.path import Path, PathSyntaxError, parse_path
 from equipage.core.source import Source
 from equipage.directives import codes as directive_codes
-from equipage.files import entries_of, exists, folders_given, is_folder, real_path
+from equipage.files import entries_of, exists, folders_given, is_folder, path_given, real_path
 from equipage.files.reading import display_name
 from equipage.kinds.toolpack import KIND
 from equipage.kinds.toolpack.model import Toolpack
 from equipage.kinds.toolpack.rules import SUFFIX, camel_path, overlooked, set_key
-from equipage.loading.findings import finding
-from equipage.loading.outcome import Outcome
+from equipage.loading.findings import finding, same_once
+from equipage.loading.outcome import Outcome, set_findings
 from equipage.loading.pipeline import load_path
-from equipage.loading.request import Request
 from equipage.loading.result import CANONICAL, canonical
-from equipage.loading.session import Run
-from equipage.loading.set_rules import same_once, set_findings
+from equipage.loading.session import Request, Run
 
 __all__ = ["Toolpack", "ToolpackLoader", "ToolpackValidationError"]
 
