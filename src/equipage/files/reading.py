@@ -16,9 +16,8 @@ from typing import Any, Self
 import msgspec
 
 from equipage.core import codes
-from equipage.core.arguments import is_possible
 from equipage.core.source import Source
-from equipage.files import working_directory
+from equipage.files import is_possible, working_directory
 from equipage.files.sandbox import (
     FLAGS,
     MAX_BYTES,

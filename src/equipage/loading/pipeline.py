@@ -22,8 +22,7 @@ from equipage.loading import model
 from equipage.loading.kind import Kind
 from equipage.loading.outcome import Outcome, report
 from equipage.loading.recognise import root_in
-from equipage.loading.request import Request
-from equipage.loading.session import Run, Session
+from equipage.loading.session import Request, Run, Session
 from equipage.loading.tree import HOLE, Tree, get, graft
 from equipage.syntax.document import Document
 

@@ -138,7 +138,7 @@ BUILT_IN: tuple[Recognition, ...] = (
     Recognition("agent_md", "equipage.kinds.blueprint.agent"),
 )
 #: Kinds of conventions that have a module of their own.
-_OWN_MODULE = {"skill": "equipage.kinds.conventions.skill", "mcp": "equipage.kinds.mcp.kind"}
+_OWN_MODULE = {"skill": "equipage.kinds.conventions.skill", "mcp": "equipage.kinds.mcp.servers"}
 #: No convention is written in YAML: such files are looked at without importing any table.
 _YAML = (".yaml", ".yml")
 #: Walks enter no folder of a user, whatever is in it.
@@ -149,7 +149,7 @@ _OF_USER = frozenset({".config"})
 def conventions() -> tuple[Recognition, ...]:
     """One row for each sort of file of other agent tools, from the tables of the tools."""
     tools = importlib.import_module("equipage.kinds.conventions.tools")
-    dialects = importlib.import_module("equipage.kinds.mcp.dialects")
+    dialects = importlib.import_module("equipage.kinds.mcp")
     paths: dict[str, tuple[str, ...]] = {**tools.PATHS, "mcp": dialects.PATHS}
     return tuple(
         Recognition(

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
-from equipage.core.arguments import wrong
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.frozen import plain_data, without_defaults
 from equipage.core.path import ROOT, Path, format_path, parse_path
 from equipage.core.source import Source, Span
 from equipage.core.text import nearest, visible
+from equipage.files import wrong
 from equipage.loading.tree import MADE_ABSOLUTE, Origin, Story, Tree, get
 from equipage.syntax.document import Document
 

@@ -14,8 +14,7 @@ from equipage.files.reading import display_name
 from equipage.loading.outcome import Outcome, place_alone
 from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import agent_folders, folders_of_kinds, kind_named
-from equipage.loading.request import Request
-from equipage.loading.session import Run
+from equipage.loading.session import Request, Run
 from equipage.workspace.loads import (
     CHUNK,
     Candidate,
@@ -281,7 +280,7 @@ class ReportBuilder:
                 about[id(outcomes[-1])] = each
         if not about:
             return
-        from equipage.loading.set_rules import findings_by_load
+        from equipage.loading.outcome import findings_by_load
 
         offers = [each.offer for each in self.checked.values() if each.offer is not None]
         for outcome, found in findings_by_load(outcomes, offers):

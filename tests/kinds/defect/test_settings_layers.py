@@ -12,8 +12,12 @@ import equipage
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.path import format_path
 from equipage.files.roots import find_places
-from equipage.kinds.defect.overrides import read_overrides
-from equipage.kinds.defect.settings_layers import KIND, LoadedSettings, find_settings
+from equipage.kinds.defect.settings_layers import (
+    KIND,
+    LoadedSettings,
+    find_settings,
+    read_overrides,
+)
 from equipage.render.json import diagnostic_to_dict
 from equipage.views.comparing import compare
 from lab import write
