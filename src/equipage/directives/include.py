@@ -255,7 +255,7 @@ class Include(Directive):
         written = sum(len(source.data) for source in expansion.session.files.sources())
         limit = MOST_CHANGED + written // _BYTES_OF_AN_INCLUDE
         if self.changed == limit + 1:
-            expansion.report(node, core_codes.COMPOSED_TOO_LARGE, limit=limit)
+            expansion.report(node, core_codes.COMPOSED_TOO_LARGE, limit=f"{limit} includes")
         return self.changed > limit
 
     def _report_problem(self, node: Node, problem: FileProblem, expansion: Expansion) -> None:
@@ -319,7 +319,7 @@ def _reaching_through(base: Any, override: Tree) -> Tree:
     elif _strategy(ROOT, base, over) == "replace":
         return override
     parts: dict[Path, Tree] = {}
-    for key in over.keys() & base.keys():
+    for key in filter(base.__contains__, over):
         part = _reaching_through(base[key], override.at((key,)))
         if part.value is not over[key]:
             parts[key,] = part

@@ -132,7 +132,8 @@ def test_override_is_merged_before_what_is_left_is_resolved() -> None:
     schema_at: Path = ("tools", 0, "tool", "inputSchema")
     for number in range(TREES):
         files = random_files(rng)
-        schema = {"type": "object", "x": made(rng, 3, FILES), "y": made(rng, 3, FILES)}
+        first = {"$include": FILES[0], "override": overriding(rng, 2, FILES)}
+        schema = {"type": "object", "x": first, "y": made(rng, 3, FILES)}
         tool = {"name": "t", "description": "d", "inputSchema": schema}
         answer = {"content": [{"type": "text", "text": "t"}]}
         main = {"server": {"name": "s"}, "tools": [{"tool": tool, "response": answer}]}
