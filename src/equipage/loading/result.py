@@ -293,9 +293,8 @@ class Loaded(Generic[C]):
             return self._default(steps)
         story = self._story(steps)
         settings = [self._setting(origin, "replaced", show_env) for origin in self._replaced(steps)]
-        settings.append(self._setting(story.origin, "written", show_env, wins=True))
-        for origin in story.merged:
-            settings.append(self._setting(origin, "merged over it", show_env, wins=True))
+        winners = [(story.origin, "written"), *((each, "merged over it") for each in story.merged)]
+        settings += [self._setting(origin, how, show_env, wins=True) for origin, how in winners]
         through = [
             self._setting(via.at, via.how, show_env) if via.at else Setting(None, "", via.how)
             for via in story.via
