@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import equipage
-from equipage.cli.main import main
+from equipage.cli import main
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.pipeline import load_path

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from equipage.cli.main import main
+from equipage.cli import main
 from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import kind_named
 from equipage.loading.session import Request

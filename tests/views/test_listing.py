@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from equipage.cli.main import main
+from equipage.cli import main
 from equipage.loading.session import Request
 from equipage.views.listing import list_all
 from equipage.workspace.report import check_paths

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from equipage.cli.main import BUG, FOUND, OK, USAGE
+from equipage.cli import BUG, FOUND, OK, USAGE
 from equipage.cli.output import Output, Progress
 from equipage.cli.request import NOTHING_FOUND, no_such_code, request_of
 from equipage.core import codes as core_codes
@@ -213,7 +213,7 @@ def fix_all(
         if not written:
             _explain(refused, unwritten, output)
             break
-        fixed += sum(len(each.mended) for each in written)
+        fixed += sum(len(each.fixed) for each in written)
         report = check()
     return report, fixed, unwritten
 

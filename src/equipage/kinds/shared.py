@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from equipage.core.diagnostics import Fact, Shown
+from equipage.core.path import Path
 from equipage.core.source import Source, Span
 from equipage.kinds import codes
 from equipage.loading.kind import Offer
+from equipage.loading.tree import get
 from equipage.syntax.suspicious import mixed_scripts, secrets
 
 if TYPE_CHECKING:
@@ -29,6 +31,22 @@ def hide_property(name: str, schema: dict[str, Any]) -> dict[str, Any]:
     for definition in schema.get("$defs", {}).values():
         definition.get("properties", {}).pop(name, None)
     return schema
+
+
+# Plain values, in which any part may have the wrong type: the model reports that.
+
+
+def entries_at(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    """The entries of the list at a path, each with its own path; none if it is not a list."""
+    found = get(value, path)
+    for number, entry in enumerate(found if isinstance(found, list | tuple) else ()):
+        yield (*path, number), entry
+
+
+def table_at(value: Any, path: Path) -> dict[str, Any]:
+    """The table at a path, an empty one if it is not a table."""
+    found = get(value, path)
+    return found if isinstance(found, dict) else {}
 
 
 # Patterns for names of tools and paths: `*`, `?`, `[a-z]`, `[!a]`, `{a,b}` and `\`.

@@ -10,7 +10,7 @@ import os
 
 import msgspec
 
-from equipage._version import __version__
+from equipage import __version__
 from equipage.core.frozen import convert
 from equipage.core.text import visible_json
 from equipage.files import real_path, working_directory

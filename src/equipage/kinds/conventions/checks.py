@@ -317,8 +317,12 @@ def _name_of_place(place: str | None, session: Session) -> str | None:
     source = session.documents[0].source if session.documents else None
     if place is None or source is None or source.path is None:
         return None
-    folder, file = os.path.split(session.path)  # links in it are not followed
-    return os.path.basename(folder) if place == "folder" else file.partition(".")[0]
+    return _name_by_path(session.path, by_folder=place == "folder")  # links are not followed
+
+
+def _name_by_path(path: str, *, by_folder: bool) -> str:
+    folder, file = os.path.split(path)
+    return os.path.basename(folder) if by_folder else file.partition(".")[0]
 
 
 def texts_fit(convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
@@ -335,8 +339,7 @@ def texts_fit(convention: Convention, config: Any, session: Session) -> Iterator
                 (name,), field=shown, length=len(text), limit=limit, tool=convention.tool
             )
     body = config.get(BODY) if convention.syntax == "header" else None
-    is_empty = isinstance(body, str) and not body.strip()
-    if convention.needs_body and is_empty and session.documents:
+    if isinstance(body, str) and not body.strip() and session.documents:
         source = session.documents[0].source
         yield codes.TEXT_MISSING.at(span=Span(source, len(source.text), len(source.text)))
 
@@ -445,8 +448,8 @@ def names_in(outcome: Outcome) -> Iterator[str]:
         yield name
     source = outcome.sources[0] if outcome.sources else None
     if source is not None:
-        folder, file = os.path.split(source.path or source.name)
-        yield os.path.basename(folder) if outcome.kind.name == "skill" else file.partition(".")[0]
+        by_folder = outcome.kind.name == "skill"
+        yield _name_by_path(source.path or source.name, by_folder=by_folder)
 
 
 def own_name(convention: Convention, outcome: Outcome) -> tuple[str, str] | None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Fact
 from equipage.core.source import Source
 from equipage.kinds.conventions import checks
 from equipage.kinds.conventions.checks import BODY
@@ -23,8 +22,8 @@ from equipage.kinds.shared import hide_property
 from equipage.kinds.tables import Convention
 from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive, Together
 from equipage.loading.model import Shape
-from equipage.loading.session import Session
-from equipage.syntax.document import Document, Format
+from equipage.loading.session import Parsed, Session
+from equipage.syntax.document import Format
 from equipage.syntax.frontmatter import CONVENTION
 
 if TYPE_CHECKING:
@@ -90,9 +89,7 @@ def _attribute(name: str) -> str:
     return f"{plain}_" if keyword.iskeyword(plain) or plain == BODY else plain
 
 
-def read(
-    convention: Convention, source: Source, session: Session
-) -> tuple[Document | None, list[Fact]]:
+def read(convention: Convention, source: Source, session: Session) -> Parsed:
     """The document of a file: its header, or all of it where the convention has no header."""
     if convention.syntax != "header":
         return session.parse(source, convention.syntax)

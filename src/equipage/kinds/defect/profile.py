@@ -42,7 +42,15 @@ from equipage.kinds.defect.profile_model import (
 )
 from equipage.kinds.headers import STRICT_YAML
 from equipage.kinds.layering import Discovery, Found, Layered, LayerName, discover
-from equipage.kinds.shared import KnownNames, covers, hide_property, is_plain, path_of, problem_of
+from equipage.kinds.shared import (
+    KnownNames,
+    covers,
+    entries_at,
+    hide_property,
+    is_plain,
+    path_of,
+    problem_of,
+)
 from equipage.loading.kind import (
     Item,
     Kind,
@@ -81,21 +89,17 @@ def texts_are_not_empty(config: Any, _session: Session) -> Iterator[Fact]:
             yield codes.TEXT_EMPTY.at(path, what=what)
 
 
-def request_limit_is_complete(config: Any, _session: Session) -> Iterator[Fact]:
-    return limit_facts(config, ())
-
-
-def sampling_is_plausible(config: Any, _session: Session) -> Iterator[Fact]:
-    return sampling_facts(config, ("sampling",))
+def numbers_are_plausible(config: Any, _session: Session) -> Iterator[Fact]:
+    """The request limit makes sense, and models accept the sampling parameters."""
+    yield from limit_facts(config, ())
+    yield from sampling_facts(config, ("sampling",))
 
 
 def allowed_tools_can_match(config: Any, _session: Session) -> Iterator[Fact]:
     """Every allowed pattern is valid, and no name is a misspelling of a built-in tool."""
-    allow = get(config, ("tools", "allow"))
-    for number, entry in enumerate(allow if isinstance(allow, list) else ()):
+    for path, entry in entries_at(config, ("tools", "allow")):
         if not isinstance(entry, str):
             continue
-        path = ("tools", "allow", number)
         if not is_plain(entry):
             reason = problem_of(entry)
             if reason is not None:
@@ -140,11 +144,11 @@ def refers(outcome: Outcome) -> bool:
 
 def _allowed(outcome: Outcome) -> Iterator[tuple[Path, str, str]]:
     """The allowed tools of servers: path, tool, server."""
-    allow = get(outcome.tree.value, ("tools", "allow")) if outcome.tree is not None else None
-    for number, entry in enumerate(allow if isinstance(allow, list | tuple) else ()):
+    value = outcome.tree.value if outcome.tree is not None else None
+    for path, entry in entries_at(value, ("tools", "allow")):
         match = _TOOL.fullmatch(entry) if isinstance(entry, str) else None
         if match is not None:
-            yield ("tools", "allow", number), entry, match["server"]
+            yield path, entry, match["server"]
 
 
 # Several profiles: one name twice, and the user's profile replaced by a project's.
@@ -309,13 +313,7 @@ KIND = Kind(
     strictness=STRICT_YAML,
     shape=Shape(unknown="error", null_is_absent=True),
     stages=(stages.keep_text, stages.fold_model, stages.bring_prompt, stages.prepare_hooks),
-    rules=(
-        texts_are_not_empty,
-        request_limit_is_complete,
-        sampling_is_plausible,
-        allowed_tools_can_match,
-        hooks_can_run,
-    ),
+    rules=(texts_are_not_empty, numbers_are_plausible, allowed_tools_can_match, hooks_can_run),
     codes=PROFILE_CODES,
     together=Together(
         set_rules=(names_are_unique, project_replaces_user, names_differ),

@@ -24,10 +24,10 @@ from equipage.files.sandbox import FileProblem
 from equipage.kinds.mcp import CLAUDE, DIALECTS, Dialect, codes, dialect_of
 from equipage.kinds.mcp.codes import CODES
 from equipage.kinds.mcp.strict import STRICT, listed, server_names
-from equipage.kinds.shared import suspicions
+from equipage.kinds.shared import suspicions, table_at
 from equipage.loading.kind import Kind, Presentation, Reading, Sensitive, Together
 from equipage.loading.model import Shape, build
-from equipage.loading.session import Session
+from equipage.loading.session import Parsed, Session
 from equipage.loading.tree import HOLE, Origins, Tree, get, graft
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import Document, load_value
@@ -66,6 +66,8 @@ class McpServers(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 SERVERS = "servers"
 _PROGRAM = frozenset({"command", "args", "env", "cwd"})
 _REMOTE = frozenset({"url", "headers"})
+#: A table with one of these keys looks like a server.
+_SIGNS = frozenset({"command", "url", "httpUrl", "type"})
 #: Keys under which the servers are in the file of some tool.
 _TOPS = tuple(dict.fromkeys(each.top for each in DIALECTS))
 
@@ -116,17 +118,13 @@ def _find(dialect: Dialect, tree: Tree) -> tuple[Path, list[Fact]]:
             )
             return (other,), [misplaced]
     named = {key: each for key, each in value.items() if key != "$schema"}
-    if named and all(_looks_like_server(each) for each in named.values()):
+    if named and all(table_at(each, ROOT).keys() & _SIGNS for each in named.values()):
         source = tree.story(ROOT).origin.document.source
         # Plugins of Claude Code may leave the wrapper out, other files may not.
         if dialect.wrapper == "optional" and (source.path or source.name).endswith(".mcp.json"):
             return ROOT, []
         return ROOT, [codes.SERVERS_UNWRAPPED.at((next(iter(named)),), part="key", top=top)]
     return (top,), [_no_servers(top, value)] if value and not dialect.shared else []
-
-
-def _looks_like_server(value: Any) -> bool:
-    return isinstance(value, dict) and not {"command", "url", "httpUrl", "type"}.isdisjoint(value)
 
 
 def _no_servers(top: str, value: dict[str, Any]) -> Fact:
@@ -332,7 +330,7 @@ def without_comments(text: str) -> str:
     return "".join(parts) + text[position:]
 
 
-def read_with_comments(source: Source, session: Session) -> tuple[Document | None, list[Fact]]:
+def read_with_comments(source: Source, session: Session) -> Parsed:
     """The document of a JSON file with comments; errors are placed in the file as it is written."""
     try:
         require_text(source)
@@ -366,7 +364,7 @@ EXAMPLE = """\
 """
 
 
-def _read(dialect: Dialect, source: Source, session: Session) -> tuple[Document | None, list[Fact]]:
+def _read(dialect: Dialect, source: Source, session: Session) -> Parsed:
     if dialect.comments:
         return read_with_comments(source, session)
     return session.parse(source, dialect.format)
