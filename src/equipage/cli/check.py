@@ -213,7 +213,7 @@ def fix_all(
         if not written:
             _explain(refused, unwritten, output)
             break
-        fixed += sum(len(each.mended) for each in written)
+        fixed += sum(len(each.fixed) for each in written)
         report = check()
     return report, fixed, unwritten
 

@@ -273,6 +273,8 @@ def _first_key(out: Any) -> tuple[str | None, bool]:
     return (match[1] or match[2], not match[3]) if match else (None, False)
 
 
+# What runs an agent: its runner, the `spec` of its kind, a command or a script.
+
 #: The keys of `spec` without which an agent of a kind cannot start; one of them is enough.
 _NEEDED = {
     "operator": ("operator_ref",),

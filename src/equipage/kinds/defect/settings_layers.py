@@ -84,16 +84,7 @@ class LoadedSettings(Loaded[Settings]):
     layers: tuple[SettingsLayer, ...]
 
     def __init__(self, found: SettingsFound) -> None:
-        outcome = found.outcome
-        assert outcome.tree is not None
-        super().__init__(
-            outcome.config,
-            "settings",
-            outcome.diagnostics,
-            outcome.tree,
-            outcome.documents,
-            outcome.sources,
-        )
+        super().__init__(found.outcome)
         self.__dict__["layers"] = found.layers
 
     @property
