@@ -276,27 +276,14 @@ class PromptResponse(Part, frozen=True, rename={"on_exhausted": "onExhausted"}):
 # Metadata: what a scenario says about itself.
 
 Vector = Literal[
-    "tool_injection",
-    "resource_injection",
-    "prompt_poisoning",
-    "capability_mutation",
-    "notification_abuse",
-    "schema_manipulation",
-    "description_hijack",
-    "response_delay",
+    "tool_injection", "resource_injection", "prompt_poisoning", "capability_mutation",
+    "notification_abuse", "schema_manipulation", "description_hijack", "response_delay",
     "connection_abuse",
-]
+]  # fmt: skip
 Primitive = Literal[
-    "rug_pull",
-    "sleeper",
-    "slow_loris",
-    "flood",
-    "nested_json",
-    "unbounded_line",
-    "fuzzing",
-    "id_collision",
-    "time_bomb",
-]
+    "rug_pull", "sleeper", "slow_loris", "flood", "nested_json", "unbounded_line", "fuzzing",
+    "id_collision", "time_bomb",
+]  # fmt: skip
 
 
 class AttackSurface(Part, frozen=True):
