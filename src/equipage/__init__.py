@@ -48,31 +48,11 @@ _HOMES = {
 }  # fmt: skip
 
 __all__ = [
-    "Diagnostic",
-    "Edit",
-    "EquipageError",
-    "Explanation",
-    "FileReport",
-    "Fix",
-    "Label",
-    "LoadError",
-    "Loaded",
-    "LoadedSettings",
-    "Profile",
-    "Profiles",
-    "Report",
-    "Source",
-    "Span",
-    "UsageError",
-    "Watch",
-    "__version__",
-    "check",
-    "discover_profiles",
-    "load",
-    "load_settings",
-    "loads",
-    "watch",
-]
+    "Diagnostic", "Edit", "EquipageError", "Explanation", "FileReport", "Fix", "Label",
+    "LoadError", "Loaded", "LoadedSettings", "Profile", "Profiles", "Report", "Source", "Span",
+    "UsageError", "Watch", "__version__", "check", "discover_profiles", "load", "load_settings",
+    "loads", "watch",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from equipage.core.diagnostics import Fact, Shown
+from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Fact, Severity, Shown
 from equipage.core.path import Path
 from equipage.core.source import Source, Span
 from equipage.kinds import codes
@@ -20,6 +21,14 @@ from equipage.syntax.suspicious import mixed_scripts, secrets
 
 if TYPE_CHECKING:
     from equipage.loading.outcome import Outcome
+
+
+#: For the files of other tools: what those tools refuse, and a TOML that some cannot read yet.
+TOLERANT: dict[str, Severity] = {
+    core_codes.UNKNOWN_TAG: "error",
+    core_codes.MERGE_KEY: "error",
+    core_codes.TOML_TOO_NEW: "warning",
+}
 
 
 class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):

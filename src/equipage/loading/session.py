@@ -34,9 +34,8 @@ class Request(msgspec.Struct, frozen=True):
     embedded: bool = False
     roots: tuple[str, ...] = ()  #: reference roots the caller allows beside the project's
     project: str | None = None  #: the project root, if the caller knows it
-    folders: tuple[
-        str, ...
-    ] = ()  #: folders the caller named: each is the root of what has no other
+    #: folders the caller named: each is the root of what has no other
+    folders: tuple[str, ...] = ()
     shared: bool = False  #: the options serve several kinds; each takes those it knows
 
     def __repr__(self) -> str:
@@ -138,23 +137,6 @@ class Run:
 
 class Session:
     """What the stages of one load share."""
-
-    __slots__ = (
-        "_documents",
-        "_guesses",
-        "base",
-        "embedded",
-        "env",
-        "facts",
-        "files",
-        "kind",
-        "limits",
-        "options",
-        "path",
-        "root",
-        "roots",
-        "run",
-    )
 
     def __init__(
         self,

@@ -91,11 +91,6 @@ def _is_folder(stamp: Stamp) -> bool:
     return stamp[1] == -1
 
 
-def is_known_file(stamp: Stamp | None) -> bool:
-    """Whether a stamp is that of a file, or of none: a change of it is worth a word."""
-    return stamp is None or not _is_folder(stamp)
-
-
 def folders_around(paths: Iterable[str], bases: Iterable[str]) -> set[str]:
     """The folders to listen to for changes of `paths`.
 
@@ -448,7 +443,10 @@ class _Recheck:
             other = look.changed(known) | touched.intersection(known)
             if entry is None or other:
                 stale.add(each)
-            self._changed |= {path for path in other if is_known_file(known[path])}
+            # A folder changes with the files in it, which are reported themselves.
+            self._changed |= {
+                path for path in other if (was := known[path]) is None or not _is_folder(was)
+            }
         if any(os.path.basename(path) in MANIFESTS for path in self._changed):
             return list(candidates)
         if self._changed:

@@ -18,7 +18,7 @@ from equipage.kinds.conventions.checks import BODY
 from equipage.kinds.conventions.codes import CODES
 from equipage.kinds.conventions.tools import CONVENTIONS, skills
 from equipage.kinds.headers import HeaderStyle, has_header, read_header
-from equipage.kinds.shared import hide_property
+from equipage.kinds.shared import TOLERANT, hide_property
 from equipage.kinds.tables import Convention
 from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive, Together
 from equipage.loading.model import Shape
@@ -135,8 +135,7 @@ def listed(convention: Convention, plain: Any, file: str) -> Iterator[Item]:
         (name.removesuffix(each) for each in convention.suffixes if name.endswith(each)), name
     )
     default = folder.rpartition("/")[2] if convention.identity == "folder" else stem
-    written = fields.get("name")
-    description = fields.get("description")
+    written, description = fields.get("name"), fields.get("description")
     yield Item(
         convention.sort,
         written if isinstance(written, str) and convention.identity != "file" else default,
@@ -175,12 +174,7 @@ def kind_of(convention: Convention) -> Kind:
         title=convention.title,
         model=model_of(convention),
         reading=Reading(formats=_FORMATS[convention.syntax], read=partial(read, convention)),
-        strictness={
-            core_codes.UNKNOWN_TAG: "error",
-            core_codes.MERGE_KEY: "error",
-            core_codes.NON_STRING_KEY: "warning",
-            core_codes.TOML_TOO_NEW: "warning",
-        },
+        strictness={**TOLERANT, core_codes.NON_STRING_KEY: "warning"},
         shape=Shape(
             unknown=convention.unknown,
             null_is_absent=True,

@@ -159,7 +159,11 @@ def prepare(tree: Tree, layer: Layer | None, *, may_disable: bool) -> tuple[Tree
             tree = with_holes(tree, [path])
         else:
             tree = _stamped(tree, path, layer, facts)
-    return _without_null(remove_all(tree, unknown), facts), facts
+    tree = remove_all(tree, unknown)
+    # Every null in a hook is a mistake: if it counted as absent, a condition would be lost.
+    nulls = [path for path, value in walk(get(tree.value, HOOKS), HOOKS) if value is None]
+    facts += [_wrong_type(tree.story(path).origin, "a value", None) for path in nulls]
+    return with_holes(tree, nulls), facts
 
 
 def _unknown_event(tree: Tree, path: Path) -> Fact:
@@ -216,13 +220,6 @@ def _stamped(tree: Tree, path: Path, layer: Layer | None, facts: list[Fact]) -> 
         if layer is not None:
             stamps[place] = Tree(layer, Origins(tree.story(at).origin))
     return graft(remove_all(tree, written), stamps)
-
-
-def _without_null(tree: Tree, facts: list[Fact]) -> Tree:
-    """Every null in a hook is a mistake: if it counted as absent, a condition would be lost."""
-    nulls = [path for path, value in walk(get(tree.value, HOOKS), HOOKS) if value is None]
-    facts += [_wrong_type(tree.story(path).origin, "a value", None) for path in nulls]
-    return with_holes(tree, nulls)
 
 
 # After the model.

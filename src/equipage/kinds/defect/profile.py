@@ -25,7 +25,7 @@ from equipage.kinds.codes import INVALID_GLOB
 from equipage.kinds.defect import codes, hooks
 from equipage.kinds.defect import profile_model as stages
 from equipage.kinds.defect.codes import PROFILE_CODES
-from equipage.kinds.defect.hooks import Hook, Hooks
+from equipage.kinds.defect.hooks import EVENTS, Hook
 from equipage.kinds.defect.profile_model import (
     AGENTS,
     READ_ONLY,
@@ -400,6 +400,8 @@ def find_profiles(places: Places) -> Discovery:
 
 def _profile(found: Found) -> Profile:
     config: AgentProfile = found.outcome.config
+    by_event = {event: getattr(config.hooks, event) for event in EVENTS}
+    used = {event: hooks for event, hooks in by_event.items() if hooks}
     return Profile(
         name=found.name,
         layer=found.layer,
@@ -413,12 +415,5 @@ def _profile(found: Found) -> Profile:
         sampling=config.sampling,
         inherit_project_prompt=config.inherit_project_prompt,
         request_limit=request_limit(config.request_limit, config.request_limit_mode),
-        hooks=_hooks_by_event(config.hooks),
+        hooks=FrozenDict(used) if used else EMPTY,
     )
-
-
-def _hooks_by_event(hooks: Hooks) -> Mapping[str, tuple[Hook, ...]]:
-    if hooks == Hooks():
-        return EMPTY
-    by_event = {event: getattr(hooks, event) for event in hooks.__struct_fields__}
-    return FrozenDict({event: those for event, those in by_event.items() if those})

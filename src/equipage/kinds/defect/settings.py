@@ -25,6 +25,7 @@ from equipage.kinds.defect.codes import SETTINGS_CODES
 from equipage.kinds.defect.hooks import Layer
 from equipage.kinds.defect.profile_model import limit_facts, sampling_facts
 from equipage.kinds.defect.settings_model import BUILT_IN_MODELS, BUILT_IN_PROVIDERS, Settings, Turn
+from equipage.kinds.defect.trust import DEFAULT_SANDBOX, SANDBOXES
 from equipage.kinds.mcp.strict import SERVERS
 from equipage.kinds.shared import hide_property, table_at
 from equipage.loading.kind import (
@@ -268,12 +269,7 @@ ALONE = Kind(
         example_path=".defect/config.toml",
         listing=_listed,
         sensitive=(
-            Sensitive(
-                "sandbox.mode",
-                "permission",
-                order=("deny-all", "read-only", "ask-writes", "open"),
-                default="ask-writes",
-            ),
+            Sensitive("sandbox.mode", "permission", order=SANDBOXES, default=DEFAULT_SANDBOX),
             Sensitive("tools.fetch.enabled", "permission", order=(False, True), default=True),
             Sensitive(
                 "capabilities.web_search.mode",

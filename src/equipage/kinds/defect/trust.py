@@ -22,8 +22,8 @@ from equipage.kinds.shared import entries_at, table_at
 from equipage.loading.tree import Tree, get
 
 #: From the narrowest to the widest.
-_SANDBOXES = ("deny-all", "read-only", "ask-writes", "open")
-_DEFAULT_SANDBOX = "ask-writes"
+SANDBOXES = ("deny-all", "read-only", "ask-writes", "open")
+DEFAULT_SANDBOX = "ask-writes"
 _MODE: Path = ("sandbox", "mode")
 #: Keys of a provider, and what it means that a project sets them.
 _PROVIDER = {
@@ -79,8 +79,8 @@ def _sandbox(tree: Tree, below: Tree | None) -> Iterator[Fact]:
     mode = get(tree.value, _MODE)
     before = get(below.value, _MODE) if below is not None else None
     # A value that no layer below sets, or sets wrongly, leaves the default.
-    before = before if before in _SANDBOXES else _DEFAULT_SANDBOX
-    if mode in _SANDBOXES and _SANDBOXES.index(mode) > _SANDBOXES.index(before):
+    before = before if before in SANDBOXES else DEFAULT_SANDBOX
+    if mode in SANDBOXES and SANDBOXES.index(mode) > SANDBOXES.index(before):
         yield codes.PROJECT_LOOSENS_SANDBOX.at(_MODE, mode=mode, below=before)
 
 

@@ -24,7 +24,7 @@ from equipage.files.sandbox import FileProblem
 from equipage.kinds.mcp import CLAUDE, DIALECTS, Dialect, codes, dialect_of
 from equipage.kinds.mcp.codes import CODES
 from equipage.kinds.mcp.strict import STRICT, listed, server_names
-from equipage.kinds.shared import suspicions, table_at
+from equipage.kinds.shared import TOLERANT, suspicions, table_at
 from equipage.loading.kind import Kind, Presentation, Reading, Sensitive, Together
 from equipage.loading.model import Shape, build
 from equipage.loading.session import Parsed, Session
@@ -70,10 +70,6 @@ _REMOTE = frozenset({"url", "headers"})
 _SIGNS = frozenset({"command", "url", "httpUrl", "type"})
 #: Keys under which the servers are in the file of some tool.
 _TOPS = tuple(dict.fromkeys(each.top for each in DIALECTS))
-
-
-def _keys_of(transport: str) -> frozenset[str]:
-    return _PROGRAM if transport == "stdio" else _REMOTE
 
 
 def gather(dialect: Dialect, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
@@ -254,12 +250,9 @@ def _written_transport(
     transport: str, inferred: str, path: Path, server: dict[str, Any]
 ) -> tuple[str | None, list[Fact]]:
     """The transport of a `type`, if the server has the key that it needs."""
-    if transport == "stdio":
-        fits, key = "command" in server, "command"
-    else:
-        has_address = "url" in server or "httpUrl" in server or "command" not in server
-        fits, key = has_address or inferred != "stdio", "url"
-    if fits:
+    key = "command" if transport == "stdio" else "url"
+    # What is not inferred to be a program has an address, under a key of its tool.
+    if key in server or (key == "url" and ("httpUrl" in server or inferred != "stdio")):
         return transport, []
     found = Shown(server["type"])
     return None, [
@@ -271,9 +264,10 @@ def _translated(dialect: Dialect, server: dict[str, Any], transport: str) -> dic
     """The keys that all tools have, by our names; the rest below `settings`."""
     ours: dict[str, Any] = {}
     settings: dict[str, Any] = {}
+    usable = _PROGRAM if transport == "stdio" else _REMOTE
     for key, value in server.items():
         name = dialect.renamed.get(key, key)
-        if name in _keys_of(transport):
+        if name in usable:
             ours[name] = value
         elif name not in _PROGRAM | _REMOTE and key not in ("type", "enabled", "disabled"):
             settings[key] = value
@@ -286,7 +280,7 @@ def _translated(dialect: Dialect, server: dict[str, Any], transport: str) -> dic
 
 def _unused(dialect: Dialect, path: Path, server: dict[str, Any], transport: str) -> Iterator[Fact]:
     """Keys that belong to the other sort of server."""
-    foreign = (_PROGRAM | _REMOTE) - _keys_of(transport)
+    foreign = _REMOTE if transport == "stdio" else _PROGRAM
     for key, value in server.items():
         if dialect.renamed.get(key, key) in foreign and value:
             yield codes.SERVER_KEY_UNUSED.at(
@@ -393,11 +387,7 @@ def _tolerant(dialect: Dialect) -> Kind:
             formats={".json": "json", ".jsonc": "json", ".toml": "toml"},
             read=partial(_read, dialect),
         ),
-        strictness={
-            core_codes.UNKNOWN_TAG: "error",
-            core_codes.MERGE_KEY: "error",
-            core_codes.TOML_TOO_NEW: "warning",
-        },
+        strictness=TOLERANT,
         shape=Shape(unknown="warning", null_is_absent=True),
         stages=(partial(gather, dialect),),
         codes=CODES,
