@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec import structs
 
-from equipage.cli.main import USAGE
+from equipage.cli import USAGE
 from equipage.cli.output import Output
 from equipage.cli.request import loaded_of, request_of
 from equipage.core.diagnostics import UsageError

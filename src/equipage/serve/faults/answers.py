@@ -9,8 +9,7 @@ import msgspec
 
 from equipage.core.frozen import plain_data
 from equipage.directives.generate import Generated
-from equipage.kinds.server.model import Prompt, Resource, Tool
-from equipage.kinds.server.model_responses import (
+from equipage.kinds.server.model import (
     ContentItem,
     ContentValue,
     EmbeddedResource,
@@ -18,8 +17,11 @@ from equipage.kinds.server.model_responses import (
     ImageContent,
     MatchBranch,
     Message,
+    Prompt,
+    Resource,
     SequenceEntry,
     TextContent,
+    Tool,
 )
 from equipage.serve.faults.matching import MISSING, holds
 from equipage.serve.faults.templates import Context

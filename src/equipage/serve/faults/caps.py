@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from equipage.kinds.server.model import ServerConfig
-from equipage.kinds.server.model_responses import (
+from equipage.kinds.server.model import (
     BatchAmplify,
     Behavior,
     CloseConnection,
@@ -17,6 +16,7 @@ from equipage.kinds.server.model_responses import (
     PipeDeadlock,
     Repeated,
     ResponseDelay,
+    ServerConfig,
     SlowLoris,
     UnboundedLine,
 )

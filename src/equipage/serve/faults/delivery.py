@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 
 from equipage.generators.base import repeated
-from equipage.kinds.server.model_responses import (
+from equipage.kinds.server.model import (
     Delivery,
     Extension,
     InvalidUtf8,

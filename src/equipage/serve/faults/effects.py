@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Protocol
 
 from equipage.generators.base import joined
-from equipage.kinds.server.model_responses import (
+from equipage.kinds.server.model import (
     BatchAmplify,
     CloseConnection,
     DuplicateRequestIds,

@@ -16,10 +16,11 @@ from typing import Any
 
 import msgspec
 
-from equipage.kinds.server.model import EntryAction, ServerConfig
-from equipage.kinds.server.model_responses import (
+from equipage.kinds.server.model import (
     Behavior,
     Delivery,
+    EntryAction,
+    ServerConfig,
     SideEffect,
     Silent,
     UnboundedLine,

@@ -318,7 +318,9 @@ class Jobs:
         job.waits_for = None
         self._alive.pop(job.number, None)
         self._release(job)
-        for call in job.ends:
+        # What is called refers to the job: without the list, nothing keeps it alive.
+        calls, job.ends = job.ends, []
+        for call in calls:
             call()
 
 

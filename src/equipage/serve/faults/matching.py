@@ -13,7 +13,7 @@ from typing import Any
 
 from equipage.core.text import expression
 from equipage.kinds.server.grammar import REGEX_PREFIX, regex_tester
-from equipage.kinds.server.model_responses import Condition
+from equipage.kinds.server.model import Condition
 
 #: What a path that leads nowhere comes to.
 MISSING: Any = object()

@@ -18,8 +18,7 @@ from equipage.core.text import visible
 from equipage.directives.file import File
 from equipage.generators.parameters import read_limit
 from equipage.kinds.server.grammar import DURATION_GRAMMAR, parse_duration
-from equipage.kinds.server.model import ServerConfig
-from equipage.kinds.server.model_responses import Delivery
+from equipage.kinds.server.model import Delivery, ServerConfig
 from equipage.loading.result import Loaded
 from equipage.loading.tree import walk
 from equipage.serve.faults import expect, trace

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from equipage.kinds.server.model import (
+    Behavior,
     Capabilities,
     Phase,
     Prompt,
@@ -20,7 +21,6 @@ from equipage.kinds.server.model import (
     Tool,
     Trigger,
 )
-from equipage.kinds.server.model_responses import Behavior
 from equipage.serve.faults.matching import glob
 
 Item = Tool | Resource | Prompt
