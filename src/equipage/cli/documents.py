@@ -16,8 +16,9 @@ import subprocess
 from collections.abc import Iterator
 
 from equipage.cli import FOUND, OK, USAGE
-from equipage.cli.arguments import command_parsers, parser
+from equipage.cli.arguments import parser
 from equipage.cli.output import Output
+from equipage.cli.parser import command_parsers
 from equipage.cli.request import NOTHING_FOUND, loaded_of, outcome_of, request_of
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import visible
