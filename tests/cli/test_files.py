@@ -13,7 +13,7 @@ import pytest
 
 from equipage.cli.arguments import parser
 from equipage.cli.parser import command_parsers
-from equipage.loading.recognise import kind_named, names
+from equipage.loading.registry import kind_named, names
 from lab import environment, in_process, settle
 
 KINDS = [name for name in names() if kind_named(name).presentation.example is not None]

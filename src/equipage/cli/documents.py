@@ -25,14 +25,9 @@ from equipage.core.text import visible
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem
 from equipage.files.writing import NotWritten, write_new
-from equipage.loading.recognise import (
-    all_codes,
-    kind_named,
-    known_names,
-    names,
-    project_of_folder,
-    recognise,
-)
+from equipage.loading.projects import project_of_folder
+from equipage.loading.recognise import recognise
+from equipage.loading.registry import all_codes, kind_named, known_names, names
 from equipage.loading.session import Run
 from equipage.render.graph import dot, mermaid
 from equipage.views import lock as locks
