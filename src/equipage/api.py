@@ -18,7 +18,7 @@ from equipage.files import (
 )
 from equipage.files.reading import Files
 from equipage.loading.pipeline import load_text
-from equipage.loading.recognise import kind_named, known_options
+from equipage.loading.registry import kind_named, known_options
 from equipage.loading.result import Loaded
 from equipage.loading.session import request_of
 from equipage.workspace.project import load_one

@@ -31,7 +31,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     # Hardly anything here makes cycles; looking for them often costs a tenth of a run.
     gc.set_threshold(100_000)
     try:
-        code = _run_or_exit(sys.argv[1:] if arguments is None else arguments)
+        try:
+            code = _run(sys.argv[1:] if arguments is None else arguments)
+        except SystemExit as leaving:  # argparse exits by itself: after help, and on wrong usage
+            code = leaving.code if isinstance(leaving.code, int) else OK
         try:
             # Flush now: when Python flushes at exit, it can only complain about a closed pipe.
             flush(sys.stdout)
@@ -50,14 +53,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return USAGE
     finally:
         gc.set_threshold(*thresholds)
-
-
-def _run_or_exit(arguments: Sequence[str]) -> int:
-    """The exit code, also where argparse exits by itself: after help, and on wrong usage."""
-    try:
-        return _run(arguments)
-    except SystemExit as leaving:
-        return leaving.code if isinstance(leaving.code, int) else OK
 
 
 def _leave_quietly() -> None:

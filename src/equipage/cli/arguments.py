@@ -1,23 +1,18 @@
-"""The arguments of the command.
+"""The commands and their arguments; `parser` reads them.
 
-This module is light: `equipage --help` imports little else. It uses argparse because a start with
-it costs 34 million instructions; click costs 130 million and rich 176 million.
-
-For a misspelt command, option or choice, the parser suggests the nearest known one.
+This module is light: `equipage --help` imports little else.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 
-from equipage import __version__
-from equipage.cli.output import terminal_width, write
+from equipage.cli.parser import Parser, Version
 
 TYPE_CHECKING = False  # importing `typing` would cost a third of a start
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import Any, NoReturn
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
     # argparse keeps the names of these two types private.
     Commands = Any
@@ -31,85 +26,6 @@ COLOURS = ("auto", "always", "never")
 SHELLS = ("bash", "zsh", "fish")
 
 
-class _Formatter(argparse.HelpFormatter):
-    """The formatter of argparse, without the imports it needs to measure the terminal."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=terminal_width(80) - 2)
-
-
-class Parser(argparse.ArgumentParser):
-    """An argument parser that suggests what was meant."""
-
-    def __init__(self, *args: Any, **settings: Any) -> None:
-        # Without abbreviations: one that works today may be ambiguous in the next release.
-        settings = {"allow_abbrev": False, "formatter_class": _Formatter, **settings}
-        super().__init__(*args, **settings)
-
-    def error(self, message: str) -> NoReturn:
-        from equipage.core.text import visible  # the message may quote any argument
-
-        self.exit(2, f"{self.prog}: {visible(message)}\nrun `{self.prog} --help` for help\n")
-
-    def read(self, arguments: Sequence[str]) -> argparse.Namespace:
-        """Parse the arguments; the error for an unknown option suggests a known one."""
-        # `parse_args` would report unknown arguments without a suggestion.
-        options, unknown = self.parse_known_args(arguments)
-        if unknown:
-            command = command_parsers(self).get(getattr(options, "command", None) or "", self)
-            flags = [flag for action in command._actions for flag in action.option_strings]
-            # Without the value of an option: it may be long, or secret.
-            names = [word.partition("=")[0] for word in unknown]
-            command.error(
-                "unknown arguments: "
-                + ", ".join(f"`{name}`{_suggestion(name, flags)}" for name in names)
-            )
-        return options
-
-    def _print_message(self, message: str, file: Any = None) -> None:
-        """Write help like all other data, so that a full disk is reported; argparse ignores it."""
-        if file is not None and file is sys.stdout:
-            write(file, message)
-        else:
-            super()._print_message(message, file)
-
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
-        if action.choices is None or value in action.choices:
-            return
-        known = [str(choice) for choice in action.choices]
-        hint = _suggestion(str(value), known) or f"; choose from: {', '.join(known)}"
-        if isinstance(action, argparse._SubParsersAction):
-            # Without the action, argparse leaves out its prefix `argument COMMAND:`.
-            raise argparse.ArgumentError(None, f"unknown command `{value}`{hint}")
-        raise argparse.ArgumentError(action, f"`{value}` is not a valid choice{hint}")
-
-
-def _suggestion(word: str, known: Iterable[str]) -> str:
-    from equipage.core.text import nearest
-
-    found = nearest(word, known)
-    return f"; did you mean `{found}`?" if found else ""
-
-
-class _Version(argparse.Action):
-    """Print the version and the YAML parser in use, which only this option has to import."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_rest: Any) -> None:
-        from equipage.syntax.yaml.parser import ENGINE
-
-        parser._print_message(f"equipage {__version__} (YAML: {ENGINE})\n", sys.stdout)
-        parser.exit(0)
-
-
-def command_parsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """The parser of each command, in the order of the help."""
-    # argparse has no public way to ask for them.
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            return dict(action.choices)
-    return {}
-
-
 def parser(wanted: str | None = None) -> Parser:
     """The parser of every command, or of the `wanted` one alone, which is faster to build."""
     root = Parser(
@@ -119,7 +35,7 @@ def parser(wanted: str | None = None) -> Parser:
         "3 a bug in equipage.",
     )
     root.add_argument(
-        "--version", action=_Version, nargs=0, help="print the version and the YAML parser in use"
+        "--version", action=Version, nargs=0, help="print the version and the YAML parser in use"
     )
     root.add_argument(
         "--color", choices=COLOURS, default="auto", help="color the output (default: auto)"
@@ -144,13 +60,37 @@ def command_in(arguments: Sequence[str]) -> str | None:
     return None
 
 
-def _check(commands: Commands) -> None:
-    check = _command(
-        commands,
-        "check",
-        "check agent configuration",
-        "Find and check every agent configuration under PATH.",
-    )
+#: What adds each command and its arguments, by its name, in the order of the help.
+_COMMANDS: dict[str, Callable[[Commands], None]] = {}
+
+
+def _command(
+    name: str, summary: str, description: str, *, runs: str | None = None
+) -> Callable[[Callable[[argparse.ArgumentParser], None]], None]:
+    """Declare a command by the function that adds its arguments.
+
+    `runs` names the module and the function that run it.
+    """
+
+    def declare(add_arguments: Callable[[argparse.ArgumentParser], None]) -> None:
+        def add(commands: Commands) -> None:
+            command = commands.add_parser(name, help=summary, description=description)
+            command.set_defaults(runs=runs or f"{name}:run")
+            # `--color` is allowed before and after the command. SUPPRESS as the default keeps the
+            # first one; SUPPRESS as the help shows the option once, in the help of the program.
+            hidden = argparse.SUPPRESS
+            command.add_argument("--color", choices=COLOURS, default=hidden, help=hidden)
+            add_arguments(command)
+
+        _COMMANDS[name] = add
+
+    return declare
+
+
+@_command(
+    "check", "check agent configuration", "Find and check every agent configuration under PATH."
+)
+def _check(check: argparse.ArgumentParser) -> None:
     _paths(check)
     _loading(check)
     _format(check, REPORTS)
@@ -181,14 +121,13 @@ def _processes(written: str) -> int:
     return int(written)
 
 
-def _show(commands: Commands) -> None:
-    show = _command(
-        commands,
-        "show",
-        "print a configuration after loading",
-        "Load, compose and check FILE, then print the resulting configuration.",
-        runs="show:show",
-    )
+@_command(
+    "show",
+    "print a configuration after loading",
+    "Load, compose and check FILE, then print the resulting configuration.",
+    runs="show:show",
+)
+def _show(show: argparse.ArgumentParser) -> None:
     _file(show)
     show.add_argument(
         "path", nargs="?", metavar="PATH", help="print only this value, such as tools[0].tool.name"
@@ -199,14 +138,13 @@ def _show(commands: Commands) -> None:
     _show_env(show)
 
 
-def _explain(commands: Commands) -> None:
-    explain = _command(
-        commands,
-        "explain",
-        "show where a value comes from",
-        "Show which file sets the value at PATH, what it replaced, and how it got there.",
-        runs="show:explain",
-    )
+@_command(
+    "explain",
+    "show where a value comes from",
+    "Show which file sets the value at PATH, what it replaced, and how it got there.",
+    runs="show:explain",
+)
+def _explain(explain: argparse.ArgumentParser) -> None:
     _file(explain)
     explain.add_argument("path", metavar="PATH", help="a value, such as tools[0].tool.name")
     _loading(explain)
@@ -214,14 +152,13 @@ def _explain(commands: Commands) -> None:
     _show_env(explain)
 
 
-def _list(commands: Commands) -> None:
-    listing = _command(
-        commands,
-        "list",
-        "list agents, tools and servers",
-        "List the agents, tools and servers under PATH, with their layer and what shadows them.",
-        runs="show:listing",
-    )
+@_command(
+    "list",
+    "list agents, tools and servers",
+    "List the agents, tools and servers under PATH, with their layer and what shadows them.",
+    runs="show:listing",
+)
+def _list(listing: argparse.ArgumentParser) -> None:
     _paths(listing)
     _flag(
         listing,
@@ -232,41 +169,38 @@ def _list(commands: Commands) -> None:
     _format(listing, FORMATS)
 
 
-def _schema(commands: Commands) -> None:
-    schema = _command(
-        commands,
-        "schema",
-        "write a JSON Schema for editors",
-        "Write the JSON Schema of KIND, for editors and other programs.",
-        runs="documents:schema",
-    )
+@_command(
+    "schema",
+    "write a JSON Schema for editors",
+    "Write the JSON Schema of KIND, for editors and other programs.",
+    runs="documents:schema",
+)
+def _schema(schema: argparse.ArgumentParser) -> None:
     schema.add_argument("kind", metavar="KIND", help="a kind of configuration")
     _output(schema)
 
 
-def _graph(commands: Commands) -> None:
-    graph = _command(
-        commands,
-        "graph",
-        "draw which file includes which",
-        "Draw which files FILE includes; for a folder, what every file in it includes.",
-        runs="documents:graph",
-    )
+@_command(
+    "graph",
+    "draw which file includes which",
+    "Draw which files FILE includes; for a folder, what every file in it includes.",
+    runs="documents:graph",
+)
+def _graph(graph: argparse.ArgumentParser) -> None:
     graph.add_argument("paths", nargs="+", metavar="FILE", help="files and folders")
     _loading(graph, layers=False)
     _format(graph, ("mermaid", "dot", "svg"), alias=False, note="; svg needs Graphviz")
     _output(graph)
 
 
-def _diff(commands: Commands) -> None:
-    diff = _command(
-        commands,
-        "diff",
-        "compare the meaning of two configurations",
-        "Compare what A and B mean. Each is a file, a folder or a git revision (HEAD~1, "
-        "main:server.yaml). Widened permissions come first. Exit codes: 0 same, 1 different, "
-        "2 cannot be compared.",
-    )
+@_command(
+    "diff",
+    "compare the meaning of two configurations",
+    "Compare what A and B mean. Each is a file, a folder or a git revision (HEAD~1, "
+    "main:server.yaml). Widened permissions come first. Exit codes: 0 same, 1 different, "
+    "2 cannot be compared.",
+)
+def _diff(diff: argparse.ArgumentParser) -> None:
     diff.add_argument("a", metavar="A", help="a file, a folder or a revision")
     diff.add_argument("b", metavar="B", help="what to compare it with")
     _loading(diff, layers=False)
@@ -274,106 +208,155 @@ def _diff(commands: Commands) -> None:
     _show_env(diff)
 
 
-def _lock(commands: Commands) -> None:
-    lock = _command(
-        commands,
-        "lock",
-        "record what a configuration is made of",
-        "Write a lock of FILE: every source with its hash, every environment variable by name, and "
-        "the digest of the result.",
-        runs="documents:lock",
-    )
+@_command(
+    "lock",
+    "record what a configuration is made of",
+    "Write a lock of FILE: every source with its hash, every environment variable by name, and "
+    "the digest of the result.",
+    runs="documents:lock",
+)
+def _lock(lock: argparse.ArgumentParser) -> None:
     _file(lock)
     _loading(lock)
     _output(lock)
 
 
-def _verify(commands: Commands) -> None:
-    verify = _command(
-        commands,
-        "verify",
-        "compare a configuration with its lock",
-        "List the sources that changed since the lock was written. Exit codes: 0 the digest is the "
-        "same, 1 it changed.",
-        runs="documents:verify",
-    )
+@_command(
+    "verify",
+    "compare a configuration with its lock",
+    "List the sources that changed since the lock was written. Exit codes: 0 the digest is the "
+    "same, 1 it changed.",
+    runs="documents:verify",
+)
+def _verify(verify: argparse.ArgumentParser) -> None:
     _file(verify)
     verify.add_argument("--lock", metavar="LOCK", required=True, help="the lock to compare with")
     _loading(verify)
     _output(verify)
 
 
-def _new(commands: Commands) -> None:
-    new = _command(
-        commands,
-        "new",
-        "create a first file",
-        "Create a commented example of KIND that passes `equipage check`.",
-        runs="documents:new",
+@_command(
+    "serve",
+    "run a test server",
+    "Serve FILE over MCP. A server configuration becomes a test server that misbehaves as it "
+    "says, for tests of your own client. Exit codes: 0 ended, 1 the configuration has errors, "
+    "ended the run or an expectation was not met, 130 and 143 by signal.",
+)
+def _serve(serve: argparse.ArgumentParser) -> None:
+    serve.add_argument("files", nargs="+", metavar="FILE", help="what to serve")
+    serve.add_argument(
+        "--transport",
+        choices=("stdio", "http"),
+        default="stdio",
+        help="how clients connect (default: stdio)",
     )
+    serve.add_argument(
+        "--host", default="127.0.0.1", metavar="ADDRESS", help="listen here (default: 127.0.0.1)"
+    )
+    serve.add_argument(
+        "--port",
+        type=_whole,
+        default=0,
+        metavar="N",
+        help="listen on this port (default: any free one, which is printed)",
+    )
+    _flag(serve, "--i-own-the-client", "allow a --host that other machines can reach")
+    _loading(serve, layers=False)
+    _serve_faults(serve.add_argument_group("options for server configurations"))
+
+
+def _serve_faults(group: Container) -> None:
+    """Options that only a run of a server configuration knows."""
+    group.add_argument(
+        "--era",
+        choices=("auto", "25", "26"),
+        default="auto",
+        help="the protocol: 25 has a handshake (2025-11-25 and before), 26 none (2026-07-28)",
+    )
+    group.add_argument(
+        "--state-scope",
+        choices=("per_connection", "global"),
+        help="share one phase among clients, or not, whatever the file says",
+    )
+    group.add_argument("--behavior", metavar="DELIVERY", help="deliver every answer this way")
+    group.add_argument("--seed", type=_whole, metavar="N", help="make everything random repeatable")
+    group.add_argument(
+        "--clock",
+        choices=("real", "virtual"),
+        default="real",
+        help="virtual: never wait, and finish everything before the next message",
+    )
+    group.add_argument("--trace", metavar="FILE", help="write what happens to FILE, as JSON lines")
+    group.add_argument(
+        "--trace-bodies",
+        choices=("none", "redacted", "full"),
+        default="none",
+        help="how much of the client's messages the trace has (default: none)",
+    )
+    group.add_argument(
+        "--expect", metavar="FILE", help="exit 1 unless the client did what FILE says"
+    )
+    group.add_argument(
+        "--for",
+        dest="lasts",
+        metavar="DURATION",
+        help="end after this time, such as 30s (default: 1h for http)",
+    )
+    _list_of(group, "--env", "NAME", "let templates see this variable; repeatable")
+    _flag(group, "--allow-handlers", "let the file run programs and call web services")
+    _list_of(group, "--handler-host", "HOST", "allow web services on HOST; repeatable")
+    group.add_argument("--max-delay", metavar="DURATION", help="the longest wait (default: 10m)")
+    for name, summary in (("frame", "one message"), ("run", "the whole run")):
+        default = "100mb" if name == "frame" else "1gb"
+        group.add_argument(
+            f"--max-{name}-bytes",
+            metavar="SIZE",
+            help=f"the most bytes of {summary} (default: {default})",
+        )
+
+
+def _whole(written: str) -> int:
+    # Python refuses to read very long numbers.
+    if not (written.isascii() and written.isdecimal() and len(written) < 20):
+        raise argparse.ArgumentTypeError(f"`{written}` is not a whole number")
+    return int(written)
+
+
+@_command(
+    "new",
+    "create a first file",
+    "Create a commented example of KIND that passes `equipage check`.",
+    runs="documents:new",
+)
+def _new(new: argparse.ArgumentParser) -> None:
     new.add_argument("kind", metavar="KIND", help="a kind of configuration")
     new.add_argument("name", metavar="NAME", help="the name of what it configures")
     _flag(new, "--stdout", "write to standard output instead of a file")
 
 
-def _rule(commands: Commands) -> None:
-    rule = _command(
-        commands,
-        "rule",
-        "explain a finding and how to fix it",
-        "Explain what CODE means and how to fix it. Without CODE, list all codes.",
-    )
+@_command(
+    "rule",
+    "explain a finding and how to fix it",
+    "Explain what CODE means and how to fix it. Without CODE, list all codes.",
+)
+def _rule(rule: argparse.ArgumentParser) -> None:
     rule.add_argument(
         "code", nargs="?", metavar="CODE", help="the code of a finding, such as unknown-field"
     )
     _format(rule, FORMATS)
 
 
-def _completion(commands: Commands) -> None:
-    completion = _command(
-        commands,
-        "completion",
-        "print a completion script for your shell",
-        'Print a completion script (needs shtab). For bash: eval "$(equipage completion bash)".',
-        runs="documents:completion",
-    )
+@_command(
+    "completion",
+    "print a completion script for your shell",
+    'Print a completion script (needs shtab). For bash: eval "$(equipage completion bash)".',
+    runs="documents:completion",
+)
+def _completion(completion: argparse.ArgumentParser) -> None:
     completion.add_argument("shell", choices=SHELLS, metavar="SHELL", help="bash, zsh or fish")
 
 
-#: What adds the arguments of each command, in the order of the help.
-_COMMANDS: dict[str, Callable[[Commands], None]] = {
-    "check": _check,
-    "show": _show,
-    "explain": _explain,
-    "list": _list,
-    "schema": _schema,
-    "graph": _graph,
-    "diff": _diff,
-    "lock": _lock,
-    "verify": _verify,
-    "new": _new,
-    "rule": _rule,
-    "completion": _completion,
-}
-
-
 # Arguments that several commands share.
-
-
-def _command(
-    commands: Commands, name: str, summary: str, description: str, *, runs: str | None = None
-) -> argparse.ArgumentParser:
-    """The parser of a command. `runs` names the module and the function that run it."""
-    command: argparse.ArgumentParser = commands.add_parser(
-        name, help=summary, description=description
-    )
-    command.set_defaults(runs=runs or f"{name}:run")
-    # `--color` is allowed before and after the command. SUPPRESS as the default keeps the first
-    # one; SUPPRESS as the help shows the option once, in the help of the whole program.
-    command.add_argument(
-        "--color", choices=COLOURS, default=argparse.SUPPRESS, help=argparse.SUPPRESS
-    )
-    return command
 
 
 def _flag(command: Container, name: str, summary: str) -> None:

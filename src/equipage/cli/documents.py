@@ -16,22 +16,18 @@ import subprocess
 from collections.abc import Iterator
 
 from equipage.cli import FOUND, OK, USAGE
-from equipage.cli.arguments import command_parsers, parser
+from equipage.cli.arguments import parser
 from equipage.cli.output import Output
+from equipage.cli.parser import command_parsers
 from equipage.cli.request import NOTHING_FOUND, loaded_of, outcome_of, request_of
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import visible
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem
 from equipage.files.writing import NotWritten, write_new
-from equipage.loading.recognise import (
-    all_codes,
-    kind_named,
-    known_names,
-    names,
-    project_of_folder,
-    recognise,
-)
+from equipage.loading.projects import project_of_folder
+from equipage.loading.recognise import recognise
+from equipage.loading.registry import all_codes, kind_named, known_names, names
 from equipage.loading.session import Run
 from equipage.render.graph import dot, mermaid
 from equipage.views import lock as locks
@@ -121,7 +117,9 @@ def new(options: argparse.Namespace, output: Output) -> int:
         raise UsageError(f"cannot write {path}: {error}") from None
     output.data(f"{path}\n")
     # The path alone does not show every kind.
-    flag = "" if _recognised(path) == kind.name else f" --kind {kind.name}"
+    run = Run()
+    is_clear = recognise(path, project_of(path, run), run).kind == kind.name
+    flag = "" if is_clear else f" --kind {kind.name}"
     output.note(f"equipage: edit it, then run `equipage check {path}{flag}`")
     return OK
 
@@ -129,11 +127,6 @@ def new(options: argparse.Namespace, output: Output) -> int:
 def _filled(text: str, name: str) -> str:
     words = {"NAME": name, "WORD": re.sub(r"[^a-z0-9]", "", name.lower())}
     return _PLACEHOLDER.sub(lambda match: words[match.group()], text)
-
-
-def _recognised(path: str) -> str | None:
-    run = Run()
-    return recognise(path, project_of(path, run), run).kind
 
 
 def lock(options: argparse.Namespace, output: Output) -> int:
@@ -171,19 +164,12 @@ def _read_lock(path: str) -> locks.Lock:
 
 def _differences(found: locks.Comparison, new: locks.Lock) -> Iterator[str]:
     """What changed, one thing per line, and whether it changed the digest."""
-    groups = (
-        ("changed", found.changed),
-        ("added", found.added),
-        ("removed", found.removed),
-        ("variable added", found.variables_added),
-        ("variable removed", found.variables_removed),
-    )
-    for word, listed in groups:
-        yield from (f"{word}: {visible(name)}" for name in listed)
-    if found.same_digest:
-        yield f"the digest is the same: {new.digest}"
-    else:
-        yield f"the digest changed: it is now {new.digest}"
+    for word in ("changed", "added", "removed"):
+        yield from (f"{word}: {visible(name)}" for name in getattr(found, word))
+    yield from (f"variable added: {visible(name)}" for name in found.variables_added)
+    yield from (f"variable removed: {visible(name)}" for name in found.variables_removed)
+    verdict = "is the same:" if found.same_digest else "changed: it is now"
+    yield f"the digest {verdict} {new.digest}"
 
 
 def completion(options: argparse.Namespace, output: Output) -> int:

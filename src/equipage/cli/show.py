@@ -7,6 +7,8 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import msgspec
+
 from equipage.cli import FOUND, OK, USAGE
 from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, loaded_of, outcome_of, path_of, request_of
@@ -91,16 +93,11 @@ def _portable(options: argparse.Namespace, output: Output) -> int:
     if options.output_format == "json":
         output.json({"version": 1, "agents": [_agent_to_dict(each) for each in agents]})
     elif agents:
-        rows = [
-            (
-                "" if number else agent.name,
-                each.tool,
-                "yes" if each.reads else "no",
-                "; ".join(each.obstacles),
-            )
-            for agent in agents
-            for number, each in enumerate(agent.tools)
-        ]
+        rows = []
+        for agent in agents:
+            for number, each in enumerate(agent.tools):
+                name, reads = "" if number else agent.name, "yes" if each.reads else "no"
+                rows.append((name, each.tool, reads, "; ".join(each.obstacles)))
         output.data(table(("AGENT", "TOOL", "READS IT", "OBSTACLES"), rows, output.style()))
     if not agents:
         output.note("equipage: no agents found; name a file or a folder that contains some")
@@ -108,21 +105,11 @@ def _portable(options: argparse.Namespace, output: Output) -> int:
 
 
 def _agent_to_dict(agent: PortableAgent) -> dict[str, Any]:
-    return {
-        "file": agent.file,
-        "kind": agent.kind,
-        "name": agent.name,
-        "tools": [
-            {
-                "tool": each.tool,
-                "reads": each.reads,
-                "place": each.place,
-                "obstacles": list(each.obstacles),
-                "ignored": list(each.ignored),
-            }
-            for each in agent.tools
-        ],
-    }
+    tools = [
+        {"tool": each.tool, "reads": each.reads, **msgspec.to_builtins(each)}
+        for each in agent.tools
+    ]
+    return {"file": agent.file, "kind": agent.kind, "name": agent.name, "tools": tools}
 
 
 def show(options: argparse.Namespace, output: Output) -> int:
@@ -136,7 +123,13 @@ def show(options: argparse.Namespace, output: Output) -> int:
         if options.show_env
         else get(loaded.to_dict(show_env=False), loaded.shown(path))
     )
-    places = loaded.places(_leaves(plain, path)) if options.annotate else {}
+    # The scalars at and below the path, empty collections included.
+    leaves = (
+        each
+        for each, part in walk(get(plain, path), path)
+        if not (isinstance(part, dict | list) and part)
+    )
+    places = loaded.places(leaves) if options.annotate else {}
     named = {
         each if options.show_env else loaded.shown(each): placed for each, placed in places.items()
     }
@@ -164,14 +157,6 @@ def _existing(loaded: Loaded[Any], plain: Any, path: Path) -> Path:
                 loaded.shown((*known, *loaded.moved(path[:number]))),
             )
     return path
-
-
-def _leaves(plain: Any, path: Path) -> list[Path]:
-    """The paths of the scalars at and below a path, empty collections included."""
-    part = get(plain, path)
-    return [
-        each for each, value in walk(part, path) if not (isinstance(value, dict | list) and value)
-    ]
 
 
 def _origins(places: Mapping[Path, Placed]) -> dict[str, Any]:

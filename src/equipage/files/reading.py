@@ -262,9 +262,8 @@ class Files:
         if known is None:
             return None
         if len(known.data) > max_bytes:
-            raise FileProblem(
-                codes.FILE_TOO_LARGE, file=name, size=len(known.data), limit=max_bytes
-            )
+            size = len(known.data)
+            raise FileProblem(codes.FILE_TOO_LARGE, file=name, size=size, limit=max_bytes)
         return self.note(known)
 
     def _take(self, descriptor: int, real: str, name: str, max_bytes: int) -> Source:

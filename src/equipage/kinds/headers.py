@@ -22,7 +22,7 @@ from equipage.core.source import Source, Span
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
 from equipage.kinds import codes
-from equipage.loading.session import Session
+from equipage.loading.session import Parsed, Session
 from equipage.loading.tree import Tree, get, put_all
 from equipage.syntax import Range, yaml
 from equipage.syntax.document import Document, oddities, parse
@@ -83,9 +83,7 @@ class HeaderStyle(msgspec.Struct, frozen=True):
 # The header and the body of a file.
 
 
-def read_header(
-    source: Source, session: Session, style: HeaderStyle
-) -> tuple[Document | None, list[Fact]]:
+def read_header(source: Source, session: Session, style: HeaderStyle) -> Parsed:
     """The header of a file as a document. It is empty if the file needs no header and has none."""
     try:
         require_text(source)
@@ -109,9 +107,7 @@ def read_header(
     return session.adopt(document), [*facts, *_indented_fence(source, header)]
 
 
-def _without(
-    source: Source, session: Session, style: HeaderStyle, found: NoHeader
-) -> tuple[Document | None, list[Fact]]:
+def _without(source: Source, session: Session, style: HeaderStyle, found: NoHeader) -> Parsed:
     """What becomes of a file without a header. A line of dashes may also begin a text, so where a
     header is optional, one that is broken is only a warning."""
     attempted = found.reason != "no-opening-fence"
@@ -184,7 +180,7 @@ def keep_as_written(
 
 def _recovered(
     source: Source, session: Session, style: HeaderStyle, header: Header, facts: list[Fact]
-) -> tuple[Document | None, list[Fact]]:
+) -> Parsed:
     """The header as forgiving tools read it, with a warning and a fix for each entry that is not
     YAML. For strict tools, the errors, the first of them with a fix for all entries."""
     window = (header.start, header.end)

@@ -49,7 +49,7 @@ class LayeredFolder(msgspec.Struct, frozen=True):
     name: str
     #: a pattern over the rest of a file's path, below the folder
     files: str
-    #: the file an entry stands for, a finding about an entry that is nearly one, or neither
+    #: the file of an entry, a finding about an entry that is nearly one, or neither
     entry: Callable[[os.DirEntry[str]], Entry | Fact | None]
     #: the code for a file of a project that a link takes from outside its repository
     outside: Code | None = None

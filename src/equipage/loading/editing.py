@@ -1,8 +1,8 @@
 """Changes to edits: what to write into the author's text so that a value becomes another.
 
 A change says what it means (“rename this key”); an edit says which characters become which. Every
-edit also carries its effect on the value of the document, so that whoever applies it can prove that
-nothing else changed. Nothing is edited on a guess: where the text does not allow a clean edit there
+edit also carries its effect on the value of the document: applying it can prove that nothing else
+changed. Nothing is edited on a guess: where the text does not allow a clean edit there
 is none.
 """
 
@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import json
 import re
+
+from msgspec.structs import replace
 
 from equipage.core.diagnostics import Change, Edit, Effect
 from equipage.core.path import ROOT, Path
@@ -21,7 +23,7 @@ from equipage.syntax.yaml.scalars import resolve_plain
 #: What `${VAR}` substitution would read; doubled, the dollar is only a dollar.
 _REFERENCE = re.compile(r"\$(?=[${])")
 _BLANK = " \t\r\n"
-#: What may stand before an item of a block list: its dash, an anchor, a tag.
+#: What may precede an item of a block list: its dash, an anchor, a tag.
 _DASH = re.compile(r"[ ]*-[ \t]+(?:[&!]\S+[ \t]+)*")
 _DASHES = re.compile(r"(?:[ ]*-[ \t]+)+")
 _REST_OF_LINE = re.compile(r"[ \t]*(?:[ \t]\#[^\r\n]*|\#[^\r\n]*)?(?:\r\n|\n|\r|\Z)")
@@ -32,9 +34,7 @@ _TOML_PREFIX = re.compile(r"[^=\[\]{}\r\n]*")
 
 
 def edit_at(document: Document, path: Path, located: Located, change: Change) -> Edit | None:
-    """The edit that makes `change` to the entry at `path` of `document`; None where there is no
-    clean one.
-    """
+    """The edit that makes `change` to the entry at `path`; None if the text allows no clean one."""
     part = located.key if change.part == "key" else located.value
     if part is None or (document.format == "text" and not isinstance(change.text, str)):
         return None
@@ -57,25 +57,19 @@ def edit_of_span(document: Document, span: Span, change: Change) -> Edit | None:
 def _edit(document: Document, span: Span, text: str, effect: Effect) -> Edit | None:
     if _touches_variable(document, span):
         return None
-    return Edit(
-        span,
-        text,
-        Effect(
-            effect.kind,
-            effect.path,
-            effect.value,
-            format=document.format,
-            window=document.window,
-            merge=document.merge,
-            substituted=document.substituted_text is not None,
-        ),
+    # To prove the edit, the document is read again as it was read here.
+    known = replace(
+        effect,
+        format=document.format,
+        window=document.window,
+        merge=document.merge,
+        substituted=document.substituted_text is not None,
     )
+    return Edit(span, text, known)
 
 
 def _touches_variable(document: Document, span: Span) -> bool:
-    """Whether a variable was replaced inside a span: what stands there is not what the author
-    wrote.
-    """
+    """Whether a variable was replaced inside a span, so that its text is not the author's."""
     if document.substituted_text is None:
         return False
     start, end = span.start - document.window[0], span.end - document.window[0]

@@ -58,9 +58,8 @@ class Outcome(msgspec.Struct, frozen=True):
     def result(self, *, strict: bool) -> Loaded[Any]:
         """What a load hands to its caller. Raises `LoadError`; with `strict`, for warnings too."""
         loaded = self.loaded()
-        if loaded is None or (
-            strict and any(each.severity == "warning" for each in loaded.warnings)
-        ):
+        refused = strict and any(each.severity == "warning" for each in self.diagnostics)
+        if loaded is None or refused:
             raise LoadError(self.diagnostics)
         return loaded
 
@@ -70,16 +69,7 @@ class Outcome(msgspec.Struct, frozen=True):
             return None
         from equipage.loading.result import Loaded  # a check needs it for digests only
 
-        return Loaded(
-            self.config,
-            self.kind.name,
-            self.diagnostics,
-            self.tree,
-            self.documents,
-            self.sources,
-            self.kind.presentation.dump,
-            takes_variables=self.kind.reading.uses_environment,
-        )
+        return Loaded(self)
 
     def offer(self) -> Offer | None:
         """The load as others may refer to it, if they may."""
@@ -110,21 +100,13 @@ def report(
     diagnostics, waiting = _diagnostics(session, tree, file, silence_errors=config is not None)
     if tree is None or any(each.severity == "error" for each in diagnostics):
         config = None
+    kind = session.kind
     if config is not None and tree is not None:
-        kind = session.kind
         if kind.fold is not None:
             tree, config = kind.fold(tree, config)
         config = kind.build_result(resolved, session) if kind.build_result else freeze(config)
-    return Outcome(
-        session.kind,
-        config,
-        tuple(diagnostics),
-        tree,
-        session.documents,
-        sources,
-        session,
-        tuple(waiting),
-    )
+    documents, found = session.documents, tuple(diagnostics)
+    return Outcome(kind, config, found, tree, documents, sources, session, tuple(waiting))
 
 
 def _diagnostics(
@@ -139,7 +121,7 @@ def _diagnostics(
     if not session.facts and not ignoring:
         return [], []
     from equipage.loading.findings import Placer, apply_ignores
-    from equipage.loading.recognise import codes_of
+    from equipage.loading.registry import codes_of
 
     sources = session.files.sources()
     placed = Placer(tree, documents, file=file, sources=sources).place(session.facts)

@@ -21,9 +21,9 @@ from equipage.files.sandbox import FileProblem
 from equipage.loading import model
 from equipage.loading.kind import Kind
 from equipage.loading.outcome import Outcome, report
-from equipage.loading.recognise import root_in
+from equipage.loading.projects import root_in
 from equipage.loading.session import Request, Run, Session
-from equipage.loading.tree import HOLE, Tree, get, graft
+from equipage.loading.tree import HOLE, Tree, get, with_holes
 from equipage.syntax.document import Document
 
 T = TypeVar("T")
@@ -99,9 +99,7 @@ def _load_source(source: Source, session: Session) -> Outcome:
         return report(session, source)
     tree = Tree.of(document)
     holes = (*document.failed_paths(), *_refused_numbers(document, session.facts))
-    if holes:
-        tree = graft(tree, {path: Tree(HOLE, tree.origins.at(path)) for path in holes})
-    return check_tree(tree, session, source)
+    return check_tree(with_holes(tree, holes), session, source)
 
 
 def check_tree(tree: Tree, session: Session, source: Source) -> Outcome:
@@ -122,7 +120,9 @@ def resolve(tree: Tree, session: Session, source: Source) -> Tree:
         tree, found = stage(tree, session)
         session.add(found)
         if tree.value is not before and _grew_too_large(tree, session):
-            session.add([codes.COMPOSED_TOO_LARGE.at(span=Span(source, 0, 0), limit=MAX_ADDED)])
+            session.add(
+                [codes.COMPOSED_TOO_LARGE.at(span=Span(source, 0, 0), limit=f"{MAX_ADDED} values")]
+            )
             return Tree(HOLE, tree.origins, tree.moves)
     return tree
 

@@ -34,9 +34,8 @@ class Request(msgspec.Struct, frozen=True):
     embedded: bool = False
     roots: tuple[str, ...] = ()  #: reference roots the caller allows beside the project's
     project: str | None = None  #: the project root, if the caller knows it
-    folders: tuple[
-        str, ...
-    ] = ()  #: folders the caller named: each is the root of what has no other
+    #: folders the caller named: each is the root of what has no other
+    folders: tuple[str, ...] = ()
     shared: bool = False  #: the options serve several kinds; each takes those it knows
     confined: bool = False  #: whether absolute paths outside the roots are left unread
 
@@ -139,24 +138,6 @@ class Run:
 
 class Session:
     """What the stages of one load share."""
-
-    __slots__ = (
-        "_documents",
-        "_guesses",
-        "base",
-        "confined",
-        "embedded",
-        "env",
-        "facts",
-        "files",
-        "kind",
-        "limits",
-        "options",
-        "path",
-        "root",
-        "roots",
-        "run",
-    )
 
     def __init__(
         self,

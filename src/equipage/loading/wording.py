@@ -28,6 +28,8 @@ MAX_NAMED = 20
 _SHORTEST_SECRET = 4
 #: Longer numbers are described, in bits: Python refuses to write several thousand digits.
 _LONGEST_NUMBER = 1000
+#: Divides a template into texts and the names of the values behind them.
+_template_parts = string.Formatter().parse
 
 
 def shortened(text: str, limit: int = MAX_SHOWN) -> str:
@@ -175,7 +177,7 @@ def _parts(value: Any) -> Iterator[object]:
 
 
 def show(value: object, redactor: Redactor, *, as_found: bool = False) -> str:
-    """A value of the input as it may stand in a sentence."""
+    """A value of the input as a sentence may show it."""
     secret = redactor.value(value)
     if secret is not None:
         return visible(secret)
@@ -244,14 +246,14 @@ def help_of(words: Words, values: Mapping[str, object], redactor: Redactor) -> s
     parts = [
         part
         for part in words.help.split("; ")
-        if all(shown.get(name) is not None and not redactor.blind for name in _names(part))
+        if all(
+            shown.get(name) is not None and not redactor.blind
+            for _, name, _, _ in _template_parts(part)
+            if name
+        )
     ]
     text = "; ".join(parts).replace("?; ", "? ").format_map(_Forgiving(shown))
     return "\n".join(map(visible, text.split("\n"))) or None
-
-
-def _names(template: str) -> list[str]:
-    return [name for _, name, _, _ in string.Formatter().parse(template) if name]
 
 
 class _Forgiving(dict[str, Any]):

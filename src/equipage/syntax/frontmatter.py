@@ -234,11 +234,16 @@ def recover(text: str, known: Collection[str]) -> Recovered | None:
 
 def _parses(text: str, key: str | None = None) -> bool:
     """Whether a text is a mapping; with `key`, one with that entry alone."""
-    try:
-        value: Any = yaml.load(text, merge=False).value
-    except SyntaxProblem:
-        return False
+    value = _value(text)
     return isinstance(value, dict) and (key is None or list(value) == [key])
+
+
+def _value(text: str) -> Any:
+    """The value of a text; None if it has none."""
+    try:
+        return yaml.load(text, merge=False).value
+    except SyntaxProblem:
+        return None
 
 
 # ----------------------------------------------------------------------------------------- entries
@@ -338,11 +343,7 @@ def _quoted(key: str, reason: Flaw, place: Range, value: str, start: int) -> Cor
 
 def _means(correction: Correction, value: str) -> bool:
     """Whether what a correction writes is read as `value`."""
-    try:
-        found: Any = yaml.load(f"{correction.key}: {correction.text}\n", merge=False).value
-    except SyntaxProblem:
-        return False
-    return bool(found == {correction.key: value})
+    return bool(_value(f"{correction.key}: {correction.text}\n") == {correction.key: value})
 
 
 def _requoted(key: str, value: str, start: int) -> Correction | None:

@@ -21,7 +21,7 @@ from equipage.kinds.tables import Convention, Field
 from equipage.loading.kind import Item, Kind
 from equipage.loading.model import Shape, build
 from equipage.loading.outcome import Outcome
-from equipage.loading.recognise import agent_folders, kind_named, names
+from equipage.loading.registry import agent_folders, kind_named, names
 from equipage.loading.session import Request
 from equipage.syntax.document import Document
 from equipage.workspace.loads import FileLoad, load_all, settled
@@ -61,6 +61,7 @@ def list_all(paths: Sequence[str], request: Request, *, kind: str | None = None)
 def _elsewhere(paths: Sequence[str], request: Request, kind: str | None) -> Iterator[FileLoad]:
     """The files of layers outside the paths: the user's own, and the project's."""
     folders = [real_path(path) for path in paths if is_folder(path)]
+    below = tuple(os.path.join(folder, "") for folder in folders)
     for name in names() if kind is None else (kind,):
         chosen = kind_named(name)
         above, elsewhere = chosen.layering.above, chosen.layering.elsewhere
@@ -68,7 +69,8 @@ def _elsewhere(paths: Sequence[str], request: Request, kind: str | None) -> Iter
             place
             for folder in folders
             for place in (above(folder) if above is not None else ())
-            if not _is_covered(place.folder, folders)
+            # The paths themselves cover what is below them.
+            if not f"{place.folder}{os.sep}".startswith(below)
         )
         if elsewhere is not None and not request.options.get("local"):
             places |= dict.fromkeys(elsewhere(request.env))
@@ -76,11 +78,6 @@ def _elsewhere(paths: Sequence[str], request: Request, kind: str | None) -> Iter
             walked = walk_files(place.folder, agent_folders())
             files = [path for path in walked if _layer(chosen, path, request) == place.layer]
             yield from load_all(files, request, kind=name)
-
-
-def _is_covered(folder: str, folders: Sequence[str]) -> bool:
-    """Whether a folder is one of `folders`, or below one of them."""
-    return any(f"{folder}{os.sep}".startswith(os.path.join(each, "")) for each in folders)
 
 
 def _layer(kind: Kind, path: str, request: Request) -> str | None:

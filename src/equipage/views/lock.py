@@ -31,7 +31,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class Lock(msgspec.Struct, frozen=True):
-    """The manifest of a load."""
+    """What a load was made of, and its digest."""
 
     lock: int
     canonical: int

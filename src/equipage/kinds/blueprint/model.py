@@ -28,7 +28,7 @@ LINT_LEVELS: tuple[LintLevel, ...] = ("allow", "warn", "deny")
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """What all parts of a blueprint have in common: unknown keys are errors."""
 
-    always: ClassVar[frozenset[str]] = frozenset()
+    always: ClassVar[tuple[str, ...]] = ()  #: fields written even when they hold their default
 
 
 # Profiles and labels.
@@ -37,9 +37,7 @@ class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 class AgentProfile(Part, frozen=True):
     """Who an agent is: its prompt, its model, its tools."""
 
-    always: ClassVar[frozenset[str]] = frozenset(
-        {"system_prompt", "model", "effort", "tools", "description", "extras", "version_hash"}
-    )
+    always = ("system_prompt", "model", "effort", "tools", "description", "extras", "version_hash")
 
     #: the prompt, a template that is filled in when the agent runs; in an agent file, the text
     #: below the header
@@ -58,7 +56,7 @@ class AgentProfile(Part, frozen=True):
 class ContextPolicy(Part, frozen=True):
     """Which parts of the context an agent sees. It never sees what is excluded."""
 
-    always: ClassVar[frozenset[str]] = frozenset({"include", "exclude", "steps", "steps_exclude"})
+    always = ("include", "exclude", "steps", "steps_exclude")
 
     include: tuple[str, ...] | None = None  #: the only fields it sees; without it, all of them
     exclude: tuple[str, ...] = ()  #: fields it does not see, even if they are included
@@ -70,7 +68,7 @@ class ContextPolicy(Part, frozen=True):
 class AgentMeta(Part, frozen=True):
     """Labels and context of an agent or operator."""
 
-    always: ClassVar[frozenset[str]] = frozenset({"description", "version", "tags"})
+    always = ("description", "version", "tags")
 
     description: str | None = None  #: a note for people
     version: str | None = None  #: a label for people; any text
@@ -175,7 +173,7 @@ class Verdict(Part, frozen=True):
 class Agent(Part, frozen=True):
     """One agent: a name that steps refer to, and what runs it."""
 
-    always: ClassVar[frozenset[str]] = frozenset({"spec", "profile", "meta"})
+    always = ("spec", "profile", "meta")
 
     name: str  #: unique among the agents; steps refer to it
     kind: AgentKind  #: the backend that runs it
@@ -194,9 +192,7 @@ class Agent(Part, frozen=True):
 class Operator(Part, frozen=True):
     """Who acts for agents of kind `operator`."""
 
-    always: ClassVar[frozenset[str]] = frozenset(
-        {"display_name", "kind", "spec", "profile", "meta"}
-    )
+    always = ("display_name", "kind", "spec", "profile", "meta")
 
     name: str  #: unique among the operators; agents name it in `spec.operator_ref`
     display_name: str | None = None  #: a name for people
@@ -396,7 +392,7 @@ class Fanout(NodePart, frozen=True, tag="fanout"):
 class Try(NodePart, frozen=True, tag="try"):
     """Run `body`; if it fails, undo it and run `catch`."""
 
-    always: ClassVar[frozenset[str]] = frozenset({"err_at"})
+    always = ("err_at",)
 
     body: Node  #: what is tried
     catch: Node  #: what is done if it fails
@@ -419,7 +415,7 @@ Node: TypeAlias = Step | Seq | Branch | Loop | Fanout | Try | Assign
 class CompilerHints(Part, frozen=True):
     """Hints that backends get as they are."""
 
-    always: ClassVar[frozenset[str]] = frozenset({"per_agent", "globally"})
+    always = ("per_agent", "globally")
 
     per_agent: dict[str, Any] = msgspec.field(default_factory=dict)  #: by the name of the agent
     globally: Any = msgspec.field(default=None, name="global")  #: for all agents
@@ -428,7 +424,7 @@ class CompilerHints(Part, frozen=True):
 class CompilerStrategy(Part, frozen=True):
     """How strictly programs compile the blueprint."""
 
-    always: ClassVar[frozenset[str]] = frozenset({"strict_refs", "strict_kind", "strict_binding"})
+    always = ("strict_refs", "strict_kind", "strict_binding")
 
     strict_refs: bool = True  #: refuse steps whose agent does not exist
     strict_kind: bool = True  #: refuse agents whose kind has no backend, instead of dropping them
@@ -461,7 +457,7 @@ BlueprintOrigin: TypeAlias = Inline | File | Algo
 class BlueprintMetadata(Part, frozen=True):
     """What people and tools want to know about a blueprint."""
 
-    always: ClassVar[frozenset[str]] = frozenset({"description", "origin", "tags"})
+    always = ("description", "origin", "tags")
 
     description: str | None = None  #: a note for people
     origin: BlueprintOrigin = Inline()  #: where the blueprint says it came from
@@ -478,7 +474,7 @@ class BlueprintMetadata(Part, frozen=True):
 class SpawnerHints(Part, frozen=True):
     """Capabilities that the flow asks for; programs skip those they do not know."""
 
-    always: ClassVar[frozenset[str]] = frozenset({"layers"})
+    always = ("layers",)
 
     layers: tuple[str, ...] = ()  #: the capabilities, such as `main_ai` or `senior_escalation`
 
@@ -500,7 +496,7 @@ class ProjectionPlacement(Part, frozen=True):
 class Audit(Part, frozen=True):
     """An agent that looks at what steps did."""
 
-    always: ClassVar[frozenset[str]] = frozenset({"mode"})
+    always = ("mode",)
 
     agent: str  #: the name of the agent that looks
     steps: tuple[str, ...] | None = None  #: the steps; `*`, or no list at all, is every step
@@ -512,10 +508,10 @@ class Blueprint(Part, frozen=True, kw_only=True):
 
     TITLE: ClassVar[str] = "a blueprint"
 
-    always: ClassVar[frozenset[str]] = frozenset({
+    always = (
         "schema_version", "agents", "operators", "hints", "strategy", "metadata", "spawner_hints",
         "default_agent_kind",
-    })  # fmt: skip
+    )  # fmt: skip
 
     schema_version: str = "0.1.0"  #: the version of the format
     id: str  #: the name of the blueprint, unique among those of a program

@@ -40,6 +40,8 @@ _NAMED = {
     "runners": "runner",
     "subprocesses": "subprocess",
 }
+#: What is reported about a name that is not in its list; for the others, `UNKNOWN_NAME`.
+_UNKNOWN = {"agents": codes.UNKNOWN_AGENT, "operators": codes.UNKNOWN_OPERATOR}
 #: Agents of these kinds do not need an operator.
 _WITHOUT_OPERATOR = tuple(kind for kind in AGENT_KINDS if kind != "operator")
 #: The first key of a canonical path, and what follows it.
@@ -87,17 +89,41 @@ def _repeated(config: Any, first: Path, second: Path, name: str) -> Fact:
 # References to names.
 
 
-def steps_name_agents(config: Any, session: Session) -> Iterator[Fact]:
-    """Steps, audits and hints name agents that exist."""
-    agents = names_in(config, "agents")
-    named: list[tuple[Path, Any, Part]] = [
-        (path, name, "value") for path, name in _agents_run(config)
-    ]
+def names_exist(config: Any, session: Session) -> Iterator[Fact]:
+    """What is named in a blueprint is an entry of the list it is looked up in."""
+    lists = {key: names_in(config, key) for key in _NAMED}
+    for key, path, part in _references(config):
+        name, known = path[-1] if part == "key" else get(config, path), lists[key]
+        if not isinstance(name, str) or not known.lack(name):
+            continue
+        guess = session.guesses.nearest(name, known.first)
+        # Only a name without quotes and escapes can be written without looking at its surroundings.
+        is_simple = guess is not None and re.fullmatch(r"[A-Za-z_][\w-]*", guess)
+        remedy = correction(path, guess, part) if is_simple else None
+        yield _UNKNOWN.get(key, codes.UNKNOWN_NAME).at(
+            path, part=part, remedy=remedy, name=Shown(name), nearest=guess, where=key
+        )
+
+
+def _references(config: Any) -> Iterator[tuple[str, Path, Part]]:
+    """Where names may be written, and which list each is looked up in."""
     hints = ("hints", "per_agent")
-    named += [((*hints, name), name, "key") for name in mapping(get(config, hints))]
-    for path, name, part in named:
-        if agents.lack(name):
-            yield _unknown(codes.UNKNOWN_AGENT, path, name, agents, session.guesses, part)
+    yield from (("agents", path, "value") for path, _ in _agents_run(config))
+    yield from (("agents", (*hints, name), "key") for name in mapping(get(config, hints)))
+    yield "runners", ("default_runner",), "value"
+    runners: list[Path] = [(*path, "runner") for path, _ in entries(config, "runners")]
+    for path, agent in entries(config, "agents"):
+        if agent.get("kind") == "operator":
+            yield "operators", (*path, "spec", "operator_ref"), "value"
+        yield "runners", (*path, "runner_ref"), "value"
+        yield "metas", (*path, "meta", "meta_ref"), "value"
+        runners.append((*path, "runner"))
+    for path in runners:
+        if get(config, (*path, "backend")) == "subprocess":
+            yield "subprocesses", (*path, "template"), "value"
+    for step in nodes(config, ("step",)):
+        if get(step.value, ("in", "op")) == "lit":
+            yield "metas", (*step.path, "in", "value", "$step_meta", "ref"), "value"
 
 
 def _agents_run(config: Any) -> Iterator[tuple[Path, Any]]:
@@ -106,51 +132,6 @@ def _agents_run(config: Any) -> Iterator[tuple[Path, Any]]:
         yield (*step.path, "ref"), step.value.get("ref")
     for path, audit in entries(config, "audits"):
         yield (*path, "agent"), audit.get("agent")
-
-
-def operators_exist(config: Any, session: Session) -> Iterator[Fact]:
-    """An agent of kind `operator` names an operator that exists."""
-    operators = names_in(config, "operators")
-    for path, agent in entries(config, "agents"):
-        name = get(agent, ("spec", "operator_ref"))
-        if agent.get("kind") == "operator" and operators.lack(name):
-            place = (*path, "spec", "operator_ref")
-            yield _unknown(codes.UNKNOWN_OPERATOR, place, name, operators, session.guesses)
-
-
-def other_names_exist(config: Any, session: Session) -> Iterator[Fact]:
-    """Runners, contexts and subprocesses that are named exist."""
-    lists = {key: names_in(config, key) for key in ("runners", "metas", "subprocesses")}
-    for key, path in _other_references(config):
-        name = get(config, path)
-        if lists[key].lack(name):
-            yield _unknown(codes.UNKNOWN_NAME, path, name, lists[key], session.guesses)
-
-
-def _other_references(config: Any) -> Iterator[tuple[str, Path]]:
-    """Where a name of another list may be written, and which list it is a name of."""
-    yield "runners", ("default_runner",)
-    runners: list[Path] = [(*path, "runner") for path, _ in entries(config, "runners")]
-    for path, _ in entries(config, "agents"):
-        yield "runners", (*path, "runner_ref")
-        yield "metas", (*path, "meta", "meta_ref")
-        runners.append((*path, "runner"))
-    for path in runners:
-        if get(config, (*path, "backend")) == "subprocess":
-            yield "subprocesses", (*path, "template")
-    for step in nodes(config, ("step",)):
-        if get(step.value, ("in", "op")) == "lit":
-            yield "metas", (*step.path, "in", "value", "$step_meta", "ref")
-
-
-def _unknown(
-    code: Code, path: Path, name: str, known: Names, guesses: Guesses, part: Part = "value"
-) -> Fact:
-    guess = guesses.nearest(name, known.first)
-    # Only a name without quotes and escapes can be written without looking at its surroundings.
-    is_simple = guess is not None and re.fullmatch(r"[A-Za-z_][\w-]*", guess)
-    remedy = correction(path, guess, part) if is_simple else None
-    return code.at(path, part=part, remedy=remedy, name=Shown(name), nearest=guess, where=known.key)
 
 
 # Names that nothing uses.
@@ -272,6 +253,8 @@ def _first_key(out: Any) -> tuple[str | None, bool]:
     match = _FIRST_KEY.fullmatch(place_of(out) or "")
     return (match[1] or match[2], not match[3]) if match else (None, False)
 
+
+# What runs an agent: its runner, the `spec` of its kind, a command or a script.
 
 #: The keys of `spec` without which an agent of a kind cannot start; one of them is enough.
 _NEEDED = {
@@ -473,9 +456,7 @@ def _output(path: Path, template: dict[str, Any]) -> Iterator[Fact]:
 RULES = (
     names_are_not_empty,
     names_are_unique,
-    steps_name_agents,
-    operators_exist,
-    other_names_exist,
+    names_exist,
     agents_are_used,
     operators_are_used,
     audits_name_steps,

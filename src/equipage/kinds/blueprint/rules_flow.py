@@ -312,8 +312,11 @@ def _readings(config: Any) -> Readings:
     readings = Readings({}, {}, set())
     for part in nodes(config, ("step", "branch", "loop", *_HANDS_ON)):
         if part.name == "step":
-            for result in _results(part.value):
-                readings.results.setdefault(result.place(result.channel), {})[result] = None
+            ref, out = part.value.get("ref"), place_of(part.value.get("out"))
+            if isinstance(ref, str) and out is not None:
+                # A condition may mean the place that the step writes to, or the one below it.
+                for result in (Result(ref, out, "body"), Result(ref, out, "part")):
+                    readings.results.setdefault(result.place(result.channel), {})[result] = None
         elif part.name in _HANDS_ON:
             readings.others.update(_places(part.value.get(_HANDS_ON[part.name])))
         else:
@@ -324,14 +327,6 @@ def _readings(config: Any) -> Readings:
                 else:
                     readings.comparisons.setdefault(comparison.place, []).append(comparison)
     return readings
-
-
-def _results(step: dict[str, Any]) -> Iterator[Result]:
-    """What a condition may mean by the place that a step writes to, or by the one below it."""
-    ref, out = step.get("ref"), place_of(step.get("out"))
-    if isinstance(ref, str) and out is not None:
-        yield Result(ref, out, "body")
-        yield Result(ref, out, "part")
 
 
 def _conditions(path: Path, condition: Any) -> Iterator[tuple[Path, Any]]:
@@ -384,7 +379,7 @@ def _comparison(path: Path, value: Any) -> Comparison | None:
     return None
 
 
-# What is wrong with it.
+# Comparisons that cannot hold, and verdicts that no condition asks for.
 
 
 def _meant(
@@ -401,7 +396,7 @@ def _meant(
 def _impossible(
     comparison: Comparison, meant: dict[str, str | None], contract: Contract
 ) -> Iterator[Fact]:
-    """The words of a comparison that are no verdict."""
+    """The words of a comparison that the agent never gives as its verdict."""
     for path, word in comparison.words:
         if (guess := meant[word]) != word:
             yield codes.VERDICT_UNKNOWN_VALUE.at(

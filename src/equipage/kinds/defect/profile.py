@@ -25,7 +25,7 @@ from equipage.kinds.codes import INVALID_GLOB
 from equipage.kinds.defect import codes, hooks
 from equipage.kinds.defect import profile_model as stages
 from equipage.kinds.defect.codes import PROFILE_CODES
-from equipage.kinds.defect.hooks import Hook, Hooks
+from equipage.kinds.defect.hooks import EVENTS, Hook
 from equipage.kinds.defect.profile_model import (
     AGENTS,
     READ_ONLY,
@@ -42,7 +42,15 @@ from equipage.kinds.defect.profile_model import (
 )
 from equipage.kinds.headers import STRICT_YAML
 from equipage.kinds.layering import Discovery, Found, Layered, LayerName, discover
-from equipage.kinds.shared import KnownNames, covers, hide_property, is_plain, path_of, problem_of
+from equipage.kinds.shared import (
+    KnownNames,
+    covers,
+    entries_at,
+    hide_property,
+    is_plain,
+    path_of,
+    problem_of,
+)
 from equipage.loading.kind import (
     Item,
     Kind,
@@ -81,21 +89,17 @@ def texts_are_not_empty(config: Any, _session: Session) -> Iterator[Fact]:
             yield codes.TEXT_EMPTY.at(path, what=what)
 
 
-def request_limit_is_complete(config: Any, _session: Session) -> Iterator[Fact]:
-    return limit_facts(config, ())
-
-
-def sampling_is_plausible(config: Any, _session: Session) -> Iterator[Fact]:
-    return sampling_facts(config, ("sampling",))
+def numbers_are_plausible(config: Any, _session: Session) -> Iterator[Fact]:
+    """The request limit makes sense, and models accept the sampling parameters."""
+    yield from limit_facts(config, ())
+    yield from sampling_facts(config, ("sampling",))
 
 
 def allowed_tools_can_match(config: Any, _session: Session) -> Iterator[Fact]:
     """Every allowed pattern is valid, and no name is a misspelling of a built-in tool."""
-    allow = get(config, ("tools", "allow"))
-    for number, entry in enumerate(allow if isinstance(allow, list) else ()):
+    for path, entry in entries_at(config, ("tools", "allow")):
         if not isinstance(entry, str):
             continue
-        path = ("tools", "allow", number)
         if not is_plain(entry):
             reason = problem_of(entry)
             if reason is not None:
@@ -140,11 +144,11 @@ def refers(outcome: Outcome) -> bool:
 
 def _allowed(outcome: Outcome) -> Iterator[tuple[Path, str, str]]:
     """The allowed tools of servers: path, tool, server."""
-    allow = get(outcome.tree.value, ("tools", "allow")) if outcome.tree is not None else None
-    for number, entry in enumerate(allow if isinstance(allow, list | tuple) else ()):
+    value = outcome.tree.value if outcome.tree is not None else None
+    for path, entry in entries_at(value, ("tools", "allow")):
         match = _TOOL.fullmatch(entry) if isinstance(entry, str) else None
         if match is not None:
-            yield ("tools", "allow", number), entry, match["server"]
+            yield path, entry, match["server"]
 
 
 # Several profiles: one name twice, and the user's profile replaced by a project's.
@@ -309,13 +313,7 @@ KIND = Kind(
     strictness=STRICT_YAML,
     shape=Shape(unknown="error", null_is_absent=True),
     stages=(stages.keep_text, stages.fold_model, stages.bring_prompt, stages.prepare_hooks),
-    rules=(
-        texts_are_not_empty,
-        request_limit_is_complete,
-        sampling_is_plausible,
-        allowed_tools_can_match,
-        hooks_can_run,
-    ),
+    rules=(texts_are_not_empty, numbers_are_plausible, allowed_tools_can_match, hooks_can_run),
     codes=PROFILE_CODES,
     together=Together(
         set_rules=(names_are_unique, project_replaces_user, names_differ),
@@ -409,6 +407,8 @@ def find_profiles(places: Places) -> Discovery:
 
 def _profile(found: Found) -> Profile:
     config: AgentProfile = found.outcome.config
+    by_event = {event: getattr(config.hooks, event) for event in EVENTS}
+    used = {event: hooks for event, hooks in by_event.items() if hooks}
     return Profile(
         name=found.name,
         layer=found.layer,
@@ -422,12 +422,5 @@ def _profile(found: Found) -> Profile:
         sampling=config.sampling,
         inherit_project_prompt=config.inherit_project_prompt,
         request_limit=request_limit(config.request_limit, config.request_limit_mode),
-        hooks=_hooks_by_event(config.hooks),
+        hooks=FrozenDict(used) if used else EMPTY,
     )
-
-
-def _hooks_by_event(hooks: Hooks) -> Mapping[str, tuple[Hook, ...]]:
-    if hooks == Hooks():
-        return EMPTY
-    by_event = {event: getattr(hooks, event) for event in hooks.__struct_fields__}
-    return FrozenDict({event: those for event, those in by_event.items() if those})

@@ -29,8 +29,8 @@ from equipage.kinds.defect import codes, hooks
 from equipage.kinds.defect.hooks import Hooks, Layer
 from equipage.kinds.headers import HeaderStyle, body_of, keep_as_written, read_header
 from equipage.kinds.layering import Entry, LayeredFolder
-from equipage.kinds.shared import Table
-from equipage.loading.session import Session
+from equipage.kinds.shared import Table, entries_at
+from equipage.loading.session import Parsed, Session
 from equipage.loading.tree import HOLE, Origin, Origins, Tree, Via, attach, get, move, remove
 from equipage.syntax.document import Document
 
@@ -209,7 +209,7 @@ def layer_of(source: Source, session: Session) -> Layer | None:
 _STYLE = HeaderStyle("single-file profile", known=AgentProfile.__struct_fields__)
 
 
-def read(source: Source, session: Session) -> tuple[Document | None, list[Fact]]:
+def read(source: Source, session: Session) -> Parsed:
     """The document of a profile: a whole TOML file, or the header of a Markdown file."""
     if variant_of(source.path or source.name) == "folder":
         return session.parse(source, "toml")
@@ -221,9 +221,8 @@ _TEXT_FIELDS: tuple[Path, ...] = (("description",), ("model",), ("default", "mod
 
 def keep_text(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
     """In a YAML header, replace a number where text belongs by the text the author wrote."""
-    allow = get(tree.value, ("tools", "allow"))
-    numbers = range(len(allow)) if isinstance(allow, list) else ()
-    paths = (*_TEXT_FIELDS, *(("tools", "allow", number) for number in numbers))
+    allowed = entries_at(tree.value, ("tools", "allow"))
+    paths = (*_TEXT_FIELDS, *(path for path, _ in allowed))
     return keep_as_written(tree, paths, codes.TEXT_NOT_QUOTED, how="kept as written")
 
 

@@ -84,16 +84,7 @@ class LoadedSettings(Loaded[Settings]):
     layers: tuple[SettingsLayer, ...]
 
     def __init__(self, found: SettingsFound) -> None:
-        outcome = found.outcome
-        assert outcome.tree is not None
-        super().__init__(
-            outcome.config,
-            "settings",
-            outcome.diagnostics,
-            outcome.tree,
-            outcome.documents,
-            outcome.sources,
-        )
+        super().__init__(found.outcome)
         self.__dict__["layers"] = found.layers
 
     @property
@@ -110,7 +101,7 @@ class LoadedSettings(Loaded[Settings]):
         return next((each.name for each in self.layers if f"{each.name} layer" in named), None)
 
     def explain(self, path: str | Path, *, show_env: bool = False) -> Explanation:
-        """As for every load; a value from the command line has no place in a file."""
+        """Explain a value. One from the command line has no place in a file."""
         explanation = super().explain(path, show_env=show_env)
         if self.layer(path) != "command line":
             return explanation
@@ -201,8 +192,8 @@ class _Merge:
                     self.add(SettingsLayer(layer, file), document)
         given: Overrides | None = None
         if overrides:
-            given, found = read_overrides(overrides)
-            self.facts += found
+            given = Overrides(overrides)
+            self.facts += given.facts
             self.add(SettingsLayer("command line", None), self.session.adopt(given.document))
         # After all layers: a layer may disable the hooks of any other, also of a higher one.
         self.tree, found = hooks.settle(
@@ -361,11 +352,17 @@ _SUSPECTS: tuple[tuple[re.Pattern[str], str], ...] = (
 )
 
 
-class Overrides(msgspec.Struct, frozen=True):
-    """The layer of the command line, and how each part of it was written."""
+class Overrides:
+    """The settings of a command line, read one after the other into one document."""
 
-    document: Document
-    written: tuple[tuple[Path, str], ...]
+    def __init__(self, settings: Sequence[str]) -> None:
+        self.source = Source.of_text("--config", "\n".join(settings))
+        self.value: dict[str, Any] = {}
+        self.document = Document(self.source, "text", self.value)
+        self.written: list[tuple[Path, str]] = []  # the path that each setting sets, and its text
+        self.facts: list[Fact] = []
+        for setting in settings:
+            self.read(setting)
 
     def text_for(self, path: Path) -> str | None:
         """The setting that the value at `path` came from; the last one wins."""
@@ -374,26 +371,6 @@ class Overrides(msgspec.Struct, frozen=True):
             if key == path[: len(key)] or path == key[: len(path)]:
                 found = text
         return found
-
-
-def read_overrides(settings: Iterable[str]) -> tuple[Overrides, list[Fact]]:
-    """All settings of a command line as one document, and what is wrong with them."""
-    given = list(settings)
-    reader = _Reader(Source.of_text("--config", "\n".join(given)))
-    for setting in given:
-        reader.read(setting)
-    document = Document(reader.source, "text", reader.value)
-    return Overrides(document, tuple(reader.written)), reader.facts
-
-
-class _Reader:
-    """Reads one setting after the other into one table."""
-
-    def __init__(self, source: Source) -> None:
-        self.source = source
-        self.value: dict[str, Any] = {}
-        self.written: list[tuple[Path, str]] = []
-        self.facts: list[Fact] = []
 
     def report(self, code: Code, path: Path = (), **values: object) -> None:
         self.facts.append(Fact(code, path, values, span=Span(self.source, 0, 0)))

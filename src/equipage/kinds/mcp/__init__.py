@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from equipage.kinds.tables import Field, Names, Table
-from equipage.loading.recognise import path_pattern
+from equipage.loading.registry import path_pattern
 from equipage.syntax.document import Format
 
 
@@ -61,6 +61,8 @@ _COMMON = (
     Field("description", "what the server is for"),
     Field("name", "the name that people see"),
 )
+#: What a server has in most tools.
+_SERVER = (*_STDIO, *_REMOTE, *_COMMON)
 _ENV_FILE = Field("envFile", "a file with environment variables for the program")
 _OAUTH = Field("oauth", "how to sign in with OAuth", Any)
 #: Two names that tools have for the same.
@@ -77,9 +79,7 @@ CLAUDE = Dialect(
     wrapper="optional",
     types={**_TYPES, "local": "stdio", "ws": "ws", "websocket": "ws"},
     fields=(
-        *_STDIO,
-        *_REMOTE,
-        *_COMMON,
+        *_SERVER,
         Field("headersHelper", "a program that prints headers for each request"),
         _OAUTH,
         *_APPROVED,
@@ -95,9 +95,7 @@ COPILOT = Dialect(
     top="mcpServers",
     types={**_TYPES, "local": "stdio"},
     fields=(
-        *_STDIO,
-        *_REMOTE,
-        *_COMMON,
+        *_SERVER,
         _ONLY_TOOLS,
         Field("filterMapping", "how to filter the output of its tools", Any),
     ),
@@ -111,9 +109,7 @@ VSCODE = Dialect(
     comments=True,
     types=_TYPES,
     fields=(
-        *_STDIO,
-        *_REMOTE,
-        *_COMMON,
+        *_SERVER,
         _ENV_FILE,
         Field("dev", "what to watch and how to debug while the server is developed", Table),
         Field("gallery", "the registry that the server came from", Any),
@@ -129,9 +125,7 @@ CURSOR = Dialect(
     top="mcpServers",
     types=_TYPES,
     fields=(
-        *_STDIO,
-        *_REMOTE,
-        *_COMMON,
+        *_SERVER,
         _ENV_FILE,
         Field("auth", "the client to sign in with", Any),
         *_APPROVED,
@@ -150,9 +144,7 @@ GEMINI = Dialect(
     inferred=(("command", "stdio"), ("httpUrl", "http"), ("url", "sse"), ("tcp", "ws")),
     renamed={"httpUrl": "url", "tcp": "url"},
     fields=(
-        *_STDIO,
-        *_REMOTE,
-        *_COMMON,
+        *_SERVER,
         Field("httpUrl", "the address of a server that speaks HTTP"),
         Field("tcp", "the address of a server that speaks WebSocket"),
         Field("trust", "whether its tools run without asking the user", bool, restricts=True),

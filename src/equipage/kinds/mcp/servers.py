@@ -6,7 +6,6 @@ folder, a `.mcp.json` must follow the seed to the letter: then `strict` reads it
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -17,21 +16,18 @@ from msgspec.structs import replace
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Change, Fact, Remedy, Severity, Shown
 from equipage.core.path import ROOT, Path
-from equipage.core.source import Source, Span
+from equipage.core.source import Source
 from equipage.core.text import nearest
-from equipage.files.reading import Files, require_text
-from equipage.files.sandbox import FileProblem
+from equipage.files.reading import Files
+from equipage.kinds.jsonc import read_with_comments
 from equipage.kinds.mcp import CLAUDE, DIALECTS, Dialect, codes, dialect_of
 from equipage.kinds.mcp.codes import CODES
 from equipage.kinds.mcp.strict import STRICT, listed, server_names
-from equipage.kinds.shared import suspicions
+from equipage.kinds.shared import TOLERANT, suspicions, table_at
 from equipage.loading.kind import Kind, Presentation, Reading, Sensitive, Together
 from equipage.loading.model import Shape, build
-from equipage.loading.session import Session
+from equipage.loading.session import Parsed, Session
 from equipage.loading.tree import HOLE, Origins, Tree, get, graft
-from equipage.syntax import SyntaxProblem
-from equipage.syntax.document import Document, load_value
-from equipage.syntax.variables import Substituted
 
 if TYPE_CHECKING:
     pass
@@ -66,12 +62,10 @@ class McpServers(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 SERVERS = "servers"
 _PROGRAM = frozenset({"command", "args", "env", "cwd"})
 _REMOTE = frozenset({"url", "headers"})
+#: A table with one of these keys looks like a server.
+_SIGNS = frozenset({"command", "url", "httpUrl", "type"})
 #: Keys under which the servers are in the file of some tool.
 _TOPS = tuple(dict.fromkeys(each.top for each in DIALECTS))
-
-
-def _keys_of(transport: str) -> frozenset[str]:
-    return _PROGRAM if transport == "stdio" else _REMOTE
 
 
 def gather(dialect: Dialect, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
@@ -116,17 +110,13 @@ def _find(dialect: Dialect, tree: Tree) -> tuple[Path, list[Fact]]:
             )
             return (other,), [misplaced]
     named = {key: each for key, each in value.items() if key != "$schema"}
-    if named and all(_looks_like_server(each) for each in named.values()):
+    if named and all(table_at(each, ROOT).keys() & _SIGNS for each in named.values()):
         source = tree.story(ROOT).origin.document.source
         # Plugins of Claude Code may leave the wrapper out, other files may not.
         if dialect.wrapper == "optional" and (source.path or source.name).endswith(".mcp.json"):
             return ROOT, []
         return ROOT, [codes.SERVERS_UNWRAPPED.at((next(iter(named)),), part="key", top=top)]
     return (top,), [_no_servers(top, value)] if value and not dialect.shared else []
-
-
-def _looks_like_server(value: Any) -> bool:
-    return isinstance(value, dict) and not {"command", "url", "httpUrl", "type"}.isdisjoint(value)
 
 
 def _no_servers(top: str, value: dict[str, Any]) -> Fact:
@@ -256,12 +246,9 @@ def _written_transport(
     transport: str, inferred: str, path: Path, server: dict[str, Any]
 ) -> tuple[str | None, list[Fact]]:
     """The transport of a `type`, if the server has the key that it needs."""
-    if transport == "stdio":
-        fits, key = "command" in server, "command"
-    else:
-        has_address = "url" in server or "httpUrl" in server or "command" not in server
-        fits, key = has_address or inferred != "stdio", "url"
-    if fits:
+    key = "command" if transport == "stdio" else "url"
+    # What is not inferred to be a program has an address, under a key of its tool.
+    if key in server or (key == "url" and ("httpUrl" in server or inferred != "stdio")):
         return transport, []
     found = Shown(server["type"])
     return None, [
@@ -273,9 +260,10 @@ def _translated(dialect: Dialect, server: dict[str, Any], transport: str) -> dic
     """The keys that all tools have, by our names; the rest below `settings`."""
     ours: dict[str, Any] = {}
     settings: dict[str, Any] = {}
+    usable = _PROGRAM if transport == "stdio" else _REMOTE
     for key, value in server.items():
         name = dialect.renamed.get(key, key)
-        if name in _keys_of(transport):
+        if name in usable:
             ours[name] = value
         elif name not in _PROGRAM | _REMOTE and key not in ("type", "enabled", "disabled"):
             settings[key] = value
@@ -288,66 +276,12 @@ def _translated(dialect: Dialect, server: dict[str, Any], transport: str) -> dic
 
 def _unused(dialect: Dialect, path: Path, server: dict[str, Any], transport: str) -> Iterator[Fact]:
     """Keys that belong to the other sort of server."""
-    foreign = (_PROGRAM | _REMOTE) - _keys_of(transport)
+    foreign = _REMOTE if transport == "stdio" else _PROGRAM
     for key, value in server.items():
         if dialect.renamed.get(key, key) in foreign and value:
             yield codes.SERVER_KEY_UNUSED.at(
                 (*path, key), part="key", key=key, transport=transport, name=Shown(path[-1])
             )
-
-
-# JSON with comments and trailing commas, which some tools allow.
-
-#: What matters outside strings. A string or comment that is never closed takes the rest of the
-#: line or text, so that no character is looked at twice.
-_TOKEN = re.compile(
-    r"""
-      (?P<comment> //[^\n]* | /\*.*?\*/ )
-    | (?P<comma> , )
-    | (?P<end> [\]}] )
-    | "(?: [^"\\\n]++ | \\. )*+ "?      # a string
-    | /\*.* | /                         # a comment that is never closed, a lone slash
-    | [^\s",/\]}]+                      # anything else
-    """,
-    re.DOTALL | re.VERBOSE,
-)
-
-
-def without_comments(text: str) -> str:
-    """The text with blanks for comments and trailing commas; all else keeps its place."""
-    blanks: list[tuple[int, int]] = []
-    comma: tuple[int, int] | None = None  # the last token, if it was a comma
-    for match in _TOKEN.finditer(text):
-        if match.lastgroup == "comment":
-            blanks.append(match.span())
-            continue
-        if match.lastgroup == "end" and comma is not None:
-            blanks.append(comma)
-        comma = match.span() if match.lastgroup == "comma" else None
-    position = 0
-    parts: list[str] = []
-    for start, end in sorted(blanks):
-        parts += (text[position:start], re.sub(r"[^\r\n]", " ", text[start:end]))
-        position = end
-    return "".join(parts) + text[position:]
-
-
-def read_with_comments(source: Source, session: Session) -> tuple[Document | None, list[Fact]]:
-    """The document of a JSON file with comments; errors are placed in the file as it is written."""
-    try:
-        require_text(source)
-    except FileProblem as problem:
-        return None, [Fact(problem.code, values=problem.values, span=Span(source, 0, 0))]
-    start = 1 if source.text.startswith("\ufeff") else 0
-    text = without_comments(source.text[start:])
-    if text == source.text[start:]:
-        return session.parse(source, "json")
-    try:
-        value = load_value("json", text)
-    except SyntaxProblem:
-        bare = Source(source.name, source.data, source.text[:start] + text, source.path)
-        return session.parse(bare, "json")
-    return session.adopt(Document(source, "json", value, substituted_text=Substituted(text))), []
 
 
 # The kind.
@@ -366,9 +300,9 @@ EXAMPLE = """\
 """
 
 
-def _read(dialect: Dialect, source: Source, session: Session) -> tuple[Document | None, list[Fact]]:
+def _read(dialect: Dialect, source: Source, session: Session) -> Parsed:
     if dialect.comments:
-        return read_with_comments(source, session)
+        return read_with_comments(source, session, trailing_commas=True)
     return session.parse(source, dialect.format)
 
 
@@ -395,11 +329,7 @@ def _tolerant(dialect: Dialect) -> Kind:
             formats={".json": "json", ".jsonc": "json", ".toml": "toml"},
             read=partial(_read, dialect),
         ),
-        strictness={
-            core_codes.UNKNOWN_TAG: "error",
-            core_codes.MERGE_KEY: "error",
-            core_codes.TOML_TOO_NEW: "warning",
-        },
+        strictness=TOLERANT,
         shape=Shape(unknown="warning", null_is_absent=True),
         stages=(partial(gather, dialect),),
         codes=CODES,

@@ -17,7 +17,7 @@ from equipage.core.path import Path
 from equipage.core.text import Guesses
 from equipage.kinds.mcp import codes
 from equipage.kinds.mcp.codes import CODES
-from equipage.kinds.shared import Table
+from equipage.kinds.shared import Table, table_at
 from equipage.loading.kind import Item, Kind, Presentation, Reading, Together
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
@@ -194,8 +194,7 @@ def servers_are_complete(tree: Tree, height: Callable[[Origin], int]) -> Iterato
     `height` tells the layers apart. Of two values that do not go together, the one in the higher
     layer is at fault: its author could see the other.
     """
-    servers = get(tree.value, SERVERS)
-    for name, server in servers.items() if isinstance(servers, dict) else ():
+    for name, server in table_at(tree.value, SERVERS).items():
         if not isinstance(server, dict):
             continue
         path, transport = (*SERVERS, name), server.get("transport")
@@ -252,8 +251,7 @@ def enabled_servers_exist(tree: Tree, json_names: frozenset[str]) -> Iterator[Fa
 def _servers(value: Any) -> tuple[str, dict[str, Any]]:
     """The servers of a file as loaded, and the key they are under, which the strict kind keeps."""
     key = "servers" if isinstance(value, dict) and "servers" in value else "mcpServers"
-    servers = get(value, (key,))
-    return key, servers if isinstance(servers, dict) else {}
+    return key, table_at(value, (key,))
 
 
 def listed(plain: Any, _file: str) -> Iterator[Item]:

@@ -20,16 +20,7 @@ from equipage.core.text import expression, nearest
 from equipage.directives import mentions
 from equipage.kinds.server import codes, grammar, items, rules_phases
 from equipage.kinds.server.compose import LIMITS, ServerOptions
-from equipage.kinds.server.items import (
-    PROMPT,
-    RESOURCE,
-    SORTS,
-    TOOL,
-    Place,
-    below,
-    for_each,
-    mappings,
-)
+from equipage.kinds.server.items import PROMPT, RESOURCE, SORTS, TOOL, below, for_each, mappings
 from equipage.kinds.server.model import LARGEST, Condition
 from equipage.loading.kind import Rule
 from equipage.loading.session import Session
@@ -211,7 +202,7 @@ def condition_is_readable(path: Path, condition: Any) -> Iterator[Fact]:
         yield from _pattern_problems([(path, condition), *below([(path, condition)], "[]")])
 
 
-def _pattern_problems(places: list[Place]) -> Iterator[Fact]:
+def _pattern_problems(places: list[items.Place]) -> Iterator[Fact]:
     """Texts among `places` are globs, or regular expressions after `regex:`."""
     for path, written in places:
         if not isinstance(written, str):
@@ -281,7 +272,7 @@ _TEXTS = (
 )
 
 
-def _texts(config: Any) -> list[Place]:
+def _texts(config: Any) -> list[items.Place]:
     """The static texts that are filled when a request comes."""
     settings = below(items.choosers(config), "handler.headers{}", "handler.env{}")
     return [*below(items.answers(config), *_TEXTS), *settings]
@@ -314,7 +305,7 @@ def side_effect_does_something(path: Path, effect: dict[str, Any]) -> Iterator[F
         yield codes.EMPTY_FIELD.at((*path, "method"), field="method")
 
 
-# Numbers.
+# Limits.
 
 
 def counts_are_bounded(config: Any, session: Session) -> Iterator[Fact]:

@@ -45,12 +45,12 @@ class ToolpackValidationError(LoadError):
     """
 
     def __str__(self) -> str:
-        return "\n".join(map(_line, self.errors))
-
-
-def _line(each: Diagnostic) -> str:
-    rule = phrase(each)
-    return str(each) if rule is None or rule in each.message else f"{each} ({rule})"
+        lines = []
+        for each in self.errors:
+            rule = phrase(each)
+            is_said = rule is None or rule in each.message
+            lines.append(str(each) if is_said else f"{each} ({rule})")
+        return "\n".join(lines)
 
 
 class _Entry(msgspec.Struct, frozen=True):
@@ -231,25 +231,16 @@ _SHAPES = (
 )
 #: Findings about a text that could not be parsed at all.
 _SYNTAX = {
-    core_codes.ALIAS_BOMB,
-    core_codes.CONTROL_CHARACTER,
-    core_codes.EXTRA_DOCUMENT,
-    core_codes.JSON_SYNTAX,
-    core_codes.NESTING_TOO_DEEP,
-    core_codes.NOT_UTF8,
-    core_codes.RECURSIVE_ALIAS,
-    core_codes.UNDEFINED_ALIAS,
-    core_codes.UNKNOWN_TAG,
+    core_codes.ALIAS_BOMB, core_codes.CONTROL_CHARACTER, core_codes.EXTRA_DOCUMENT,
+    core_codes.JSON_SYNTAX, core_codes.NESTING_TOO_DEEP, core_codes.NOT_UTF8,
+    core_codes.RECURSIVE_ALIAS, core_codes.UNDEFINED_ALIAS, core_codes.UNKNOWN_TAG,
     core_codes.YAML_SYNTAX,
-}
+}  # fmt: skip
 #: Findings about a value that does not fit its field.
 _MISFITS = {
-    core_codes.INVALID_VALUE,
-    core_codes.OUT_OF_RANGE,
-    core_codes.PATTERN_MISMATCH,
-    core_codes.WRONG_LENGTH,
-    core_codes.WRONG_TYPE,
-}
+    core_codes.INVALID_VALUE, core_codes.OUT_OF_RANGE, core_codes.PATTERN_MISMATCH,
+    core_codes.WRONG_LENGTH, core_codes.WRONG_TYPE,
+}  # fmt: skip
 
 
 def phrase(each: Diagnostic) -> str | None:
@@ -271,7 +262,9 @@ def phrase(each: Diagnostic) -> str | None:
     if each.code == core_codes.MISSING_FIELD:
         return _missing(each, path)
     if each.code == core_codes.UNKNOWN_FIELD:
-        return _unknown(path)
+        if path[:2] == ("caps", "filesystem"):
+            return f"caps.filesystem[{path[-1]}] is not supported"
+        return f"{path[0]} contains unknown key '{path[-1]}'" if len(path) == 2 else None
     return _shape(each, camel_path(path)) if each.code in _MISFITS else None
 
 
@@ -294,12 +287,6 @@ def _missing(each: Diagnostic, path: Path) -> str:
         return f"missing required field '{field}'"
     named = {"cmd": "cli execution requires 'cmd' list", "url": "http execution requires 'url'"}
     return named.get(field, f"execution.{field} is required")
-
-
-def _unknown(path: Path) -> str | None:
-    if path[:2] == ("caps", "filesystem"):
-        return f"caps.filesystem[{path[-1]}] is not supported"
-    return f"{path[0]} contains unknown key '{path[-1]}'" if len(path) == 2 else None
 
 
 def _shape(each: Diagnostic, path: Path) -> str:

@@ -168,10 +168,8 @@ _ENV_NAME = expression(r"[A-Z][A-Z0-9_]*")
 
 def env_names_are_upper_case(pack: Any, _session: Session) -> Iterator[Fact]:
     """Names of variables are in upper case, passed through or set."""
-    passed = get(pack, ("env", "passthrough"))
-    for number, name in enumerate(passed if isinstance(passed, list) else ()):
-        if isinstance(name, str) and name and not _ENV_NAME.fullmatch(name):
-            place = ("env", "passthrough", number)
+    for place, name in _passed(pack):
+        if not _ENV_NAME.fullmatch(name):
             yield _env_name("env.passthrough name", name, place, "value")
     for name in mapping(get(pack, ("env", "set"))):
         if not name:
@@ -182,20 +180,29 @@ def env_names_are_upper_case(pack: Any, _session: Session) -> Iterator[Fact]:
 
 def _env_name(where: str, name: str, path: Path, part: Part) -> Fact:
     guess = re.sub(r"[^A-Z0-9]+", "_", name.strip().upper()).strip("_")
-    if not _ENV_NAME.fullmatch(guess):
-        return codes.ENV_NAME.at(path, part=part, where=where, found=Shown(name))
-    remedy = Remedy(f"change to `{guess}`", (Change(path, guess, part),), safe=False)
+    nearest, remedy = None, None
+    if _ENV_NAME.fullmatch(guess):
+        nearest = guess
+        remedy = Remedy(f"change to `{guess}`", (Change(path, guess, part),), safe=False)
     return codes.ENV_NAME.at(
-        path, part=part, remedy=remedy, where=where, found=Shown(name), nearest=guess
+        path, part=part, remedy=remedy, where=where, found=Shown(name), nearest=nearest
     )
 
 
 def env_is_passed_or_set(pack: Any, _session: Session) -> Iterator[Fact]:
     """A variable is passed through or set, not both."""
-    passed, assigned = get(pack, ("env", "passthrough")), mapping(get(pack, ("env", "set")))
-    for number, name in enumerate(passed if isinstance(passed, list) else ()):
-        if isinstance(name, str) and name and name in assigned:
-            yield codes.ENV_SET_AND_PASSED.at(("env", "passthrough", number), found=Shown(name))
+    assigned = mapping(get(pack, ("env", "set")))
+    for place, name in _passed(pack):
+        if name in assigned:
+            yield codes.ENV_SET_AND_PASSED.at(place, found=Shown(name))
+
+
+def _passed(pack: Any) -> Iterator[tuple[Path, str]]:
+    """The names of variables that are passed through; the model reports what is not a name."""
+    names = get(pack, ("env", "passthrough"))
+    for number, name in enumerate(names if isinstance(names, list) else ()):
+        if isinstance(name, str) and name:
+            yield ("env", "passthrough", number), name
 
 
 # Execution.

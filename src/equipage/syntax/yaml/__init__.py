@@ -89,8 +89,8 @@ _MAX_FLOW_DEPTH = 16
 #: A name of letters, digits and `_$./-`, or one in quotes that may hold blanks. It starts with a
 #: letter or `$`: what starts with a digit, a dot or a dash may be a number or a list item.
 _KEY = r"(?:[^\W\d]|\$)[\w$./-]{0,99}+|\"[\w$./ -]{1,99}\"|'[\w$./ -]{1,99}'"
-#: A plain scalar. Its first character is no indicator of YAML; a `:` inside is not followed by a
-#: blank, a `#` does not follow one.
+#: A plain scalar. Its first character is not an indicator of YAML; a `:` inside is not followed by
+#: a blank, a `#` does not follow one.
 _PLAIN = r"(?:[\w$/.+~(<=^;\\]|[^\x00-\x7f]|-(?=[\w.]))(?:[^:#]++|:(?=[^ ])|(?<! )#)*+"
 _QUOTED = r"\"[^\"\\]*+\"|'[^']*+'"  # without escapes
 _FLOW = r"[\[{].*[\]}]"
