@@ -22,10 +22,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def told(report: Report) -> list[str]:
-    return [
-        str(each) + (f" | {each.help}" if each.help else "")
-        for each in report.diagnostics
-    ]
+    return [str(each) + (f" | {each.help}" if each.help else "") for each in report.diagnostics]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +123,7 @@ def test_two_places_for_settings_are_one_too_many() -> None:
     assert told(check()) == [
         (
             "equipage.toml:1:1: warning[settings-twice] `[tool.equipage]` in pyproject.toml has no effect: this file "
-            "comes first () | move everything into one of the two"
+            "comes first | move everything into one of the two"
         )
     ]
 

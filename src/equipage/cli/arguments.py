@@ -105,6 +105,7 @@ def _check(check: argparse.ArgumentParser) -> None:
         metavar="N",
         help="check with N processes (default: depends on the number of files)",
     )
+    _flag(check, "--isolated", "ignore the settings of projects and what git ignores")
     _flag(check, "--quiet", "report errors only")
     _flag(check, "--strict", "exit 1 on warnings, too")
     _list_of(check, "--select", "CODE", "report only these codes; separate with commas, or repeat")

@@ -111,7 +111,7 @@ def _write(report: Report, options: argparse.Namespace, output: Output, fixed: i
         _write_text(report, options, output, fixed)
         return
     if options.quiet:
-        report = Report(report.files, report.errors)
+        report = Report(report.files, report.errors, report.hidden)
     if options.output_format == "json":
         from equipage.render import json
 

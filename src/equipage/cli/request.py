@@ -46,6 +46,7 @@ def request_of(options: argparse.Namespace) -> Request:
         env=process_variables(),
         options={name: value for name, value in written.items() if value not in (None, False, [])},
         embedded=options.embedded,
+        isolated=getattr(options, "isolated", False),
         shared=True,
         roots=tuple(os.path.abspath(root) for root in options.root),
         # These two are about one file that the user named; all others judge a tree.

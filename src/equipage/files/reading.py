@@ -235,10 +235,11 @@ class Files:
         reads = policy.absolute == "outside"
         spelt = posixpath.normpath(reference).replace("//", "/", 1)
         real = os.path.realpath(spelt) if reads else spelt
-        for root in filter(is_possible, (*roots, *home)):
+        allowed = tuple(filter(is_possible, (*roots, *home)))
+        for root in allowed:
             for way, base in ((spelt, root), (real, os.path.realpath(root))):
                 if way.startswith(base.rstrip("/") + "/"):
-                    inside = self._inside(root, os.path.relpath(way, base), (*roots, *home), policy)
+                    inside = self._inside(root, os.path.relpath(way, base), allowed, policy)
                     return Referred(inside, outside=root not in roots)
         if not reads:
             raise FileProblem(codes.ABSOLUTE_UNREAD, reference=reference)

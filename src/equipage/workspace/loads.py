@@ -105,7 +105,7 @@ def load_all(
         kind_named(kind)
     place = place or Disk()
     request = with_folders(request, paths)
-    run = Run(place.files(), request.folders)
+    run = Run(place.files(), request.folders, isolated=request.isolated)
     candidates = list(_candidates(paths, run, place))
     seen: set[Hashable] = set()
     for number, candidate in enumerate(candidates):
@@ -273,7 +273,7 @@ class Checker:
     ) -> None:
         self.request = request
         self.kind = kind
-        self.run = run or Run(folders=request.folders)  #: of the whole check: it knows the projects
+        self.run = run or Run(folders=request.folders, isolated=request.isolated)
         self.again = again  #: keep what is needed to know when a file must be checked again
         self.digests = digests  #: whether to make digests, which takes time
 
@@ -282,7 +282,7 @@ class Checker:
 
         Raises `UsageError` for options that a kind refuses.
         """
-        run = Run(folders=self.request.folders)
+        run = Run(folders=self.request.folders, isolated=self.request.isolated)
         return [self._check(each, run) for each in candidates]
 
     def _check(self, candidate: Candidate, run: Run) -> Checked | None:

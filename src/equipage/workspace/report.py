@@ -45,7 +45,6 @@ class FileReport(msgspec.Struct, frozen=True):
     ok: bool  #: whether it loads, also where its errors are ignored
     digest: str | None = None
     used_by: tuple[str, ...] = ()
-    hidden: bool = False  #: whether it does not load and settings or options hide every error
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -53,6 +52,8 @@ class Report(msgspec.Struct, frozen=True):
 
     files: tuple[FileReport, ...]
     diagnostics: tuple[Diagnostic, ...]
+    #: files that cannot be loaded, though no error of theirs is among the findings
+    hidden: tuple[str, ...] = ()
 
     def _of(self, severity: str) -> tuple[Diagnostic, ...]:
         return tuple(each for each in self.diagnostics if each.severity == severity)
@@ -72,11 +73,6 @@ class Report(msgspec.Struct, frozen=True):
     @property
     def ok(self) -> bool:
         return not self.errors
-
-    @property
-    def hidden(self) -> tuple[str, ...]:
-        """Files that cannot be loaded, though no error of theirs is among the findings."""
-        return tuple(each.path for each in self.files if each.hidden)
 
 
 def check_paths(
@@ -98,7 +94,9 @@ def check_paths(
     if kind is not None:
         kind_named(kind)
     request = with_folders(request, paths)
-    builder = ReportBuilder(request, Run(folders=request.folders), kind, selection)
+    builder = ReportBuilder(
+        request, Run(folders=request.folders, isolated=request.isolated), kind, selection
+    )
     checker = Checker(request, kind, builder.run, digests=digests)
     return builder.build(paths, lambda found: _checked(found, checker, jobs), progress)
 
@@ -195,7 +193,8 @@ class ReportBuilder:
         run = self.run
         project_of(os.path.join(folder, "file"), run)
         claimed, known = has_kind_by_settings(run), is_known_by_name(run)
-        for found in walk(folder, agent_folders(), claimed, self._enter, known):
+        alone = self.request.isolated
+        for found in walk(folder, agent_folders(), claimed, self._enter, known, all_files=alone):
             if found.problem is None:
                 yield Candidate(found.path, outside=found.outside)
             elif os.path.abspath(found.path) not in self.entered_folders:  # see `check_folders`
@@ -280,7 +279,10 @@ class ReportBuilder:
                 groups.setdefault((each.kind, each.key), []).append(each)
         together = {each.name for group in groups.values() if len(group) > 1 for each in group}
         together |= {each.name for each in self.checked.values() if each.refers}
-        run, outcomes = Run(folders=self.request.folders), list[Outcome]()
+        run, outcomes = (
+            Run(folders=self.request.folders, isolated=self.request.isolated),
+            list[Outcome](),
+        )
         about: dict[int, Checked] = {}
         for each in self.checked.values():
             if each.name in together and each.kind is not None:
@@ -362,14 +364,14 @@ class ReportBuilder:
             from equipage.loading.findings import deduplicated
 
             diagnostics = deduplicated(diagnostics)
-        return Report(tuple(sorted(files, key=lambda each: each.path)), tuple(diagnostics))
+        hidden = sorted({*self.checked} & self.failed - self.reported)
+        ordered = sorted(files, key=lambda each: each.path)
+        return Report(tuple(ordered), tuple(diagnostics), tuple(hidden))
 
     def _files(self) -> Iterator[FileReport]:
         for name, each in self.checked.items():
             ok = each.ok and name not in self.failed | self.reported
-            hidden = not each.ok and name not in self.reported
-            used_by = tuple(self.used.get(name, ()))
-            yield FileReport(name, each.kind, ok, each.digest, used_by, hidden)
+            yield FileReport(name, each.kind, ok, each.digest, tuple(self.used.get(name, ())))
         bad = {each.name for each in self.findings.values() if each.severity == "error"}
         for name, users in self.used.items():
             if name not in self.checked:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from equipage.core.diagnostics import Also, Fact, Shown
-from equipage.core.frozen import EMPTY, FrozenDict
+from equipage.core.frozen import FrozenDict
 from equipage.core.path import Path
 from equipage.core.source import Span
 from equipage.core.text import Guesses, nearest
@@ -422,5 +422,5 @@ def _profile(found: Found) -> Profile:
         sampling=config.sampling,
         inherit_project_prompt=config.inherit_project_prompt,
         request_limit=request_limit(config.request_limit, config.request_limit_mode),
-        hooks=FrozenDict(used) if used else EMPTY,
+        hooks=FrozenDict(used),
     )

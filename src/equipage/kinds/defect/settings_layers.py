@@ -81,11 +81,13 @@ class SettingsFound(msgspec.Struct, frozen=True):
 class LoadedSettings(Loaded[Settings]):
     """Merged settings. `layers` are the layers that exist, lowest first."""
 
+    __slots__ = ("layers",)
+
     layers: tuple[SettingsLayer, ...]
 
     def __init__(self, found: SettingsFound) -> None:
         super().__init__(found.outcome)
-        self.__dict__["layers"] = found.layers
+        self._fill(layers=found.layers)
 
     @property
     def effective(self) -> Effective:
