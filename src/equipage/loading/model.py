@@ -232,7 +232,7 @@ class Collector:
                 continue
             worst = "error" if guess in guarded else severity
             if worst is not None:
-                safe = severity == "error" and guess not in guarded
+                safe = not shape.ignores and guess not in guarded
                 fact = self._unknown_key((*path, name), guess, where, kind.cls, safe=safe)
                 self.facts.append(msgspec.structs.replace(fact, severity=worst))
         if ignored:
@@ -246,8 +246,8 @@ class Collector:
             return self.shape.own_codes[name].at(place, part="key")
         remedy = None
         if guess is not None:
-            # A rename is a guess about what was meant. Only where the file is refused as it is, and
-            # the field restricts nothing, it can do no harm.
+            # A rename is a guess about what was meant. In files of other tools it may change what
+            # an agent does, so a person must agree; so it does where the field restricts.
             remedy = Remedy(f"rename to `{guess}`", (Change(place, guess, "key"),), safe=safe)
         values: dict[str, Any] = {"field": Shown(name), "owner": title(cls), "nearest": guess}
         if guess is None and where is not None:
