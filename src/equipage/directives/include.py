@@ -34,12 +34,10 @@ from equipage.syntax.document import Document
 OVERRIDE = "override"
 #: Includes nested deeper than this work, if the limit allows, but deserve a warning.
 DEPTH_WORTH_A_WARNING = 10
-
-
 #: More includes that overrides changed, beyond those that are written out, are not expanded: an
 #: override can change many others, and each of these as many again.
-MOST_CHANGED = 30_000
-#: No include is written in fewer bytes.
+MOST_CHANGED = 50_000
+#: Hardly an include is written in fewer bytes, so those that are written out are not too many.
 _BYTES_OF_AN_INCLUDE = 10
 _DIRECTIVES = ("$include", "$file", "$generate")
 
@@ -146,12 +144,10 @@ class Include(Directive):
         whole = self._whole(content, tuple(touched), expansion)
         tree = merge(node.brought(whole.tree, how), override, _strategy)
         places = self._places(tree, [*touched, *find(override.value, self.matches)])
-        if places:
-            # The includes of an override count as made inside the included file.
-            rest = self._expanded(content, tree, places, expansion, {})
-            height, reached = max(whole.height, rest.height), {**rest.reached, **whole.reached}
-            whole, tree = _Part(rest.tree, height, reached), rest.tree
-        return _Part(node.placed(tree), whole.height, whole.reached)
+        # The includes of an override count as made inside the included file.
+        rest = self._expanded(content, tree, places, expansion, {})
+        height = max(whole.height, rest.height)
+        return _Part(node.placed(rest.tree), height, whole.reached | rest.reached)
 
     def _places(self, tree: Tree, paths: Iterable[Path]) -> list[Path]:
         """Those of some paths that lead to an include, and not into the override of another."""
@@ -183,7 +179,8 @@ class Include(Directive):
     ) -> _Part:
         """The tree of a file with the includes at some places expanded; each is `known` then."""
         source = content.document.source
-        inner = expansion.inside((*expansion.chain, source), (content.document,))
+        inner = expansion.inside((*expansion.chain, source))
+        is_changed = tree is not content.tree  # by an override
         parts: dict[Path, Tree] = {}
         reached: dict[Source, tuple[Source, ...]] = {source: (source,)}
         height = 0
@@ -191,7 +188,7 @@ class Include(Directive):
             node = Node(tree.at(path), path, (self.key,))
             part = known.get(path)
             if part is None:
-                if tree is not content.tree and self._is_one_too_many(node, inner):
+                if is_changed and self._is_one_too_many(node, inner):
                     return _Part(node.hole())
                 part = known[path] = self._part(node, inner)
             elif back := self._way_back(part, inner.chain):
