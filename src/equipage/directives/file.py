@@ -27,7 +27,6 @@ from equipage.syntax.document import Document, Format, parse
 PARSED: dict[str, Format] = {".json": "json", ".yaml": "yaml", ".yml": "yaml"}
 #: Content that becomes base64, by extension.
 BINARY = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".bmp"})
-_HOW = "loaded from here"
 
 
 class File(Directive):
@@ -35,6 +34,7 @@ class File(Directive):
 
     key: ClassVar[str] = "$file"
     codes: ClassVar[tuple[Code, ...]] = codes.FILE_CODES
+    how: ClassVar[str] = "loaded from here"  #: what the story of a value says about the directive
 
     library: str
     shelf: tuple[str, ...]  #: the library, if it may be read
@@ -74,7 +74,7 @@ class File(Directive):
         content = self.contents.get(id(source))
         if content is None:
             content = self.contents[id(source)] = _content(source, node, expansion)
-        return node.bring(content, _HOW)
+        return node.bring(content, self.how)
 
     def _report_problem(
         self, node: Node, folder: str, problem: FileProblem, expansion: Expansion
@@ -95,7 +95,7 @@ def _extension(source: Source) -> str:
 
 def _content(source: Source, node: Node, expansion: Expansion) -> Tree:
     """What a file holds, by its extension; a hole, with findings, if it is not valid."""
-    also = brought_by((*node.via, Via(_HOW, node.origin)))
+    also = brought_by((*node.via, Via(File.how, node.origin)))
     extension = _extension(source)
     if extension in BINARY:
         import base64  # images are rare
