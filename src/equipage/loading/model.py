@@ -163,7 +163,10 @@ class Collector:
                 given = None if _takes_null(field.type) else _NOTHING
             expected = getattr(kind.cls, "written_as", {}).get(field.name)
             if given is not _NOTHING:
+                before = len(self.facts)
                 given = self.check(given, field.type, (*path, name))
+                if path and name in getattr(kind.cls, "GUARDED", ()):
+                    self._harden(before)
                 if given is _NOTHING and expected is not None:
                     self._expect(expected, (*path, name))
             elif field.required:
@@ -209,8 +212,9 @@ class Collector:
         self, value: dict[str, Any], kind: types.StructType, known: Collection[str], path: Path
     ) -> None:
         shape, closed = self.shape, kind.cls in self.shape.closed
-        severity = "error" if closed else shape.unknown
-        guarded = shape.guarded if not path else getattr(kind.cls, "GUARDED", frozenset())
+        guarded = getattr(kind.cls, "GUARDED", frozenset[str]()) if path else shape.guarded
+        own = getattr(kind.cls, "UNKNOWN", None)
+        severity = "error" if closed else None if own == "ignore" else own or shape.unknown
         if (severity is None and not guarded) or not kind.forbid_unknown_fields:
             return
         ignored: list[str] = []
@@ -237,6 +241,12 @@ class Collector:
                 self.facts.append(msgspec.structs.replace(fact, severity=worst))
         if ignored:
             self.facts.append(_ignored((*path, ignored[0]), ignored, kind.cls))
+
+    def _harden(self, first: int) -> None:
+        """Make errors of the mismatches from the `first` on: their field restricts."""
+        for number, each in enumerate(self.facts[first:], start=first):
+            if each.severity is None:
+                self.facts[number] = msgspec.structs.replace(each, severity="error")
 
     def _unknown_key(
         self, place: Path, guess: str | None, where: str | None, cls: type, *, safe: bool
