@@ -54,6 +54,7 @@ class Settings(msgspec.Struct, frozen=True):
     env: tuple[str, ...] = ()
     handler_hosts: tuple[str, ...] = ()
     caps: Caps = Caps()
+    descriptors: tuple[int, int] = (0, 1)  #: to read from and to write to, for stdio
 
 
 def serve(
@@ -200,7 +201,7 @@ class _Run:
         if self.settings.transport == "stdio":
             from equipage.serve.faults.stdio import Pipes
 
-            return Pipes(driver)
+            return Pipes(driver, *self.settings.descriptors)
         from equipage.serve.faults.http import Listener
 
         listener = Listener(driver, self.settings.host, self.settings.port)
