@@ -10,13 +10,13 @@ from typing import Any
 
 import equipage
 from equipage.serve.faults.driver import Driver
-from equipage.serve.faults.engine import Engine, Options
+from equipage.serve.faults.engine import Engine
+from equipage.serve.faults.exchange import Options
 from equipage.serve.faults.http import Listener
 from equipage.serve.faults.jobs import Channel, Link
 from equipage.serve.faults.stdio import Lines, TooLong
 from equipage.serve.faults.trace import Record, Trace, line
 
-MODERN = {"io.modelcontextprotocol/protocolVersion": "2026-07-28"}
 #: The answer to a call of the tool `t` with the id 3.
 R3 = b'{"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"hi"}]}}'
 
@@ -67,7 +67,10 @@ LIST = request("tools/list", 2)
 
 
 def modern(message: dict[str, Any], version: str = "2026-07-28") -> dict[str, Any]:
-    meta = {"io.modelcontextprotocol/protocolVersion": version}
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": version,
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
     return {**message, "params": {**message.get("params", {}), "_meta": meta}}
 
 

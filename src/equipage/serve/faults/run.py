@@ -24,8 +24,9 @@ from equipage.loading.tree import walk
 from equipage.serve.faults import expect, trace
 from equipage.serve.faults.caps import Caps, clamped
 from equipage.serve.faults.driver import Driver
-from equipage.serve.faults.engine import EPOCH, Engine, Options
+from equipage.serve.faults.engine import Engine
 from equipage.serve.faults.eras import BANNER
+from equipage.serve.faults.exchange import EPOCH, Options
 from equipage.serve.faults.handlers import asker
 from equipage.serve.faults.views import Item
 
