@@ -74,6 +74,7 @@ OPENS = {
     "equipage.files.writing",
     "equipage.cli",
     "equipage.serve.faults.run",  # traces and logs, which it only writes
+    "equipage.serve.testing",  # the traces again, for tests of clients
 }
 
 

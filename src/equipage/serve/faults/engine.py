@@ -235,14 +235,17 @@ class Engine:
 
     # ---------------------------------------------------------------------------------- requests
 
-    def era_of(self, message: Message) -> Era:
+    def _era_of(self, message: Message) -> Era:
         if self.options.era in ("25", "26"):
             return "25" if self.options.era == "25" else "26"
         return "26" if eras.VERSION_KEY in eras.meta_of(message.params) else "25"
 
-    def begin(self, connection: Connection, message: Message, channel: Channel) -> Exchange:
+    def begin(
+        self, connection: Connection, message: Message, channel: Channel, era: Era | None = None
+    ) -> Exchange:
         """Take up a request: count it, start its side effects, and answer it."""
-        era = self.era_of(message)
+        if era is None:
+            era = self._era_of(message)
         if connection.era is None:
             self._opening(connection, message, era)
         if era == "25" and connection.welcomed:
