@@ -31,8 +31,7 @@ from equipage.files.reading import Files
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import kind_named
-from equipage.loading.request import Request
-from equipage.loading.session import Run
+from equipage.loading.session import Request, Run
 from equipage.workspace.report import Report, check_paths
 
 T = TypeVar("T")

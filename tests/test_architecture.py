@@ -72,7 +72,7 @@ OPENS = {
     "equipage.files.sandbox",
     "equipage.files.reading",
     "equipage.files.writing",
-    "equipage.cli.main",
+    "equipage.cli",
 }
 
 
@@ -97,9 +97,7 @@ def test_nothing_that_reads_configurations_imports_what_runs_them() -> None:
     for name, path in MODULES.items():
         if not name.startswith(("equipage.serve", "equipage.cli")):
             assert not [each for each in runtime_imports(path) if _is_in("serve", each)], name
-    imported = python(
-        "-c", "import sys, equipage.cli.main, equipage.cli.check; print(*sys.modules)"
-    )
+    imported = python("-c", "import sys, equipage.cli, equipage.cli.check; print(*sys.modules)")
     assert imported.code == 0, imported.err
     lazy = [each for each in imported.out.split() if _is_in("serve", each) or _is_in("lsp", each)]
     assert lazy == []
@@ -135,7 +133,6 @@ def test_a_short_module_has_more_than_one_importer() -> None:
 PUBLIC = {
     "__init__": ...,
     "__main__": set(),
-    "_version": ...,
     "api": {"check", "load", "loads"},
     "blueprints": {"expand"},
     "plugin": ...,
@@ -242,7 +239,7 @@ def test_public_exports_are_exact() -> None:
 def test_import_is_light() -> None:
     """`import equipage` and `equipage --help` load no parser, no validator, no kind."""
     code = (
-        "import sys, equipage, equipage.cli.main; from equipage.cli.arguments import parser\n"
+        "import sys, equipage, equipage.cli; from equipage.cli.arguments import parser\n"
         "parser().format_help(); print(*sys.modules)"
     )
     done = python("-c", code)

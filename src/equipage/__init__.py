@@ -9,7 +9,7 @@ next to nothing.
 
 from __future__ import annotations
 
-from equipage._version import __version__
+__version__ = "0.1.0"
 
 # `typing` itself is not imported: type checkers know the name, and it costs a third of a start.
 TYPE_CHECKING = False
@@ -33,62 +33,30 @@ if TYPE_CHECKING:
     from equipage.workspace.report import FileReport, Report
     from equipage.workspace.watch import Watch, watch
 
+#: The modules that the public names are imported from.
 _HOMES = {
-    "check": "api",
-    "load": "api",
-    "loads": "api",
-    "Diagnostic": "core.diagnostics",
-    "Edit": "core.diagnostics",
-    "Fix": "core.diagnostics",
-    "EquipageError": "core.diagnostics",
-    "Label": "core.diagnostics",
-    "LoadError": "core.diagnostics",
-    "UsageError": "core.diagnostics",
-    "Explanation": "loading.result",
-    "Loaded": "loading.result",
-    "Profile": "profiles",
-    "Profiles": "profiles",
-    "discover_profiles": "profiles",
-    "LoadedSettings": "settings",
-    "load_settings": "settings",
-    "Source": "core.source",
-    "Span": "core.source",
-    "Watch": "workspace.watch",
-    "watch": "workspace.watch",
-    "FileReport": "workspace.report",
-    "Report": "workspace.report",
-}
+    "api": ("check", "load", "loads"),
+    "core.diagnostics": (
+        "Diagnostic", "Edit", "EquipageError", "Fix", "Label", "LoadError", "UsageError",
+    ),
+    "core.source": ("Source", "Span"),
+    "loading.result": ("Explanation", "Loaded"),
+    "profiles": ("Profile", "Profiles", "discover_profiles"),
+    "settings": ("LoadedSettings", "load_settings"),
+    "workspace.report": ("FileReport", "Report"),
+    "workspace.watch": ("Watch", "watch"),
+}  # fmt: skip
 
 __all__ = [
-    "Diagnostic",
-    "Edit",
-    "EquipageError",
-    "Explanation",
-    "FileReport",
-    "Fix",
-    "Label",
-    "LoadError",
-    "Loaded",
-    "LoadedSettings",
-    "Profile",
-    "Profiles",
-    "Report",
-    "Source",
-    "Span",
-    "UsageError",
-    "Watch",
-    "__version__",
-    "check",
-    "discover_profiles",
-    "load",
-    "load_settings",
-    "loads",
-    "watch",
-]
+    "Diagnostic", "Edit", "EquipageError", "Explanation", "FileReport", "Fix", "Label",
+    "LoadError", "Loaded", "LoadedSettings", "Profile", "Profiles", "Report", "Source", "Span",
+    "UsageError", "Watch", "__version__", "check", "discover_profiles", "load", "load_settings",
+    "loads", "watch",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    home = _HOMES.get(name)
+    home = next((module for module, public in _HOMES.items() if name in public), None)
     if home is None:
         raise AttributeError(f"module 'equipage' has no attribute {name!r}")
     from importlib import import_module

@@ -6,13 +6,19 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from equipage.core.arguments import kind_given, number_given, path_given, paths_given, text_given
-from equipage.files import folder_given
+from equipage.files import (
+    folder_given,
+    kind_given,
+    number_given,
+    path_given,
+    paths_given,
+    text_given,
+)
 from equipage.files.reading import Files
 from equipage.loading.pipeline import load_text
 from equipage.loading.recognise import kind_named
-from equipage.loading.request import request_of
 from equipage.loading.result import Loaded
+from equipage.loading.session import request_of
 from equipage.workspace.project import load_one
 from equipage.workspace.report import Report, check_paths
 

@@ -324,12 +324,7 @@ def test_every_command_on_a_broken_file(
 )
 def test_every_command_on_every_example(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     settle(monkeypatch, EXAMPLES / folder, environment())
-    runs = [
-        ["check"],
-        ["list"],
-        ["graph", "."],
-        ["diff", ".", "."],
-    ]
+    runs = [["check"], ["list"], ["graph", "."], ["diff", ".", "."]]
     if shutil.which("dot"):  # pictures need Graphviz
         runs.append(["graph", ".", "--output-format", "svg"])
     for each in json.loads(in_process(["check", "--json"])[1])["files"]:

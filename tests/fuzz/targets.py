@@ -21,7 +21,7 @@ from equipage.files.reading import MemoryFiles
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_text
 from equipage.loading.recognise import kind_named
-from equipage.loading.request import Request
+from equipage.loading.session import Request
 from equipage.loading.tree import walk
 from equipage.render import json as json_render
 from equipage.render import text as text_render

@@ -12,7 +12,7 @@ from clock import promised
 from equipage.kinds.blueprint import expand
 from equipage.kinds.conventions.skill import discover_skills
 from equipage.kinds.toolpack.loader import ToolpackLoader
-from equipage.loading.request import Request
+from equipage.loading.session import Request
 from equipage.views.listing import list_all
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import equipage
-from equipage.cli.main import main
+from equipage.cli import main
 
 USER = "---\ndescription: Reviews.\ntools:\n  allow: [read_file]\n---\nOnly read.\n"
 LOOSE = "---\ndescription: Reviews.\ntools:\n  allow: ['*']\n---\nDo what you like.\n"

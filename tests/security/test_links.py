@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 
 import equipage
-from equipage.cli.main import main
+from equipage.cli import main
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import kind_named
-from equipage.loading.request import Request
+from equipage.loading.session import Request
 from equipage.render import text as text_render
 from lab import Link, command, environment, write
 

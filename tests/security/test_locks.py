@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from equipage.cli.main import main
+from equipage.cli import main
 from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import kind_named
-from equipage.loading.request import Request
+from equipage.loading.session import Request
 from equipage.views.lock import lock_of, read, verify, write
 from lab import load, repository
 

@@ -17,7 +17,7 @@ from equipage.files.reading import MemoryFiles
 from equipage.loading.model import type_info
 from equipage.loading.pipeline import load_text
 from equipage.loading.recognise import kind_named
-from equipage.loading.request import Request
+from equipage.loading.session import Request
 from lab import CASES
 
 #: One document for each kind in which as many fields as possible are set, as plain data.

@@ -12,7 +12,7 @@ import pytest
 
 import equipage
 from clock import SLACK, Clock
-from equipage.cli.main import main
+from equipage.cli import main
 from equipage.render import text as text_render
 from lab import command, environment
 

@@ -23,7 +23,7 @@ from equipage.core.diagnostics import Catalogue
 from equipage.loading.model import type_info
 from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import kind_named, names
-from equipage.loading.request import Request
+from equipage.loading.session import Request
 
 EXECUTION = (
     "os.system",

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equipage.syntax import SyntaxProblem, yaml
-from equipage.syntax.recovery import FORGIVEN, recover
+from equipage.syntax.frontmatter import FORGIVEN, recover
 
 KNOWN = ("name", "description", "tools", "model", "globs", "argument-hint")
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from equipage.cli.main import main
-from equipage.loading.request import Request
+from equipage.cli import main
+from equipage.loading.session import Request
 from equipage.views.listing import list_all
 from equipage.workspace.report import check_paths
 from lab import repository, write

@@ -17,7 +17,7 @@ from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.source import Source, Span
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem
-from equipage.loading.request import Request
+from equipage.loading.session import Request
 from equipage.render import json as render_json
 from equipage.workspace import parallel
 from equipage.workspace import report as workspace

@@ -393,7 +393,7 @@ def test_many_fixes_of_one_file_are_applied_together() -> None:
     ] + [fix_of(source, "yaml", remove("d", 2))]
     repairs, refused = repair(map(finding, fixes))
     assert [each.text for each in repairs] == ["A: {B: 1, c: z}\nd: [2]\n"]
-    assert (len(repairs[0].mended), refused) == (5, ())
+    assert (len(repairs[0].fixed), refused) == (5, ())
 
 
 def test_of_overlapping_fixes_the_first_is_taken() -> None:
@@ -423,7 +423,7 @@ def test_the_same_fix_of_two_loads_is_one() -> None:
         [finding(fix_of(each, "yaml", rename("a", to="b"))) for each in (one, two)]
     )
     assert [each.text for each in repairs] == ["b: 1\n"]
-    assert (len(repairs[0].mended), refused) == (2, ())
+    assert (len(repairs[0].fixed), refused) == (2, ())
 
 
 def test_two_states_of_one_file_are_not_mixed() -> None:
@@ -469,7 +469,7 @@ def test_a_thousand_fixes_take_no_time() -> None:
     ]
     with promised(1):
         repairs, refused = repair(finding(Fix("f", (edit,))) for edit in edits if edit is not None)
-    assert (len(repairs[0].mended), refused) == (4000, ())
+    assert (len(repairs[0].fixed), refused) == (4000, ())
 
 
 # --- laws ----------------------------------------------------------------------------------------

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 import equipage
-from equipage.loading.request import Request
-from equipage.loading.session import Run
+from equipage.loading.session import Request, Run
 from equipage.workspace.project import Selection, project_of
 from equipage.workspace.report import Report, check_paths
 from lab import check, command, write

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import equipage
-from equipage.loading.request import Request
+from equipage.loading.session import Request
 from equipage.workspace.loads import Checker
 from equipage.workspace.watch import (
     BURST,

@@ -11,7 +11,7 @@ import pytest
 import equipage
 from equipage.files.roots import find_places
 from equipage.kinds.defect.profile import find_profiles
-from equipage.loading.request import Request
+from equipage.loading.session import Request
 from equipage.render.text import Style, summary
 from equipage.workspace import loads
 from equipage.workspace.report import check_paths

@@ -1,7 +1,139 @@
-"""The command `equipage`: arguments to calls. Only this room prints."""
+"""The command `equipage`: arguments to a call, its result to output and an exit code.
+
+Only this room prints.
+
+Exit 0 no errors · 1 errors found · 2 wrong usage or nothing to do · 3 a bug in equipage ·
+130 interrupted. Findings are data and go to standard output; notes about the run go to standard
+error.
+"""
 
 from __future__ import annotations
 
-from equipage.cli.main import main
+import gc
+import os
+import sys
 
-__all__ = ["main"]
+from equipage.cli.arguments import command_in, parser
+from equipage.cli.output import Output, Unwritable, flush
+
+TYPE_CHECKING = False  # importing `typing` would cost a third of a start
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TextIO
+
+# Exit codes.
+OK, FOUND, USAGE, BUG, INTERRUPTED = 0, 1, 2, 3, 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; returns its exit code."""
+    thresholds = gc.get_threshold()
+    # Hardly anything here makes cycles; looking for them often costs a tenth of a run.
+    gc.set_threshold(100_000)
+    try:
+        try:
+            code = _run(sys.argv[1:] if arguments is None else arguments)
+        except SystemExit as leaving:  # argparse exits by itself: after help, and on wrong usage
+            code = leaving.code if isinstance(leaving.code, int) else OK
+        try:
+            # Flush now: when Python flushes at exit, it can only complain about a closed pipe.
+            flush(sys.stdout)
+        except BrokenPipeError:
+            _leave_quietly()
+        return code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        _leave_quietly()
+        return OK
+    except Unwritable as error:
+        _silence(sys.stdout)  # the disk is full, for example; Python must not try again
+        if sys.stderr is not None:
+            sys.stderr.write(f"equipage: cannot write the output: {error}\n")
+        return USAGE
+    finally:
+        gc.set_threshold(*thresholds)
+
+
+def _leave_quietly() -> None:
+    """The reader of our output is gone; keep Python from reporting it when it flushes at exit."""
+    _silence(sys.stdout)
+    _silence(sys.stderr)
+
+
+def _silence(stream: TextIO | None) -> None:
+    # The descriptor and not the stream: Python still flushes what the stream has buffered.
+    if stream is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _run(arguments: Sequence[str]) -> int:
+    options = parser(command_in(arguments)).read(arguments)
+    if options.command is None:
+        parser().print_help()  # the parser above may know one command only
+        return USAGE
+    # Imported this late, because help and usage errors need none of it.
+    from importlib import import_module
+
+    _import_msgspec()
+    module, _, function = options.runs.partition(":")
+    command = getattr(import_module(f"equipage.cli.{module}"), function)
+    output = Output(colour=options.color)
+    from equipage.core.diagnostics import LoadError, UsageError
+
+    try:
+        code = command(options, output)
+    except UsageError as error:
+        output.note(f"equipage: {error}")
+        return USAGE
+    except LoadError as error:
+        output.findings(error.diagnostics)
+        return FOUND
+    except BrokenPipeError:
+        _leave_quietly()
+        return output.code  # what was found counts, even if the reader has seen enough
+    except (KeyboardInterrupt, Unwritable):
+        raise
+    except Exception as error:
+        return _failed(error, output)
+    assert isinstance(code, int)
+    return code
+
+
+def _failed(error: Exception, output: Output) -> int:
+    """The exit code of a run that an exception ended.
+
+    It is not a bug if the working directory was removed: then nearly every call may raise.
+    """
+    from equipage.core.diagnostics import UsageError, raised
+    from equipage.files import working_directory
+
+    try:
+        working_directory()
+    except UsageError as gone:
+        output.note(f"equipage: {gone}")
+        return USAGE
+    if os.environ.get("EQUIPAGE_TRACEBACK"):
+        raise error
+    # The message of the exception may contain a value of the environment, so it is not shown.
+    output.note(
+        f"equipage: a bug in equipage: {raised(error)}",
+        "Please report it with the output of EQUIPAGE_TRACEBACK=1, "
+        "which may contain values of your environment.",
+    )
+    return BUG
+
+
+def _import_msgspec() -> None:
+    """Import msgspec without `typing_extensions`.
+
+    msgspec imports it where it is installed, for names that `typing` has since Python 3.11, and
+    that import costs as much as two starts of Python.
+    """
+    if "typing_extensions" in sys.modules:
+        return
+    sys.modules["typing_extensions"] = None  # type: ignore[assignment]  # makes the import fail
+    try:
+        import msgspec  # noqa: F401
+    finally:
+        del sys.modules["typing_extensions"]

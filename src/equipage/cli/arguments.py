@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from equipage._version import __version__
+from equipage import __version__
 from equipage.cli.output import terminal_width, write
 
 TYPE_CHECKING = False  # importing `typing` would cost a third of a start
@@ -144,13 +144,37 @@ def command_in(arguments: Sequence[str]) -> str | None:
     return None
 
 
-def _check(commands: Commands) -> None:
-    check = _command(
-        commands,
-        "check",
-        "check agent configuration",
-        "Find and check every agent configuration under PATH.",
-    )
+#: What adds each command and its arguments, by its name, in the order of the help.
+_COMMANDS: dict[str, Callable[[Commands], None]] = {}
+
+
+def _command(
+    name: str, summary: str, description: str, *, runs: str | None = None
+) -> Callable[[Callable[[argparse.ArgumentParser], None]], None]:
+    """Declare a command by the function that adds its arguments.
+
+    `runs` names the module and the function that run it.
+    """
+
+    def declare(add_arguments: Callable[[argparse.ArgumentParser], None]) -> None:
+        def add(commands: Commands) -> None:
+            command = commands.add_parser(name, help=summary, description=description)
+            command.set_defaults(runs=runs or f"{name}:run")
+            # `--color` is allowed before and after the command. SUPPRESS as the default keeps the
+            # first one; SUPPRESS as the help shows the option once, in the help of the program.
+            hidden = argparse.SUPPRESS
+            command.add_argument("--color", choices=COLOURS, default=hidden, help=hidden)
+            add_arguments(command)
+
+        _COMMANDS[name] = add
+
+    return declare
+
+
+@_command(
+    "check", "check agent configuration", "Find and check every agent configuration under PATH."
+)
+def _check(check: argparse.ArgumentParser) -> None:
     _paths(check)
     _loading(check)
     _format(check, REPORTS)
@@ -181,14 +205,13 @@ def _processes(written: str) -> int:
     return int(written)
 
 
-def _show(commands: Commands) -> None:
-    show = _command(
-        commands,
-        "show",
-        "print a configuration after loading",
-        "Load, compose and check FILE, then print the resulting configuration.",
-        runs="show:show",
-    )
+@_command(
+    "show",
+    "print a configuration after loading",
+    "Load, compose and check FILE, then print the resulting configuration.",
+    runs="show:show",
+)
+def _show(show: argparse.ArgumentParser) -> None:
     _file(show)
     show.add_argument(
         "path", nargs="?", metavar="PATH", help="print only this value, such as tools[0].tool.name"
@@ -199,14 +222,13 @@ def _show(commands: Commands) -> None:
     _show_env(show)
 
 
-def _explain(commands: Commands) -> None:
-    explain = _command(
-        commands,
-        "explain",
-        "show where a value comes from",
-        "Show which file sets the value at PATH, what it replaced, and how it got there.",
-        runs="show:explain",
-    )
+@_command(
+    "explain",
+    "show where a value comes from",
+    "Show which file sets the value at PATH, what it replaced, and how it got there.",
+    runs="show:explain",
+)
+def _explain(explain: argparse.ArgumentParser) -> None:
     _file(explain)
     explain.add_argument("path", metavar="PATH", help="a value, such as tools[0].tool.name")
     _loading(explain)
@@ -214,13 +236,13 @@ def _explain(commands: Commands) -> None:
     _show_env(explain)
 
 
-def _list(commands: Commands) -> None:
-    listing = _command(
-        commands,
-        "list",
-        "list agents, tools and servers",
-        "List the agents, tools and servers under PATH, with their layer and what shadows them.",
-    )
+@_command(
+    "list",
+    "list agents, tools and servers",
+    "List the agents, tools and servers under PATH, with their layer and what shadows them.",
+    runs="show:listing",
+)
+def _list(listing: argparse.ArgumentParser) -> None:
     _paths(listing)
     _flag(
         listing,
@@ -231,41 +253,38 @@ def _list(commands: Commands) -> None:
     _format(listing, FORMATS)
 
 
-def _schema(commands: Commands) -> None:
-    schema = _command(
-        commands,
-        "schema",
-        "write a JSON Schema for editors",
-        "Write the JSON Schema of KIND, for editors and other programs.",
-        runs="documents:schema",
-    )
+@_command(
+    "schema",
+    "write a JSON Schema for editors",
+    "Write the JSON Schema of KIND, for editors and other programs.",
+    runs="documents:schema",
+)
+def _schema(schema: argparse.ArgumentParser) -> None:
     schema.add_argument("kind", metavar="KIND", help="a kind of configuration")
     _output(schema)
 
 
-def _graph(commands: Commands) -> None:
-    graph = _command(
-        commands,
-        "graph",
-        "draw which file includes which",
-        "Draw which files FILE includes; for a folder, what every file in it includes.",
-        runs="documents:graph",
-    )
+@_command(
+    "graph",
+    "draw which file includes which",
+    "Draw which files FILE includes; for a folder, what every file in it includes.",
+    runs="documents:graph",
+)
+def _graph(graph: argparse.ArgumentParser) -> None:
     graph.add_argument("paths", nargs="+", metavar="FILE", help="files and folders")
     _loading(graph, layers=False)
     _format(graph, ("mermaid", "dot", "svg"), alias=False, note="; svg needs Graphviz")
     _output(graph)
 
 
-def _diff(commands: Commands) -> None:
-    diff = _command(
-        commands,
-        "diff",
-        "compare the meaning of two configurations",
-        "Compare what A and B mean. Each is a file, a folder or a git revision (HEAD~1, "
-        "main:server.yaml). Widened permissions come first. Exit codes: 0 same, 1 different, "
-        "2 cannot be compared.",
-    )
+@_command(
+    "diff",
+    "compare the meaning of two configurations",
+    "Compare what A and B mean. Each is a file, a folder or a git revision (HEAD~1, "
+    "main:server.yaml). Widened permissions come first. Exit codes: 0 same, 1 different, "
+    "2 cannot be compared.",
+)
+def _diff(diff: argparse.ArgumentParser) -> None:
     diff.add_argument("a", metavar="A", help="a file, a folder or a revision")
     diff.add_argument("b", metavar="B", help="what to compare it with")
     _loading(diff, layers=False)
@@ -273,106 +292,68 @@ def _diff(commands: Commands) -> None:
     _show_env(diff)
 
 
-def _lock(commands: Commands) -> None:
-    lock = _command(
-        commands,
-        "lock",
-        "record what a configuration is made of",
-        "Write a lock of FILE: every source with its hash, every environment variable by name, and "
-        "the digest of the result.",
-        runs="lock:lock",
-    )
+@_command(
+    "lock",
+    "record what a configuration is made of",
+    "Write a lock of FILE: every source with its hash, every environment variable by name, and "
+    "the digest of the result.",
+    runs="documents:lock",
+)
+def _lock(lock: argparse.ArgumentParser) -> None:
     _file(lock)
     _loading(lock)
     _output(lock)
 
 
-def _verify(commands: Commands) -> None:
-    verify = _command(
-        commands,
-        "verify",
-        "compare a configuration with its lock",
-        "List the sources that changed since the lock was written. Exit codes: 0 the digest is the "
-        "same, 1 it changed.",
-        runs="lock:verify",
-    )
+@_command(
+    "verify",
+    "compare a configuration with its lock",
+    "List the sources that changed since the lock was written. Exit codes: 0 the digest is the "
+    "same, 1 it changed.",
+    runs="documents:verify",
+)
+def _verify(verify: argparse.ArgumentParser) -> None:
     _file(verify)
     verify.add_argument("--lock", metavar="LOCK", required=True, help="the lock to compare with")
     _loading(verify)
     _output(verify)
 
 
-def _new(commands: Commands) -> None:
-    new = _command(
-        commands,
-        "new",
-        "create a first file",
-        "Create a commented example of KIND that passes `equipage check`.",
-        runs="documents:new",
-    )
+@_command(
+    "new",
+    "create a first file",
+    "Create a commented example of KIND that passes `equipage check`.",
+    runs="documents:new",
+)
+def _new(new: argparse.ArgumentParser) -> None:
     new.add_argument("kind", metavar="KIND", help="a kind of configuration")
     new.add_argument("name", metavar="NAME", help="the name of what it configures")
     _flag(new, "--stdout", "write to standard output instead of a file")
 
 
-def _rule(commands: Commands) -> None:
-    rule = _command(
-        commands,
-        "rule",
-        "explain a finding and how to fix it",
-        "Explain what CODE means and how to fix it. Without CODE, list all codes.",
-    )
+@_command(
+    "rule",
+    "explain a finding and how to fix it",
+    "Explain what CODE means and how to fix it. Without CODE, list all codes.",
+)
+def _rule(rule: argparse.ArgumentParser) -> None:
     rule.add_argument(
         "code", nargs="?", metavar="CODE", help="the code of a finding, such as unknown-field"
     )
     _format(rule, FORMATS)
 
 
-def _completion(commands: Commands) -> None:
-    completion = _command(
-        commands,
-        "completion",
-        "print a completion script for your shell",
-        'Print a completion script (needs shtab). For bash: eval "$(equipage completion bash)".',
-        runs="documents:completion",
-    )
+@_command(
+    "completion",
+    "print a completion script for your shell",
+    'Print a completion script (needs shtab). For bash: eval "$(equipage completion bash)".',
+    runs="documents:completion",
+)
+def _completion(completion: argparse.ArgumentParser) -> None:
     completion.add_argument("shell", choices=SHELLS, metavar="SHELL", help="bash, zsh or fish")
 
 
-#: What adds the arguments of each command, in the order of the help.
-_COMMANDS: dict[str, Callable[[Commands], None]] = {
-    "check": _check,
-    "show": _show,
-    "explain": _explain,
-    "list": _list,
-    "schema": _schema,
-    "graph": _graph,
-    "diff": _diff,
-    "lock": _lock,
-    "verify": _verify,
-    "new": _new,
-    "rule": _rule,
-    "completion": _completion,
-}
-
-
 # Arguments that several commands share.
-
-
-def _command(
-    commands: Commands, name: str, summary: str, description: str, *, runs: str | None = None
-) -> argparse.ArgumentParser:
-    """The parser of a command. `runs` names the module and the function that run it."""
-    command: argparse.ArgumentParser = commands.add_parser(
-        name, help=summary, description=description
-    )
-    command.set_defaults(runs=runs or f"{name}:run")
-    # `--color` is allowed before and after the command. SUPPRESS as the default keeps the first
-    # one; SUPPRESS as the help shows the option once, in the help of the whole program.
-    command.add_argument(
-        "--color", choices=COLOURS, default=argparse.SUPPRESS, help=argparse.SUPPRESS
-    )
-    return command
 
 
 def _flag(command: Container, name: str, summary: str) -> None:

@@ -6,15 +6,17 @@ import argparse
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
-from equipage.cli.main import BUG, FOUND, OK, USAGE
+from equipage.cli import BUG, FOUND, OK, USAGE
 from equipage.cli.output import Output, Progress
 from equipage.cli.request import NOTHING_FOUND, no_such_code, request_of
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.text import visible
 from equipage.loading.recognise import codes_for, codes_of, project_of_folder
+from equipage.loading.session import Request
 from equipage.render import text
 from equipage.workspace.project import Selection
 from equipage.workspace.report import SETTINGS, Report, check_paths
@@ -33,13 +35,12 @@ def run(options: argparse.Namespace, output: Output) -> int:
     selection = Selection(_codes(options.select) or None, _codes(options.ignore))
     if options.watch:
         return _watch(options, output, selection)
-    check = _checking(options, output, selection)
+    check = partial(_check, options, output, request_of(options), selection)
     fixed: int | None = None
     unwritten: dict[str, str] = {}
     if options.fix:
-        report, fixed, unwritten = fix_all(
-            check, options.paths, output, unsafe=options.unsafe_fixes
-        )
+        unsafe = options.unsafe_fixes
+        report, fixed, unwritten = fix_all(check, options.paths, output, unsafe=unsafe)
     else:
         report = check()
     hidden = _hidden(report)
@@ -65,28 +66,23 @@ def run(options: argparse.Namespace, output: Output) -> int:
     return code
 
 
-def _checking(
-    options: argparse.Namespace, output: Output, selection: Selection
-) -> Callable[[], Report]:
-    """A function that checks as the command line asks; `--fix` calls it more than once."""
-    request = request_of(options)
-
-    def check() -> Report:
-        progress = Progress("checking", output.width)
-        try:
-            return check_paths(
-                options.paths,
-                request,
-                kind=options.kind,
-                selection=selection,
-                progress=progress,
-                jobs=options.jobs,
-                digests=options.output_format == "json",  # no other format shows them
-            )
-        finally:
-            progress.clear()
-
-    return check
+def _check(
+    options: argparse.Namespace, output: Output, request: Request, selection: Selection
+) -> Report:
+    """Check as the command line asks; `--fix` does so more than once."""
+    progress = Progress("checking", output.width)
+    try:
+        return check_paths(
+            options.paths,
+            request,
+            kind=options.kind,
+            selection=selection,
+            progress=progress,
+            jobs=options.jobs,
+            digests=options.output_format == "json",  # no other format shows them
+        )
+    finally:
+        progress.clear()
 
 
 def _codes(written: list[str]) -> frozenset[str]:
@@ -213,7 +209,7 @@ def fix_all(
         if not written:
             _explain(refused, unwritten, output)
             break
-        fixed += sum(len(each.mended) for each in written)
+        fixed += sum(len(each.fixed) for each in written)
         report = check()
     return report, fixed, unwritten
 
@@ -290,13 +286,8 @@ def _watch(options: argparse.Namespace, output: Output, selection: Selection) ->
             "--fix, --diff or --statistics"
         )
     progress = Progress("checking", output.width)
-    turns = watch_check(
-        options.paths,
-        request_of(options),
-        kind=options.kind,
-        selection=selection,
-        progress=progress,
-    )
+    request, kind = request_of(options), options.kind
+    turns = watch_check(options.paths, request, kind=kind, selection=selection, progress=progress)
     # Turn 0 is the whole report; it ends only with the process.
     for number, turn in enumerate(turns):
         progress.clear()

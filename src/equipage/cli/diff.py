@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from equipage.cli.main import FOUND, OK, USAGE
+from equipage.cli import FOUND, OK, USAGE
 from equipage.cli.output import Output
 from equipage.cli.request import request_of
 from equipage.core.diagnostics import Diagnostic, UsageError
@@ -189,7 +189,7 @@ def _change(diff: FileDiff, change: Change, style: Style) -> Iterator[str]:
     word = change.how if change.meaning == "changed" else change.meaning
     painted = style.paint("warning" if change.meaning in _ALARMING else "place", word)
     names = f" ({visible(', '.join(change.names))})" if change.names else ""
-    # In a file that came or went as a whole, lines tell nothing.
+    # In a file that came or went as a whole, lines say nothing.
     file, line = diff.place(change)
     where = f"  {visible(file)}:{line}" if file is not None and diff.status == "changed" else ""
     yield f"  {painted}: {visible(diff.written_path(change))}{names}{style.paint('place', where)}"

@@ -1,4 +1,4 @@
-"""`equipage schema`, `graph`, `new` and `completion`: commands that write one document.
+"""`equipage schema`, `graph`, `new`, `lock`, `verify` and `completion`: each writes one document.
 
 Two of them use other programs where those do the work better: `graph` gives its DOT text to
 Graphviz to draw a picture, `completion` gives the argument parser to shtab. Neither is required
@@ -13,12 +13,16 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 
+from equipage.cli import FOUND, OK, USAGE
 from equipage.cli.arguments import command_parsers, parser
-from equipage.cli.main import FOUND, OK, USAGE
 from equipage.cli.output import Output
-from equipage.cli.request import NOTHING_FOUND, request_of
+from equipage.cli.request import NOTHING_FOUND, loaded_of, outcome_of, request_of
 from equipage.core.diagnostics import UsageError
+from equipage.core.text import visible
+from equipage.files.reading import Files
+from equipage.files.sandbox import FileProblem
 from equipage.files.writing import NotWritten, write_new
 from equipage.loading.recognise import (
     all_codes,
@@ -30,6 +34,7 @@ from equipage.loading.recognise import (
 )
 from equipage.loading.session import Run
 from equipage.render.graph import dot, mermaid
+from equipage.views import lock as locks
 from equipage.views.graph import Graph, graph_of
 from equipage.views.schema import schema_for
 from equipage.workspace.loads import load_all
@@ -116,7 +121,9 @@ def new(options: argparse.Namespace, output: Output) -> int:
         raise UsageError(f"cannot write {path}: {error}") from None
     output.data(f"{path}\n")
     # The path alone does not show every kind.
-    flag = "" if _recognised(path) == kind.name else f" --kind {kind.name}"
+    run = Run()
+    is_clear = recognise(path, project_of(path, run), run).kind == kind.name
+    flag = "" if is_clear else f" --kind {kind.name}"
     output.note(f"equipage: edit it, then run `equipage check {path}{flag}`")
     return OK
 
@@ -126,9 +133,47 @@ def _filled(text: str, name: str) -> str:
     return _PLACEHOLDER.sub(lambda match: words[match.group()], text)
 
 
-def _recognised(path: str) -> str | None:
-    run = Run()
-    return recognise(path, project_of(path, run), run).kind
+def lock(options: argparse.Namespace, output: Output) -> int:
+    """`equipage lock`: record what a configuration is made of."""
+    output.document(locks.write(_lock_now(options, output)), options.output)
+    return OK
+
+
+def verify(options: argparse.Namespace, output: Output) -> int:
+    """`equipage verify`: compare a configuration with its lock."""
+    old = _read_lock(options.lock)
+    new = _lock_now(options, output)
+    # Probably a mistake, but not certainly: the file may have been renamed.
+    if (old.kind, old.file) != (new.kind, new.file):
+        output.note(f"equipage: the lock is of {old.file} ({old.kind}), not of {new.file}")
+    found = locks.verify(old, new)
+    output.document("".join(f"{line}\n" for line in _differences(found, new)), options.output)
+    return OK if found.same_digest else FOUND
+
+
+def _lock_now(options: argparse.Namespace, output: Output) -> locks.Lock:
+    outcome = outcome_of(options)
+    return locks.lock_of(outcome, loaded_of(outcome, options, output), options.file)
+
+
+def _read_lock(path: str) -> locks.Lock:
+    """The lock that the command line names. Raises `UsageError`."""
+    try:
+        return locks.read(Files().read(path).data)
+    except FileProblem as problem:
+        raise UsageError(f"cannot read {path}: {problem.code.replace('-', ' ')}") from None
+    except locks.LockError as error:
+        raise UsageError(f"{path} is not a lock: {error}") from None
+
+
+def _differences(found: locks.Comparison, new: locks.Lock) -> Iterator[str]:
+    """What changed, one thing per line, and whether it changed the digest."""
+    for word in ("changed", "added", "removed"):
+        yield from (f"{word}: {visible(name)}" for name in getattr(found, word))
+    yield from (f"variable added: {visible(name)}" for name in found.variables_added)
+    yield from (f"variable removed: {visible(name)}" for name in found.variables_removed)
+    verdict = "is the same:" if found.same_digest else "changed: it is now"
+    yield f"the digest {verdict} {new.digest}"
 
 
 def completion(options: argparse.Namespace, output: Output) -> int:

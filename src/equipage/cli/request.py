@@ -14,7 +14,7 @@ from equipage.core.text import nearest
 from equipage.files import process_variables
 from equipage.loading.outcome import Outcome
 from equipage.loading.recognise import kind_named
-from equipage.loading.request import Request
+from equipage.loading.session import Request
 from equipage.workspace.project import load_one
 from equipage.workspace.report import NO_LAYERS
 

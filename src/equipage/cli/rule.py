@@ -8,7 +8,7 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from equipage.cli.main import OK
+from equipage.cli import OK
 from equipage.cli.output import Output
 from equipage.cli.request import no_such_code
 from equipage.core import codes as core_codes

@@ -1,4 +1,4 @@
-"""`equipage show` and `explain`: a configuration after loading, and where its values come from."""
+"""`equipage list`, `show` and `explain`: what there is, its values, and where they come from."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from equipage.cli.main import OK
+import msgspec
+
+from equipage.cli import FOUND, OK, USAGE
 from equipage.cli.output import Output
-from equipage.cli.request import loaded_of, outcome_of, path_of
+from equipage.cli.request import NOTHING_FOUND, loaded_of, outcome_of, path_of, request_of
 from equipage.core.path import ROOT, Path, format_path
 from equipage.core.source import Span
 from equipage.core.text import visible, visible_first
@@ -17,7 +19,97 @@ from equipage.loading.outcome import Outcome
 from equipage.loading.result import Explanation, Loaded, Placed, Setting, no_value
 from equipage.loading.tree import get, walk
 from equipage.loading.wording import shortened, type_name
-from equipage.render.text import Style, excerpt
+from equipage.render.text import Style, excerpt, table
+from equipage.views.listing import Listed, PortableAgent, list_all, list_portable
+
+_HEAD = ("KIND", "SORT", "NAME", "LAYER", "FILE", "SHADOWED BY", "DESCRIPTION")
+#: How many files with errors a note names; it counts the others.
+_NAMED = 5
+#: How a place contributes to a value.
+_HOW = {
+    "written": "in effect",
+    "replaced": "replaced by the next one",
+    "merged over it": "merged over it: both are in effect",
+}
+
+
+def listing(options: argparse.Namespace, output: Output) -> int:
+    if options.portable:
+        return _portable(options, output)
+    rows = list_all(options.paths, request_of(options), kind=options.kind)
+    if options.output_format == "json":
+        output.json({"version": 1, "items": [_row_to_dict(row) for row in rows]})
+    elif rows:
+        output.data(table(_HEAD, [_columns(row) for row in rows], output.style()))
+    if not rows:
+        output.note(NOTHING_FOUND)
+        return USAGE
+    # A file has a row for each item, so its name comes up more than once.
+    bad = list(dict.fromkeys(row.file for row in rows if row.errors))
+    if bad:
+        # Named one by one: some are in the user's layer, which a check of the project leaves out.
+        names = " ".join(bad[:_NAMED])
+        flag = "" if options.kind is None else f" --kind {options.kind}"
+        more = f" (and {len(bad) - _NAMED} more)" if len(bad) > _NAMED else ""
+        what = "1 file has" if len(bad) == 1 else f"{len(bad)} files have"
+        output.note(f"equipage: {what} errors; run `equipage check {names}{flag}`{more}")
+    return FOUND if bad else OK
+
+
+def _columns(row: Listed) -> tuple[str, ...]:
+    kind, layer, shadow = row.kind or "?", row.layer or "", row.shadowed_by or ""
+    item = row.item
+    if item is None:
+        errors = "(1 error)" if row.errors == 1 else f"({row.errors} errors)"
+        trouble = errors if row.errors else "(not read: a link out of the project)"
+        return kind, "", "", layer, row.file, shadow, trouble
+    # The line is worth showing only for an item inside a file, not for the file as a whole.
+    place = f"{row.file}:{row.line}" if row.line is not None and item.path else row.file
+    lines = (line.strip() for line in (item.description or "").splitlines())
+    first = next((line for line in lines if line), "")
+    return kind, item.sort, item.name, layer, place, shadow, first
+
+
+def _row_to_dict(row: Listed) -> dict[str, Any]:
+    item = row.item
+    return {
+        "file": row.file,
+        "line": row.line,
+        "kind": row.kind,
+        "sort": item.sort if item is not None else None,
+        "name": item.name if item is not None else None,
+        "description": item.description if item is not None else None,
+        "layer": row.layer,
+        "shadowed_by": row.shadowed_by,
+        "ok": not row.errors,
+        "errors": row.errors,
+        "warnings": row.warnings,
+    }
+
+
+def _portable(options: argparse.Namespace, output: Output) -> int:
+    """For each agent, which programs can read it unchanged, and what prevents the others."""
+    agents = list_portable(options.paths, request_of(options), kind=options.kind)
+    if options.output_format == "json":
+        output.json({"version": 1, "agents": [_agent_to_dict(each) for each in agents]})
+    elif agents:
+        rows = []
+        for agent in agents:
+            for number, each in enumerate(agent.tools):
+                name, reads = "" if number else agent.name, "yes" if each.reads else "no"
+                rows.append((name, each.tool, reads, "; ".join(each.obstacles)))
+        output.data(table(("AGENT", "TOOL", "READS IT", "OBSTACLES"), rows, output.style()))
+    if not agents:
+        output.note("equipage: no agents found; name a file or a folder that contains some")
+    return OK if agents else USAGE
+
+
+def _agent_to_dict(agent: PortableAgent) -> dict[str, Any]:
+    tools = [
+        {"tool": each.tool, "reads": each.reads, **msgspec.to_builtins(each)}
+        for each in agent.tools
+    ]
+    return {"file": agent.file, "kind": agent.kind, "name": agent.name, "tools": tools}
 
 
 def show(options: argparse.Namespace, output: Output) -> int:
@@ -31,7 +123,13 @@ def show(options: argparse.Namespace, output: Output) -> int:
         if options.show_env
         else get(loaded.to_dict(show_env=False), loaded.shown(path))
     )
-    places = loaded.places(_leaves(plain, path)) if options.annotate else {}
+    # The scalars at and below the path, empty collections included.
+    leaves = (
+        each
+        for each, part in walk(get(plain, path), path)
+        if not (isinstance(part, dict | list) and part)
+    )
+    places = loaded.places(leaves) if options.annotate else {}
     named = {
         each if options.show_env else loaded.shown(each): placed for each, placed in places.items()
     }
@@ -61,14 +159,6 @@ def _existing(loaded: Loaded[Any], plain: Any, path: Path) -> Path:
     return path
 
 
-def _leaves(plain: Any, path: Path) -> list[Path]:
-    """The paths of the scalars at and below a path, empty collections included."""
-    part = get(plain, path)
-    return [
-        each for each, value in walk(part, path) if not (isinstance(value, dict | list) and value)
-    ]
-
-
 def _origins(places: Mapping[Path, Placed]) -> dict[str, Any]:
     return {
         format_path(path): {
@@ -92,14 +182,6 @@ def _comment(placed: Placed) -> str:
     parts = " ← ".join(f"{span.source.name}:{span.line}" for span in spans if span)
     names = ", ".join(f"${{{name}}}" for name in placed.variables)
     return ", from ".join(part for part in (parts or "default", names) if part)
-
-
-#: How a place contributes to a value.
-_HOW = {
-    "written": "in effect",
-    "replaced": "replaced by the next one",
-    "merged over it": "merged over it: both are in effect",
-}
 
 
 def explain(options: argparse.Namespace, output: Output) -> int:

@@ -212,7 +212,7 @@ def _written_fields(
     cls: type[msgspec.Struct], *, spelled_out: bool
 ) -> tuple[tuple[str, str, Any], ...]:
     """Name, key and default of each field; nothing equals the default of what is always written."""
-    always: frozenset[str] = getattr(cls, "always", frozenset()) if spelled_out else frozenset()
+    always: tuple[str, ...] = getattr(cls, "always", ()) if spelled_out else ()
     found = []
     for field in msgspec.structs.fields(cls):
         default = field.default

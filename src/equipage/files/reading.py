@@ -16,9 +16,8 @@ from typing import Any, Self
 import msgspec
 
 from equipage.core import codes
-from equipage.core.arguments import is_possible
 from equipage.core.source import Source
-from equipage.files import working_directory
+from equipage.files import is_possible, working_directory
 from equipage.files.sandbox import (
     FLAGS,
     MAX_BYTES,
@@ -240,9 +239,8 @@ class Files:
         if known is None:
             return None
         if len(known.data) > max_bytes:
-            raise FileProblem(
-                codes.FILE_TOO_LARGE, file=name, size=len(known.data), limit=max_bytes
-            )
+            size = len(known.data)
+            raise FileProblem(codes.FILE_TOO_LARGE, file=name, size=size, limit=max_bytes)
         return self.note(known)
 
     def _take(self, descriptor: int, real: str, name: str, max_bytes: int) -> Source:

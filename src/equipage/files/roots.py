@@ -14,9 +14,8 @@ from collections.abc import Mapping
 import msgspec
 
 from equipage.core import codes
-from equipage.core.arguments import text_given, wrong
 from equipage.core.diagnostics import Fact
-from equipage.files import folder_given, repository_root
+from equipage.files import folder_given, repository_root, text_given, wrong
 
 USER_FOLDER = "defect"
 PROJECT_FOLDER = ".defect"

@@ -163,10 +163,7 @@ class _Walk:
 
     def root_of(self, real: str) -> str | None:
         """The root that contains a path without links."""
-        for root in self.roots:
-            if is_below(real, root):
-                return root
-        return None
+        return next((root for root in self.roots if is_below(real, root)), None)
 
     def close(self) -> None:
         for descriptor, _ in self.stack:
@@ -272,9 +269,8 @@ def read_regular(
         if not more:
             return data
         data += more
-    raise FileProblem(
-        codes.FILE_UNREADABLE, file=name, reason="it holds more bytes than its size says"
-    )
+    reason = "it holds more bytes than its size says"
+    raise FileProblem(codes.FILE_UNREADABLE, file=name, reason=reason)
 
 
 def _is_of_the_system(real: str, status: os.stat_result) -> bool:

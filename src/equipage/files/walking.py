@@ -69,9 +69,9 @@ def _never(_path: str) -> bool:
     return False
 
 
-def walk_files(folder: str, agents: Collection[str], also: Claim = _never) -> Iterator[str]:
-    """Every candidate file below `folder`: by extension, or because `also` wants its path."""
-    return (each.path for each in walk(folder, agents, also) if each.problem is None)
+def walk_files(folder: str, agents: Collection[str]) -> Iterator[str]:
+    """Every file below `folder` with an extension that configuration has."""
+    return (each.path for each in walk(folder, agents) if each.problem is None)
 
 
 def walk(
@@ -132,8 +132,8 @@ def walk(
                 yield Found(entry.path)
         # Depth first, in the order of names; links only when nothing else is left.
         stack.extend(reversed(folders))
-        if not stack:
-            stack.extend(links.next())
+        if not stack and links.waiting:
+            stack.append(links.waiting.popleft())
 
 
 def enters(name: str, agents: Collection[str]) -> bool:
@@ -190,9 +190,6 @@ class _Links:
         target = os.path.realpath(link)
         is_inside = target.replace(os.sep, "/").startswith((self.boundary, self.start))
         return not is_inside and os.path.exists(target)
-
-    def next(self) -> tuple[_Folder, ...]:
-        return (self.waiting.popleft(),) if self.waiting else ()
 
 
 def _slashed(folder: str) -> str:

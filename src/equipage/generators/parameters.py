@@ -173,10 +173,8 @@ def _without_infinities(value: object, path: Path, replaced: list[Path]) -> obje
             key: _without_infinities(each, (*path, key), replaced) for key, each in value.items()
         }
     if isinstance(value, list | tuple):
-        return [
-            _without_infinities(each, (*path, number), replaced)
-            for number, each in enumerate(value)
-        ]
+        steps = enumerate(value)
+        return [_without_infinities(each, (*path, number), replaced) for number, each in steps]
     if isinstance(value, float) and not math.isfinite(value):
         replaced.append(path)
         return None

@@ -1,7 +1,7 @@
 """Markdown files with a header: the configuration above, the prompt below.
 
 Every kind of such files describes its header with one `HeaderStyle`. Where the tools of a kind
-accept a header that is not quite YAML, `syntax.recovery` reads it line by line: each entry that is
+accept a header that is not quite YAML, `recover` reads it line by line: each entry that is
 not YAML is a warning at the character that breaks it, with a fix. Everywhere else it is an error,
 with the same fix.
 """
@@ -22,12 +22,20 @@ from equipage.core.source import Source, Span
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
 from equipage.kinds import codes
-from equipage.loading.session import Session
+from equipage.loading.session import Parsed, Session
 from equipage.loading.tree import Tree, get, put_all
 from equipage.syntax import Range, yaml
 from equipage.syntax.document import Document, oddities, parse
-from equipage.syntax.frontmatter import PROFILE, Grammar, Header, NoHeader, body_after, split
-from equipage.syntax.recovery import Recovered, recover
+from equipage.syntax.frontmatter import (
+    PROFILE,
+    Grammar,
+    Header,
+    NoHeader,
+    Recovered,
+    body_after,
+    recover,
+    split,
+)
 from equipage.syntax.variables import Piece, Substituted
 
 #: The window of a document that replaces a missing header.
@@ -75,9 +83,7 @@ class HeaderStyle(msgspec.Struct, frozen=True):
 # The header and the body of a file.
 
 
-def read_header(
-    source: Source, session: Session, style: HeaderStyle
-) -> tuple[Document | None, list[Fact]]:
+def read_header(source: Source, session: Session, style: HeaderStyle) -> Parsed:
     """The header of a file as a document. It is empty if the file needs no header and has none."""
     try:
         require_text(source)
@@ -101,9 +107,7 @@ def read_header(
     return session.adopt(document), [*facts, *_indented_fence(source, header)]
 
 
-def _without(
-    source: Source, session: Session, style: HeaderStyle, found: NoHeader
-) -> tuple[Document | None, list[Fact]]:
+def _without(source: Source, session: Session, style: HeaderStyle, found: NoHeader) -> Parsed:
     """What becomes of a file without a header. A line of dashes may also begin a text, so where a
     header is optional, one that is broken is only a warning."""
     attempted = found.reason != "no-opening-fence"
@@ -176,7 +180,7 @@ def keep_as_written(
 
 def _recovered(
     source: Source, session: Session, style: HeaderStyle, header: Header, facts: list[Fact]
-) -> tuple[Document | None, list[Fact]]:
+) -> Parsed:
     """The header as forgiving tools read it, with a warning and a fix for each entry that is not
     YAML. For strict tools, the errors, the first of them with a fix for all entries."""
     window = (header.start, header.end)

@@ -26,12 +26,10 @@ from equipage.files.roots import PROJECT_FOLDER, Places, find_places, unreadable
 from equipage.kinds.codes import VARIABLE_IGNORED
 from equipage.loading.findings import deduplicated
 from equipage.loading.kind import Elsewhere, Kind
-from equipage.loading.outcome import Outcome, place_alone
+from equipage.loading.outcome import Outcome, place_alone, set_findings
 from equipage.loading.pipeline import load_path
-from equipage.loading.request import Request
 from equipage.loading.result import Loaded
-from equipage.loading.session import Run
-from equipage.loading.set_rules import set_findings
+from equipage.loading.session import Request, Run
 
 LayerName = Literal["user", "project"]
 T = TypeVar("T")
@@ -51,7 +49,7 @@ class LayeredFolder(msgspec.Struct, frozen=True):
     name: str
     #: a pattern over the rest of a file's path, below the folder
     files: str
-    #: the file an entry stands for, a finding about an entry that is nearly one, or neither
+    #: the file of an entry, a finding about an entry that is nearly one, or neither
     entry: Callable[[os.DirEntry[str]], Entry | Fact | None]
     #: the code for a file of a project that a link takes from outside its repository
     outside: Code | None = None

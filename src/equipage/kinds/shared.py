@@ -10,14 +10,25 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from equipage.core.diagnostics import Fact, Shown
+from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Fact, Severity, Shown
+from equipage.core.path import Path
 from equipage.core.source import Source, Span
 from equipage.kinds import codes
 from equipage.loading.kind import Offer
+from equipage.loading.tree import get
 from equipage.syntax.suspicious import mixed_scripts, secrets
 
 if TYPE_CHECKING:
     from equipage.loading.outcome import Outcome
+
+
+#: For the files of other tools: what those tools refuse, and a TOML that some cannot read yet.
+TOLERANT: dict[str, Severity] = {
+    core_codes.UNKNOWN_TAG: "error",
+    core_codes.MERGE_KEY: "error",
+    core_codes.TOML_TOO_NEW: "warning",
+}
 
 
 class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, gc=False):
@@ -29,6 +40,22 @@ def hide_property(name: str, schema: dict[str, Any]) -> dict[str, Any]:
     for definition in schema.get("$defs", {}).values():
         definition.get("properties", {}).pop(name, None)
     return schema
+
+
+# Plain values, in which any part may have the wrong type: the model reports that.
+
+
+def entries_at(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    """The entries of the list at a path, each with its own path; none if it is not a list."""
+    found = get(value, path)
+    for number, entry in enumerate(found if isinstance(found, list | tuple) else ()):
+        yield (*path, number), entry
+
+
+def table_at(value: Any, path: Path) -> dict[str, Any]:
+    """The table at a path, an empty one if it is not a table."""
+    found = get(value, path)
+    return found if isinstance(found, dict) else {}
 
 
 # Patterns for names of tools and paths: `*`, `?`, `[a-z]`, `[!a]`, `{a,b}` and `\`.

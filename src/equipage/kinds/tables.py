@@ -86,7 +86,6 @@ class Convention(msgspec.Struct, frozen=True):
     built_in: dict[Sort, frozenset[str]] = {}
     longest: dict[str, int] = {}  #: field → how many characters it may have
     longest_body: int | None = None  #: how many characters the body may have
-    needs_body: bool = True  #: whether an empty body is a mistake
     example: str | None = None  #: the text of a good first file
     example_path: str = "NAME.md"
 

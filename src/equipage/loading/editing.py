@@ -1,26 +1,29 @@
 """Changes to edits: what to write into the author's text so that a value becomes another.
 
 A change says what it means (“rename this key”); an edit says which characters become which. Every
-edit also carries its effect on the value of the document, so that whoever applies it can prove that
-nothing else changed. Nothing is edited on a guess: where the text does not allow a clean edit there
+edit also carries its effect on the value of the document: applying it can prove that nothing else
+changed. Nothing is edited on a guess: where the text does not allow a clean edit there
 is none.
 """
 
 from __future__ import annotations
 
+import json
 import re
+
+from msgspec.structs import replace
 
 from equipage.core.diagnostics import Change, Edit, Effect
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Span
 from equipage.syntax import Range
 from equipage.syntax.document import Document, Located
-from equipage.syntax.writing import encode
+from equipage.syntax.yaml.scalars import resolve_plain
 
 #: What `${VAR}` substitution would read; doubled, the dollar is only a dollar.
 _REFERENCE = re.compile(r"\$(?=[${])")
 _BLANK = " \t\r\n"
-#: What may stand before an item of a block list: its dash, an anchor, a tag.
+#: What may precede an item of a block list: its dash, an anchor, a tag.
 _DASH = re.compile(r"[ ]*-[ \t]+(?:[&!]\S+[ \t]+)*")
 _DASHES = re.compile(r"(?:[ ]*-[ \t]+)+")
 _REST_OF_LINE = re.compile(r"[ \t]*(?:[ \t]\#[^\r\n]*|\#[^\r\n]*)?(?:\r\n|\n|\r|\Z)")
@@ -31,9 +34,7 @@ _TOML_PREFIX = re.compile(r"[^=\[\]{}\r\n]*")
 
 
 def edit_at(document: Document, path: Path, located: Located, change: Change) -> Edit | None:
-    """The edit that makes `change` to the entry at `path` of `document`; None where there is no
-    clean one.
-    """
+    """The edit that makes `change` to the entry at `path`; None if the text allows no clean one."""
     part = located.key if change.part == "key" else located.value
     if part is None or (document.format == "text" and not isinstance(change.text, str)):
         return None
@@ -56,25 +57,19 @@ def edit_of_span(document: Document, span: Span, change: Change) -> Edit | None:
 def _edit(document: Document, span: Span, text: str, effect: Effect) -> Edit | None:
     if _touches_variable(document, span):
         return None
-    return Edit(
-        span,
-        text,
-        Effect(
-            effect.kind,
-            effect.path,
-            effect.value,
-            format=document.format,
-            window=document.window,
-            merge=document.merge,
-            substituted=document.substituted_text is not None,
-        ),
+    # To prove the edit, the document is read again as it was read here.
+    known = replace(
+        effect,
+        format=document.format,
+        window=document.window,
+        merge=document.merge,
+        substituted=document.substituted_text is not None,
     )
+    return Edit(span, text, known)
 
 
 def _touches_variable(document: Document, span: Span) -> bool:
-    """Whether a variable was replaced inside a span: what stands there is not what the author
-    wrote.
-    """
+    """Whether a variable was replaced inside a span, so that its text is not the author's."""
     if document.substituted_text is None:
         return False
     start, end = span.start - document.window[0], span.end - document.window[0]
@@ -95,7 +90,7 @@ def _encoded(document: Document, span: Span, change: Change) -> str:
     return text
 
 
-# --- removing an entry
+# -------------------------------------------------------------------------------- removing an entry
 
 
 def _entry(document: Document, located: Located) -> Span | None:
@@ -160,3 +155,48 @@ def _in_lines(
 
 def _line_start(text: str, offset: int) -> int:
     return max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
+
+
+# --------------------------------------------------------------------------------- writing a scalar
+# The author's quotes are kept if they can hold the new value. The result never spans lines, so it
+# fits wherever a scalar was, in a block or between brackets.
+
+Scalar = str | int | float | bool
+
+#: Text that no YAML parser takes for anything else, between brackets or outside them.
+_PLAIN = re.compile(r"[A-Za-z_$][A-Za-z0-9_$./@+-]*(?: [A-Za-z0-9_$./@+-]+)*")
+#: What parsers of YAML 1.1 take for true or false.
+_WORDS_OF_1_1 = frozenset({"y", "n", "yes", "no", "on", "off"})
+_BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+#: Characters that a file may not hold as they are, or that no reader would see there.
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+
+
+def encode(format: str, value: Scalar, written: str, *, is_key: bool) -> str:  # noqa: A002
+    """`value` in the syntax of `format`, in the style of what was `written` in its place."""
+    if not isinstance(value, str):
+        return json.dumps(value)
+    if format == "text":
+        return value
+    is_printable = not _UNPRINTABLE.search(value)
+    if format == "yaml":
+        if written.startswith("'") and is_printable:
+            return "'" + value.replace("'", "''") + "'"
+        if not written.startswith('"') and _stays_plain(value):
+            return value
+    if format == "toml":
+        if is_key and written[:1] not in ("'", '"') and _BARE_KEY.fullmatch(value):
+            return value
+        if written.startswith("'") and "'" not in value and is_printable:
+            return f"'{value}'"
+    # Double quotes, in a form that JSON, YAML and TOML all read alike.
+    quoted = json.dumps(value, ensure_ascii=False)
+    return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match.group()):04x}", quoted)
+
+
+def _stays_plain(value: str) -> bool:
+    return (
+        _PLAIN.fullmatch(value) is not None
+        and resolve_plain(value) == value
+        and value.lower() not in _WORDS_OF_1_1
+    )

@@ -206,6 +206,14 @@ def deduplicated(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     return sorted(found, key=Diagnostic.sort_key)
 
 
+def same_once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """Each finding once, also in a file that several loads read."""
+    seen: dict[tuple[object, ...], Diagnostic] = {}
+    for each in diagnostics:
+        seen.setdefault(each.identity(), each)
+    return deduplicated(seen.values())
+
+
 def apply_ignores(
     diagnostics: Sequence[Diagnostic],
     sources: Iterable[Source],

@@ -22,8 +22,7 @@ from equipage.syntax.document import Document, Format
 if TYPE_CHECKING:
     from equipage.files.reading import Files
     from equipage.loading.outcome import Outcome
-    from equipage.loading.request import Request
-    from equipage.loading.session import Session
+    from equipage.loading.session import Request, Session
 
 #: A step of resolving: takes a tree, gives a tree and what it found.
 Stage = Callable[[Tree, "Session"], tuple[Tree, list[Fact]]]

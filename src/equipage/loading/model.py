@@ -10,7 +10,7 @@ test holds the two together.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache
 from typing import Any
 
@@ -24,20 +24,9 @@ from equipage.core.path import ROOT, Path
 from equipage.core.text import nearest
 from equipage.loading.tree import HOLE, walk
 
-
-def type_info(model: Any) -> types.Type:
-    """The type information of a model or of any other type.
-
-    Asking walks every class a model is made of, which takes longer than loading a small file. So
-    the answer is kept.
-    """
-    return _type_info(model)
-
-
-@cache
-def _type_info(model: Hashable) -> types.Type:
-    return types.type_info(model)
-
+#: The type information of a model or of any other type. Asking walks every class that a model is
+#: made of, which takes longer than loading a small file, so the answer is kept.
+type_info: Callable[[Any], types.Type] = cache(types.type_info)
 
 _NOTHING: Any = object()
 _INT64 = range(-(2**63), 2**64)
@@ -130,7 +119,9 @@ class Collector:
             return _NOTHING
         match kind:
             case types.AnyType() | types.RawType():
-                return self._free(value)
+                # A free-form slot takes anything, but a hole inside it is a part that is missing.
+                self.holes = self.holes or any(each is HOLE for _, each in walk(value))
+                return value
             case types.UnionType():
                 return self._union(value, kind, path)
             case types.StructType():
@@ -147,11 +138,6 @@ class Collector:
             return self._number(value, kind, path)
         return self._text(value, kind, path) if isinstance(kind, types.StrType) else value
 
-    def _free(self, value: Any) -> Any:
-        """A free-form slot takes anything; a hole inside it still means something is missing."""
-        self.holes = self.holes or any(each is HOLE for _, each in walk(value))
-        return value
-
     # Collections.
 
     def _struct(self, value: Any, kind: types.StructType, path: Path) -> Any:
@@ -167,8 +153,8 @@ class Collector:
         value = self._one_level_down(value, kind, known, path)
         for name, field in known.items():
             given = value.get(name, _NOTHING)
-            if given is None and self._counts_as_absent(field):
-                given = _NOTHING
+            if given is None and self.shape.null_is_absent and not field.required:
+                given = None if _takes_null(field.type) else _NOTHING
             expected = getattr(kind.cls, "written_as", {}).get(field.name)
             if given is not _NOTHING:
                 given = self.check(given, field.type, (*path, name))
@@ -193,19 +179,15 @@ class Collector:
         So `{name: …, description: …}` is one finding where `{tool: {name: …}}` was expected.
         """
         for field in kind.fields:
-            if not field.required or field.encode_name in value:
-                continue
-            if not isinstance(field.type, types.StructType):
+            is_missing = field.required and field.encode_name not in value
+            if not is_missing or not isinstance(field.type, types.StructType):
                 continue
             inner = {each.encode_name for each in field.type.fields}
             keys = tuple(key for key in value if key in inner and key not in known)
             if keys:
-                place = (*path, keys[0])
-                self.facts.append(
-                    codes.MISSING_LEVEL.at(
-                        place, part="key", field=field.encode_name, keys=Shown(keys)
-                    )
-                )
+                place, field_name = (*path, keys[0]), field.encode_name
+                fact = codes.MISSING_LEVEL.at(place, part="key", field=field_name, keys=Shown(keys))
+                self.facts.append(fact)
                 value = {key: each for key, each in value.items() if key not in keys}
                 value[field.encode_name] = HOLE
         return value
@@ -217,15 +199,8 @@ class Collector:
             values = {**last.values, "expected": expected, "hint": None}
             self.facts[-1] = msgspec.structs.replace(last, values=values)
 
-    def _counts_as_absent(self, field: types.Field) -> bool:
-        return self.shape.null_is_absent and not field.required and not _takes_null(field.type)
-
     def _unknown(
-        self,
-        value: dict[str, Any],
-        kind: types.StructType,
-        known: dict[str, types.Field],
-        path: Path,
+        self, value: dict[str, Any], kind: types.StructType, known: Collection[str], path: Path
     ) -> None:
         shape, closed = self.shape, kind.cls in self.shape.closed
         severity = "error" if closed else shape.unknown
@@ -336,8 +311,7 @@ class Collector:
             expected = describe(kind)
             return self._refused(codes.WRONG_LENGTH.at(path, expected=expected, found=found))
         if kind.pattern is not None and not re.search(kind.pattern, value):
-            shown = Shown(value)
-            fact = codes.PATTERN_MISMATCH.at(path, found=shown, expected=kind.pattern)
+            fact = codes.PATTERN_MISMATCH.at(path, found=Shown(value), expected=kind.pattern)
             return self._refused(fact)
         return value
 
@@ -348,8 +322,8 @@ class Collector:
         return _NOTHING
 
     def _missing(self, field: str, owner: str, expected: str, path: Path) -> Any:
-        values = {"field": field, "owner": owner, "expected": expected}
-        return self._refused(Fact(codes.MISSING_FIELD, path, dict(values)))
+        fact = codes.MISSING_FIELD.at(path, field=field, owner=owner, expected=expected)
+        return self._refused(fact)
 
     def _mismatch(self, value: Any, expected: str, path: Path, *kinds: types.Type) -> Any:
         hint = _hint(value, expected)
@@ -440,7 +414,7 @@ def describe(kind: types.Type) -> str:
 
 
 def _range(kind: types.IntType | types.FloatType) -> str:
-    """The bounds of a number in words, to stand behind it; nothing if it has none."""
+    """The bounds of a number in words, for the end of a phrase; empty if it has none."""
     low = kind.ge if kind.ge is not None else None if kind.gt is None else kind.gt + 1
     if low is not None and kind.le is not None:
         return f" from {low} to {kind.le}"
@@ -453,13 +427,14 @@ def _hint(value: Any, expected: str) -> str | None:
     """What to write instead, where the slip is a common one."""
     if expected.startswith(("text", "non-empty text")) and isinstance(value, bool | int | float):
         return "put quotes around it"
-    if "true" in expected and isinstance(value, str) and value.lower() in ("yes", "on", "y"):
+    if not isinstance(value, str):
+        return None
+    if "true" in expected and value.lower() in ("yes", "on", "y"):
         return "write `true`"
-    if "true" in expected and isinstance(value, str) and value.lower() in ("no", "off", "n"):
+    if "true" in expected and value.lower() in ("no", "off", "n"):
         return "write `false`"
-    if "number" in expected and isinstance(value, str) and re.fullmatch(r"[-+]?\d+(\.\d+)?", value):
-        return "remove the quotes"
-    return None
+    is_number = re.fullmatch(r"[-+]?\d+(\.\d+)?", value) is not None
+    return "remove the quotes" if "number" in expected and is_number else None
 
 
 def _made_by(kind: types.Type) -> str | None:

@@ -1,4 +1,7 @@
-"""What a load comes to: `report` places and words its facts, and freezes what has no errors.
+"""What loads come to, one by one and together.
+
+`report` places and words the facts of a load, and freezes what has no errors; `findings_by_load`
+applies the rules about several files, such as duplicate names and broken references between files.
 
 The modules that word findings are imported when there are any: most files have none.
 """
@@ -21,6 +24,10 @@ from equipage.syntax.document import Document
 
 if TYPE_CHECKING:
     from equipage.loading.result import Loaded
+
+
+import itertools
+from collections.abc import Iterator
 
 #: Texts without it ignore nothing, and need not be searched.
 _IGNORE_MARK = "equipage:"
@@ -50,9 +57,8 @@ class Outcome(msgspec.Struct, frozen=True):
     def result(self, *, strict: bool) -> Loaded[Any]:
         """What a load hands to its caller. Raises `LoadError`; with `strict`, for warnings too."""
         loaded = self.loaded()
-        if loaded is None or (
-            strict and any(each.severity == "warning" for each in loaded.warnings)
-        ):
+        refused = strict and any(each.severity == "warning" for each in self.diagnostics)
+        if loaded is None or refused:
             raise LoadError(self.diagnostics)
         return loaded
 
@@ -62,16 +68,7 @@ class Outcome(msgspec.Struct, frozen=True):
             return None
         from equipage.loading.result import Loaded  # a check needs it for digests only
 
-        return Loaded(
-            self.config,
-            self.kind.name,
-            self.diagnostics,
-            self.tree,
-            self.documents,
-            self.sources,
-            self.kind.presentation.dump,
-            takes_variables=self.kind.reading.uses_environment,
-        )
+        return Loaded(self)
 
     def offer(self) -> Offer | None:
         """The load as others may refer to it, if they may."""
@@ -103,21 +100,13 @@ def report(
     diagnostics = _diagnostics(session, tree, file, silence_errors=config is not None)
     if tree is None or any(each.severity == "error" for each in diagnostics):
         config = None
+    kind = session.kind
     if config is not None and tree is not None:
-        kind = session.kind
         if kind.fold is not None:
             tree, config = kind.fold(tree, config)
         config = kind.build_result(resolved, session) if kind.build_result else freeze(config)
-    return Outcome(
-        session.kind,
-        config,
-        tuple(diagnostics),
-        tree,
-        session.documents,
-        sources,
-        session,
-        blocked=blocked,
-    )
+    documents, found = session.documents, tuple(diagnostics)
+    return Outcome(kind, config, found, tree, documents, sources, session, blocked)
 
 
 def _diagnostics(
@@ -156,3 +145,30 @@ def place_alone(fact: Fact, file: str | None = None) -> Diagnostic:
     from equipage.loading.findings import Placer
 
     return Placer(None, (), file=file).place([fact])[0]
+
+
+# ------------------------------------------------------------------------------------ several loads
+
+
+def set_findings(outcomes: Sequence[Outcome]) -> list[Diagnostic]:
+    """What the rules about sets of files find in loads that belong together."""
+    offers = [offer for each in outcomes if (offer := each.offer()) is not None]
+    return [each for _, each in findings_by_load(outcomes, offers)]
+
+
+def findings_by_load(
+    outcomes: Sequence[Outcome], offers: Sequence[Offer]
+) -> Iterator[tuple[Outcome, Diagnostic]]:
+    """What the set rules and cross rules of each kind find, with the load it is about."""
+    by_kind: dict[int, list[Outcome]] = {}
+    for outcome in outcomes:
+        by_kind.setdefault(id(outcome.kind), []).append(outcome)
+    for group in by_kind.values():
+        together = group[0].kind.together
+        made = [rule(group) for rule in together.set_rules]
+        made += [rule(group, offers) for rule in together.cross_rules]
+        facts: dict[int, tuple[Outcome, list[Fact]]] = {}
+        for outcome, each in itertools.chain.from_iterable(made):
+            facts.setdefault(id(outcome), (outcome, []))[1].append(each)
+        for outcome, those in facts.values():
+            yield from ((outcome, each) for each in place_more(outcome, those))

@@ -22,9 +22,8 @@ from equipage.loading import model
 from equipage.loading.kind import Kind
 from equipage.loading.outcome import Outcome, report
 from equipage.loading.recognise import root_in
-from equipage.loading.request import Request
-from equipage.loading.session import Run, Session
-from equipage.loading.tree import HOLE, Tree, get, graft
+from equipage.loading.session import Request, Run, Session
+from equipage.loading.tree import HOLE, Tree, get, with_holes
 from equipage.syntax.document import Document
 
 T = TypeVar("T")
@@ -98,9 +97,7 @@ def _load_source(source: Source, session: Session) -> Outcome:
         return report(session, source)
     tree = Tree.of(document)
     holes = (*document.failed_paths(), *_refused_numbers(document, session.facts))
-    if holes:
-        tree = graft(tree, {path: Tree(HOLE, tree.origins.at(path)) for path in holes})
-    return check_tree(tree, session, source)
+    return check_tree(with_holes(tree, holes), session, source)
 
 
 def check_tree(tree: Tree, session: Session, source: Source) -> Outcome:

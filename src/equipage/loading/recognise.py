@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
 _FORMATS: dict[str, Format] = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
-
-
 #: Escapes that can spell a letter, in YAML and JSON, and a line break inside quotes.
 _ESCAPES = expression(r"\\[uUx\r\n]")
 
@@ -65,21 +63,11 @@ class Recognition(msgspec.Struct, frozen=True):
 
 
 #: The parts of a server with the type each must have to count as a sign.
-_PARTS_OF_SERVER = {
-    "tools": list,
-    "resources": list,
-    "prompts": list,
-    "phases": list,
+_PARTS: dict[str, type] = {
+    **dict.fromkeys(("tools", "resources", "prompts", "phases"), list),
     "baseline": dict,
 }
-_OF_SERVER_FILE = {
-    "server",
-    "metadata",
-    "behavior",
-    "logging",
-    "unknown_methods",
-    *_PARTS_OF_SERVER,
-}
+_OF_SERVER_FILE = {"server", "metadata", "behavior", "logging", "unknown_methods", *_PARTS}
 _OF_SERVER = {"name", "version", "state_scope", "stateScope", "capabilities"}
 
 
@@ -89,7 +77,7 @@ def _is_server(value: Any) -> bool:
     return (
         isinstance(server, dict)
         and isinstance(server.get("name"), str | int | float)
-        and any(isinstance(value.get(key), type_) for key, type_ in _PARTS_OF_SERVER.items())
+        and any(isinstance(value.get(key), type_) for key, type_ in _PARTS.items())
     )
 
 
@@ -138,7 +126,7 @@ BUILT_IN: tuple[Recognition, ...] = (
     Recognition("agent_md", "equipage.kinds.blueprint.agent"),
 )
 #: Kinds of conventions that have a module of their own.
-_OWN_MODULE = {"skill": "equipage.kinds.conventions.skill", "mcp": "equipage.kinds.mcp.kind"}
+_OWN_MODULE = {"skill": "equipage.kinds.conventions.skill", "mcp": "equipage.kinds.mcp.servers"}
 #: No convention is written in YAML: such files are looked at without importing any table.
 _YAML = (".yaml", ".yml")
 #: Walks enter no folder of a user, whatever is in it.
@@ -149,17 +137,14 @@ _OF_USER = frozenset({".config"})
 def conventions() -> tuple[Recognition, ...]:
     """One row for each sort of file of other agent tools, from the tables of the tools."""
     tools = importlib.import_module("equipage.kinds.conventions.tools")
-    dialects = importlib.import_module("equipage.kinds.mcp.dialects")
+    dialects = importlib.import_module("equipage.kinds.mcp")
     paths: dict[str, tuple[str, ...]] = {**tools.PATHS, "mcp": dialects.PATHS}
-    return tuple(
-        Recognition(
-            kind,
-            _OWN_MODULE.get(kind, "equipage.kinds.conventions"),
-            globs,
-            folder="skills" if kind == "skill" else None,
-        )
-        for kind, globs in paths.items()
-    )
+    rows: list[Recognition] = []
+    for kind, globs in paths.items():
+        module = _OWN_MODULE.get(kind, "equipage.kinds.conventions")
+        folder = "skills" if kind == "skill" else None
+        rows.append(Recognition(kind, module, globs, folder=folder))
+    return tuple(rows)
 
 
 def path_pattern(globs: Iterable[str]) -> str:
@@ -295,16 +280,13 @@ _PROJECT_MARKS = (".git", "equipage.toml")
 _MAY_SPEAK = expression(r"""tool["']?\s*(?:\.\s*["']?equipage|[\]=])""")
 
 
-class _Roots:
-    """The project roots of one run."""
-
-    def __init__(self) -> None:
-        self.by_folder: dict[str, str] = {}
+class _Roots(dict[str, str]):
+    """The project roots of one run, by folder."""
 
 
 def root_in(run: Run, path: str) -> str:
     """As `project_root`, looked up once per folder in a run."""
-    known, folder = run.cache(_Roots).by_folder, os.path.dirname(path)
+    known, folder = run.cache(_Roots), os.path.dirname(path)
     if folder not in known:
         known[folder] = project_root(path, run.folders, run.files)
     return known[folder]
@@ -409,7 +391,7 @@ def recognise(
     try:
         source = files.read(path, max_bytes=10 * MAX_BYTES)
     except FileProblem as problem:
-        return Recognised(problem=_finding(problem, path))
+        return Recognised(problem=_finding(problem.code, path, **problem.values))
     try:
         text, unreadable = require_text(source).text, None
     except FileProblem as problem:
@@ -421,45 +403,36 @@ def recognise(
     elif extension in _FORMATS:
         kind, maybe = recognise_content(text, _FORMATS[extension], named=named)
     if unreadable is not None:
-        worth = named or kind is not None or maybe is not None
-        return Recognised(problem=_finding(unreadable, path) if worth else None)
+        if not named and kind is None and maybe is None:
+            return Recognised()
+        return Recognised(problem=_finding(unreadable.code, path, **unreadable.values))
     if kind is None and maybe is not None:
-        return Recognised(maybe) if named else Recognised(problem=_possible(maybe, path))
+        # A walk does not check what only may be of a kind; a note says so.
+        is_ours = Recognised(maybe)
+        return is_ours if named else Recognised(problem=_finding(POSSIBLE_KIND, path, kind=maybe))
     return Recognised(kind, guessed=has_header and kind is not None)
 
 
 def unrecognised(path: str) -> Diagnostic:
     """The finding that a file the caller named is of no kind."""
-    from equipage.loading.findings import finding
-
-    return finding(UNRECOGNISED, display_name(path))
+    return _finding(UNRECOGNISED, path)
 
 
-def _possible(kind: str, path: str) -> Diagnostic:
-    """The note that a walk met a file which may be of a kind, and did not check it."""
-    from equipage.loading.findings import finding
+def _finding(code: Code, path: str, **values: object) -> Diagnostic:
+    from equipage.loading.findings import finding  # most files have none
 
-    return finding(POSSIBLE_KIND, display_name(path), {"kind": kind})
-
-
-def _finding(problem: FileProblem, path: str) -> Diagnostic:
-    from equipage.loading.findings import finding
-
-    return finding(problem.code, display_name(path), problem.values)
+    return finding(code, display_name(path), values)
 
 
 def recognise_name(absolute: str, project: Claims) -> str | None:
     """The kind of a file as far as the settings and its path alone say it."""
-    kind = project.kind_of(absolute)
-    if kind is not None:
-        return kind
-    return recognise_path(absolute.replace(os.sep, "/"), conventions=project.conventions)
+    slashed = absolute.replace(os.sep, "/")
+    return project.kind_of(absolute) or recognise_path(slashed, conventions=project.conventions)
 
 
 def recognise_path(path: str, *, conventions: bool = True) -> str | None:
     """The kind of a file by its absolute path with `/` alone."""
-    kind = _by_path(BUILT_IN, path)
-    return kind if kind is not None or not conventions else kind_of_path(path)
+    return _by_path(BUILT_IN, path) or (kind_of_path(path) if conventions else None)
 
 
 def kind_of_path(path: str) -> str | None:
@@ -494,16 +467,12 @@ def recognise_content(
     try:
         value = load_value(syntax, text.removeprefix("\ufeff"))
     except SyntaxProblem:
-        looks = (each.kind for each in rows if _first_key(text) in each.words[0])
+        key = _KEY_AT_START.search(text)
+        looks = (each.kind for each in rows if key is not None and key[1] in each.words[0])
         return None, next(looks, None)
     sure = next((each.kind for each in rows if each.by_content and each.by_content(value)), None)
     maybe = (each.kind for each in rows if each.possibly and each.possibly(value, named=named))
     return sure, next(maybe, None)
-
-
-def _first_key(text: str) -> str | None:
-    match = _KEY_AT_START.search(text)
-    return None if match is None else match[1]
 
 
 def folders_of_kinds(entered: str) -> Iterator[tuple[str, str]]:
@@ -593,11 +562,8 @@ class Plugin(msgspec.Struct, frozen=True):
         return None
 
 
-class _Plugins:
-    """The plugins of the folders of one run, those of the folders above them included."""
-
-    def __init__(self) -> None:
-        self.by_folder: dict[str, tuple[Plugin, ...]] = {}
+class _Plugins(dict[str, tuple[Plugin, ...]]):
+    """The plugins of one run by folder, those of the folders above it included."""
 
 
 def _component(path: str, run: Run) -> str | None:
@@ -607,7 +573,7 @@ def _component(path: str, run: Run) -> str | None:
 
 
 def _plugins_around(path: str, run: Run) -> tuple[Plugin, ...]:
-    by_folder = run.cache(_Plugins).by_folder
+    by_folder = run.cache(_Plugins)
     folder = path.rpartition("/")[0]
     unknown: list[str] = []
     while folder not in by_folder:

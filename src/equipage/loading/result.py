@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
-from equipage.core.arguments import wrong
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.frozen import plain_data, without_defaults
 from equipage.core.path import ROOT, Path, format_path, parse_path
 from equipage.core.source import Source, Span
 from equipage.core.text import nearest, visible
+from equipage.files import wrong
 from equipage.loading.tree import MADE_ABSOLUTE, Origin, Story, Tree, get
 from equipage.syntax.document import Document
 
 if TYPE_CHECKING:
+    from equipage.loading.outcome import Outcome
     from equipage.loading.wording import Redactor
 
 C = TypeVar("C")
@@ -63,9 +64,8 @@ class Explanation(msgspec.Struct, frozen=True):
         return (*self.settings, *self.through)
 
     def __str__(self) -> str:
-        lines = [
-            f"{self.path or '(root)'} = {json.dumps(self.value, ensure_ascii=False, default=str)}"
-        ]
+        value = json.dumps(self.value, ensure_ascii=False, default=str)
+        lines = [f"{self.path or '(root)'} = {value}"]
         lines += [
             f"  {each.how} at {each.place}" if each.place else f"  {each.how}"
             for each in self.steps
@@ -94,27 +94,17 @@ class Loaded(Generic[C]):
     _dump: Callable[[C], Any]
     _takes_variables: bool
 
-    def __init__(
-        self,
-        config: C,
-        kind: str,
-        warnings: tuple[Diagnostic, ...],
-        tree: Tree,
-        documents: tuple[Document, ...],
-        sources: tuple[Source, ...],
-        dump: Callable[[C], Any] | None = None,
-        *,
-        takes_variables: bool = False,
-    ) -> None:
+    def __init__(self, outcome: Outcome) -> None:
+        """Of a load without errors."""
         self.__dict__.update(
-            config=config,
-            kind=kind,
-            warnings=warnings,
-            sources=sources,
-            _tree=tree,
-            _documents=documents,
-            _dump=dump or plain_data,
-            _takes_variables=takes_variables,
+            config=outcome.config,
+            kind=outcome.kind.name,
+            warnings=outcome.diagnostics,
+            sources=outcome.sources,
+            _tree=outcome.tree,
+            _documents=outcome.documents,
+            _dump=outcome.kind.presentation.dump or plain_data,
+            _takes_variables=outcome.kind.reading.uses_environment,
         )
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -150,12 +140,8 @@ class Loaded(Generic[C]):
     @property
     def variables(self) -> tuple[str, ...]:
         """The names of the environment variables this load looked up."""
-        names = (
-            name
-            for document in self._documents
-            if document.substituted_text is not None
-            for name in document.substituted_text.names
-        )
+        texts = (document.substituted_text for document in self._documents)
+        names = (name for text in texts if text is not None for name in text.names)
         return tuple(dict.fromkeys(names))
 
     @cached_property
@@ -264,9 +250,8 @@ class Loaded(Generic[C]):
 
     def locate(self, path: str | Path) -> Span | None:
         """Where the value at `path` is written, None for a default."""
-        origin = _written_at(self._tree.story(self.steps(path)).origin)
-        found = origin.document.locate([origin.path]).get(origin.path)
-        return None if found is None else found.value
+        steps = self.steps(path)
+        return self.places([steps])[steps].span
 
     def places(self, paths: Iterable[Path]) -> dict[Path, Placed]:
         """Where the values at many paths are written; each document is searched once."""
@@ -308,10 +293,8 @@ class Loaded(Generic[C]):
             return self._default(steps)
         story = self._story(steps)
         settings = [self._setting(origin, "replaced", show_env) for origin in self._replaced(steps)]
-        settings.append(self._setting(story.origin, "written", show_env, wins=True))
-        settings.extend(
-            self._setting(origin, "merged over it", show_env, wins=True) for origin in story.merged
-        )
+        winners = [(story.origin, "written"), *((each, "merged over it") for each in story.merged)]
+        settings += [self._setting(origin, how, show_env, wins=True) for origin, how in winners]
         through = [
             self._setting(via.at, via.how, show_env) if via.at else Setting(None, "", via.how)
             for via in story.via

@@ -1,7 +1,7 @@
 """What an author may write beyond a model, as parts of its JSON Schema.
 
 Directives and shorthands are replaced before a model sees a value. A kind tells editors about them
-with `accept`: this may stand there, too.
+with `accept`: this is allowed there, too.
 """
 
 from __future__ import annotations
@@ -42,11 +42,8 @@ def accept(
         missing.discard(place)
         if places and place not in places:
             return slot
-        if (
-            "const" in slot
-            or takes_anything(slot)
-            or (added.get("type") == "string" and _takes_text(slot))
-        ):
+        has_it = added.get("type") == "string" and _takes_text(slot)
+        if "const" in slot or takes_anything(slot) or has_it:
             return slot
         if instead_of == "objects" and not _takes_objects(slot, definitions):
             return slot
@@ -54,17 +51,16 @@ def accept(
             return {**slot, "anyOf": [*slot["anyOf"], reference]}
         return {"anyOf": [slot, reference]}
 
-    told = {key: value for key, value in schema.items() if key in ("$schema", *_ANNOTATIONS)}
-    root = _with_slots(
-        "", {key: value for key, value in schema.items() if key not in (*told, "$defs")}, widened
-    )
+    kept = {key: value for key, value in schema.items() if key in ("$schema", *_ANNOTATIONS)}
+    rest = {key: value for key, value in schema.items() if key not in (*kept, "$defs")}
+    root = _with_slots("", rest, widened)
     changed = {
         each: _with_slots(each, definition, widened) for each, definition in definitions.items()
     }
     if missing:
         raise ValueError(f"the schema has no {', '.join(sorted(missing))}")
     return {
-        **told,
+        **kept,
         **(widened("", root) if at_root else root),
         "$defs": {**changed, **({} if fragment is None else {name: fragment})},
     }
@@ -75,7 +71,7 @@ def takes_anything(slot: Schema) -> bool:
 
 
 def _takes_text(slot: Schema) -> bool:
-    """Whether any text whatever may stand there."""
+    """Whether any text is allowed there."""
     return any(
         each.get("type") == "string" and set(each) <= {"type", *_ANNOTATIONS}
         for each in branches(slot)

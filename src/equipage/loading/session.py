@@ -1,24 +1,107 @@
-"""One load and the run it belongs to: what may be read, the variables, what was parsed so far.
+"""One load: how the caller wants it, what may be read, what was parsed so far.
 
-A `Session` is what the stages and rules of a kind are given beside the value. It reads and parses
-each file once, and collects the facts of the load. A `Run` is what several loads share, so that
-they read and parse nothing twice.
+A `Request` holds the variables, options and roots of a caller, checked at the door. A `Session` is
+what the stages and rules of a kind get beside the value: it reads and parses each file once, and
+collects the facts of the load. Several loads share a `Run`, so that they read and parse nothing
+twice.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
-from equipage.core.diagnostics import Code, Fact
+import msgspec
+
+from equipage.core.diagnostics import Code, Fact, UsageError
+from equipage.core.frozen import convert
 from equipage.core.source import Source, Span
-from equipage.core.text import Guesses
+from equipage.core.text import Guesses, nearest
+from equipage.files import folders_given, process_variables, variables_given
 from equipage.files.reading import Files, Referred, require_text
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.kind import Kind, Limits
-from equipage.loading.request import Request, options_of
+from equipage.loading.model import Shape, build
 from equipage.syntax.document import Document, Format, parse
+
+
+class Request(msgspec.Struct, frozen=True):
+    """How to load: everything but the what."""
+
+    env: Mapping[str, str]
+    options: Mapping[str, object] = {}
+    embedded: bool = False
+    roots: tuple[str, ...] = ()  #: reference roots the caller allows beside the project's
+    project: str | None = None  #: the project root, if the caller knows it
+    #: folders the caller named: each is the root of what has no other
+    folders: tuple[str, ...] = ()
+    shared: bool = False  #: the options serve several kinds; each takes those it knows
+
+    def __repr__(self) -> str:
+        """Without the environment: tracebacks with local variables end up in logs."""
+        options, count = dict(self.options), len(self.env)
+        return f"Request(options={options!r}, roots={self.roots!r}, env={count} variables)"
+
+
+def options_of(kind: Kind, request: Request) -> Any:
+    """The options of a kind, checked by its own Struct. Raises `UsageError`."""
+    known = kind.reading.options.__struct_fields__
+    given = {
+        name: value
+        for name, value in request.options.items()
+        if name in known or not request.shared
+    }
+    for name in given:
+        if name not in known:
+            guess = nearest(name, known)
+            hint = f"; did you mean `{guess}`?" if guess else ""
+            raise UsageError(f"`{name}` is not an option of kind {kind.name}{hint}")
+    try:
+        return convert(given, kind.reading.options)
+    except msgspec.ValidationError as error:
+        raise UsageError(
+            f"options of kind {kind.name}: {_in_words(given, kind) or error}"
+        ) from None
+
+
+def _in_words(given: Mapping[str, object], kind: Kind) -> str:
+    """What is wrong with options, in the words of a finding about a file."""
+    from equipage.loading.wording import Redactor, message_of, path_of
+
+    plain = {
+        name: list(value) if isinstance(value, tuple) else value for name, value in given.items()
+    }
+    words = Redactor()
+    _, _, facts = build(plain, kind.reading.options, Shape())
+    return "; ".join(
+        f"`{path_of(each.path, words)}`: {message_of(each.code.words, each.values, words)}"
+        for each in facts
+    )
+
+
+def request_of(
+    env: Mapping[str, str] | None,
+    options: Mapping[str, Any],
+    *,
+    embedded: bool = False,
+    roots: Iterable[str | os.PathLike[str]] = (),
+) -> Request:
+    """How to load, as the arguments of a public function say it."""
+    return Request(
+        env=process_variables() if env is None else variables_given(env),
+        options={name: _plain(value) for name, value in options.items() if value is not None},
+        embedded=embedded,
+        roots=folders_given("roots", roots),
+    )
+
+
+def _plain(option: Any) -> Any:
+    """The value of an option with paths as text, also in a list of them."""
+    if isinstance(option, list | tuple):
+        return [_plain(each) for each in option]
+    return os.fspath(option) if isinstance(option, os.PathLike) else option
+
 
 C = TypeVar("C")
 #: A parsed source with what was found in its text; None if it is not text or does not parse.
@@ -54,23 +137,6 @@ class Run:
 
 class Session:
     """What the stages of one load share."""
-
-    __slots__ = (
-        "_documents",
-        "_guesses",
-        "base",
-        "embedded",
-        "env",
-        "facts",
-        "files",
-        "kind",
-        "limits",
-        "options",
-        "path",
-        "root",
-        "roots",
-        "run",
-    )
 
     def __init__(
         self,

@@ -27,6 +27,8 @@ MAX_NAMED = 20
 _SHORTEST_SECRET = 4
 #: Longer numbers are described, in bits: Python refuses to write several thousand digits.
 _LONGEST_NUMBER = 1000
+#: Divides a template into texts and the names of the values behind them.
+_FIELDS = string.Formatter().parse
 
 
 def shortened(text: str, limit: int = MAX_SHOWN) -> str:
@@ -141,7 +143,7 @@ class Redactor:
 
 
 def show(value: object, redactor: Redactor, *, as_found: bool = False) -> str:
-    """A value of the input as it may stand in a sentence."""
+    """A value of the input as a sentence may show it."""
     secret = redactor.value(value)
     if secret is not None:
         return visible(secret)
@@ -207,14 +209,10 @@ def help_of(words: Words, values: Mapping[str, object], redactor: Redactor) -> s
     parts = [
         part
         for part in words.help.split("; ")
-        if all(shown.get(name) is not None for name in _names(part))
+        if all(shown.get(name) is not None for _, name, _, _ in _FIELDS(part) if name)
     ]
     text = "; ".join(parts).replace("?; ", "? ").format_map(_Forgiving(shown))
     return "\n".join(map(visible, text.split("\n"))) or None
-
-
-def _names(template: str) -> list[str]:
-    return [name for _, name, _, _ in string.Formatter().parse(template) if name]
 
 
 class _Forgiving(dict[str, Any]):

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from equipage._version import __version__
+import msgspec
+
+from equipage import __version__
 from equipage.core.diagnostics import Diagnostic, Fix
 from equipage.core.source import Span
 from equipage.core.text import visible_json
@@ -33,16 +35,7 @@ def to_dict(report: Report, *, fixed: int | None = None) -> dict[str, Any]:
             "notes": len(report.notes),
             **({} if fixed is None else {"fixed": fixed}),
         },
-        "files": [
-            {
-                "path": each.path,
-                "kind": each.kind,
-                "ok": each.ok,
-                "digest": each.digest,
-                "used_by": list(each.used_by),
-            }
-            for each in report.files
-        ],
+        "files": [msgspec.to_builtins(each) for each in report.files],
         "diagnostics": [diagnostic_to_dict(each) for each in report.diagnostics],
     }
 
@@ -76,10 +69,5 @@ def _place(span: Span | None, file: str | None = None) -> dict[str, Any]:
         return {"file": file, "line": None, "column": None, "end_line": None, "end_column": None}
     line, column = span.source.position(span.start)
     end_line, end_column = span.source.position(span.end)
-    return {
-        "file": span.source.name,
-        "line": line,
-        "column": column,
-        "end_line": end_line,
-        "end_column": end_column,
-    }
+    end = {"end_line": end_line, "end_column": end_column}
+    return {"file": span.source.name, "line": line, "column": column, **end}

@@ -15,7 +15,6 @@ from equipage.core.path import ROOT, Path
 from equipage.core.text import nearest
 from equipage.loading.tree import get
 from equipage.schemas import codes
-from equipage.schemas.draft_3 import META_SCHEMA
 
 # ------------------------------------------------------------------------------------------- drafts
 
@@ -25,7 +24,7 @@ class Draft(msgspec.Struct, frozen=True):
 
     name: str
     uri: str  #: of its meta-schema, without a final `#`
-    validator: str | None  #: the class of jsonschema-rs; None: see `draft_3`
+    validator: str | None  #: the class of jsonschema-rs; None: see `_DRAFT_3`
     ref_stands_alone: bool = False  #: whether `$ref` hides the keywords beside it
     definitions: str = "$defs"  #: the keyword for named subschemas
     address: str = "$id"  #: the keyword that gives a schema an address
@@ -77,13 +76,51 @@ def written_draft(schema: Any, default: Draft) -> tuple[Draft, list[Fact]]:
     return known, []
 
 
+# The meta-schema of draft 3, which jsonschema-rs does not know, written in draft 4. It differs from
+# the published one in one respect: it refuses names of types that no validator knows, because
+# validators fail when they meet one.
+
+_SCHEMA = {"$ref": "#"}
+_SCHEMAS = {"anyOf": [_SCHEMA, {"type": "array", "items": _SCHEMA}]}
+_TEXT, _BOOLEAN, _NUMBER = ({"type": name} for name in ("string", "boolean", "number"))
+_COUNT = {"type": "integer", "minimum": 0}
+_TYPE = {"enum": ["any", "array", "boolean", "integer", "null", "number", "object", "string"]}
+_TYPE_LIST = {"type": "array", "items": {"anyOf": [_TYPE, _SCHEMA]}, "uniqueItems": True}
+_TYPES = {"anyOf": [_TYPE, _TYPE_LIST]}
+_FURTHER = {"anyOf": [_SCHEMA, _BOOLEAN]}
+_NAMED_SCHEMAS = {"type": "object", "additionalProperties": _SCHEMA}
+_NEEDED = {"anyOf": [_TEXT, {"type": "array", "items": _TEXT}, _SCHEMA]}
+
+_DRAFT_3: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        **dict.fromkeys(("$ref", "$schema", "id", "title", "description", "format"), _TEXT),
+        **dict.fromkeys(("type", "disallow"), _TYPES),
+        **dict.fromkeys(("extends", "items"), _SCHEMAS),
+        **dict.fromkeys(("properties", "patternProperties"), _NAMED_SCHEMAS),
+        **dict.fromkeys(("additionalProperties", "additionalItems"), _FURTHER),
+        **dict.fromkeys(
+            ("required", "uniqueItems", "exclusiveMinimum", "exclusiveMaximum"), _BOOLEAN
+        ),
+        **dict.fromkeys(("minimum", "maximum"), _NUMBER),
+        **dict.fromkeys(("minItems", "maxItems", "minLength"), _COUNT),
+        "maxLength": {"type": "integer"},
+        "pattern": _TEXT,
+        "dependencies": {"type": "object", "additionalProperties": _NEEDED},
+        "enum": {"type": "array", "minItems": 1, "uniqueItems": True},
+        "divisibleBy": {"type": "number", "minimum": 0, "exclusiveMinimum": True},
+    },
+    "dependencies": {"exclusiveMinimum": ["minimum"], "exclusiveMaximum": ["maximum"]},
+}
+
+
 @cache
 def meta_validator(draft: Draft) -> Any:
     """The validator of schemas of a draft. It ignores formats and never retrieves anything."""
     import jsonschema_rs
 
     if draft.validator is None:
-        return jsonschema_rs.Draft4Validator(META_SCHEMA, offline=True, validate_formats=False)
+        return jsonschema_rs.Draft4Validator(_DRAFT_3, offline=True, validate_formats=False)
     validator = getattr(jsonschema_rs, draft.validator)
     return validator({"$ref": draft.uri}, offline=True, validate_formats=False)
 

@@ -10,7 +10,7 @@ import msgspec
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.path import Path
 from equipage.core.source import Source, Span
-from equipage.syntax import Engine, Irregularity, Parsed, Place, Range, SyntaxProblem, Touched, yaml
+from equipage.syntax import Engine, Irregularity, Parsed, Range, SyntaxProblem, Touched, yaml
 from equipage.syntax.variables import (
     Substituted,
     fragments,
@@ -89,11 +89,10 @@ class Document(msgspec.Struct, eq=False, gc=False):
             places = yaml.locate(text, wanted, merge=self.merge)
         else:
             places = _engine(self.format).locate(text, wanted)
-        return {path: self._located(place) for path, place in places.items()}
-
-    def _located(self, place: Place) -> Located:
-        key = None if place.key is None else self.span(*place.key)
-        return Located(self.span(*place.value), key)
+        return {
+            path: Located(self.span(*place.value), self.span(*place.key) if place.key else None)
+            for path, place in places.items()
+        }
 
     def touches(self) -> tuple[Touch, ...]:
         """Every key and value that a variable went into."""
@@ -128,9 +127,10 @@ class Document(msgspec.Struct, eq=False, gc=False):
             start, end = without_blanks(text, *piece.became)
             written = piece.written[0] + self.window[0]
             # A value of which nothing is left is found here, or where the blanks before it begin.
-            before = len(text[text.rfind("\n", 0, start) + 1 : start].rstrip(" "))
-            before += text.rfind("\n", 0, start) + 1
-            ranges += [((before, before), written)] if start == end != before else []
+            line = text.rfind("\n", 0, start) + 1
+            before = line + len(text[line:start].rstrip(" "))
+            if start == end != before:
+                ranges.append(((before, before), written))
             ranges.append(((start, end), written))
         scalars = yaml.scalars_at(text, [place for place, _ in ranges])
         paths = {

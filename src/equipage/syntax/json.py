@@ -26,7 +26,6 @@ from equipage.syntax import (
     lone_surrogates,
     match_end,
 )
-from equipage.syntax.nodes import PathTrie, Scalar, TreeBuilder, places
 
 _BLANKS = " \t\r\n"
 
@@ -126,6 +125,9 @@ def _odd_number(text: str, place: Range, path: list[str | int]) -> Iterator[Irre
 
 def locate(text: str, paths: Iterable[Path]) -> dict[Path, Place]:
     """The places of those `paths` that exist in `text`; the last of several equal keys counts."""
+    # A text without findings is never searched for places.
+    from equipage.syntax.nodes import PathTrie, Scalar, TreeBuilder, places
+
     wanted = list(paths)
     tree = TreeBuilder(PathTrie.of(wanted))
     for kind, start, end in _tokens(text):

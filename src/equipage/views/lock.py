@@ -10,7 +10,7 @@ import os
 
 import msgspec
 
-from equipage._version import __version__
+from equipage import __version__
 from equipage.core.frozen import convert
 from equipage.core.text import visible_json
 from equipage.files import real_path, working_directory
@@ -31,7 +31,7 @@ class Entry(msgspec.Struct, frozen=True):
 
 
 class Lock(msgspec.Struct, frozen=True):
-    """The manifest of a load."""
+    """What a load was made of, and its digest."""
 
     lock: int
     canonical: int

@@ -1,1 +1,1 @@
-"""TODO doc."""
+"""Many files: project settings, loads, checks, reports, fixes, and watching for changes."""

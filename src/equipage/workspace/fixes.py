@@ -45,18 +45,17 @@ class Refusal(msgspec.Struct, frozen=True):
 
 
 class Repair(msgspec.Struct, frozen=True):
-    """The new text of one source and the findings it mends."""
+    """The new text of one source and the findings that are gone with it."""
 
     source: Source
     text: str
-    mended: tuple[Diagnostic, ...]
+    fixed: tuple[Diagnostic, ...]
 
 
 def repair(
     diagnostics: Iterable[Diagnostic], *, unsafe: bool = False
 ) -> tuple[tuple[Repair, ...], tuple[Refusal, ...]]:
-    """The texts after every fix that can be taken, in the order of their files, and the fixes that
-    cannot.
+    """The new text of each file, in the order of the files, and the fixes that cannot be taken.
 
     Of fixes that overlap the first in the text is taken; the other is left for the next run. Fixes
     that are not safe are taken only with `unsafe`.
@@ -89,9 +88,7 @@ _QUOTES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 def _quoted(name: str) -> str:
-    """A name as git writes it in a diff: as it is, or in quotes if something in it could end the
-    line or hide.
-    """
+    """A name as git writes it in a diff: in quotes if a character in it ends the line or hides."""
     if not UNSAFE.search(name) and not _QUOTES.keys() & set(name):
         return name
     return f'"{"".join(_QUOTES.get(each) or _octal(each) for each in name)}"'
@@ -113,7 +110,7 @@ def _lines(text: str) -> list[str]:
 
 def _repair_file(found: list[Diagnostic], refused: list[Refusal]) -> Repair | None:
     chosen: dict[_Writes, Fix] = {}
-    mended: dict[_Writes, list[Diagnostic]] = {}
+    fixed: dict[_Writes, list[Diagnostic]] = {}
     taken = _Taken()
     source: Source | None = None
     for each, fix in sorted(
@@ -122,30 +119,24 @@ def _repair_file(found: list[Diagnostic], refused: list[Refusal]) -> Repair | No
         writes = _writes(fix)
         source = source or fix.edits[0].span.source
         if writes in chosen:
-            mended[writes].append(each)
+            fixed[writes].append(each)
         elif any(edit.span.source.text != source.text for edit in fix.edits):
             refused.append(Refusal(each, "unstable"))
         elif not taken.take(writes):
             refused.append(Refusal(each, "overlaps"))
         else:
-            chosen[writes], mended[writes] = fix, [each]
+            chosen[writes], fixed[writes] = fix, [each]
     if source is None:
         return None
     proven = _proven(source, (), _units(chosen.values()))
     kept = dict.fromkeys(map(_writes, proven))
-    refused.extend(
-        Refusal(each, "unproven")
-        for writes in chosen
-        if writes not in kept
-        for each in mended[writes]
-    )
+    for writes, findings in fixed.items():
+        if writes not in kept:
+            refused += (Refusal(each, "unproven") for each in findings)
     if not proven:
         return None
-    return Repair(
-        source,
-        _text_after(source.text, proven),
-        tuple(each for writes in kept for each in mended[writes]),
-    )
+    gone = tuple(each for writes in kept for each in fixed[writes])
+    return Repair(source, _text_after(source.text, proven), gone)
 
 
 #: What a fix writes where: the same for findings of several loads, which name one file by different
@@ -158,7 +149,7 @@ def _writes(fix: Fix) -> _Writes:
 
 
 class _Taken:
-    """The stretches of a text that are spoken for, in order and apart from each other."""
+    """The stretches of a text that fixes replace, in order; no two of them overlap."""
 
     def __init__(self) -> None:
         self.stretches: list[tuple[int, int]] = []
@@ -188,9 +179,8 @@ class _Taken:
 def _text_after(text: str, fixes: Iterable[Fix]) -> str:
     pieces: list[str] = []
     done = 0
-    for edit in sorted(
-        (edit for fix in fixes for edit in fix.edits), key=lambda edit: edit.span.start
-    ):
+    edits = (edit for fix in fixes for edit in fix.edits)
+    for edit in sorted(edits, key=lambda edit: edit.span.start):
         pieces += text[done : edit.span.start], edit.text
         done = edit.span.end
     return "".join((*pieces, text[done:]))
@@ -200,16 +190,12 @@ def _text_after(text: str, fixes: Iterable[Fix]) -> str:
 
 
 def _units(fixes: Iterable[Fix]) -> tuple[tuple[Fix, ...], ...]:
-    """The fixes that stand or fall together: a text that did not parse needs all its mends to do
-    so.
-    """
+    """Fixes that are taken together or not at all: a broken text needs all of its corrections."""
     units: dict[object, list[Fix]] = {}
     for fix in fixes:
-        mend = next(
-            (edit.effect for edit in fix.edits if edit.effect and edit.effect.kind == "correct"),
-            None,
-        )
-        units.setdefault(id(fix) if mend is None else mend.window, []).append(fix)
+        effects = (edit.effect for edit in fix.edits if edit.effect is not None)
+        windows = (each.window for each in effects if each.kind == "correct")
+        units.setdefault(next(windows, id(fix)), []).append(fix)
     return tuple(map(tuple, units.values()))
 
 
@@ -231,36 +217,31 @@ def _proven(
 
 
 def _is_proven(source: Source, fixes: tuple[Fix, ...]) -> bool:
-    """Whether the text with `fixes` has the value that the fixes claim, in every document they are
-    about.
-    """
+    """Whether the text with `fixes` has the value they claim, in every document they are about."""
     edits = [edit for fix in fixes for edit in fix.edits]
     effects = [edit.effect for edit in edits if edit.effect is not None]
     if len(effects) != len(edits):
         return False
     text = _text_after(source.text, fixes)
-    windows = {each.window: each for each in effects}
-    return all(
-        _holds(
-            source.text, text, edits, [each for each in effects if each.window == window], reading
-        )
-        for window, reading in windows.items()
-    )
+    windows: dict[tuple[int, int], list[Effect]] = {}
+    for each in effects:
+        windows.setdefault(each.window, []).append(each)
+    return all(_holds(source.text, text, edits, each) for each in windows.values())
 
 
-def _holds(
-    before: str, after: str, edits: Sequence[Edit], effects: Sequence[Effect], reading: Effect
-) -> bool:
+def _holds(before: str, after: str, edits: Sequence[Edit], effects: Sequence[Effect]) -> bool:
+    """Whether one document of the new text has the value that the `effects` on it claim."""
+    reading = effects[-1]
     low, high = reading.window
     if not all(_is_clear_of(edit, low, high) for edit in edits):
         return False
+    # Edits before the document move it, edits inside make it longer or shorter.
     shift = sum(_growth(edit) for edit in edits if edit.span.start < low)
-    growth = sum(
-        _growth(edit) for edit in edits if low <= edit.span.start and edit.span.end <= high
-    )
-    mend = next((each for each in effects if each.kind == "correct"), None)
+    inside = (edit for edit in edits if low <= edit.span.start and edit.span.end <= high)
+    growth = sum(map(_growth, inside))
+    fix = next((each for each in effects if each.kind == "correct"), None)
     try:
-        old = _value(before[low:high], reading) if mend is None else json.loads(str(mend.value))
+        old = _value(before[low:high], reading) if fix is None else json.loads(str(fix.value))
         new = _value(after[low + shift : high + shift + growth], reading)
         return _canonical(_claimed(old, effects)) == _canonical(new)
     except (SyntaxProblem, _Impossible):
@@ -269,14 +250,12 @@ def _holds(
 
 def _is_clear_of(edit: Edit, low: int, high: int) -> bool:
     """Whether an edit stays on one side of a window, or inside if that is what it is about."""
-    inside = low <= edit.span.start and edit.span.end <= high
-    if (
-        edit.effect is not None
-        and edit.effect.window == (low, high)
-        and edit.effect.kind != "nothing"
-    ):
-        return inside
-    return inside or edit.span.end <= low or high <= edit.span.start
+    effect = edit.effect
+    if low <= edit.span.start and edit.span.end <= high:
+        return True
+    if effect is not None and effect.window == (low, high) and effect.kind != "nothing":
+        return False
+    return edit.span.end <= low or high <= edit.span.start
 
 
 def _growth(edit: Edit) -> int:
@@ -309,9 +288,8 @@ class _Impossible(Exception):
 
 def _claimed(value: Any, effects: Sequence[Effect]) -> Any:
     """The value with the effects, in one walk."""
-    return _with_effects(
-        value, [(each.path, each) for each in effects if each.kind not in ("nothing", "correct")]
-    )
+    changing = (each for each in effects if each.kind not in ("nothing", "correct"))
+    return _with_effects(value, [(each.path, each) for each in changing])
 
 
 def _with_effects(value: Any, effects: list[tuple[Path, Effect]]) -> Any:

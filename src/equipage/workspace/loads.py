@@ -23,8 +23,7 @@ from equipage.loading.recognise import (
     recognise_name,
     unrecognised,
 )
-from equipage.loading.request import Request
-from equipage.loading.session import Run
+from equipage.loading.session import Request, Run
 from equipage.workspace.project import project_of
 
 if TYPE_CHECKING:  # walking is imported where a folder is walked

@@ -23,7 +23,7 @@ from typing import Any
 
 from equipage.core.source import Source
 from equipage.files.reading import decoded
-from equipage.loading.request import Request
+from equipage.loading.session import Request
 from equipage.workspace.loads import Candidate, Checked, Checker
 
 #: How many chunks wait for each process; more would only pile up results.

@@ -1,11 +1,12 @@
 """The settings of a project: `equipage.toml`, or `[tool.equipage]` in `pyproject.toml`.
 
 ```toml
-conventions = false                        # leave the files of other agent tools alone ignore =
-["env-missing"]                   # or select = […]: these codes and no others roots = ["shared"]
-# folders of the project that references may lead into kinds = { "servers/*.yaml" = "server" }    #
-a glob decides before anything else does severity = { unknown-field = "error" } per-file-ignores = {
-"tests/**" = ["unknown-field"] }
+conventions = false  # leave the files of other agent tools alone
+ignore = ["env-missing"]  # or `select`, to report these codes and no others
+roots = ["shared"]  # folders of the project that references may lead into
+kinds = { "servers/*.yaml" = "server" }  # a glob decides before anything else does
+severity = { unknown-field = "error" }
+per-file-ignores = { "tests/**" = ["unknown-field"] }
 ```
 
 Settings are configuration, so they are loaded and checked like any other. They belong to the
@@ -42,8 +43,7 @@ from equipage.loading.recognise import (
     speaks_of_equipage,
     unrecognised,
 )
-from equipage.loading.request import Request
-from equipage.loading.session import Run, Session
+from equipage.loading.session import Request, Run, Session
 from equipage.loading.tree import Tree, get, mapping
 
 OWN_FILE, SHARED_FILE = "equipage.toml", "pyproject.toml"
@@ -153,7 +153,6 @@ class Project:
 
 def _glob(glob: str) -> re.Pattern[str]:
     """A glob over a path from the project root; one without a `/` is a name in any folder."""
-
     body = glob_expression(glob.lstrip("/"))
     return re.compile(body if "/" in glob else f"(?:.*/)?{body}")
 
@@ -255,7 +254,7 @@ def _codes_named(value: Any) -> Iterator[tuple[Path, str, Part]]:
 
 
 def codes_are_known(value: Any, session: Session) -> Iterator[Fact]:
-    """A misspelt code would silence nothing, and its author would never learn it."""
+    """Report codes that do not exist: a misspelt one would silence nothing."""
     named = list(_codes_named(value))
     known = _codes_in_reach(value) if named else set()
     for path, code, part in named:
@@ -280,15 +279,16 @@ def _kinds_named(value: Any) -> Iterator[tuple[Path, str]]:
 
 
 def kinds_are_known(value: Any, session: Session) -> Iterator[Fact]:
-    """A kind is built in, or a package brings it."""
+    """Report kinds that are neither built in nor offered by an installed package."""
     for path, name in _kinds_named(value):
         if name not in names() and name not in known_names():
-            guess, known = session.guesses.nearest(name, known_names()), known_names()
+            known = known_names()
+            guess = session.guesses.nearest(name, known)
             yield core_codes.UNKNOWN_KIND.at(path, kind=Shown(name), nearest=guess, known=known)
 
 
 def roots_are_inside(value: Any, session: Session) -> Iterator[Fact]:
-    """A project may not open folders beyond itself: its settings come with the checked files."""
+    """Report roots outside the project: the settings come with the checked files."""
     project = real_path(session.root)
     for path, root in _texts(value, ("roots",)):
         real = real_path(os.path.join(project, root))
@@ -299,7 +299,7 @@ def roots_are_inside(value: Any, session: Session) -> Iterator[Fact]:
 
 
 def settings_are_in_one_place(_value: Any, session: Session) -> Iterator[Fact]:
-    """Of two places the first counts, which its author could only guess."""
+    """Report settings in two places: only those in `equipage.toml` are used."""
     is_own = session.files.sources()[0].name.endswith(OWN_FILE)
     if is_own and speaks_of_equipage(session.root, session.files):
         yield core_codes.SETTINGS_TWICE.at()

@@ -1,4 +1,4 @@
-"""The report on a check: every file, who read whom, every finding once."""
+"""The report on a check: every file, the files that read it, every finding once."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from equipage.files.reading import display_name
 from equipage.loading.outcome import Outcome, place_alone
 from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import agent_folders, folders_of_kinds, kind_named
-from equipage.loading.request import Request
-from equipage.loading.session import Run
+from equipage.loading.session import Request, Run
 from equipage.workspace.loads import (
     CHUNK,
     Candidate,
@@ -246,10 +245,10 @@ class ReportBuilder:
         for each in judged:
             self.findings.setdefault(each.identity(), each)
 
-    # What several files, or folders, come to.
+    # What was found in several files together, and in folders.
 
     def check_folders(self) -> None:
-        """Report what is wrong with folders for files of one kind, and with none of the files."""
+        """Report what is wrong with folders for files of one kind, as opposed to the files."""
         for (name, _), folder in self.folders.items():
             beside = kind_named(name).layering.beside if name == (self.kind or name) else None
             if beside is None or (folder not in self.entered_folders and _is_ignored(folder)):
@@ -281,7 +280,7 @@ class ReportBuilder:
                 about[id(outcomes[-1])] = each
         if not about:
             return
-        from equipage.loading.set_rules import findings_by_load
+        from equipage.loading.outcome import findings_by_load
 
         offers = [each.offer for each in self.checked.values() if each.offer is not None]
         for outcome, found in findings_by_load(outcomes, offers):
@@ -289,11 +288,10 @@ class ReportBuilder:
             self.add_findings(checked.path, checked.name, [found])
 
     def check_layers(self) -> None:
-        """Merge the layers among the files, and report what they come to together.
+        """Merge the layers among the files, and report what is wrong with the result.
 
-        That holds all there is to say about each of them, with the layers below in sight. A file
-        that is part of no merge is reported as it is. Raises `UsageError` for values to be laid
-        over layers where there are none.
+        Such a report covers each of the layers. A file that is part of no merge is reported as it
+        is. Raises `UsageError` for `--config` where there are no layers.
         """
         kinds = {kind for name in self.layers if (kind := self.checked[name].kind) is not None}
         merged: list[Outcome] = []

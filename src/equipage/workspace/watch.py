@@ -1,9 +1,9 @@
 """Watching configurations: what changed on the disk, and what that changes.
 
-Events of the system only wake a watch. What changed is told by the disk: a load knows every path it
-looked for, found or not, and the stamp of every file it read, and both are compared with what is
-there now. So a missing file that appears, a folder that is renamed, a link that leads elsewhere and
-an event that was lost are all noticed.
+Events of the system only wake a watch; the disk shows what changed. A load knows every path it
+looked for, found or not, and the stamp of every file it read, and a watch compares both with what
+is there now. So it notices a missing file that appears, a renamed folder, a link that leads
+elsewhere, and changes whose event was lost.
 
 Needs the package watchfiles.
 """
@@ -18,14 +18,13 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
-from equipage.core.arguments import kind_given, place_given
 from equipage.core.diagnostics import Diagnostic, LoadError, UsageError
+from equipage.files import kind_given, place_given
 from equipage.files.reading import Files, Seen, Stamp, display_name, stamp_of
 from equipage.files.sandbox import FileProblem
 from equipage.loading.recognise import MANIFESTS
-from equipage.loading.request import Request, request_of
 from equipage.loading.result import Loaded
-from equipage.loading.session import Run
+from equipage.loading.session import Request, Run, request_of
 from equipage.workspace.loads import CHUNK, Candidate, Checked, Checker, Progress, with_folders
 from equipage.workspace.project import (
     EVERYTHING,
@@ -46,11 +45,11 @@ C = TypeVar("C")
 #: How long it must be quiet before changes are looked at, and how long a burst of them may last, in
 #: milliseconds.
 QUIET, BURST = 50, 300
-#: How long to wait for events before looking whether somebody wants to stop.
+#: How long to wait for events before checking whether the watch was closed.
 _PATIENCE = 5000
 
 Stamps = dict[str, Stamp | None]
-#: Equal to the stamp of no file: whether this one is as it was read is not known.
+#: No file has this stamp: it is not known whether the file is still as it was read.
 _UNSURE: Stamp = (-1, -1, -1, -1)
 
 
@@ -92,14 +91,11 @@ def _is_folder(stamp: Stamp) -> bool:
     return stamp[1] == -1
 
 
-def is_known_file(stamp: Stamp | None) -> bool:
-    """Whether a stamp is that of a file, or of none: a change of it is worth a word."""
-    return stamp is None or not _is_folder(stamp)
-
-
 def folders_around(paths: Iterable[str], bases: Iterable[str]) -> set[str]:
-    """The folders in which something must happen for any of `paths` to change: their own, and those
-    above them up to one of the bases; where there is none yet, the nearest one that exists.
+    """The folders to listen to for changes of `paths`.
+
+    These are their own folders and those above, up to one of the bases; for a folder that does not
+    exist yet, the nearest one that does.
     """
     tops = tuple(base.rstrip(os.sep) + os.sep for base in bases)
     folders: set[str] = set()
@@ -118,9 +114,7 @@ def folders_around(paths: Iterable[str], bases: Iterable[str]) -> set[str]:
 
 
 class Events:
-    """Wakes whoever waits when something happens in one of a set of folders. Raises `UsageError` if
-    it cannot.
-    """
+    """Waits for events in a set of folders. Raises `UsageError` if it cannot."""
 
     def __init__(self, stop: threading.Event) -> None:
         self._stop = stop
@@ -129,10 +123,8 @@ class Events:
         self._make = _backend()
 
     def attend(self, folders: set[str]) -> None:
-        """Listen to these folders from now on. What happened before has to be looked up on the
-        disk.
-        """
-        folders = {folder for folder in folders if os.path.isdir(folder)}
+        """Listen to these folders from now on. Earlier changes show only on the disk."""
+        folders = set(filter(os.path.isdir, folders))
         if folders == self._folders and self._notify is not None:
             return
         self.close()
@@ -140,17 +132,14 @@ class Events:
         while self._notify is None:
             try:
                 self._notify = self._make(sorted(folders), False, by_polling, QUIET, False, True)
-            except FileNotFoundError:
-                folders = {
-                    folder for folder in folders if os.path.isdir(folder)
-                }  # one went away just now
+            except FileNotFoundError:  # one went away just now
+                folders = set(filter(os.path.isdir, folders))
             except OSError as error:
                 raise UsageError(f"cannot watch {len(folders)} folders: {error}") from None
         self._folders = folders
 
     def wait(self, *, briefly: bool = False) -> frozenset[str] | None:
-        """The paths at which something happened, once it is quiet again; None when there is no more
-        to come.
+        """The paths at which something happened, once it is quiet again; None after `stop`.
 
         `briefly` also returns when nothing happens: to look at the disk, but not during a write.
         """
@@ -201,8 +190,8 @@ def watch(
 ) -> Watch[Any]:
     """The configuration of `path`, now and whenever it changes, as long as it is good.
 
-    Loads like `load`. Problems are told to `on_problem`, by default to the logger `equipage`; the
-    last good configuration stays `current`. Raises `UsageError` if watchfiles is not installed.
+    Loads like `load`. Problems go to `on_problem`, by default the logger `equipage`; the last good
+    configuration stays `current`. Raises `UsageError` if watchfiles is not installed.
     """
     name, kind = place_given("path", path), kind_given(kind)
     request = request_of(env, options, roots=roots)
@@ -214,8 +203,7 @@ def watch(
 
 
 class Watch(Generic[C]):
-    """The good configurations of one file, one after the other, as it and the files it reads
-    change.
+    """The good configurations of one file, a new one whenever it or a file it reads changes.
 
     Iterating waits for the next configuration that is good and other than the last; `on_problem`
     gets a broken one, which is never given out. `current` and `problem` may be read from any
@@ -233,7 +221,7 @@ class Watch(Generic[C]):
         self.problem: LoadError | None = None  #: what is wrong with the files as they are now
         self._path = os.path.abspath(path)
         self._load = load
-        self._tell = on_problem or _log
+        self._on_problem = on_problem or _log
         self._stop = threading.Event()
         self._events = Events(self._stop)
         self._known: Stamps | None = None
@@ -245,19 +233,17 @@ class Watch(Generic[C]):
         if self._stop.is_set():
             raise StopIteration
         loaded = self._reload(Look()) if self._known is None else None
-        was_reloaded = (
-            True  # since then, or before the folders were listened to, something may have happened
-        )
+        # Files may have changed since the load, or before the folders were listened to.
+        was_reloaded = True
         while loaded is None:
             touched = self._events.wait(briefly=was_reloaded)
             if touched is None:
                 self._events.close()
                 raise StopIteration
             look = Look()
-            # Two edits within one tick of the clock leave the same stamp; the event still tells.
-            was_reloaded = bool(
-                look.changed(self._known or {}) or touched.intersection(self._known or ())
-            )
+            known = self._known or {}
+            # Two edits within one tick of the clock leave the same stamp, but not the same events.
+            was_reloaded = bool(look.changed(known) or touched.intersection(known))
             loaded = self._reload(look) if was_reloaded else None
         return loaded
 
@@ -288,13 +274,11 @@ class Watch(Generic[C]):
         return now if before is None or now.config != before.config else None
 
     def _report(self, problem: LoadError) -> None:
-        """Tell a problem once, however often it is found again."""
-        known = self.problem
-        self.problem = problem
-        if known is None or list(map(str, known.diagnostics)) != list(
-            map(str, problem.diagnostics)
-        ):
-            self._tell(problem)
+        """Report a problem once, however often it is found again."""
+        known, self.problem = self.problem, problem
+        before = None if known is None else [*map(str, known.diagnostics)]
+        if before != [*map(str, problem.diagnostics)]:
+            self._on_problem(problem)
 
 
 def _log(problem: LoadError) -> None:
@@ -307,11 +291,11 @@ def _log(problem: LoadError) -> None:
 # A check that goes on: after each change, only the files that it may concern are checked again.
 #
 # A file is checked again if something its load looked at changed, and on any change if it has
-# errors: what mends it may be anywhere. What belongs to sets of files is looked at anew each time.
+# errors: what fixes it may be anywhere. Rules about sets of files run again each time.
 
 
 class Turn(msgspec.Struct, frozen=True):
-    """What a change came to: the whole report, and what is other than in the one before."""
+    """The report after a change, and how it differs from the one before."""
 
     report: Report
     changed: tuple[str, ...] = ()  #: the names of the files that changed
@@ -380,7 +364,7 @@ class _Recheck:
         self._contents: dict[str, str | None] = {}
 
     def turn(self, touched: frozenset[str], progress: Progress | None = None) -> Turn | None:
-        """Look at the disk and check what is not as it was; None if there is nothing to tell."""
+        """Look at the disk and check what changed; None if the report is as it was."""
         look, run = Look(), Run(folders=self.request.folders)
         self._entered = set()
         builder = ReportBuilder(self.request, run, self.kind, self.selection, self._entered.add)
@@ -391,10 +375,8 @@ class _Recheck:
         if before is None:
             return Turn(report)
         changed = self._really_changed()
-        new, gone = (
-            _beyond(report.diagnostics, before.diagnostics),
-            _beyond(before.diagnostics, report.diagnostics),
-        )
+        new = _beyond(report.diagnostics, before.diagnostics)
+        gone = _beyond(before.diagnostics, report.diagnostics)
         return Turn(report, changed, new, gone) if changed or new or gone else None
 
     def folders(self) -> set[str]:
@@ -427,22 +409,16 @@ class _Recheck:
         return (self._entries[each].checked for each in candidates)
 
     def _come_and_gone(self, candidates: Sequence[Candidate], look: Look) -> set[str]:
-        """The paths of files that were not there before or are no more, and of settings that
-        changed.
-        """
+        """The paths of files that are new or gone, and of settings that changed."""
         other = {os.path.abspath(each.path) for each in self._entries.keys() ^ set(candidates)}
         other |= look.changed(self._near)
-        self._near = {each: look(each) for each in self._settings_files()}
+        folders = self.request.folders
+        files = (os.path.join(each, "file") if os.path.isdir(each) else each for each in self.paths)
+        self._near = {each: look(each) for file in files for each in settings_files(file, folders)}
         return other
 
-    def _settings_files(self) -> Iterator[str]:
-        for path in self.paths:
-            yield from settings_files(
-                os.path.join(path, "file") if os.path.isdir(path) else path, self.request.folders
-            )
-
     def _forget(self, candidates: Sequence[Candidate], run: Run) -> None:
-        """Drop files that are no more; and all of them where the settings of a project changed."""
+        """Drop files that are gone, or all of them if the settings of a project changed."""
         for each in self._entries.keys() - set(candidates):
             del self._entries[each]
         for each in candidates:
@@ -455,8 +431,10 @@ class _Recheck:
     def _stale(
         self, candidates: Sequence[Candidate], look: Look, touched: frozenset[str]
     ) -> list[Candidate]:
-        """The files that must be checked. Two edits within one tick of the clock leave the same
-        stamp, so that what was touched counts as well.
+        """The files that must be checked again.
+
+        What was touched counts as changed: two edits within one tick of the clock leave the same
+        stamp.
         """
         stale: set[Candidate] = set()
         for each in candidates:
@@ -465,7 +443,10 @@ class _Recheck:
             other = look.changed(known) | touched.intersection(known)
             if entry is None or other:
                 stale.add(each)
-            self._changed |= {path for path in other if is_known_file(known[path])}
+            # A folder changes with the files in it, which are reported themselves.
+            self._changed |= {
+                path for path in other if (was := known[path]) is None or not _is_folder(was)
+            }
         if any(os.path.basename(path) in MANIFESTS for path in self._changed):
             return list(candidates)
         if self._changed:
@@ -477,12 +458,10 @@ class _Recheck:
         seen = msgspec.structs.replace(seen, asked=(os.path.abspath(each.path), *seen.asked))
         self._entries[each] = _Entry(checked, known_stamps(seen, look.stamps))
 
-    # --- what to tell
+    # --- what to report
 
     def _really_changed(self) -> tuple[str, ...]:
-        """The names of the files whose content is new. Saving a file often makes several events in
-        a row.
-        """
+        """The names of the files whose content is new: one save often makes several events."""
         names: set[str] = set()
         for path in {os.path.realpath(path) for path in self._changed if not os.path.isdir(path)}:
             content = _content(path)
@@ -493,7 +472,7 @@ class _Recheck:
 
 
 def _content(path: str) -> str | None:
-    """What tells the content of a file from others; None if it cannot be had."""
+    """The hash of a file; None if it cannot be read."""
     try:
         return Files().read(path).sha256
     except FileProblem:
@@ -501,9 +480,7 @@ def _content(path: str) -> str | None:
 
 
 def _beyond(these: Iterable[Diagnostic], those: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """The findings that are not among `those`, wherever in their file they stand: text above them
-    may have grown.
-    """
+    """The findings that are not among `those`. Their lines do not count: text above may grow."""
     left = Counter(map(_identity, those))
     found: list[Diagnostic] = []
     for each in these:

@@ -13,7 +13,7 @@ from casefiles import cases_in
 from equipage.files.reading import MemoryFiles
 from equipage.loading.pipeline import load_path, load_text
 from equipage.loading.recognise import kind_named
-from equipage.loading.request import Request
+from equipage.loading.session import Request
 from equipage.loading.tree import walk
 from equipage.syntax.document import load_value
 from lab import CASES

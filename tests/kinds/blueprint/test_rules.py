@@ -11,7 +11,7 @@ from equipage.core.diagnostics import Diagnostic
 from equipage.files.reading import Files
 from equipage.loading.pipeline import load_text
 from equipage.loading.recognise import kind_named
-from equipage.loading.request import Request
+from equipage.loading.session import Request
 
 STEP = {
     "kind": "step",

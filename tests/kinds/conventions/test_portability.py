@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from equipage.cli.main import main
-from equipage.views.portability import portability
+from equipage.cli import main
+from equipage.views.listing import portability
 from lab import load, write
 
 

@@ -11,7 +11,7 @@ import equipage
 from equipage.files.reading import Files
 from equipage.files.roots import find_places
 from equipage.kinds.conventions.skill import STRICT, discover_skills, find_skills, variant_of
-from equipage.loading.request import Request
+from equipage.loading.session import Request
 from equipage.views.listing import list_all
 from lab import shared_probes, write
 

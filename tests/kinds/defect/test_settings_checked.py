@@ -10,7 +10,7 @@ import pytest
 import equipage
 import lab
 from equipage.core.diagnostics import UsageError
-from equipage.loading.request import Request
+from equipage.loading.session import Request
 from equipage.workspace.report import Report
 from equipage.workspace.watch import watch_check
 from lab import in_process, repository, save, settle, write

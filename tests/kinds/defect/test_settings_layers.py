@@ -12,8 +12,7 @@ import equipage
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.path import format_path
 from equipage.files.roots import find_places
-from equipage.kinds.defect.overrides import read_overrides
-from equipage.kinds.defect.settings_layers import KIND, LoadedSettings, find_settings
+from equipage.kinds.defect.settings_layers import KIND, LoadedSettings, Overrides, find_settings
 from equipage.render.json import diagnostic_to_dict
 from equipage.views.comparing import compare
 from lab import write
@@ -253,13 +252,13 @@ def test_a_hook_that_another_layer_disables_too_is_disabled(folder: Path) -> Non
     ],
 )
 def test_settings_of_the_command_line(written: str, becomes: dict[str, Any]) -> None:
-    assert read_overrides([written])[0].document.value == becomes
+    assert Overrides([written]).document.value == becomes
 
 
 @pytest.mark.requirement("ST-10")
 def test_later_settings_win_and_make_room() -> None:
-    assert read_overrides(["a=1", "a.b=2", "a.b=3"])[0].document.value == {"a": {"b": 3}}
-    assert read_overrides(["a.b=2", "a=1"])[0].document.value == {"a": 1}
+    assert Overrides(["a=1", "a.b=2", "a.b=3"]).document.value == {"a": {"b": 3}}
+    assert Overrides(["a.b=2", "a=1"]).document.value == {"a": 1}
 
 
 @pytest.mark.requirement("ST-10")

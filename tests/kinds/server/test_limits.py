@@ -7,7 +7,7 @@ import pytest
 from equipage.core.diagnostics import Fact
 from equipage.generators.parameters import format_size
 from equipage.kinds.server import codes
-from equipage.kinds.server.limits import LIMITS, ServerLimits, limits_of
+from equipage.kinds.server.compose import LIMITS, ServerLimits, limits_of
 
 pytestmark = pytest.mark.requirement("F-007a")
 

@@ -19,8 +19,7 @@ from equipage.kinds.toolpack import KIND
 from equipage.kinds.toolpack.loader import ToolpackLoader
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
-from equipage.loading.request import Request
-from equipage.loading.session import Run
+from equipage.loading.session import Request, Run
 from kinds.toolpack.making import pack
 from lab import load, repository
 

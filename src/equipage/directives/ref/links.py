@@ -467,7 +467,7 @@ def _spelling(spelled: str, reference: str, origin: Origin) -> Fact:
 
 
 def _hidden(schema: dict[str, Any], path: Path) -> Iterator[Fact]:
-    """What is wrong beside a reference that hides it: no one follows it, but it must be valid."""
+    """What is wrong with keywords beside a `$ref` that hides them: unused, they must be valid."""
     beside = {name: value for name, value in schema.items() if name != REF}
     for inner, each in subschemas(beside) if beside else ():
         yield from check_patterns(each, path + inner)

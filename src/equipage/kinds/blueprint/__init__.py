@@ -22,15 +22,13 @@ from equipage.core.path import ROOT
 from equipage.core.source import Source, Span
 from equipage.files import folder_given, folders_given
 from equipage.files.reading import display_name
-from equipage.kinds.blueprint import codes, rules, rules_agents, rules_flow, rules_names, verdicts
-from equipage.kinds.blueprint.agent_model import AGENT_KINDS, DEFAULT_KIND, AgentKind
-from equipage.kinds.blueprint.model import Blueprint
+from equipage.kinds.blueprint import codes, rules, rules_agents, rules_flow
+from equipage.kinds.blueprint.model import AGENT_KINDS, DEFAULT_KIND, AgentKind, Blueprint
 from equipage.kinds.blueprint.references import AGENT_MD, FILE, Context, expand_references
 from equipage.kinds.blueprint.rules import canonical_path, expressions
 from equipage.loading.findings import Placer
 from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive
-from equipage.loading.request import Request
-from equipage.loading.session import Run, Session
+from equipage.loading.session import Request, Run, Session
 from equipage.loading.tree import Origin, Origins, Tree, mapping
 from equipage.syntax import MAX_DEPTH
 from equipage.syntax.document import Document, Format
@@ -227,13 +225,7 @@ KIND = Kind(
         core_codes.NON_STRING_KEY: _key_severity,
     },
     stages=(_expand,),
-    rules=(
-        *rules.RULES,
-        *rules_names.RULES,
-        *rules_agents.RULES,
-        *rules_flow.RULES,
-        *verdicts.RULES,
-    ),
+    rules=(*rules.RULES, *rules_agents.RULES, *rules_flow.RULES),
     codes=codes.CODES,
     presentation=Presentation(
         schema=with_references, dump=written, example=EXAMPLE, listing=listing, sensitive=SENSITIVE

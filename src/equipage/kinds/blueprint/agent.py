@@ -27,7 +27,7 @@ from equipage.core.text import nearest
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
 from equipage.kinds.blueprint import codes
-from equipage.kinds.blueprint.agent_model import DEFAULT_KIND, LINT_LEVELS, Agent, AgentKind
+from equipage.kinds.blueprint.model import DEFAULT_KIND, LINT_LEVELS, Agent, AgentKind
 from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive
 from equipage.loading.model import Shape
 from equipage.loading.session import Session
@@ -40,18 +40,10 @@ _KNOWN = ("name", *_TEXTS, "tools", "lints")
 #: Fields of an agent that count beside `$agent_md`, but not in a header.
 _NO_EFFECT = ("kind", "spec", "meta", "runner", "runner_ref", "verdict")
 #: Keys of other tools that merely look like a misspelling of ours.
-_NO_SLIPS: tuple[str, ...] = (
-    "mode",
-    "modes",
-    "module",
-    "models",
-    "title",
-    "tool",
-    "toolset",
-    "tags",
-    "label",
-)
-_NO_SLIPS += ("effect", "hints", "links", "lines", "points", "prints", "clients")
+_NO_SLIPS = (
+    "mode", "modes", "module", "models", "title", "tool", "toolset", "tags", "label", "effect",
+    "hints", "links", "lines", "points", "prints", "clients",
+)  # fmt: skip
 #: A bracket right after a word, any other bracket, or a comma.
 _MARK = re.compile(r"(?P<call>(?<=\w)[(\[])|(?P<open>[(\[])|(?P<close>[)\]])|,")
 

@@ -47,10 +47,9 @@ class Context(msgspec.Struct, frozen=True):
         """The file a node names; None, with a finding, if it cannot be read."""
         reference = node.reference
         policy = PathPolicy(max_bytes=expansion.session.limits.max_file_bytes)
-        embedded = codes.EMBEDDED_REFERENCE
         try:
             source = expansion.source(
-                node, policy, bases=self.bases, roots=self.roots, embedded=embedded
+                node, policy, bases=self.bases, roots=self.roots, embedded=codes.EMBEDDED_REFERENCE
             )
             if source is None:
                 return None

@@ -49,14 +49,10 @@ def has_holes(value: Any) -> bool:
 
 
 #: What the model reports where it cannot read a part.
-_UNREAD = frozenset(
-    {
-        core_codes.INVALID_VALUE,
-        core_codes.MISSING_FIELD,
-        core_codes.UNKNOWN_FIELD,
-        core_codes.WRONG_TYPE,
-    }
-)
+_UNREAD = (
+    core_codes.INVALID_VALUE, core_codes.MISSING_FIELD, core_codes.UNKNOWN_FIELD,
+    core_codes.WRONG_TYPE,
+)  # fmt: skip
 
 
 def flow_is_known(config: Any, session: Session) -> bool:
@@ -220,42 +216,22 @@ _CATEGORIES = ("correctness", "suspicious", "style", "contract", "migration")
 _CATEGORY_KEYS = tuple(_CATEGORY + each for each in _CATEGORIES)
 #: Findings that programs always refuse, whatever `lints` say.
 _REFUSED = (
-    "bound-agent-resolution",
-    "duplicate-agent-name",
-    "invalid-agent-spec",
-    "invalid-projection-placement",
-    "unknown-agent-kind",
-    "unresolved-agent-ref",
-    "unresolved-audit-agent",
-    "unresolved-meta-ref",
-    "unresolved-operator-ref",
-    "verdict-channel-mismatch",
-    "verdict-value-not-in-contract",
-)
+    "bound-agent-resolution", "duplicate-agent-name", "invalid-agent-spec",
+    "invalid-projection-placement", "unknown-agent-kind", "unresolved-agent-ref",
+    "unresolved-audit-agent", "unresolved-meta-ref", "unresolved-operator-ref",
+    "verdict-channel-mismatch", "verdict-value-not-in-contract",
+)  # fmt: skip
+#: Every finding whose level `lints` may mention.
 _KINDS = (
-    *_REFUSED,
-    "agent-md-size",
-    "binding-requirements-info",
-    "binding-resolution-error",
-    "context-policy-strips-projection-roots",
-    "halted-at-missing",
-    "legacy-worker-binding",
-    "non-suppressible-lint",
-    "output-contract-missing",
-    "projection-root-seed-missing",
-    "removed-spawner-hint",
-    "skip-on-declared-but-no-matching-verdict-value",
-    "skip-on-missing-for-skip-like-verdict-value",
-    "skip-on-pattern-conflicts-with-halt-on",
-    "step-naming-collision",
-    "strict-binding-without-runners",
-    "tool-unknown-mcp-ref",
-    "unknown-lint-kind",
-    "verdict-contract-never-read",
-    "verdict-value-unhandled",
-    "worker-binding-missing",
-    "wrapper-only-drift",
-)
+    *_REFUSED, "agent-md-size", "binding-requirements-info", "binding-resolution-error",
+    "context-policy-strips-projection-roots", "halted-at-missing", "legacy-worker-binding",
+    "non-suppressible-lint", "output-contract-missing", "projection-root-seed-missing",
+    "removed-spawner-hint", "skip-on-declared-but-no-matching-verdict-value",
+    "skip-on-missing-for-skip-like-verdict-value", "skip-on-pattern-conflicts-with-halt-on",
+    "step-naming-collision", "strict-binding-without-runners", "tool-unknown-mcp-ref",
+    "unknown-lint-kind", "verdict-contract-never-read", "verdict-value-unhandled",
+    "worker-binding-missing", "wrapper-only-drift",
+)  # fmt: skip
 
 
 def level_of(kind: str, category: str, *layers: Any) -> str | None:
@@ -283,16 +259,13 @@ def lints_have_an_effect(config: Any, _session: Session) -> Iterator[Fact]:
 def _unknown_lint(path: Path, key: str, lints: dict[str, Any]) -> Iterator[Fact]:
     """A lint that does not exist. There are five categories, but programs may have more kinds than
     are known here, so an unknown kind is reported only if it nearly spells a known one."""
-    prefix, category = key[: len(_CATEGORY)].casefold(), key[len(_CATEGORY) :].casefold()
     known = None
-    if prefix == _CATEGORY:
-        name = nearest(category, _CATEGORIES)
+    if key.casefold().startswith(_CATEGORY):
+        name = nearest(key[len(_CATEGORY) :].casefold(), _CATEGORIES)
         guess = name and _CATEGORY + name
         known = None if guess else _CATEGORIES
-    else:
-        guess = nearest(key, ("all", *_KINDS, *_CATEGORY_KEYS))
-        if guess is None:
-            return
+    elif (guess := nearest(key, ("all", *_KINDS, *_CATEGORY_KEYS))) is None:
+        return
     # Renaming would make two keys of one if the right one is there as well.
     remedy = correction(path, guess, "key") if guess not in lints else None
     yield codes.UNKNOWN_LINT.at(
@@ -380,9 +353,8 @@ def _placement_expected(field: str, found: str) -> str | None:
         return None if is_known else "`work_dir` or `project_root`"
     if "{task_id}" not in found:
         return "a path with `{task_id}`"
-    if found.startswith("/") or ".." in found.split("/"):
-        return "a relative path without `..`"
-    return None
+    is_inside = not found.startswith("/") and ".." not in found.split("/")
+    return None if is_inside else "a relative path without `..`"
 
 
 def hashes_are_those_of_prompts(config: Any, _session: Session) -> Iterator[Fact]:

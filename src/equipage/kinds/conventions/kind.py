@@ -12,19 +12,18 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Fact
 from equipage.core.source import Source
-from equipage.kinds.conventions import rules, stages
+from equipage.kinds.conventions import checks
+from equipage.kinds.conventions.checks import BODY
 from equipage.kinds.conventions.codes import CODES
-from equipage.kinds.conventions.stages import BODY
 from equipage.kinds.conventions.tools import CONVENTIONS, skills
 from equipage.kinds.headers import HeaderStyle, has_header, read_header
-from equipage.kinds.shared import hide_property
+from equipage.kinds.shared import TOLERANT, hide_property
 from equipage.kinds.tables import Convention
 from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive, Together
 from equipage.loading.model import Shape
-from equipage.loading.session import Session
-from equipage.syntax.document import Document, Format
+from equipage.loading.session import Parsed, Session
+from equipage.syntax.document import Format
 from equipage.syntax.frontmatter import CONVENTION
 
 if TYPE_CHECKING:
@@ -90,9 +89,7 @@ def _attribute(name: str) -> str:
     return f"{plain}_" if keyword.iskeyword(plain) or plain == BODY else plain
 
 
-def read(
-    convention: Convention, source: Source, session: Session
-) -> tuple[Document | None, list[Fact]]:
+def read(convention: Convention, source: Source, session: Session) -> Parsed:
     """The document of a file: its header, or all of it where the convention has no header."""
     if convention.syntax != "header":
         return session.parse(source, convention.syntax)
@@ -105,7 +102,7 @@ def read(
         ignores_headerless=convention.ignores_headerless,
     )
     document, facts = read_header(source, session, style)
-    return document, facts + stages.before_header(source)
+    return document, facts + checks.before_header(source)
 
 
 def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, Any]:
@@ -138,8 +135,7 @@ def listed(convention: Convention, plain: Any, file: str) -> Iterator[Item]:
         (name.removesuffix(each) for each in convention.suffixes if name.endswith(each)), name
     )
     default = folder.rpartition("/")[2] if convention.identity == "folder" else stem
-    written = fields.get("name")
-    description = fields.get("description")
+    written, description = fields.get("name"), fields.get("description")
     yield Item(
         convention.sort,
         written if isinstance(written, str) and convention.identity != "file" else default,
@@ -178,12 +174,7 @@ def kind_of(convention: Convention) -> Kind:
         title=convention.title,
         model=model_of(convention),
         reading=Reading(formats=_FORMATS[convention.syntax], read=partial(read, convention)),
-        strictness={
-            core_codes.UNKNOWN_TAG: "error",
-            core_codes.MERGE_KEY: "error",
-            core_codes.NON_STRING_KEY: "warning",
-            core_codes.TOML_TOO_NEW: "warning",
-        },
+        strictness={**TOLERANT, core_codes.NON_STRING_KEY: "warning"},
         shape=Shape(
             unknown=convention.unknown,
             null_is_absent=True,
@@ -192,14 +183,14 @@ def kind_of(convention: Convention) -> Kind:
             needed=convention.needed,
             synonyms=convention.synonyms,
         ),
-        stages=tuple(partial(stage, convention) for stage in stages.STAGES),
-        rules=tuple(partial(rule, convention) for rule in rules.RULES),
+        stages=tuple(partial(stage, convention) for stage in checks.STAGES),
+        rules=tuple(partial(rule, convention) for rule in checks.RULES),
         together=Together(
-            set_rules=(partial(rules.names_are_unique, convention),),
-            set_key=partial(rules.own_name, convention),
-            cross_rules=(partial(rules.references_exist, convention),),
-            offers=rules.names_in,
-            refers=partial(rules.refers, convention),
+            set_rules=(partial(checks.names_are_unique, convention),),
+            set_key=partial(checks.own_name, convention),
+            cross_rules=(partial(checks.references_exist, convention),),
+            offers=checks.names_in,
+            refers=partial(checks.refers, convention),
         ),
         codes=CODES,
         presentation=Presentation(

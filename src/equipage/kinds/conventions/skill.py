@@ -23,20 +23,24 @@ from equipage.files import entries_of, is_file, is_folder
 from equipage.files.reading import Files
 from equipage.files.roots import Places, StrPath, entry_in_layer, find_places
 from equipage.kinds.conventions import codes
+from equipage.kinds.conventions.checks import (
+    BODY,
+    bring_body,
+    keep_text,
+    look_for_suspicious,
+    names_in,
+)
 from equipage.kinds.conventions.codes import SKILL_CODES
 from equipage.kinds.conventions.kind import kind_of
-from equipage.kinds.conventions.rules import names_in
-from equipage.kinds.conventions.stages import BODY, bring_body, keep_text, look_for_suspicious
 from equipage.kinds.conventions.tools import skills as tables
 from equipage.kinds.headers import STRICT_YAML, HeaderStyle, keep_as_written, read_header
 from equipage.kinds.layering import Discovery, Entry, Found, Layered, LayeredFolder, discover
-from equipage.kinds.shared import Table, hide_property, problem_of
+from equipage.kinds.shared import Table, entries_at, hide_property, problem_of
 from equipage.kinds.tables import Convention, Field
 from equipage.loading.kind import Item, Kind, Layering, Presentation, Reading, Together
 from equipage.loading.model import Shape
-from equipage.loading.session import Session
+from equipage.loading.session import Parsed, Session
 from equipage.loading.tree import Tree, get, move, remove
-from equipage.syntax.document import Document
 from equipage.syntax.frontmatter import PROFILE
 
 
@@ -109,7 +113,7 @@ _TABLE = Convention(
 )
 
 
-def _read(source: Source, session: Session) -> tuple[Document | None, list[Fact]]:
+def _read(source: Source, session: Session) -> Parsed:
     return read_header(source, session, _STYLE)
 
 
@@ -127,12 +131,7 @@ def _one_spelling(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
 
 def _keep_entries(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
     """In a list of texts, replace a number by the text the author wrote."""
-    paths = [
-        (*field, number)
-        for field in _LISTS
-        if isinstance(entries := get(tree.value, field), list)
-        for number in range(len(entries))
-    ]
+    paths = [path for field in _LISTS for path, _ in entries_at(tree.value, field)]
     return keep_as_written(tree, paths, codes.NUMBER_AS_TEXT)
 
 
@@ -152,11 +151,9 @@ def name_is_that_of_the_folder(config: Any, session: Session) -> Iterator[Fact]:
 
 def globs_can_match(config: Any, _session: Session) -> Iterator[Fact]:
     """Every pattern is valid."""
-    globs = get(config, ("triggers", "globs"))
-    for number, glob in enumerate(globs if isinstance(globs, list) else ()):
+    for path, glob in entries_at(config, ("triggers", "globs")):
         reason = problem_of(glob) if isinstance(glob, str) else None
         if reason is not None:
-            path = ("triggers", "globs", number)
             yield codes.SKILL_INVALID_GLOB.at(path, glob=Shown(glob), reason=reason)
 
 

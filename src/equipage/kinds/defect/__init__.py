@@ -1,1 +1,1 @@
-"""TODO doc."""
+"""The `.defect` convention: agent profiles, and settings in layers."""

@@ -20,7 +20,7 @@ from equipage.core.path import Path
 from equipage.core.text import nearest
 from equipage.kinds.codes import INVALID_GLOB
 from equipage.kinds.defect import codes
-from equipage.kinds.shared import Table, problem_of
+from equipage.kinds.shared import Table, entries_at, problem_of, table_at
 from equipage.loading.tree import (
     HOLE,
     Origin,
@@ -159,7 +159,11 @@ def prepare(tree: Tree, layer: Layer | None, *, may_disable: bool) -> tuple[Tree
             tree = with_holes(tree, [path])
         else:
             tree = _stamped(tree, path, layer, facts)
-    return _without_null(remove_all(tree, unknown), facts), facts
+    tree = remove_all(tree, unknown)
+    # Every null in a hook is a mistake: if it counted as absent, a condition would be lost.
+    nulls = [path for path, value in walk(get(tree.value, HOOKS), HOOKS) if value is None]
+    facts += [_wrong_type(tree.story(path).origin, "a value", None) for path in nulls]
+    return with_holes(tree, nulls), facts
 
 
 def _unknown_event(tree: Tree, path: Path) -> Fact:
@@ -194,13 +198,12 @@ def _wrong_type(origin: Origin, expected: str, found: Any, hint: str | None = No
 
 def _stamped(tree: Tree, path: Path, layer: Layer | None, facts: list[Fact]) -> Tree:
     """The tree with `source` in each hook of an event; authors cannot write that key themselves."""
-    entries = get(tree.value, path)
     written: list[Path] = []
     stamps: dict[Path, Tree] = {}
-    for number, entry in enumerate(entries if isinstance(entries, list) else ()):
+    for at, entry in entries_at(tree.value, path):
         if not isinstance(entry, dict):
             continue
-        place = (*path, number, "source")
+        place = (*at, "source")
         if "source" in entry:
             facts.append(
                 core_codes.UNKNOWN_FIELD.at(
@@ -215,15 +218,8 @@ def _stamped(tree: Tree, path: Path, layer: Layer | None, facts: list[Fact]) -> 
             written.append(place)
         # A stamp comes from the hook itself, so that findings about it have a place.
         if layer is not None:
-            stamps[place] = Tree(layer, Origins(tree.story(place[:-1]).origin))
+            stamps[place] = Tree(layer, Origins(tree.story(at).origin))
     return graft(remove_all(tree, written), stamps)
-
-
-def _without_null(tree: Tree, facts: list[Fact]) -> Tree:
-    """Every null in a hook is a mistake: if it counted as absent, a condition would be lost."""
-    nulls = [path for path, value in walk(get(tree.value, HOOKS), HOOKS) if value is None]
-    facts += [_wrong_type(tree.story(path).origin, "a value", None) for path in nulls]
-    return with_holes(tree, nulls)
 
 
 # After the model.
@@ -231,11 +227,9 @@ def _without_null(tree: Tree, facts: list[Fact]) -> Tree:
 
 def check(config: Any) -> Iterator[Fact]:
     """What is wrong with the hooks of a plain configuration."""
-    hooks = get(config, HOOKS)
-    for event, entries in hooks.items() if isinstance(hooks, dict) else ():
-        for number, entry in enumerate(entries if isinstance(entries, list) else ()):
+    for event in table_at(config, HOOKS):
+        for path, entry in entries_at(config, (*HOOKS, event)):
             if isinstance(entry, dict):
-                path = (*HOOKS, event, number)
                 # An entry of `disable` has the form of a hook, and names the event itself.
                 at_event = entry.get("event") if event == DISABLE else event
                 yield from _match(entry.get("match"), at_event, (*path, "match"))
@@ -285,13 +279,11 @@ def _command(handler: dict[str, Any], path: Path) -> Iterator[Fact]:
 
 def disabled_events_exist(config: Any) -> Iterator[Fact]:
     """Every `disable` names a known event."""
-    entries = get(config, (*HOOKS, DISABLE))
-    for number, entry in enumerate(entries if isinstance(entries, list) else ()):
+    for path, entry in entries_at(config, (*HOOKS, DISABLE)):
         event = get(entry, ("event",))
         if isinstance(event, str) and event not in EVENTS:
-            path = (*HOOKS, DISABLE, number, "event")
             guess = nearest(event, EVENTS)
-            yield codes.UNKNOWN_HOOK_EVENT.at(path, event=Shown(event), nearest=guess)
+            yield codes.UNKNOWN_HOOK_EVENT.at((*path, "event"), event=Shown(event), nearest=guess)
 
 
 # The hooks of all layers, appended to each other.
@@ -315,9 +307,9 @@ def settle(tree: Tree, layer_of: Callable[[Document], str | None]) -> tuple[Tree
     facts: list[Fact] = []
     done: set[str] = set()
     disabled = get(tree.value, (*HOOKS, DISABLE))
-    for number, entry in enumerate(disabled if isinstance(disabled, list) else ()):
+    for path, entry in entries_at(tree.value, (*HOOKS, DISABLE)):
         before, what = tree, f"{get(entry, ('event',))} {_identity(entry)}"
-        tree, found = _disable(tree, entry, number, layer_of)
+        tree, found = _disable(tree, entry, tree.story(path).origin, layer_of)
         # A hook that another layer has disabled already is gone, as this layer wants it.
         if tree is not before or what not in done:
             facts += found
@@ -327,18 +319,15 @@ def settle(tree: Tree, layer_of: Callable[[Document], str | None]) -> tuple[Tree
 
 
 def _disable(
-    tree: Tree, entry: Any, number: int, layer_of: Callable[[Document], str | None]
+    tree: Tree, entry: Any, origin: Origin, layer_of: Callable[[Document], str | None]
 ) -> tuple[Tree, list[Fact]]:
     """The tree without the hooks that one entry of `disable` is about."""
     event = get(entry, ("event",))
     if event not in EVENTS:
         return tree, []  # reported when the layer was checked alone
     path: Path = (*HOOKS, event)
-    found = get(tree.value, path, [])
-    entries = found if isinstance(found, list) else []
-    wanted = _identity(entry)
+    wanted, entries = _identity(entry), [hook for _, hook in entries_at(tree.value, path)]
     hit = [each for each, hook in enumerate(entries) if _identity(hook) == wanted]
-    origin = tree.story((*HOOKS, DISABLE, number)).origin
     if not hit:
         return tree, [codes.HOOK_DISABLE_IDLE.at(origin=origin, event=event)]
     # Only a project that disables what the user wants deserves a word.

@@ -1,4 +1,4 @@
-"""The kind `profile`, and the agents of all layers.
+"""The kind `profile`: its rules, and the agents of all layers.
 
 `discover_profiles` returns a mapping of names to profiles, or raises every error. `find_profiles`
 returns each profile with its layer, its findings and what shadows it, whatever is wrong with it.
@@ -8,33 +8,277 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.frozen import EMPTY, FrozenDict
+from equipage.core.path import Path
+from equipage.core.source import Span
+from equipage.core.text import Guesses, nearest
 from equipage.files.roots import Places, StrPath, find_places
-from equipage.kinds.defect import profile_rules as rules
-from equipage.kinds.defect import profile_stages as stages
+from equipage.kinds.codes import INVALID_GLOB
+from equipage.kinds.defect import codes, hooks
+from equipage.kinds.defect import profile_model as stages
 from equipage.kinds.defect.codes import PROFILE_CODES
-from equipage.kinds.defect.hooks import Hook, Hooks
+from equipage.kinds.defect.hooks import EVENTS, Hook
 from equipage.kinds.defect.profile_model import (
+    AGENTS,
     READ_ONLY,
     AgentProfile,
     ProfileOptions,
     RequestLimit,
     Sampling,
     Variant,
+    layer_of,
+    limit_facts,
     request_limit,
+    sampling_facts,
+    variant_of,
 )
-from equipage.kinds.defect.profile_stages import AGENTS, variant_of
 from equipage.kinds.headers import STRICT_YAML
 from equipage.kinds.layering import Discovery, Found, Layered, LayerName, discover
-from equipage.kinds.shared import hide_property
-from equipage.loading.kind import Item, Kind, Layering, Presentation, Reading, Sensitive, Together
+from equipage.kinds.shared import (
+    KnownNames,
+    covers,
+    entries_at,
+    hide_property,
+    is_plain,
+    path_of,
+    problem_of,
+)
+from equipage.loading.kind import (
+    Item,
+    Kind,
+    Layering,
+    Offer,
+    Presentation,
+    Reading,
+    Sensitive,
+    Together,
+)
 from equipage.loading.model import Shape
+from equipage.loading.session import Session
+from equipage.loading.tree import get
+
+if TYPE_CHECKING:
+    from equipage.loading.outcome import Outcome
+
+
+Finding = tuple["Outcome", Fact]
+
+#: The tools every agent knows; others come from MCP servers as `mcp__server__tool`.
+# fmt: off
+TOOLS = (
+    "bash", "read_file", "write_file", "edit_file", "fetch", "search", "skill", "spawn_agent",
+)
+# fmt: on
+
+
+def texts_are_not_empty(config: Any, _session: Session) -> Iterator[Fact]:
+    """An empty description, model or prompt loads, but is rarely meant."""
+    for path in (("description",), ("model",), ("prompt", "text")):
+        text = get(config, path)
+        if isinstance(text, str) and (not text or text.isspace()):
+            # The prompt may be the body of the file, or a file of its own.
+            what = "the prompt" if path[0] == "prompt" else f"`{path[0]}`"
+            yield codes.TEXT_EMPTY.at(path, what=what)
+
+
+def numbers_are_plausible(config: Any, _session: Session) -> Iterator[Fact]:
+    """The request limit makes sense, and models accept the sampling parameters."""
+    yield from limit_facts(config, ())
+    yield from sampling_facts(config, ("sampling",))
+
+
+def allowed_tools_can_match(config: Any, _session: Session) -> Iterator[Fact]:
+    """Every allowed pattern is valid, and no name is a misspelling of a built-in tool."""
+    for path, entry in entries_at(config, ("tools", "allow")):
+        if not isinstance(entry, str):
+            continue
+        if not is_plain(entry):
+            reason = problem_of(entry)
+            if reason is not None:
+                yield INVALID_GLOB.at(path, glob=Shown(entry), reason=reason)
+        # Any other name may be a tool that a program adds, so only near misses are reported.
+        elif entry not in TOOLS and not entry.startswith("mcp__"):
+            guess = nearest(entry, TOOLS)
+            if guess is not None:
+                yield codes.UNKNOWN_TOOL.at(path, tool=Shown(entry), nearest=guess)
+
+
+def hooks_can_run(config: Any, _session: Session) -> Iterator[Fact]:
+    return hooks.check(config)
+
+
+# Profiles name MCP servers, which settings and lists of servers define.
+
+#: A tool of a server, or a pattern over its tools. The name of the server has no `__`.
+_TOOL = re.compile(r"mcp__(?P<server>[A-Za-z0-9-]+(?:_[A-Za-z0-9-]+)*)__.*", re.DOTALL)
+
+
+def servers_exist(own: Sequence[Outcome], offers: Sequence[Offer]) -> Iterator[Finding]:
+    """The servers whose tools a profile allows are defined, if any server is."""
+    defined = KnownNames(offers, ("mcp", "settings"))
+    for outcome in own:
+        known = defined.seen_from(path_of(outcome))
+        if not known:
+            continue
+        guesses, ordered = Guesses(), sorted(known)
+        for place, tool, server in _allowed(outcome):
+            if server not in known:
+                guess = guesses.nearest(server, ordered)
+                shown, name = Shown(tool), Shown(server)
+                fact = codes.UNKNOWN_SERVER.at(place, tool=shown, server=name, nearest=guess)
+                yield outcome, fact
+
+
+def refers(outcome: Outcome) -> bool:
+    """Whether a profile allows tools of a server."""
+    return next(_allowed(outcome), None) is not None
+
+
+def _allowed(outcome: Outcome) -> Iterator[tuple[Path, str, str]]:
+    """The allowed tools of servers: path, tool, server."""
+    value = outcome.tree.value if outcome.tree is not None else None
+    for path, entry in entries_at(value, ("tools", "allow")):
+        match = _TOOL.fullmatch(entry) if isinstance(entry, str) else None
+        if match is not None:
+            yield path, entry, match["server"]
+
+
+# Several profiles: one name twice, and the user's profile replaced by a project's.
+
+
+class Member(msgspec.Struct, frozen=True):
+    """A profile among others, with its name and the `agents` folder that holds it."""
+
+    outcome: Any
+    name: str
+    folder: str
+    layer: str | None
+
+    @property
+    def start(self) -> Span:
+        return Span(self.outcome.sources[0], 0, 0)
+
+
+def members(outcomes: Sequence[Outcome]) -> Iterator[Member]:
+    """The profiles that could be read, each with the name that its path gives it."""
+    for outcome in outcomes:
+        if not outcome.sources or outcome.session is None:
+            continue
+        folder, _, name = outcome.session.path.replace(os.sep, "/").rpartition("/")
+        if name.endswith(".toml"):
+            folder, _, name = folder.rpartition("/")
+        else:
+            name = name.removesuffix(".md")
+        layer = layer_of(outcome.sources[0], outcome.session)
+        yield Member(outcome, name, folder, layer)
+
+
+def set_key(outcome: Outcome) -> str | None:
+    """Only profiles whose names are the same, or nearly, concern each other."""
+    return next((_folded(each.name) for each in members([outcome])), None)
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFKC", name).casefold()
+
+
+def names_are_unique(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
+    """No two profiles of a folder have the same name."""
+    seen: dict[tuple[str, str], Member] = {}
+    for each in members(outcomes):
+        first = seen.setdefault((each.folder, each.name), each)
+        if first is not each:
+            also = (Also("the other one", span=first.start),)
+            fact = codes.DUPLICATE_PROFILE.at(span=each.start, also=also, name=Shown(each.name))
+            yield each.outcome, fact
+
+
+def project_replaces_user(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
+    """A profile of the project replaces the user's, which is worse if it may do more."""
+    found = list(members(outcomes))
+    of_user = {each.name: each for each in found if each.layer == "user"}
+    for new in found:
+        old = of_user.get(new.name) if new.layer == "project" else None
+        if old is not None:
+            also = (Also("the user's profile", span=old.start),)
+            before, after = old.outcome.config, new.outcome.config
+            ways = [] if before is None or after is None else list(_loosened(before, after))
+            for way, more in ways:
+                yield (
+                    new.outcome,
+                    codes.PROFILE_LOOSENS.at(
+                        span=new.start, also=also, name=Shown(new.name), way=way, more=more
+                    ),
+                )
+            if not ways:
+                fact = codes.PROFILE_SHADOWS.at(span=new.start, also=also, name=Shown(new.name))
+                yield new.outcome, fact
+
+
+#: Each is compared with each tool.
+_MOST_PATTERNS = 32
+
+
+def _loosened(old: AgentProfile, new: AgentProfile) -> Iterator[tuple[str, object]]:
+    """What a profile may do and the one it replaces may not: in words, and what exactly."""
+    allowed = frozenset(old.tools.allow)
+    patterns = [each for each in old.tools.allow if not is_plain(each)][:_MOST_PATTERNS]
+    tools = [
+        each
+        for each in dict.fromkeys(new.tools.allow)
+        if each not in allowed and not any(covers(pattern, each) for pattern in patterns)
+    ]
+    if tools:
+        yield "may use more tools", Shown(tuple(tools))
+    dropped = [event for event in hooks.EVENTS if not _acts(old, event) <= _acts(new, event)]
+    if dropped:
+        yield "lacks hooks that the user's has", Shown(tuple(dropped))
+    before = request_limit(old.request_limit, old.request_limit_mode)
+    after = request_limit(new.request_limit, new.request_limit_mode)
+    if _strictness(after) < _strictness(before):
+        yield "has a looser request limit", Shown((_words(after),))
+
+
+def _acts(profile: AgentProfile, event: str) -> set[msgspec.Struct]:
+    """What runs at an event, whatever its name and layer."""
+    found: Iterable[hooks.Hook] = getattr(profile.hooks, event)
+    return {msgspec.structs.replace(each, name=None, source=None) for each in found}
+
+
+def _strictness(limit: RequestLimit | None) -> tuple[float, ...]:
+    """Greater for a limit that allows less. What is left to the program is some limit."""
+    if limit is None or limit.number is None:
+        return (1,) if limit is None else (0,)
+    return (2, -limit.number, limit.mode == "fixed")
+
+
+def _words(limit: RequestLimit | None) -> str:
+    if limit is None:
+        return "left to the program"
+    return limit.mode if limit.number is None else f"{limit.mode} {limit.number}"
+
+
+def names_differ(outcomes: Sequence[Outcome]) -> Iterator[Finding]:
+    """No two names look the same to people or to a file system."""
+    seen: dict[str, Member] = {}
+    for each in members(outcomes):
+        first = seen.setdefault(_folded(each.name), each)
+        if first.name != each.name:
+            also = (Also("the other one", span=first.start),)
+            name, other = Shown(each.name), Shown(first.name)
+            fact = codes.PROFILE_NAMES_ALIKE.at(span=each.start, also=also, name=name, other=other)
+            yield each.outcome, fact
+
+
+# The kind.
 
 EXAMPLE = """\
 ---
@@ -69,19 +313,13 @@ KIND = Kind(
     strictness=STRICT_YAML,
     shape=Shape(unknown="error", null_is_absent=True),
     stages=(stages.keep_text, stages.fold_model, stages.bring_prompt, stages.prepare_hooks),
-    rules=(
-        rules.texts_are_not_empty,
-        rules.request_limit_is_complete,
-        rules.sampling_is_plausible,
-        rules.allowed_tools_can_match,
-        rules.hooks_can_run,
-    ),
+    rules=(texts_are_not_empty, numbers_are_plausible, allowed_tools_can_match, hooks_can_run),
     codes=PROFILE_CODES,
     together=Together(
-        set_rules=(rules.names_are_unique, rules.project_replaces_user, rules.names_differ),
-        set_key=rules.set_key,
-        cross_rules=(rules.servers_exist,),
-        refers=rules.refers,
+        set_rules=(names_are_unique, project_replaces_user, names_differ),
+        set_key=set_key,
+        cross_rules=(servers_exist,),
+        refers=refers,
     ),
     layering=Layering(
         layers=("user", "project"),
@@ -162,6 +400,8 @@ def find_profiles(places: Places) -> Discovery:
 
 def _profile(found: Found) -> Profile:
     config: AgentProfile = found.outcome.config
+    by_event = {event: getattr(config.hooks, event) for event in EVENTS}
+    used = {event: hooks for event, hooks in by_event.items() if hooks}
     return Profile(
         name=found.name,
         layer=found.layer,
@@ -175,12 +415,5 @@ def _profile(found: Found) -> Profile:
         sampling=config.sampling,
         inherit_project_prompt=config.inherit_project_prompt,
         request_limit=request_limit(config.request_limit, config.request_limit_mode),
-        hooks=_hooks_by_event(config.hooks),
+        hooks=FrozenDict(used) if used else EMPTY,
     )
-
-
-def _hooks_by_event(hooks: Hooks) -> Mapping[str, tuple[Hook, ...]]:
-    if hooks == Hooks():
-        return EMPTY
-    by_event = {event: getattr(hooks, event) for event in hooks.__struct_fields__}
-    return FrozenDict({event: those for event, those in by_event.items() if those})

@@ -23,10 +23,11 @@ from equipage.files.roots import find_places
 from equipage.kinds.defect import codes, hooks, trust
 from equipage.kinds.defect.codes import SETTINGS_CODES
 from equipage.kinds.defect.hooks import Layer
-from equipage.kinds.defect.profile_rules import limit_facts, sampling_facts
+from equipage.kinds.defect.profile_model import limit_facts, sampling_facts
 from equipage.kinds.defect.settings_model import BUILT_IN_MODELS, BUILT_IN_PROVIDERS, Settings, Turn
+from equipage.kinds.defect.trust import DEFAULT_SANDBOX, SANDBOXES
 from equipage.kinds.mcp.strict import SERVERS
-from equipage.kinds.shared import hide_property
+from equipage.kinds.shared import hide_property, table_at
 from equipage.loading.kind import (
     Elsewhere,
     Item,
@@ -127,8 +128,7 @@ def numbers_are_plausible(config: Any, _session: Session) -> Iterator[Fact]:
 
 def models_are_named(config: Any, _session: Session) -> Iterator[Fact]:
     """The name of a model is not empty: it would hide the layer below, and no model has it."""
-    providers = get(config, ("providers",))
-    names = providers if isinstance(providers, dict) else ()
+    names = table_at(config, ("providers",))
     paths = (("default", "model"), *(("providers", name, "default_model") for name in names))
     for path in paths:
         model = get(config, path)
@@ -243,8 +243,7 @@ _PROMPTS = ("base_prompt.*", "turn.system_prompt", "prompt.**")
 
 def _server_names(outcome: Outcome) -> Iterator[str]:
     """The MCP servers that a file of settings defines."""
-    servers = get(outcome.tree.value, SERVERS) if outcome.tree is not None else None
-    yield from servers if isinstance(servers, dict) else ()
+    yield from table_at(outcome.tree.value, SERVERS) if outcome.tree is not None else ()
 
 
 def _listed(_plain: Any, file: str) -> Iterator[Item]:
@@ -270,12 +269,7 @@ ALONE = Kind(
         example_path=".defect/config.toml",
         listing=_listed,
         sensitive=(
-            Sensitive(
-                "sandbox.mode",
-                "permission",
-                order=("deny-all", "read-only", "ask-writes", "open"),
-                default="ask-writes",
-            ),
+            Sensitive("sandbox.mode", "permission", order=SANDBOXES, default=DEFAULT_SANDBOX),
             Sensitive("tools.fetch.enabled", "permission", order=(False, True), default=True),
             Sensitive(
                 "capabilities.web_search.mode",

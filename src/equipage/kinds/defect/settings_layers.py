@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -17,29 +18,34 @@ import msgspec
 from msgspec.structs import replace
 
 from equipage.core import codes as core_codes
-from equipage.core.arguments import is_possible, text_given, wrong
-from equipage.core.diagnostics import Also, Change, Diagnostic, Fact, Label, LoadError
+from equipage.core.diagnostics import Also, Change, Code, Diagnostic, Fact, Label, LoadError, Shown
 from equipage.core.path import Path, parse_path
 from equipage.core.source import Source, Span
-from equipage.files import exists, is_folder, real_path, working_directory
+from equipage.files import (
+    exists,
+    is_folder,
+    is_possible,
+    real_path,
+    text_given,
+    working_directory,
+    wrong,
+)
 from equipage.files.reading import display_name
 from equipage.files.roots import Places, StrPath, find_places
 from equipage.files.sandbox import FileProblem
 from equipage.kinds.codes import VARIABLE_IGNORED
-from equipage.kinds.defect import hooks, trust
+from equipage.kinds.defect import codes, hooks, trust
 from equipage.kinds.defect.hooks import PROJECT_LAYERS, Layer
-from equipage.kinds.defect.overrides import Overrides, read_overrides
 from equipage.kinds.defect.settings import ALONE, LAYER, MERGED, layer_by_path, without_infinities
 from equipage.kinds.defect.settings_model import Effective, Settings, effective
 from equipage.kinds.mcp import strict as mcp
-from equipage.kinds.mcp.kind import STRICT
+from equipage.kinds.mcp.strict import STRICT
 from equipage.loading.kind import Kind
 from equipage.loading.model import build
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import check_tree
-from equipage.loading.request import Request
 from equipage.loading.result import Explanation, Loaded
-from equipage.loading.session import Run, Session, format_of
+from equipage.loading.session import Request, Run, Session, format_of
 from equipage.loading.tree import (
     Origin,
     Origins,
@@ -51,6 +57,7 @@ from equipage.loading.tree import (
     remove_all,
     with_holes,
 )
+from equipage.syntax import SyntaxProblem, toml
 from equipage.syntax.document import Document
 
 T = TypeVar("T", Fact, Also, Change)
@@ -77,16 +84,7 @@ class LoadedSettings(Loaded[Settings]):
     layers: tuple[SettingsLayer, ...]
 
     def __init__(self, found: SettingsFound) -> None:
-        outcome = found.outcome
-        assert outcome.tree is not None
-        super().__init__(
-            outcome.config,
-            "settings",
-            outcome.diagnostics,
-            outcome.tree,
-            outcome.documents,
-            outcome.sources,
-        )
+        super().__init__(found.outcome)
         self.__dict__["layers"] = found.layers
 
     @property
@@ -103,7 +101,7 @@ class LoadedSettings(Loaded[Settings]):
         return next((each.name for each in self.layers if f"{each.name} layer" in named), None)
 
     def explain(self, path: str | Path, *, show_env: bool = False) -> Explanation:
-        """As for every load; a value from the command line has no place in a file."""
+        """Explain a value. One from the command line has no place in a file."""
         explanation = super().explain(path, show_env=show_env)
         if self.layer(path) != "command line":
             return explanation
@@ -194,8 +192,8 @@ class _Merge:
                     self.add(SettingsLayer(layer, file), document)
         given: Overrides | None = None
         if overrides:
-            given, found = read_overrides(overrides)
-            self.facts += found
+            given = Overrides(overrides)
+            self.facts += given.facts
             self.add(SettingsLayer("command line", None), self.session.adopt(given.document))
         # After all layers: a layer may disable the hooks of any other, also of a higher one.
         self.tree, found = hooks.settle(
@@ -330,6 +328,120 @@ def _without_place(each: Diagnostic, overrides: Overrides | None) -> Diagnostic:
     text = overrides.text_for(parse_path(each.path)) if each.path else None
     label = () if text is None else (Label(None, f"from the command line: {text}"),)
     return replace(each, span=None, file=None, fix=None, related=(*label, *each.related))
+
+
+# The layer of the command line: `KEY=VALUE`. The value is TOML; what is not TOML is text. Dots in
+# the key lead into tables, quotes around a part of it keep the dots there. Later settings win.
+
+#: A part of a dotted key: in double quotes with escapes, in single quotes without, or bare.
+_PART = re.compile(r'"(?P<quoted>(?:[^"\\]|\\.)*)"|\'(?P<literal>[^\']*)\'|(?P<bare>[^.]*)')
+#: Text that was probably meant as something else, and what to write for that.
+_SUSPECTS: tuple[tuple[re.Pattern[str], str], ...] = (
+    (re.compile(r"\[.*\]", re.DOTALL), 'put quotes around each text: `["a", "b"]`'),
+    (re.compile(r"\[.*", re.DOTALL), 'close the list: `["a", "b"]`'),
+    (re.compile(r"\{.*", re.DOTALL), 'write a table as `{ key = "value" }`'),
+    (re.compile(r"'.*", re.DOTALL), 'close the quotes; text with a `\'` in it takes `"…"`'),
+    (re.compile(r'".*', re.DOTALL), 'close the quotes; inside `"…"`, write `\\"` for a quote'),
+    (re.compile(r"(?i:true|yes|on)"), "write `true`"),
+    (re.compile(r"(?i:false|no|off)"), "write `false`"),
+    (re.compile(r"(?i:null|none|nil)"), "a setting cannot be unset; leave it out"),
+)
+
+
+class Overrides:
+    """The settings of a command line, read one after the other into one document."""
+
+    def __init__(self, settings: Sequence[str]) -> None:
+        self.source = Source.of_text("--config", "\n".join(settings))
+        self.value: dict[str, Any] = {}
+        self.document = Document(self.source, "text", self.value)
+        self.written: list[tuple[Path, str]] = []  # the path that each setting sets, and its text
+        self.facts: list[Fact] = []
+        for setting in settings:
+            self.read(setting)
+
+    def text_for(self, path: Path) -> str | None:
+        """The setting that the value at `path` came from; the last one wins."""
+        found = None
+        for key, text in self.written:
+            if key == path[: len(key)] or path == key[: len(path)]:
+                found = text
+        return found
+
+    def report(self, code: Code, path: Path = (), **values: object) -> None:
+        self.facts.append(Fact(code, path, values, span=Span(self.source, 0, 0)))
+
+    def read(self, setting: str) -> None:
+        try:
+            setting.encode()
+        except UnicodeEncodeError:  # an argument may hold bytes that are not UTF-8
+            readable = setting.encode(errors="backslashreplace").decode()
+            self.report(codes.OVERRIDE_NOT_TEXT, found=Shown(readable))
+            return
+        key, equals, text = setting.partition("=")
+        key = key.strip()
+        path = _key(key)
+        if not equals or not key or path is None:
+            self.report(codes.OVERRIDE_MALFORMED, found=Shown(setting))
+        elif not all(path):
+            self.report(codes.OVERRIDE_KEY_EMPTY, key=Shown(key))
+        else:
+            # Parsed even if it is not used: a mistake in the value is worth reporting.
+            value = self.parse(text.strip(), path)
+            if path[0] == "hooks":
+                self.report(codes.OVERRIDE_HOOKS, path, key=Shown(".".join(path)))
+                return
+            self.set(path, value)
+            self.written.append((path, setting))
+
+    def parse(self, text: str, path: tuple[str, ...]) -> Any:
+        """The value that a text is in TOML, else the text itself."""
+        try:
+            parsed = toml.load(f"x = {text}")
+        except SyntaxProblem:
+            parsed = None
+        # A line break could smuggle in assignments to other keys; then it is not a single value.
+        if parsed is not None and isinstance(parsed.value, dict) and set(parsed.value) == {"x"}:
+            for each in parsed.irregularities:
+                self.report(each.code, path, **{**each.values, "found": Shown(text)})
+            return parsed.value["x"]
+        hint = next((hint for pattern, hint in _SUSPECTS if pattern.fullmatch(text)), None)
+        if hint is not None:
+            key = Shown(".".join(path))
+            self.report(codes.OVERRIDE_TAKEN_AS_TEXT, path, key=key, found=Shown(text), hint=hint)
+        return text
+
+    def set(self, path: tuple[str, ...], value: Any) -> None:
+        """Put a value into nested tables, replacing whatever is in the way."""
+        table = self.value
+        for step in path[:-1]:
+            if not isinstance(table.get(step), dict):
+                table[step] = {}
+            table = table[step]
+        table[path[-1]] = value
+
+
+def _key(key: str) -> tuple[str, ...] | None:
+    """The parts of a dotted key, some of them perhaps empty; None if it is malformed."""
+    parts: list[str] = []
+    position = 0
+    # Part, dot, part, dot …: a key that ends with a dot has an empty last part.
+    while True:
+        match = _PART.match(key, position)
+        assert match is not None  # a bare part may be empty
+        part = match["literal"] or match["bare"] or ""
+        if match["quoted"] is not None:
+            try:
+                quoted: Any = toml.load(f"x = {match.group()}").value
+            except SyntaxProblem:
+                return None  # an escape that TOML does not know
+            part = str(quoted["x"])
+        parts.append(part)
+        if match.end() == len(key):
+            return tuple(parts)
+        if key[match.end()] != ".":
+            return None
+        position = match.end() + 1
 
 
 # The kind `settings` as it is registered: a file, and the layers it is merged with.

@@ -18,11 +18,12 @@ from equipage.core.path import ROOT, Path
 from equipage.kinds.defect import codes
 from equipage.kinds.defect.hooks import EVENTS, PROJECT_LAYERS
 from equipage.kinds.mcp.strict import ENABLED, SERVERS
+from equipage.kinds.shared import entries_at, table_at
 from equipage.loading.tree import Tree, get
 
 #: From the narrowest to the widest.
-_SANDBOXES = ("deny-all", "read-only", "ask-writes", "open")
-_DEFAULT_SANDBOX = "ask-writes"
+SANDBOXES = ("deny-all", "read-only", "ask-writes", "open")
+DEFAULT_SANDBOX = "ask-writes"
 _MODE: Path = ("sandbox", "mode")
 #: Keys of a provider, and what it means that a project sets them.
 _PROVIDER = {
@@ -78,15 +79,14 @@ def _sandbox(tree: Tree, below: Tree | None) -> Iterator[Fact]:
     mode = get(tree.value, _MODE)
     before = get(below.value, _MODE) if below is not None else None
     # A value that no layer below sets, or sets wrongly, leaves the default.
-    before = before if before in _SANDBOXES else _DEFAULT_SANDBOX
-    if mode in _SANDBOXES and _SANDBOXES.index(mode) > _SANDBOXES.index(before):
+    before = before if before in SANDBOXES else DEFAULT_SANDBOX
+    if mode in SANDBOXES and SANDBOXES.index(mode) > SANDBOXES.index(before):
         yield codes.PROJECT_LOOSENS_SANDBOX.at(_MODE, mode=mode, below=before)
 
 
 def _keys(tree: Tree) -> Iterator[Fact]:
     """Where requests and traces go, and with which key."""
-    providers = get(tree.value, ("providers",))
-    for name, provider in providers.items() if isinstance(providers, dict) else ():
+    for name, provider in table_at(tree.value, ("providers",)).items():
         for key, code in _PROVIDER.items():
             found = get(provider, (key,))
             if found and isinstance(found, str | dict):
@@ -123,13 +123,11 @@ def _prompt_files(tree: Tree, root: str | None) -> Iterator[Fact]:
 def _hooks(tree: Tree) -> Iterator[Fact]:
     """Programs that run at an event."""
     for event in EVENTS:
-        entries = get(tree.value, ("hooks", event))
-        for number, entry in enumerate(entries if isinstance(entries, list) else ()):
+        for at, entry in entries_at(tree.value, ("hooks", event)):
             handler = get(entry, ("handler",))
             line = _line(get(handler, ("argv",)) or get(handler, ("command",)))
             if line is not None and get(handler, ("type",)) == "command":
-                path = ("hooks", event, number, "handler")
-                yield codes.PROJECT_RUNS_COMMAND.at(path, event=event, found=line)
+                yield codes.PROJECT_RUNS_COMMAND.at((*at, "handler"), event=event, found=line)
 
 
 def _servers(tree: Tree, below: Tree | None) -> Iterator[Fact]:
@@ -138,9 +136,8 @@ def _servers(tree: Tree, below: Tree | None) -> Iterator[Fact]:
     A server starts once some layer defines it and `enabled_servers` names it.
     """
     lower = below.value if below is not None else {}
-    servers, listed = get(tree.value, SERVERS), get(tree.value, ENABLED)
-    before = get(lower, ENABLED, [])
-    for name, own in servers.items() if isinstance(servers, dict) else ():
+    listed, before = get(tree.value, ENABLED), get(lower, ENABLED, [])
+    for name, own in table_at(tree.value, SERVERS).items():
         yield from _changes((*SERVERS, name), own, get(lower, (*SERVERS, name)))
     # Lists replace each other, so the list of this layer counts alone.
     enabled = before if listed is None else listed

@@ -1,11 +1,15 @@
-"""From the file of a tool to servers: where they are, what each key means, how each is reached."""
+"""The kind `mcp`: `.mcp.json` and its relatives, each read as the tool that it is for reads it.
+
+The table of a tool says where in a file the servers are and what each key means. Beside a `.defect`
+folder, a `.mcp.json` must follow the seed to the letter: then `strict` reads it.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
-from typing import Any, ClassVar, Literal
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -15,17 +19,23 @@ from equipage.core.diagnostics import Change, Fact, Remedy, Severity, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
 from equipage.core.text import nearest
-from equipage.files.reading import require_text
+from equipage.files.reading import Files, require_text
 from equipage.files.sandbox import FileProblem
-from equipage.kinds.mcp import codes
-from equipage.kinds.mcp.dialects import DIALECTS, Dialect
-from equipage.kinds.shared import suspicions
+from equipage.kinds.mcp import CLAUDE, DIALECTS, Dialect, codes, dialect_of
+from equipage.kinds.mcp.codes import CODES
+from equipage.kinds.mcp.strict import STRICT, listed, server_names
+from equipage.kinds.shared import TOLERANT, suspicions, table_at
+from equipage.loading.kind import Kind, Presentation, Reading, Sensitive, Together
 from equipage.loading.model import Shape, build
-from equipage.loading.session import Session
+from equipage.loading.session import Parsed, Session
 from equipage.loading.tree import HOLE, Origins, Tree, get, graft
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import Document, load_value
 from equipage.syntax.variables import Substituted
+
+if TYPE_CHECKING:
+    pass
+
 
 Transport = Literal["stdio", "http", "sse", "ws"]
 
@@ -56,12 +66,10 @@ class McpServers(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
 SERVERS = "servers"
 _PROGRAM = frozenset({"command", "args", "env", "cwd"})
 _REMOTE = frozenset({"url", "headers"})
+#: A table with one of these keys looks like a server.
+_SIGNS = frozenset({"command", "url", "httpUrl", "type"})
 #: Keys under which the servers are in the file of some tool.
 _TOPS = tuple(dict.fromkeys(each.top for each in DIALECTS))
-
-
-def _keys_of(transport: str) -> frozenset[str]:
-    return _PROGRAM if transport == "stdio" else _REMOTE
 
 
 def gather(dialect: Dialect, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
@@ -106,17 +114,13 @@ def _find(dialect: Dialect, tree: Tree) -> tuple[Path, list[Fact]]:
             )
             return (other,), [misplaced]
     named = {key: each for key, each in value.items() if key != "$schema"}
-    if named and all(_looks_like_server(each) for each in named.values()):
+    if named and all(table_at(each, ROOT).keys() & _SIGNS for each in named.values()):
         source = tree.story(ROOT).origin.document.source
         # Plugins of Claude Code may leave the wrapper out, other files may not.
         if dialect.wrapper == "optional" and (source.path or source.name).endswith(".mcp.json"):
             return ROOT, []
         return ROOT, [codes.SERVERS_UNWRAPPED.at((next(iter(named)),), part="key", top=top)]
     return (top,), [_no_servers(top, value)] if value and not dialect.shared else []
-
-
-def _looks_like_server(value: Any) -> bool:
-    return isinstance(value, dict) and not {"command", "url", "httpUrl", "type"}.isdisjoint(value)
 
 
 def _no_servers(top: str, value: dict[str, Any]) -> Fact:
@@ -246,12 +250,9 @@ def _written_transport(
     transport: str, inferred: str, path: Path, server: dict[str, Any]
 ) -> tuple[str | None, list[Fact]]:
     """The transport of a `type`, if the server has the key that it needs."""
-    if transport == "stdio":
-        fits, key = "command" in server, "command"
-    else:
-        has_address = "url" in server or "httpUrl" in server or "command" not in server
-        fits, key = has_address or inferred != "stdio", "url"
-    if fits:
+    key = "command" if transport == "stdio" else "url"
+    # What is not inferred to be a program has an address, under a key of its tool.
+    if key in server or (key == "url" and ("httpUrl" in server or inferred != "stdio")):
         return transport, []
     found = Shown(server["type"])
     return None, [
@@ -263,9 +264,10 @@ def _translated(dialect: Dialect, server: dict[str, Any], transport: str) -> dic
     """The keys that all tools have, by our names; the rest below `settings`."""
     ours: dict[str, Any] = {}
     settings: dict[str, Any] = {}
+    usable = _PROGRAM if transport == "stdio" else _REMOTE
     for key, value in server.items():
         name = dialect.renamed.get(key, key)
-        if name in _keys_of(transport):
+        if name in usable:
             ours[name] = value
         elif name not in _PROGRAM | _REMOTE and key not in ("type", "enabled", "disabled"):
             settings[key] = value
@@ -278,7 +280,7 @@ def _translated(dialect: Dialect, server: dict[str, Any], transport: str) -> dic
 
 def _unused(dialect: Dialect, path: Path, server: dict[str, Any], transport: str) -> Iterator[Fact]:
     """Keys that belong to the other sort of server."""
-    foreign = (_PROGRAM | _REMOTE) - _keys_of(transport)
+    foreign = _REMOTE if transport == "stdio" else _PROGRAM
     for key, value in server.items():
         if dialect.renamed.get(key, key) in foreign and value:
             yield codes.SERVER_KEY_UNUSED.at(
@@ -322,7 +324,7 @@ def without_comments(text: str) -> str:
     return "".join(parts) + text[position:]
 
 
-def read_with_comments(source: Source, session: Session) -> tuple[Document | None, list[Fact]]:
+def read_with_comments(source: Source, session: Session) -> Parsed:
     """The document of a JSON file with comments; errors are placed in the file as it is written."""
     try:
         require_text(source)
@@ -338,3 +340,77 @@ def read_with_comments(source: Source, session: Session) -> tuple[Document | Non
         bare = Source(source.name, source.data, source.text[:start] + text, source.path)
         return session.parse(bare, "json")
     return session.adopt(Document(source, "json", value, substituted_text=Substituted(text))), []
+
+
+# The kind.
+
+EXAMPLE = """\
+{
+  "mcpServers": {
+    "NAME": {
+      "type": "stdio",
+      "command": "npx",
+      "args": ["-y", "@example/server"],
+      "env": { "API_KEY": "${API_KEY}" }
+    }
+  }
+}
+"""
+
+
+def _read(dialect: Dialect, source: Source, session: Session) -> Parsed:
+    if dialect.comments:
+        return read_with_comments(source, session)
+    return session.parse(source, dialect.format)
+
+
+def author_schema(dialect: Dialect, schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of what authors write, which is not what a program gets."""
+    fields = [
+        (field.name, field.type | None, msgspec.field(default=None)) for field in dialect.fields
+    ]
+    (reference,), definitions = msgspec.json.schema_components(
+        [msgspec.defstruct("Server", fields)], ref_template="#/$defs/{name}"
+    )
+    servers = {"type": "object", "additionalProperties": reference}
+    prose = {key: schema[key] for key in schema.keys() & {"$schema", "title", "description"}}
+    return {**prose, "type": "object", "properties": {dialect.top: servers}, "$defs": definitions}
+
+
+def _tolerant(dialect: Dialect) -> Kind:
+    return Kind(
+        name="mcp",
+        together=Together(offers=server_names),
+        title="list of MCP servers",
+        model=McpServers,
+        reading=Reading(
+            formats={".json": "json", ".jsonc": "json", ".toml": "toml"},
+            read=partial(_read, dialect),
+        ),
+        strictness=TOLERANT,
+        shape=Shape(unknown="warning", null_is_absent=True),
+        stages=(partial(gather, dialect),),
+        codes=CODES,
+        presentation=Presentation(
+            schema=partial(author_schema, dialect),
+            listing=listed,
+            sensitive=(
+                Sensitive("servers.*", "tool"),
+                Sensitive("servers.*.command", "permission"),
+            ),
+            example=EXAMPLE,
+            example_path=".mcp.json",
+        ),
+    )
+
+
+def variant_of(path: str, files: Files) -> Kind:
+    """The kind of a list of servers by its path, which says whose it is."""
+    if path.endswith("/.mcp.json") and files.is_folder(path.removesuffix("mcp.json") + "defect"):
+        return STRICT
+    return _VARIANTS[dialect_of(path).tool]
+
+
+_VARIANTS = {each.tool: _tolerant(each) for each in DIALECTS}
+_MAIN = _VARIANTS[CLAUDE.tool]
+KIND = replace(_MAIN, reading=replace(_MAIN.reading, variant=variant_of))

@@ -8,14 +8,19 @@ server, TOML wins.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.frozen import EMPTY
 from equipage.core.path import Path
 from equipage.core.text import Guesses
 from equipage.kinds.mcp import codes
-from equipage.kinds.shared import Table
+from equipage.kinds.mcp.codes import CODES
+from equipage.kinds.shared import Table, table_at
+from equipage.loading.kind import Item, Kind, Presentation, Reading, Together
+from equipage.loading.model import Shape
+from equipage.loading.session import Session
 from equipage.loading.tree import (
     HOLE,
     Origin,
@@ -28,6 +33,9 @@ from equipage.loading.tree import (
     move,
     remove_all,
 )
+
+if TYPE_CHECKING:
+    from equipage.loading.outcome import Outcome
 
 Transport = Literal["stdio", "http", "sse"]
 SERVERS: Path = ("mcp", "servers")
@@ -186,8 +194,7 @@ def servers_are_complete(tree: Tree, height: Callable[[Origin], int]) -> Iterato
     `height` tells the layers apart. Of two values that do not go together, the one in the higher
     layer is at fault: its author could see the other.
     """
-    servers = get(tree.value, SERVERS)
-    for name, server in servers.items() if isinstance(servers, dict) else ():
+    for name, server in table_at(tree.value, SERVERS).items():
         if not isinstance(server, dict):
             continue
         path, transport = (*SERVERS, name), server.get("transport")
@@ -236,3 +243,51 @@ def enabled_servers_exist(tree: Tree, json_names: frozenset[str]) -> Iterator[Fa
         else:
             guess = guesses.nearest(name, known)
             yield codes.MCP_SERVER_UNDEFINED.at(origin=origin, name=Shown(name), nearest=guess)
+
+
+# The kind of a `.mcp.json` beside a `.defect` folder.
+
+
+def _servers(value: Any) -> tuple[str, dict[str, Any]]:
+    """The servers of a file as loaded, and the key they are under, which the strict kind keeps."""
+    key = "servers" if isinstance(value, dict) and "servers" in value else "mcpServers"
+    return key, table_at(value, (key,))
+
+
+def listed(plain: Any, _file: str) -> Iterator[Item]:
+    key, servers = _servers(plain)
+    for name, server in servers.items():
+        where = get(server, ("url",)) or get(server, ("command",))
+        yield Item("mcp server", name, where if isinstance(where, str) else None, (key, name))
+
+
+def server_names(outcome: Outcome) -> Iterator[str]:
+    """The names of the servers, by which agents refer to them."""
+    yield from _servers(outcome.tree.value if outcome.tree is not None else None)[1]
+
+
+def _strictly(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+    """Report what the settings report about the same file; the tree stays as it is written."""
+    servers = get(tree.value, ("mcpServers",))
+    if not isinstance(servers, dict) or not all(
+        isinstance(each, dict | None) for each in servers.values()
+    ):
+        return tree, []
+    # The model reports unknown keys.
+    known = JsonServer.__struct_fields__
+    return tree, [each for each in from_json(tree)[1] if each.values.get("key", "url") in known]
+
+
+#: `.mcp.json` beside a `.defect` folder: every key is known, and no mistake is forgiven.
+STRICT = Kind(
+    name="mcp",
+    title="list of MCP servers",
+    model=McpJson,
+    reading=Reading(formats={".json": "json"}),
+    strictness={core_codes.DUPLICATE_KEY: "error"},
+    shape=Shape(unknown="error", null_is_absent=True),
+    stages=(_strictly,),
+    codes=CODES,
+    together=Together(offers=server_names),
+    presentation=Presentation(listing=listed),
+)

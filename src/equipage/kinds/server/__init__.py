@@ -12,9 +12,8 @@ from equipage.directives.generate import Generate
 from equipage.directives.include import OVERRIDE, Include
 from equipage.kinds.server import compose as composing
 from equipage.kinds.server.codes import CODES
-from equipage.kinds.server.compose import fold
+from equipage.kinds.server.compose import fold, limits_of
 from equipage.kinds.server.items import SORTS, base_items
-from equipage.kinds.server.limits import limits_of
 from equipage.kinds.server.model import ServerFile
 from equipage.kinds.server.normalise import DELIVERY_PARAMETERS, SPELLINGS, normalise
 from equipage.kinds.server.rules import RULES

@@ -1,4 +1,4 @@
-"""How a server configuration is put together, and what a program gets of it.
+"""How a server configuration is put together, how large it may be, and what a program gets of it.
 
 The stages run in this order: `$include`, `$file`, `$generate`. What an include brings may hold any
 of them, and what a file brings may hold payloads. `fold` turns the author's form into the
@@ -8,7 +8,7 @@ program's, once it is valid.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
 from typing import Any, cast
@@ -25,10 +25,11 @@ from equipage.directives.generate import Generate
 from equipage.directives.include import Include
 from equipage.files import is_link
 from equipage.files.sandbox import PathPolicy
+from equipage.generators.parameters import GeneratorLimits, format_size, read_limit
 from equipage.kinds.server import codes
 from equipage.kinds.server.items import SORTS, Place, implicit_includes, is_free
-from equipage.kinds.server.limits import LIMITS, MAX_DATA_BYTES, MAX_DEPTH, ServerLimits
 from equipage.kinds.server.model import Baseline, Logging, ServerConfig, ServerFile, ServerInfo
+from equipage.loading.kind import Limits
 from equipage.loading.session import Session
 from equipage.loading.tree import Tree, get, graft, move, remove, walk
 
@@ -44,7 +45,73 @@ class ServerOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     allow_handlers: bool = True  #: whether responses may come from programs and web services
 
 
-# -------------------------------------------------------------------------------------- directives
+# Limits. The environment of the caller can change most of them, up to a hard cap.
+
+MEBIBYTE = 1024 * 1024
+#: The most bytes that a `$file` may bring; no variable changes it.
+MAX_DATA_BYTES = 10 * MEBIBYTE
+#: How deep a configuration may nest once everything is included.
+MAX_DEPTH = 64
+
+
+class Limit(msgspec.Struct, frozen=True):
+    """One limit that the environment can change."""
+
+    variable: str  #: the environment variable that sets it
+    default: int  #: what holds without the variable
+    cap: int  #: the most that the variable can set
+    in_bytes: bool = False  #: whether the variable may have a unit, as in `20mb`
+
+
+#: By the name of the field of `ServerLimits`.
+LIMITS: Mapping[str, Limit] = {
+    "max_phases": Limit("THOUGHTJACK_MAX_PHASES", 100, 10_000),
+    "max_tools": Limit("THOUGHTJACK_MAX_TOOLS", 1_000, 100_000),
+    "max_resources": Limit("THOUGHTJACK_MAX_RESOURCES", 1_000, 100_000),
+    "max_prompts": Limit("THOUGHTJACK_MAX_PROMPTS", 500, 50_000),
+    "max_include_depth": Limit("THOUGHTJACK_MAX_INCLUDE_DEPTH", 10, 100),
+    "max_file_bytes": Limit(
+        "THOUGHTJACK_MAX_CONFIG_SIZE", 10 * MEBIBYTE, 100 * MEBIBYTE, in_bytes=True
+    ),
+}
+
+
+class ServerLimits(Limits, frozen=True):
+    """The limits of one load."""
+
+    max_phases: int = LIMITS["max_phases"].default  #: the most phases
+    max_tools: int = LIMITS["max_tools"].default  #: the most tools, those of all phases included
+    max_resources: int = LIMITS["max_resources"].default  #: the most resources, likewise
+    max_prompts: int = LIMITS["max_prompts"].default  #: the most prompts, likewise
+    max_include_depth: int = LIMITS["max_include_depth"].default  #: how deep includes may nest
+    generators: GeneratorLimits = GeneratorLimits()  #: how large payloads may become
+
+
+def limits_of(env: Mapping[str, str]) -> tuple[ServerLimits, list[Fact]]:
+    """The limits that `env` sets, and a warning for each variable that cannot be read.
+
+    A warning names the variable but not its value: the environment may hold secrets.
+    """
+    facts: list[Fact] = []
+    values: dict[str, int] = {}
+    for name, limit in LIMITS.items():
+        if limit.variable not in env:
+            continue
+        number = read_limit(env[limit.variable], in_bytes=limit.in_bytes)
+        if number is not None:
+            values[name] = min(number, limit.cap)
+            continue
+        default = format_size(limit.default) if limit.in_bytes else str(limit.default)
+        facts.append(
+            codes.LIMIT_UNREADABLE.at(part="nowhere", variable=limit.variable, default=default)
+        )
+    generators, found = GeneratorLimits.from_environment(env)
+    facts += [msgspec.structs.replace(each, part="nowhere") for each in found]
+    variable = LIMITS["max_file_bytes"].variable
+    return ServerLimits(**values, file_bytes_variable=variable, generators=generators), facts
+
+
+# Directives.
 
 
 def include(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
@@ -134,7 +201,7 @@ def bound_depth(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
     return tree, [core_codes.NESTING_TOO_DEEP.at(path, limit=MAX_DEPTH)]
 
 
-# --------------------------------------------------------------------------------------- rewriting
+# Rewriting.
 
 #: Changes a part, given its path, and adds what it finds.
 Change = Callable[[Tree, Path, list[Fact]], Tree]
@@ -198,7 +265,7 @@ def _into_content(part: Tree, _path: Path, _facts: list[Fact]) -> Tree:
     return part
 
 
-# ----------------------------------------------------------------------------------------- folding
+# Folding.
 
 #: What belongs to the baseline, and where it may be written instead.
 _ELSEWHERE: tuple[tuple[Path, Path], ...] = (

@@ -16,7 +16,7 @@ import msgspec
 from equipage.core.diagnostics import Code
 from equipage.core.text import expression
 from equipage.kinds.server import codes
-from equipage.kinds.server.model_responses import LARGEST
+from equipage.kinds.server.model import LARGEST
 
 # Durations: duration = blank* "+"? digits blank* unit blank*
 

@@ -16,7 +16,7 @@ import msgspec
 from equipage.core.diagnostics import Fact
 from equipage.core.path import Path
 from equipage.core.text import expression
-from equipage.kinds.server.model_responses import MatchBranch
+from equipage.kinds.server.model import MatchBranch
 from equipage.loading.kind import Rule
 from equipage.loading.session import Session
 from equipage.loading.tree import get, mapping
@@ -42,26 +42,19 @@ def _steps(pattern: str) -> tuple[str, ...]:
 
 def _follow(places: list[Place], steps: Iterable[str]) -> list[Place]:
     for step in steps:
-        if step == "[]":
-            places = [
-                ((*path, number), each)
-                for path, value in places
-                if isinstance(value, list)
-                for number, each in enumerate(value)
-            ]
-        elif step == "{}":
-            places = [
-                ((*path, key), each)
-                for path, value in places
-                for key, each in mapping(value).items()
-            ]
-        else:
-            places = [
-                ((*path, step), value[step])
-                for path, value in places
-                if isinstance(value, dict) and step in value
-            ]
+        places = [
+            ((*path, key), each) for path, value in places for key, each in _entries(value, step)
+        ]
     return places
+
+
+def _entries(value: Any, step: str) -> Iterable[tuple[str | int, Any]]:
+    """What a step of a pattern leads to from a value: keys or indexes, and the values there."""
+    if step == "[]":
+        return enumerate(value) if isinstance(value, list) else ()
+    if step == "{}":
+        return mapping(value).items()
+    return ((step, value[step]),) if isinstance(value, dict) and step in value else ()
 
 
 def at(config: Any, *patterns: str) -> list[Place]:

@@ -29,7 +29,7 @@ from equipage.directives.generate import Generated
 from equipage.kinds.server import codes, items
 from equipage.kinds.server.compose import Rewrite, rewritten
 from equipage.kinds.server.items import BRANCH_KEYS, Place, at, below, is_free
-from equipage.kinds.server.model_responses import LARGEST, Delivery, SideEffect, Unsigned
+from equipage.kinds.server.model import LARGEST, Delivery, SideEffect, Unsigned
 from equipage.loading.session import Session
 from equipage.loading.tree import (
     HOLE,

@@ -18,19 +18,10 @@ from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.path import Path
 from equipage.core.text import expression, nearest
 from equipage.directives import mentions
-from equipage.kinds.server import codes, grammar, items, limits, rules_phases
-from equipage.kinds.server.compose import ServerOptions
-from equipage.kinds.server.items import (
-    PROMPT,
-    RESOURCE,
-    SORTS,
-    TOOL,
-    Place,
-    below,
-    for_each,
-    mappings,
-)
-from equipage.kinds.server.model_responses import LARGEST, Condition
+from equipage.kinds.server import codes, grammar, items, rules_phases
+from equipage.kinds.server.compose import LIMITS, ServerOptions
+from equipage.kinds.server.items import PROMPT, RESOURCE, SORTS, TOOL, below, for_each, mappings
+from equipage.kinds.server.model import LARGEST, Condition
 from equipage.loading.kind import Rule
 from equipage.loading.session import Session
 from equipage.loading.tree import HOLE, get, mapping
@@ -211,7 +202,7 @@ def condition_is_readable(path: Path, condition: Any) -> Iterator[Fact]:
         yield from _pattern_problems([(path, condition), *below([(path, condition)], "[]")])
 
 
-def _pattern_problems(places: list[Place]) -> Iterator[Fact]:
+def _pattern_problems(places: list[items.Place]) -> Iterator[Fact]:
     """Texts among `places` are globs, or regular expressions after `regex:`."""
     for path, written in places:
         if not isinstance(written, str):
@@ -281,7 +272,7 @@ _TEXTS = (
 )
 
 
-def _texts(config: Any) -> list[Place]:
+def _texts(config: Any) -> list[items.Place]:
     """The static texts that are filled when a request comes."""
     settings = below(items.choosers(config), "handler.headers{}", "handler.env{}")
     return [*below(items.answers(config), *_TEXTS), *settings]
@@ -314,6 +305,28 @@ def side_effect_does_something(path: Path, effect: dict[str, Any]) -> Iterator[F
         yield codes.EMPTY_FIELD.at((*path, "method"), field="method")
 
 
+# Limits.
+
+
+def counts_are_bounded(config: Any, session: Session) -> Iterator[Fact]:
+    """There are not more phases and items than the limits of the load allow."""
+    counts = {"phases": len(items.at(config, "phases[]"))}
+    for sort in SORTS:
+        added = items.at(config, f"phases[].add_{sort.plural}[]")
+        counts[sort.plural] = len(items.base_items(config, sort)) + len(added)
+    for entity, count in counts.items():
+        limit, known = getattr(session.limits, f"max_{entity}"), LIMITS[f"max_{entity}"]
+        if count <= limit:
+            continue
+        # The finding is placed at the list that holds most of them, as far as there is one.
+        places = ((entity,), ("baseline", entity))
+        path = next((each for each in places if get(config, each) is not None), ("phases",))
+        variable = known.variable if count <= known.cap else None
+        yield codes.LIMIT_EXCEEDED.at(
+            path, entity=entity, count=count, limit=limit, variable=variable
+        )
+
+
 RULES: tuple[Rule, ...] = (
     server_has_a_name,
     form_is_one,
@@ -337,5 +350,5 @@ RULES: tuple[Rule, ...] = (
     for_each(_texts, templates_are_closed),
     for_each(lambda config: below(items.behaviors(config), "delivery{}"), delivery_fits_64_bits),
     for_each(items.side_effects, side_effect_does_something),
-    limits.counts_are_bounded,
+    counts_are_bounded,
 )

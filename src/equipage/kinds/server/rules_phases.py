@@ -10,19 +10,9 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.path import Path
 from equipage.core.text import Guesses, nearest
-from equipage.kinds.server import codes, grammar
-from equipage.kinds.server.items import (
-    SORTS,
-    Place,
-    Sort,
-    at,
-    base_items,
-    below,
-    for_each,
-    mappings,
-    triggers,
-)
-from equipage.kinds.server.model_responses import LARGEST
+from equipage.kinds.server import codes, grammar, items
+from equipage.kinds.server.items import SORTS, Sort, at, base_items, below, for_each, mappings
+from equipage.kinds.server.model import LARGEST
 from equipage.kinds.server.normalise import OPERATORS, TEXT_OPERATORS
 from equipage.loading.kind import Rule
 from equipage.loading.session import Session
@@ -93,7 +83,7 @@ def _offered(config: Any, sort: Sort) -> tuple[str, ...] | None:
     return tuple(name for name in names if name is not None)
 
 
-def _targets(phase: Place, sort: Sort) -> Iterator[tuple[Path, Any, str]]:
+def _targets(phase: items.Place, sort: Sort) -> Iterator[tuple[Path, Any, str]]:
     """What a phase changes: where that is written, the name of the item, and the action."""
     for path, _ in below([phase], f"replace_{sort.plural}{{}}"):
         yield path, path[-1], "replace"
@@ -229,7 +219,7 @@ def _is_among(name: str, names: tuple[str, ...]) -> bool:
     )
 
 
-def _offered_in(phase: Place, sort: Sort, offered: tuple[str, ...]) -> tuple[str, ...] | None:
+def _offered_in(phase: items.Place, sort: Sort, offered: tuple[str, ...]) -> tuple[str, ...] | None:
     """The names of the items in a phase; None if it adds or removes one that cannot be read."""
     changes = ("add", "replace", "remove")
     if any(
@@ -298,6 +288,6 @@ RULES: tuple[Rule, ...] = (
     replacements_keep_names,
     for_each(lambda config: mappings(at(config, "phases[].on_enter[]")), action_is_single),
     qualifiers_exist,
-    for_each(triggers, trigger_can_fire, event_is_known, durations_are_readable),
-    for_each(lambda config: mappings(below(triggers(config), "match{}")), matcher_can_match),
+    for_each(items.triggers, trigger_can_fire, event_is_known, durations_are_readable),
+    for_each(lambda config: mappings(below(items.triggers(config), "match{}")), matcher_can_match),
 )

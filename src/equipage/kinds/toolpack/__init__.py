@@ -12,8 +12,7 @@ from equipage.core.diagnostics import Fact, Severity
 from equipage.directives.ref import Ref
 from equipage.kinds.toolpack.codes import CODES
 from equipage.kinds.toolpack.model import CLOSED, Block, Limits, ToolpackFile, build_pack
-from equipage.kinds.toolpack.normalise import camel_case, network_list
-from equipage.kinds.toolpack.rules import RULES, ids_are_unique, set_key
+from equipage.kinds.toolpack.rules import RULES, camel_case, ids_are_unique, network_list, set_key
 from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive, Together
 from equipage.loading.model import Shape
 from equipage.loading.session import Session

@@ -13,27 +13,26 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from typing import Any, Literal
 
 import msgspec
 
 from equipage.core import codes as core_codes
-from equipage.core.arguments import path_given
 from equipage.core.diagnostics import Diagnostic, LoadError
+from equipage.core.path import Path, PathSyntaxError, parse_path
 from equipage.core.source import Source
-from equipage.files import entries_of, exists, folders_given, is_folder, real_path
+from equipage.directives import codes as directive_codes
+from equipage.files import entries_of, exists, folders_given, is_folder, path_given, real_path
 from equipage.files.reading import display_name
 from equipage.kinds.toolpack import KIND
 from equipage.kinds.toolpack.model import Toolpack
-from equipage.kinds.toolpack.phrases import phrase
-from equipage.kinds.toolpack.rules import SUFFIX, overlooked, set_key
-from equipage.loading.findings import finding
-from equipage.loading.outcome import Outcome
+from equipage.kinds.toolpack.rules import SUFFIX, camel_path, overlooked, set_key
+from equipage.loading.findings import finding, same_once
+from equipage.loading.outcome import Outcome, set_findings
 from equipage.loading.pipeline import load_path
-from equipage.loading.request import Request
 from equipage.loading.result import CANONICAL, canonical
-from equipage.loading.session import Run
-from equipage.loading.set_rules import same_once, set_findings
+from equipage.loading.session import Request, Run
 
 __all__ = ["Toolpack", "ToolpackLoader", "ToolpackValidationError"]
 
@@ -46,12 +45,12 @@ class ToolpackValidationError(LoadError):
     """
 
     def __str__(self) -> str:
-        return "\n".join(map(_line, self.errors))
-
-
-def _line(each: Diagnostic) -> str:
-    rule = phrase(each)
-    return str(each) if rule is None or rule in each.message else f"{each} ({rule})"
+        lines = []
+        for each in self.errors:
+            rule = phrase(each)
+            is_said = rule is None or rule in each.message
+            lines.append(str(each) if is_said else f"{each} ({rule})")
+        return "\n".join(lines)
 
 
 class _Entry(msgspec.Struct, frozen=True):
@@ -195,3 +194,110 @@ def _no_folder(folder: str) -> Diagnostic:
         code, reason = core_codes.FILE_MISSING, "does not exist"
     message = f"Toolpacks directory not found: {shown} {reason}"
     return Diagnostic(code.name, "error", message, file=shown)
+
+
+# The sentences of the original loader, for programs that look for them in an exception's text. A
+# finding says in equipage's words what it found; `phrase` says which rule that breaks, such as
+# `timeoutMs must be a positive integer`. It needs only the code, the path and what the message
+# quotes.
+
+_NOT_JSON = "templating.context must be JSON serialisable"
+#: The rule for keys that are not text, by block.
+_KEYS: dict[Path, str] = {
+    ("env", "set"): "env.set keys must be non-empty strings",
+    ("execution", "headers"): "headers must use non-empty string keys",
+    ("templating", "context"): _NOT_JSON,
+}
+#: The rule for the shape of a field. In a sentence `{0}` is the field, `{1}` what is in brackets.
+_SHAPES = (
+    (r"", "Expected mapping at the top"),
+    (r"(?:.*\.)?<<", "Failed to parse YAML"),
+    (r"id", "Field 'id' in toolpack must be a non-empty string"),
+    (r"deterministic|caps\.subprocess", "{0} must be a boolean"),
+    (r"timeoutMs|execution\.timeoutMs", "{0} must be a positive integer"),
+    (r"limits\.(.+)", "limits['{1}'] must be a positive integer"),
+    (r"(caps|env|templating)", "field '{1}' must be a mapping"),
+    (r"limits|execution|inputSchema|outputSchema", "{0} must be a mapping"),
+    (r"caps\.filesystem|env\.set|execution\.headers|templating\.context", "{0} must be a mapping"),
+    (r"caps\.network", "{0} must be a string or list"),
+    (r"caps\.filesystem\.\w+|env\.passthrough", "{0} must be a list"),
+    (r"env\.set\.(.+)", "env.set['{1}'] must be a string"),
+    (r"templating\.engine", "templating.engine must be 'jinja2'"),
+    (r"execution\.kind", "unsupported execution.kind"),
+    (r"execution\.cmd", "cli execution requires 'cmd' list"),
+    (r"execution\.args", "node execution args must be a list"),
+    (r"execution\.headers\.(.+)", "header '{1}' must be a string"),
+    (r".*", "{0} must be a non-empty string"),
+)
+#: Findings about a text that could not be parsed at all.
+_SYNTAX = {
+    core_codes.ALIAS_BOMB, core_codes.CONTROL_CHARACTER, core_codes.EXTRA_DOCUMENT,
+    core_codes.JSON_SYNTAX, core_codes.NESTING_TOO_DEEP, core_codes.NOT_UTF8,
+    core_codes.RECURSIVE_ALIAS, core_codes.UNDEFINED_ALIAS, core_codes.UNKNOWN_TAG,
+    core_codes.YAML_SYNTAX,
+}  # fmt: skip
+#: Findings about a value that does not fit its field.
+_MISFITS = {
+    core_codes.INVALID_VALUE, core_codes.OUT_OF_RANGE, core_codes.PATTERN_MISMATCH,
+    core_codes.WRONG_LENGTH, core_codes.WRONG_TYPE,
+}  # fmt: skip
+
+
+def phrase(each: Diagnostic) -> str | None:
+    """The rule that a finding breaks, in the words of the original; None where it had none."""
+    if each.code in _SYNTAX:
+        return _syntax(each)
+    if each.code.startswith("schema-") and not each.code.startswith(
+        ("schema-ref", directive_codes.SCHEMA_NOT_MAPPING)
+    ):
+        return "schema failed validation"
+    try:
+        path = parse_path(each.path)
+    except PathSyntaxError:
+        return None
+    if each.code == core_codes.NON_STRING_KEY:
+        return _KEYS.get(path[:2])
+    if each.code == core_codes.NOT_FINITE:
+        return _NOT_JSON if path[:2] == ("templating", "context") else None
+    if each.code == core_codes.MISSING_FIELD:
+        return _missing(each, path)
+    if each.code == core_codes.UNKNOWN_FIELD:
+        if path[:2] == ("caps", "filesystem"):
+            return f"caps.filesystem[{path[-1]}] is not supported"
+        return f"{path[0]} contains unknown key '{path[-1]}'" if len(path) == 2 else None
+    return _shape(each, camel_path(path)) if each.code in _MISFITS else None
+
+
+def _syntax(each: Diagnostic) -> str:
+    name = each.name or ""
+    if each.code == core_codes.UNKNOWN_TAG and each.path.startswith("templating.context"):
+        return _NOT_JSON
+    if name.endswith((".tool.yaml", ".tool.yml")):
+        return "Failed to parse YAML"
+    verb = "parse" if name.endswith((".yaml", ".yml")) else "load"
+    return f"failed to {verb} schema {name}"
+
+
+def _missing(each: Diagnostic, path: Path) -> str:
+    match = re.search(r"`([^`]+)`", each.message)
+    field = match[1] if match else ""
+    if path == ("limits",):
+        return f"limits missing required key '{field}'"
+    if path != ("execution",):
+        return f"missing required field '{field}'"
+    named = {"cmd": "cli execution requires 'cmd' list", "url": "http execution requires 'url'"}
+    return named.get(field, f"execution.{field} is required")
+
+
+def _shape(each: Diagnostic, path: Path) -> str:
+    if path[:2] == ("caps", "network") and each.code == core_codes.INVALID_VALUE:
+        # A message that quotes an empty protocol starts with two backticks.
+        match = re.search(r"`([^`]+)`", each.message)
+        if match and not each.message.startswith("``"):
+            return f"caps.network has unsupported protocol '{match[1]}'"
+    name = ".".join(map(str, path[:2])) + "".join(f"[{step}]" for step in path[2:])
+    written = ".".join(map(str, path))
+    matches = ((re.fullmatch(pattern, written), sentence) for pattern, sentence in _SHAPES)
+    return next(
+        sentence.format(name, *match.groups()) for match, sentence in matches if match is not None
+    )

@@ -154,21 +154,6 @@ EXECUTIONS: dict[str, type[Block]] = {cls.__struct_config__.tag: cls for cls in 
 # The pack that a program gets.
 
 
-class _LazyPath:
-    """A field that holds text and becomes a `Path` on first use: few programs ask for it."""
-
-    def __get__(self, pack: Any, owner: type | None = None) -> Path:
-        if pack is None:
-            raise AttributeError("source_path")  # tells dataclasses that there is no default
-        path = pack.__dict__["source_path"]
-        if not isinstance(path, Path):
-            path = pack.__dict__["source_path"] = Path(path)
-        return path
-
-    def __set__(self, pack: Any, path: str | Path) -> None:
-        pack.__dict__["source_path"] = path
-
-
 @dataclass(frozen=True, eq=False)
 class Toolpack:
     """One tool, checked and immutable. Packs with equal content are equal, whatever their files.
@@ -188,7 +173,7 @@ class Toolpack:
     caps: Mapping[str, Any]  #: what the tool may do; may be empty
     env: Mapping[str, Any]  #: the environment variables that the tool sees; may be empty
     templating: Mapping[str, Any]  #: how templates are filled; may be empty
-    source_path: Path = _LazyPath()  # type: ignore[assignment]  #: the file of the pack
+    source_path: Path  #: the file of the pack
 
     def to_dict(self) -> dict[str, Any]:
         """The pack as plain data, with the names of the file, without path and empty blocks."""
@@ -261,18 +246,7 @@ def build_pack(value: dict[str, Any], session: Session) -> Toolpack:
         env["set"] = env["set"] or {}
     if "context" in templating:
         templating["context"] = templating["context"] or {}
-    memo: dict[int, Any] = {}  # what these parts share stays shared
-    return Toolpack(
-        value["id"],
-        value["version"],
-        value["deterministic"],
-        value["timeoutMs"],
-        frozen(value["limits"], memo),
-        frozen(value["inputSchema"], memo),
-        frozen(value["outputSchema"], memo),
-        frozen(value["execution"], memo),
-        frozen(caps),
-        frozen(env),
-        frozen(templating),
-        session.path,  # type: ignore[arg-type]  # becomes a path when a program asks for it
-    )
+    whole = {**value, "caps": caps, "env": env, "templating": templating}
+    memo: dict[int, Any] = {}  # what the parts share stays shared
+    parts = {name: frozen(whole[written], memo) for name, written in _NAMES}
+    return Toolpack(**parts, source_path=Path(session.path))

@@ -1,4 +1,8 @@
-"""What a toolpack must fulfil beyond its shape. Values may be pruned: no field is sure to exist."""
+"""What a toolpack may say beyond its shape, and what it must fulfil.
+
+Two stages run before the shape is checked: old names become the current ones, and shorthands their
+full form. The rules run after it. Values may be pruned then: no field is sure to exist.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +11,97 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from equipage.core.diagnostics import Also, Change, Fact, Part, Remedy, Shown
 from equipage.core.path import Path
 from equipage.core.text import expression
 from equipage.files.reading import display_name
 from equipage.kinds.toolpack import codes
+from equipage.kinds.toolpack.model import BLOCKS, EXECUTIONS, Block, ToolpackFile
 from equipage.loading.session import Session
-from equipage.loading.tree import Origin, get, mapping
+from equipage.loading.tree import Origin, Tree, get, mapping, move, put, put_all, remove
 
 if TYPE_CHECKING:
     from equipage.loading.outcome import Outcome
+
+# Names and shorthands.
+
+PROTOCOLS = ("http", "https")
+_CLASSES: tuple[type[Block], ...] = (ToolpackFile, *BLOCKS.values(), *EXECUTIONS.values())
+#: Every camelCase name of a field.
+_ALL = frozenset(name for cls in _CLASSES for name in cls.__struct_encode_fields__)
+
+
+def camel_case(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
+    """Report every snake_case name of a field, and read it as the field it means."""
+    facts: list[Fact] = []
+    for path, block, fields in _blocks(tree.value):
+        for name in [each for each in block if "_" in each]:
+            camel, place = _camel(name), (*path, name)
+            if camel not in fields:
+                continue
+            if camel in block:
+                code, remedy = codes.SNAKE_CASE_BOTH, None
+                tree = remove(tree, place)
+            else:
+                code = codes.SNAKE_CASE_KEY
+                remedy = Remedy(f"rename to `{camel}`", (Change(place, camel, "key"),))
+                tree = move(tree, place, (*path, camel))
+            fact = code.at(place, part="key", remedy=remedy, found=Shown(name), camel=camel)
+            # No loader has ever read the snake_case names of `templating`.
+            if session.options.legacy_keys == "warn" and path != ("templating",):
+                fact = replace(fact, severity="warning")
+            facts.append(fact)
+    return tree, facts
+
+
+def _blocks(root: Any) -> Iterator[tuple[Path, dict[str, Any], tuple[str, ...]]]:
+    """The mappings of a pack, each with the names of its fields."""
+    yield (), mapping(root), ToolpackFile.__struct_encode_fields__
+    for name, cls in BLOCKS.items():
+        yield (name,), mapping(get(root, (name,))), cls.__struct_encode_fields__
+    kind = get(root, ("execution", "kind"))
+    if isinstance(kind, str) and kind in EXECUTIONS:
+        yield ("execution",), root["execution"], EXECUTIONS[kind].__struct_encode_fields__
+
+
+def camel_path(path: Path) -> Path:
+    """A path with the names of today, at the top of the file and in its blocks."""
+    depth = 2 if path and path[0] in (*BLOCKS, "execution") else 1
+    names = [_camel(step) if isinstance(step, str) else step for step in path[:depth]]
+    known = (new if new in _ALL else old for old, new in zip(path, names, strict=False))
+    return (*known, *path[depth:])
+
+
+def _camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.capitalize() for part in rest)
+
+
+def network_list(tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+    """`caps.network` becomes a list of protocols in lower case.
+
+    A single protocol and other spellings are understood. What is not a protocol stays, so that the
+    finding about it shows what the author wrote.
+    """
+    path = ("caps", "network")
+    written = get(tree.value, path)
+    if isinstance(written, str):
+        return put(tree, path, [_protocol(written)]), []
+    listed = written if isinstance(written, list) else []
+    protocols: dict[Path, Any] = {
+        (*path, number): _protocol(each)
+        for number, each in enumerate(listed)
+        if _protocol(each) != each
+    }
+    return put_all(tree, protocols), []
+
+
+def _protocol(each: Any) -> Any:
+    lower = each.strip().lower() if isinstance(each, str) else each
+    return lower if lower in PROTOCOLS else each
+
 
 # Identity.
 
@@ -83,10 +168,8 @@ _ENV_NAME = expression(r"[A-Z][A-Z0-9_]*")
 
 def env_names_are_upper_case(pack: Any, _session: Session) -> Iterator[Fact]:
     """Names of variables are in upper case, passed through or set."""
-    passed = get(pack, ("env", "passthrough"))
-    for number, name in enumerate(passed if isinstance(passed, list) else ()):
-        if isinstance(name, str) and name and not _ENV_NAME.fullmatch(name):
-            place = ("env", "passthrough", number)
+    for place, name in _passed(pack):
+        if not _ENV_NAME.fullmatch(name):
             yield _env_name("env.passthrough name", name, place, "value")
     for name in mapping(get(pack, ("env", "set"))):
         if not name:
@@ -97,20 +180,29 @@ def env_names_are_upper_case(pack: Any, _session: Session) -> Iterator[Fact]:
 
 def _env_name(where: str, name: str, path: Path, part: Part) -> Fact:
     guess = re.sub(r"[^A-Z0-9]+", "_", name.strip().upper()).strip("_")
-    if not _ENV_NAME.fullmatch(guess):
-        return codes.ENV_NAME.at(path, part=part, where=where, found=Shown(name))
-    remedy = Remedy(f"change to `{guess}`", (Change(path, guess, part),), safe=False)
+    nearest, remedy = None, None
+    if _ENV_NAME.fullmatch(guess):
+        nearest = guess
+        remedy = Remedy(f"change to `{guess}`", (Change(path, guess, part),), safe=False)
     return codes.ENV_NAME.at(
-        path, part=part, remedy=remedy, where=where, found=Shown(name), nearest=guess
+        path, part=part, remedy=remedy, where=where, found=Shown(name), nearest=nearest
     )
 
 
 def env_is_passed_or_set(pack: Any, _session: Session) -> Iterator[Fact]:
     """A variable is passed through or set, not both."""
-    passed, assigned = get(pack, ("env", "passthrough")), mapping(get(pack, ("env", "set")))
-    for number, name in enumerate(passed if isinstance(passed, list) else ()):
-        if isinstance(name, str) and name and name in assigned:
-            yield codes.ENV_SET_AND_PASSED.at(("env", "passthrough", number), found=Shown(name))
+    assigned = mapping(get(pack, ("env", "set")))
+    for place, name in _passed(pack):
+        if name in assigned:
+            yield codes.ENV_SET_AND_PASSED.at(place, found=Shown(name))
+
+
+def _passed(pack: Any) -> Iterator[tuple[Path, str]]:
+    """The names of variables that are passed through; the model reports what is not a name."""
+    names = get(pack, ("env", "passthrough"))
+    for number, name in enumerate(names if isinstance(names, list) else ()):
+        if isinstance(name, str) and name:
+            yield ("env", "passthrough", number), name
 
 
 # Execution.

@@ -17,7 +17,7 @@ from equipage.kinds.conventions.tools import (
 from equipage.kinds.tables import Convention
 
 #: Every table that is a kind of its own. Several tools share skills and lists of MCP servers:
-#: those kinds have several tables each, in `tools.skills` and `kinds.mcp.dialects`.
+#: those kinds have several tables each, in `tools.skills` and `kinds.mcp`.
 CONVENTIONS: tuple[Convention, ...] = (
     *claude.CONVENTIONS,
     *copilot.CONVENTIONS,

@@ -144,7 +144,6 @@ PLUGIN = Convention(
     syntax="json",
     identity="field",
     name=KEBAB,
-    needs_body=False,
     fields=(
         Field("name", "the name; it precedes the names of all parts", required="error"),
         Field("$schema", "the address of the JSON Schema, for editors"),
@@ -196,7 +195,6 @@ MARKETPLACE = Convention(
     syntax="json",
     identity="field",
     name=KEBAB,
-    needs_body=False,
     fields=(
         Field("name", "the name; users write it as `plugin@name`", required="error"),
         Field("owner", "who keeps it: `name`, `email` and `url`", str | Table, required="warning"),

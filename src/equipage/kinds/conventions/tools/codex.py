@@ -17,7 +17,6 @@ AGENT = Convention(
     identity="field",
     suffixes=(".toml",),
     unknown=None,
-    needs_body=False,
     fields=(
         Field("name", "the name by which others call it", required="error"),
         Field("description", "when to use it; others choose it by this text", required="error"),

@@ -76,7 +76,7 @@ PROMPT = Convention(
 description: Explain the selected code
 agent: ask
 ---
-Explain the selected code to somebody new to the project.
+Explain the selected code to a newcomer to the project.
 """,
 )
 

@@ -72,7 +72,6 @@ COMMAND = Convention(
     sort="command",
     syntax="toml",
     suffixes=(".toml",),
-    needs_body=False,
     fields=(
         Field("prompt", "the prompt; `{{args}}` becomes the arguments", required="error"),
         Field("description", "what it does; the menu shows this text"),

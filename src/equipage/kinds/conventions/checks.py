@@ -1,0 +1,481 @@
+"""What becomes of a file of a convention: the stages that shape it, the rules that check it.
+
+The stages keep text as text, divide names in one text into a list, and make a field of the text
+below the header. The rules are about the file itself and about the names it shares with other
+files. All of them take the table of their convention as the first argument.
+
+A name is looked up where equipage knows the set: skills, servers and agents, if the workspace holds
+at least one of that sort. The user's own folders may hold others, so an unknown name is only a
+warning.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
+from equipage.core.path import ROOT, Path
+from equipage.core.source import Source, Span
+from equipage.core.text import Guesses, nearest
+from equipage.kinds.codes import HEADER_NOT_FIRST
+from equipage.kinds.conventions import codes
+from equipage.kinds.headers import body_of, has_header, keep_as_written
+from equipage.kinds.shared import KnownNames, alike, path_of, suspicions
+from equipage.kinds.tables import Convention, Field, Sort
+from equipage.loading.kind import Offer
+from equipage.loading.model import describe, type_info
+from equipage.loading.session import Session
+from equipage.loading.tree import Origin, Origins, Tree, attach, get, put
+from equipage.syntax.document import Document, Located
+from equipage.syntax.frontmatter import CONVENTION, Grammar
+
+if TYPE_CHECKING:
+    from equipage.loading.outcome import Outcome
+
+
+#: The key of the text below the header in the loaded configuration.
+BODY = "body"
+
+# Lists of names as people write them: with commas, with blanks, as a list.
+
+#: A tool of a server, `mcp__github__search`, or all its tools, `mcp__github`. The name of the
+#: server has no `__`.
+_SERVER_TOOL = re.compile(r"mcp__(?P<server>[^_*](?:[^_]|_(?!_))*?)(?:__.*)?\Z")
+#: A tool with a pattern or with agents in brackets: `Bash(git log:*)`, `Agent(reviewer)`.
+_CALLED = re.compile(r"(?P<tool>[^()]+)\((?P<inside>.*)\)\Z", re.DOTALL)
+
+
+class Reference(msgspec.Struct, frozen=True):
+    """Something that a file names."""
+
+    sort: Sort
+    name: str
+
+
+def divided(text: str, separators: str) -> Iterator[str]:
+    """The names in a text, divided at any of `separators` outside brackets."""
+    start = depth = 0
+    # One more separator at the end closes the last name, even if a bracket is still open.
+    for offset, letter in enumerate(text + separators[0]):
+        depth = max(0, depth + (letter in "([{") - (letter in ")]}"))
+        if offset == len(text) or (letter in separators and not depth):
+            name = text[start:offset].strip()
+            if name:
+                yield name
+            start = offset + 1
+
+
+def references(name: str, sort: Sort) -> Iterator[Reference]:
+    """What a name refers to: the name of a tool may also name a server or agents."""
+    if sort != "tool":
+        yield Reference(sort, name)
+        return
+    server = _SERVER_TOOL.match(name)
+    if server is not None:
+        yield Reference("server", server["server"])
+        return
+    called = _CALLED.match(name)
+    tool = called["tool"].rstrip() if called else name
+    yield Reference("tool", tool)
+    if called and tool in ("Agent", "Task"):
+        yield from (Reference("agent", each) for each in divided(called["inside"], ","))
+
+
+def is_pattern(name: str) -> bool:
+    """Whether a name may match many."""
+    return not {"*", "?", "$", "{"}.isdisjoint(name) or name.startswith("mcp_")
+
+
+def words_of(field: Field, value: Any, document: Document) -> Iterator[tuple[str, Span]]:
+    """The names in a field, each with its place in the text the author wrote."""
+    if isinstance(value, str):
+        located = document.locate([(field.name,)]).get((field.name,))
+        if located is not None:
+            yield from _words_in_text(value, field.split or ",", located.value)
+        return
+    if not isinstance(value, list | dict):
+        return
+    # The names in a list are its values, in a mapping its keys.
+    steps = range(len(value)) if isinstance(value, list) else value
+    places = document.locate((field.name, step) for step in steps)
+    for step in steps:
+        place = places.get((field.name, step))
+        name = value[step] if isinstance(value, list) else step
+        if isinstance(name, str) and place is not None:
+            yield name, place.value if isinstance(value, list) else place.key or place.value
+
+
+def _words_in_text(value: str, separators: str, place: Span) -> Iterator[tuple[str, Span]]:
+    """The names in a text; the whole text is the place of a name that is written otherwise."""
+    written, position = place.text(), 0
+    for name in divided(value, separators):
+        offset = written.find(name, position)
+        if offset < 0:
+            yield name, place
+            continue
+        position = offset + len(name)
+        yield name, Span(place.source, place.start + offset, place.start + position)
+
+
+# The stages, in the order they run.
+
+#: What follows a value up to the end of its line, if it is a comment whose `#` touches its text:
+#: then it was most likely meant as text.
+_CUT = re.compile(r"[ \t]*\#(?=\S)[^\r\n]*")
+
+
+def before_header(source: Source) -> list[Fact]:
+    """Space before the opening fence: some tools forgive it, others see no header at all."""
+    text = source.text.lstrip("\ufeff")
+    space = len(text) - len(text.lstrip())
+    if not space or not text[space:].startswith("---"):
+        return []
+    start = len(source.text) - len(text)
+    return [HEADER_NOT_FIRST.at(span=Span(source, start, start + space), severity="warning")]
+
+
+def find_cut_text(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+    """Report text behind ` #`, which is a comment in YAML: `color: #FF0000` has no value."""
+    document = tree.story(ROOT).origin.document
+    is_mapping = isinstance(tree.value, dict)
+    if document.format != "yaml" or not is_mapping or " #" not in document.parsed_text():
+        return tree, []
+    paths = [(field.name,) for field in convention.fields if field.name in tree.value]
+    facts = (_cut(document, path, located) for path, located in document.locate(paths).items())
+    return tree, [each for each in facts if each is not None]
+
+
+def _cut(document: Document, path: Path, located: Located) -> Fact | None:
+    text = document.source.text
+    start, end = located.value.start, located.value.end
+    if start == end and located.key is not None:
+        start = end = located.key.end + 1  # no value at all: look behind the colon
+    # Quotes, brackets and blocks say where a text ends; only plain text can be cut by mistake.
+    match = _CUT.match(text, end)
+    if match is None or text[start : start + 1] in tuple("\"'[{|>") or "\n" in text[start:end]:
+        return None
+    whole = text[start : match.end()].lstrip()
+    begin = match.end() - len(whole)
+    quoted = "'" + whole.strip().replace("'", "''") + "'"
+    change = Change(ROOT, quoted, span=Span(document.source, begin, match.end()))
+    return codes.TEXT_CUT.at(
+        path,
+        span=Span(document.source, text.index("#", end), match.end()),
+        remedy=Remedy("put quotes around the text", (change,), safe=False),
+        field=path[0],
+    )
+
+
+def keep_text(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+    """Replace a number or bool where text belongs by the text the author wrote."""
+    paths = [(field.name,) for field in convention.fields if field.type is str]
+    return keep_as_written(tree, paths, codes.NUMBER_AS_TEXT)
+
+
+def divide_names(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+    """Make a list of the names in one text, and report tools that do not exist."""
+    facts: list[Fact] = []
+    if not isinstance(tree.value, dict):
+        return tree, facts
+    document = tree.story(ROOT).origin.document
+    for field in convention.fields:
+        if field.name not in tree.value:
+            continue
+        path, value = (field.name,), tree.value[field.name]
+        # No value at all: the tool reads that as no restriction.
+        if value is None or value == "":
+            if field.restricts and field.split is not None:
+                tool = convention.tool
+                facts.append(
+                    codes.RESTRICTION_EMPTY.at(path, part="key", field=field.name, tool=tool)
+                )
+        elif field.refers == "tool" and convention.tools is not None:
+            facts += _unknown_tools(convention, convention.tools, field, value, document)
+        if isinstance(value, str) and field.split is not None:
+            tree = put(tree, path, list(divided(value, field.split)), how="")
+    return tree, facts
+
+
+def _unknown_tools(
+    convention: Convention, known: frozenset[str], field: Field, value: Any, document: Document
+) -> Iterator[Fact]:
+    for name, span in words_of(field, value, document):
+        for each in references(name, "tool"):
+            if each.sort == "tool" and each.name not in known and not is_pattern(each.name):
+                yield codes.UNKNOWN_REFERENCE.at(
+                    (field.name,),
+                    span=span,
+                    sort="tool",
+                    name=Shown(each.name),
+                    where=f" in {convention.tool}",
+                    nearest=nearest(each.name, known),
+                )
+
+
+def bring_body(
+    convention: Convention, tree: Tree, _session: Session, *, grammar: Grammar = CONVENTION
+) -> tuple[Tree, list[Fact]]:
+    """Add the text below the header as a field; a key of that name in the header is unknown."""
+    if convention.syntax != "header" or not isinstance(tree.value, dict):
+        return tree, []
+    facts: list[Fact] = []
+    if BODY in tree.value:
+        facts.append(
+            core_codes.UNKNOWN_FIELD.at(
+                part="key",
+                origin=tree.story((BODY,)).origin,
+                severity=convention.unknown or "warning",
+                field=BODY,
+                owner=convention.one,
+                nearest=None,
+            )
+        )
+    body = body_of(tree.story(ROOT).origin.document, grammar)
+    return attach(tree, (BODY,), Tree(body.value, Origins(Origin(body)))), facts
+
+
+def look_for_suspicious(
+    _convention: Convention, tree: Tree, _session: Session
+) -> tuple[Tree, list[Fact]]:
+    """Report secrets, and names whose letters only look alike."""
+    source = tree.story(ROOT).origin.document.source
+    name = get(tree.value, ("name",))
+    if not isinstance(name, str):
+        name = os.path.basename(source.path or source.name).partition(".")[0]
+    return tree, [*suspicions(source), *alike(name)]
+
+
+STAGES = (find_cut_text, keep_text, divide_names, bring_body, look_for_suspicious)
+
+
+Finding = tuple["Outcome", Fact]
+
+
+def required_fields_are_there(
+    convention: Convention, config: Any, session: Session
+) -> Iterator[Fact]:
+    """Every field is there that the tool needs, or that makes the file useful."""
+    document = session.documents[0] if session.documents else None
+    if not isinstance(config, dict) or document is None:
+        return
+    if convention.ignores_headerless and not has_header(document):
+        return
+    for field in convention.fields:
+        if field.required is None:
+            continue
+        # A value that does not fit was left out with a finding; it is not missing as well.
+        value = config.get(field.name, get(document.value, (field.name,)))
+        if value is None or (isinstance(value, str) and not value.strip()):
+            yield core_codes.MISSING_FIELD.at(
+                part="key",
+                severity=field.required,
+                field=field.name,
+                owner=convention.one,
+                expected=describe(type_info(field.type)),
+            )
+
+
+def name_is_valid(convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
+    """A name has the form that the tool wants, and equals that of its file or folder."""
+    rule, name = convention.name, get(config, ("name",))
+    if rule is None or not isinstance(name, str) or not name.strip():
+        return
+    normal = unicodedata.normalize("NFKC", name)
+    if not rule.allows(normal):
+        # A suggestion: everything but letters and digits becomes a hyphen.
+        better = re.sub(r"[\W_]+", "-", normal.casefold()).strip("-")
+        words = f"{rule.words}, at most {rule.longest} of them" if rule.longest else rule.words
+        yield codes.NAME_FORM.at(
+            ("name",),
+            severity=rule.severity,
+            name=Shown(name),
+            tool=convention.tool,
+            rule=words,
+            better=better if rule.allows(better) and better != name else None,
+        )
+    other = _name_of_place(rule.equals, session)
+    if other and unicodedata.normalize("NFKC", other) != normal:
+        yield codes.NAME_DIFFERS.at(
+            ("name",),
+            severity=rule.severity,
+            remedy=Remedy(f"rename to `{other}`", (Change(("name",), other),), safe=False),
+            name=Shown(name),
+            place=rule.equals,
+            other=other,
+        )
+
+
+def _name_of_place(place: str | None, session: Session) -> str | None:
+    """The name of the file or of its folder, None for a text without a file."""
+    source = session.documents[0].source if session.documents else None
+    if place is None or source is None or source.path is None:
+        return None
+    return _name_by_path(session.path, by_folder=place == "folder")  # links are not followed
+
+
+def _name_by_path(path: str, *, by_folder: bool) -> str:
+    folder, file = os.path.split(path)
+    return os.path.basename(folder) if by_folder else file.partition(".")[0]
+
+
+def texts_fit(convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
+    """No text is longer than the tool takes, and the prompt is not empty."""
+    if not isinstance(config, dict):
+        return
+    limits = {name: (name, limit) for name, limit in convention.longest.items()}
+    if convention.longest_body is not None:
+        limits[BODY] = ("the prompt", convention.longest_body)
+    for name, (shown, limit) in limits.items():
+        text = config.get(name)
+        if isinstance(text, str) and len(text) > limit:
+            yield codes.TEXT_TOO_LONG.at(
+                (name,), field=shown, length=len(text), limit=limit, tool=convention.tool
+            )
+    body = config.get(BODY) if convention.syntax == "header" else None
+    if isinstance(body, str) and not body.strip() and session.documents:
+        source = session.documents[0].source
+        yield codes.TEXT_MISSING.at(span=Span(source, len(source.text), len(source.text)))
+
+
+def extension_is_read(convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:
+    """The file has the extension that the tool reads in its folder."""
+    extension = convention.suffixes[0]
+    source = session.documents[0].source if session.documents else None
+    if extension == ".mdc" and source is not None and source.name.endswith(".md"):
+        yield codes.EXTENSION_NOT_READ.at(
+            span=Span(source, 0, 0), tool=convention.tool, extension=extension
+        )
+
+
+RULES = (required_fields_are_there, name_is_valid, texts_fit, extension_is_read)
+
+
+# Names that refer to other files.
+
+#: The kinds of files that define the agents which a file of a kind may name.
+_AGENT_KINDS = {
+    "claude-agent": ("claude-agent",),
+    "claude-command": ("claude-agent",),
+    "skill": ("claude-agent",),
+    "copilot-agent": ("copilot-agent", "claude-agent"),
+    "copilot-prompt": ("copilot-agent", "claude-agent"),
+    "opencode-agent": ("opencode-agent",),
+    "opencode-command": ("opencode-agent",),
+}
+_WORDS: dict[Sort, str] = {"skill": "skill", "server": "MCP server", "agent": "agent"}
+
+
+def references_exist(
+    convention: Convention, own: Sequence[Outcome], offers: Sequence[Offer]
+) -> Iterator[Finding]:
+    """The skills, servers and agents exist that a file names."""
+    agents = _AGENT_KINDS.get(convention.kind, ())
+    kinds: dict[Sort, tuple[str, ...]] = {
+        "skill": ("skill",),
+        "server": ("mcp", "settings"),
+        "agent": agents,
+    }
+    defined = {sort: KnownNames(offers, those) for sort, those in kinds.items()}
+    for outcome in own:
+        path, guesses = path_of(outcome), Guesses()
+        known: dict[Sort, frozenset[str]] = {}
+        for field, reference, span in _references(convention, outcome):
+            sort = reference.sort
+            if sort not in known:
+                known[sort] = defined[sort].seen_from(path)
+            # Where no file defines any, the names come from elsewhere.
+            if not known[sort] or _is_known(reference, known[sort], convention):
+                continue
+            guess = None
+            if not guesses.are_spent:  # sorting all names costs more than the rest
+                names = sorted({*known[sort], *convention.built_in.get(sort, ())})
+                guess = guesses.nearest(reference.name, names)
+            fact = codes.UNKNOWN_REFERENCE.at(
+                (field.name,),
+                span=span,
+                sort=_WORDS[sort],
+                name=Shown(reference.name),
+                where=" in this workspace",
+                nearest=guess,
+            )
+            yield outcome, fact
+
+
+def refers(convention: Convention, outcome: Outcome) -> bool:
+    """Whether a file names anything to look up."""
+    return next(_references(convention, outcome), None) is not None
+
+
+def _is_known(reference: Reference, names: frozenset[str], convention: Convention) -> bool:
+    """Plugins put their own name before the names of what they bring: `plugin:skill`."""
+    return (
+        reference.name in names
+        or reference.name.rpartition(":")[2] in names
+        or reference.name in convention.built_in.get(reference.sort, frozenset())
+        or is_pattern(reference.name)
+    )
+
+
+def _references(
+    convention: Convention, outcome: Outcome
+) -> Iterator[tuple[Field, Reference, Span]]:
+    """What a file names, except tools and servers that it defines itself."""
+    document = outcome.documents[0] if outcome.documents else None
+    if document is None or not isinstance(document.value, dict):
+        return
+    own = document.value.get("mcpServers")
+    inline = frozenset(own) if isinstance(own, dict) else frozenset[str]()
+    for field in convention.fields:
+        if field.refers is None or field.name not in document.value:
+            continue
+        for name, span in words_of(field, document.value[field.name], document):
+            for each in references(name, field.refers):
+                if each.sort != "tool" and each.name not in inline:
+                    yield field, each, span
+
+
+def names_in(outcome: Outcome) -> Iterator[str]:
+    """The names by which other files may refer to a file."""
+    name = get(outcome.tree.value, ("name",)) if outcome.tree is not None else None
+    if isinstance(name, str):
+        yield name
+    source = outcome.sources[0] if outcome.sources else None
+    if source is not None:
+        by_folder = outcome.kind.name == "skill"
+        yield _name_by_path(source.path or source.name, by_folder=by_folder)
+
+
+def own_name(convention: Convention, outcome: Outcome) -> tuple[str, str] | None:
+    """The folder within which a file's name must be unique, and the name itself.
+
+    That is everything below one `agents` folder.
+    """
+    if convention.identity != "field" or convention.syntax == "json" or not outcome.sources:
+        return None
+    name = get(outcome.tree.value, ("name",)) if outcome.tree is not None else None
+    folder = path_of(outcome).rpartition("/")[0]
+    head, found, _ = f"{folder}/".rpartition("/agents/")
+    return (head + found if found else folder, name) if isinstance(name, str) else None
+
+
+def names_are_unique(convention: Convention, own: Sequence[Outcome]) -> Iterator[Finding]:
+    """No two files below one folder have the same name."""
+    seen: dict[tuple[str, str], Outcome] = {}
+    for outcome in own:
+        named = own_name(convention, outcome)
+        if named is None:
+            continue
+        first = seen.setdefault(named, outcome)
+        if first is not outcome:
+            place = (
+                first.documents[0].locate([("name",)]).get(("name",)) if first.documents else None
+            )
+            also = () if place is None else (Also("the other one", span=place.value),)
+            yield outcome, codes.NAME_TAKEN.at(("name",), also=also, name=Shown(named[1]))
