@@ -16,7 +16,7 @@ import struct
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import equipage
@@ -28,6 +28,7 @@ STDERR_KEPT = 2048
 #: How long output is awaited after the process ended: another process may hold the pipe.
 DRAIN = 0.1
 _CHUNK = 1 << 16
+_LINES_HEARD = 16  #: of one chunk; a flood of lines is not news
 _LENGTH = struct.Struct(">I")
 _NOT_POSSIBLE = "tools can run on Linux and macOS only"
 _GONE = "the process that starts tools ended"
@@ -43,6 +44,8 @@ class Child:
         self.output = bytearray()
         self.errors = bytearray()
         self.output_ended = loop.create_future()
+        self.heard: Callable[[str], None] | None = None  #: gets each line of standard error
+        self._line = bytearray()
         self._cap = STDERR_KEPT
         self._pending: memoryview | None = None
         self._open = {self._input, self._output, self._errors}
@@ -99,6 +102,11 @@ class Child:
         except BlockingIOError:
             return
         self.errors += data[: max(0, STDERR_KEPT - len(self.errors))]
+        if self.heard is not None:
+            *lines, rest = (bytes(self._line) + data).split(b"\n")
+            self._line = bytearray(rest[-STDERR_KEPT:])
+            for line in lines[-_LINES_HEARD:]:
+                self.heard(line.decode("utf-8", "backslashreplace"))
         if not data:
             self._loop.remove_reader(self._errors)
             self._close(self._errors)

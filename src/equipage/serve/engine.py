@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import json
 import time
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from typing import Any
 
 from equipage.files import process_variables
@@ -68,20 +68,27 @@ class Engine:
         self._stamps: dict[str, dict[str, object]] = {}
 
     async def call(
-        self, tool_id: str, arguments: Any = None, *, principal: str = "", cache: bool = True
+        self,
+        tool_id: str,
+        arguments: Any = None,
+        *,
+        tool: Tool | None = None,
+        principal: str = "",
+        heard: Callable[[str], None] | None = None,
     ) -> Result:
         """The result of one call. Never raises for what a tool or its caller does wrong.
 
-        `principal` says who asks: one never gets what was kept for another.
+        `tool` is one that the caller looked up before. `principal` says who asks: one never gets
+        what was kept for another. `heard` gets the lines that the tool writes to standard error.
         """
         start = time.perf_counter()
-        tool = self.tools.get(tool_id)
+        tool = tool or self.tools.get(tool_id)
         counts = _Counts(tool)
         try:
             if tool is None:
                 raise Failure("NOT_FOUND", f"there is no tool `{tool_id[:100]}`")
             async with self._gate():
-                data = await self._called(tool, arguments, principal, counts, cache=cache)
+                data = await self._called(tool, arguments, principal, counts, heard)
         except Failure as failure:
             message = failure.message[:LONGEST]
             stats = counts.stats(start, failed=True)
@@ -89,7 +96,12 @@ class Engine:
         return Result(True, counts.stats(start), data=data)
 
     async def _called(
-        self, tool: Tool, arguments: Any, principal: str, counts: _Counts, *, cache: bool
+        self,
+        tool: Tool,
+        arguments: Any,
+        principal: str,
+        counts: _Counts,
+        heard: Callable[[str], None] | None,
     ) -> Any:
         arguments = {} if arguments is None else arguments
         if not isinstance(arguments, dict):
@@ -108,9 +120,9 @@ class Engine:
         names = names_for_templates(tool, arguments, self._env)
 
         async def run() -> bytes:
-            return as_bytes(await self._run(tool, names, arguments, counts))
+            return as_bytes(await self._run(tool, names, arguments, counts, heard))
 
-        if not (cache and tool.pack.deterministic):
+        if not tool.pack.deterministic:
             return from_bytes(await run())
         rendered = tool.cache_key(names) if tool.cache_key is not None else None
         key = key_of(tool.key, arguments, rendered, principal)
@@ -119,7 +131,12 @@ class Engine:
         return from_bytes(data)
 
     async def _run(
-        self, tool: Tool, names: Mapping[str, Any], arguments: Any, counts: _Counts
+        self,
+        tool: Tool,
+        names: Mapping[str, Any],
+        arguments: Any,
+        counts: _Counts,
+        heard: Callable[[str], None] | None,
     ) -> Any:
         """Run the tool and look at what it gives."""
         self._require_same_code(tool)
@@ -131,7 +148,7 @@ class Engine:
             allowed = self.settings.private_addresses
             data = await Requests(self._env, private_addresses=allowed).run(tool, names, line)
         else:
-            data = await self._processes.run(tool, names, line)
+            data = await self._processes.run(tool, names, line, heard)
         size = len(json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode())
         if size > tool.max_output_bytes:
             limit = tool.max_output_bytes

@@ -6,7 +6,7 @@ import asyncio
 import shutil
 import tempfile
 from collections import Counter, OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from equipage.serve.children import DRAIN, Child, Children
@@ -31,13 +31,20 @@ class Processes:
         self._calls: Counter[str] = Counter()  #: calls under way, by the key of their tool
         self._leaving: set[str] = set()  #: tools that are gone once their last call has ended
 
-    async def run(self, tool: Tool, names: Mapping[str, Any], line: bytes) -> Any:
+    async def run(
+        self,
+        tool: Tool,
+        names: Mapping[str, Any],
+        line: bytes,
+        heard: Callable[[str], None] | None = None,
+    ) -> Any:
         """The value that a tool answers with. Raises `Failure`."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + tool.timeout_ms / 1000
         self._calls[tool.key] += 1
         try:
             child, private = await self._child(tool, names)
+            child.heard = heard
             try:
                 await self._exchange(tool, child, line, deadline)
                 return self._value(tool, child)
