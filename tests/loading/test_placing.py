@@ -186,6 +186,60 @@ def test_explain_tells_the_story_of_a_value() -> None:
         loaded.explain("tools[7]")
 
 
+def wrappers() -> None:
+    """Four files, each of which includes the next one and overrides a part of it."""
+    tool = "tool: {name: t, description: d, inputSchema: {type: object}}\nresponse: {content: [{type: text, text: hi}]}\n"
+    write_file("main.yaml", MAIN + "    override: {tool: {name: n}}\n")
+    write_file("library/a.yaml", "$include: b.yaml\noverride: {tool: {description: a}}\n")
+    write_file("library/b.yaml", "$include: c.yaml\noverride: {tool: {annotations: {}}}\n")
+    write_file("library/c.yaml", tool)
+
+
+@pytest.mark.parametrize(
+    ("path", "written", "through"),
+    [
+        ("tool.name", ["library/c.yaml:1", "main.yaml:4"], []),
+        ("tool.description", ["library/c.yaml:1", "library/a.yaml:2"], ["main.yaml:3"]),
+        (
+            "tool.inputSchema.type",
+            ["library/c.yaml:1"],
+            ["main.yaml:3", "library/a.yaml:1", "library/b.yaml:1"],
+        ),
+        (
+            "tool",
+            ["library/c.yaml:1", "library/b.yaml:2", "library/a.yaml:2", "main.yaml:4"],
+            ["main.yaml:3", "library/a.yaml:1", "library/b.yaml:1"],
+        ),
+    ],
+)
+def test_explain_names_every_include_in_order(
+    path: str, written: list[str], through: list[str]
+) -> None:
+    wrappers()
+    story = equipage.load("main.yaml", kind="server", env={}).explain(f"tools[0].{path}")
+
+    def places(settings: tuple[equipage.Setting, ...]) -> list[str]:
+        return [f"{each.span.source.name}:{each.span.line}" for each in settings if each.span]
+
+    assert places(story.settings) == written
+    assert places(story.through) == through
+
+
+def test_a_finding_names_every_include_the_innermost_first() -> None:
+    wrappers()
+    write_file("library/b.yaml", "$include: c.yaml\noverride: {response: 5}\n")
+    write_file("library/c.yaml", "tool: {name: t, description: d, inputSchema: 5}\n")
+    found = equipage.check(["main.yaml"], kind="server", env={}).errors
+    (schema,) = [each for each in found if each.path.endswith("inputSchema")]
+    chain = ["library/b.yaml", "library/a.yaml", "main.yaml"]
+    assert [each.span.source.name for each in schema.related if each.span] == chain
+    assert {each.message for each in schema.related} == {"included from here"}
+    # An override comes through the includes around it, not through its own.
+    (response,) = [each for each in found if each.path.endswith("response")]
+    assert response.name == "library/b.yaml"
+    assert [each.span.source.name for each in response.related if each.span] == chain[1:]
+
+
 def test_locate() -> None:
     write_file("library/a.yaml", TOOL.format(name="plain"))
     write_file("main.yaml", MAIN)

@@ -8,6 +8,7 @@ import pytest
 
 import lab
 from clock import SLACK, Clock
+from equipage.directives import include
 from equipage.loading.outcome import Outcome
 from lab import repository
 
@@ -140,3 +141,25 @@ def test_an_override_over_an_override(tmp_path: Path) -> None:
     assert outcome.ok, outcome.diagnostics
     assert outcome.config.baseline.tools[0].response.content[0].text == "t0"
     assert seconds < SLACK
+
+
+def test_overrides_that_change_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each file includes the next one twice and changes both of its includes: what an override
+    changed is not shared, so there is a limit. Includes that are written out do not count."""
+    monkeypatch.setattr(include, "MOST_CHANGED", 1_000)
+    both = ", override: {a: {x: 1}, b: {x: 1}}"
+    files = {
+        f"library/{n}.yaml": "{"
+        + ", ".join(f"{key}: {{$include: {n + 1}.yaml{both}}}" for key in "ab")
+        + "}\n"
+        for n in range(40)
+    }
+    repository(tmp_path, {**files, "library/40.yaml": "{a: {}, b: {}}\n"})
+    env = {"THOUGHTJACK_MAX_INCLUDE_DEPTH": "100"}
+    outcome, seconds = load(tmp_path, world.server_with("{$include: 0.yaml}"), env)
+    assert [each.code for each in outcome.errors] == ["composed-too-large"]
+    assert seconds < SLACK
+    many = ", ".join(f"k{n}: {{$include: 40.yaml}}" for n in range(2_000))
+    repository(tmp_path, {"library/base.yaml": "{}\n"})
+    outcome, _ = load(tmp_path, world.server_with(f"{{$include: base.yaml, override: {{{many}}}}}"))
+    assert outcome.ok, outcome.diagnostics[:3]

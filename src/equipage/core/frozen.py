@@ -230,7 +230,7 @@ def _written_fields(
 # include each other can be more than any machine holds, so growth is bounded before any such walk.
 
 #: How many nodes composing may add to what the files themselves hold.
-MAX_ADDED = 1_000_000
+MAX_ADDED = 4_000_000
 #: Text counts too: this many characters weigh as much as one node.
 CHARACTERS_PER_NODE = 64
 #: What is lighter is walked as it is; only beyond, parts that are shared are worth recognising.

@@ -81,14 +81,20 @@ class Node(msgspec.Struct, frozen=True):
 
     def bring(self, content: Tree, how: str) -> Tree:
         """Content in place of this node, remembering the directive that brought it."""
-        here, inner = self.tree.origins, content.origins
-        # What an override replaced or laid over this place stays true, whatever is brought to it.
-        origins = inner.changed(
-            via=(Via(how, self.origin), *inner.via),
-            skip=here.skip + inner.skip,
-            replaced=here.replaced + inner.replaced,
-        )
-        return Tree(content.value, origins)
+        return self.placed(self.brought(content, how))
+
+    def brought(self, content: Tree, how: str) -> Tree:
+        """Content that knows the directive that brought it, but not yet what brought the node."""
+        inner = content.origins
+        via = (Via(how, self.origin), *inner.via)
+        # A reference that an override changed stays part of the story.
+        replaced = self.tree.story(self.at).replaced + inner.replaced if self.at else inner.replaced
+        return Tree(content.value, inner.changed(via=via, replaced=replaced))
+
+    def placed(self, tree: Tree) -> Tree:
+        """A tree in place of this node: what brought the node, or was replaced by it, counts."""
+        here, origins = self.tree.origins, tree.origins.under(self.tree.origins)
+        return Tree(tree.value, origins.changed(replaced=here.replaced + origins.replaced))
 
 
 class Expansion:
@@ -107,7 +113,6 @@ class Expansion:
         #: the texts that the tree came from: a directive they do not mention is not searched for
         self.documents = tuple(documents)
         self.chain = chain  #: the files being expanded, outermost first
-        self.height = 0  #: how many files deep the content that was brought in reaches
         self.facts: list[Fact] = [] if facts is None else facts
 
     def inside(self, chain: tuple[Source, ...], documents: Iterable[Document] = ()) -> Expansion:

@@ -1,11 +1,14 @@
 """`$include`: another file of the library, optionally with an `override` merged over it.
 
-A file is read, parsed and resolved once, however often it is included; what an override does not
-touch stays shared. An override is merged over the included content before anything in it is
-resolved: an `$include` in an override replaces what was at its place, and an override over a file
-that is itself an include reaches through it.
+The order is the seed's: read the file, merge the override over it as it is written, then expand
+what is left. So an include that an override replaces is never read, an override may change the
+`$include` and the `override` of another include, and one that lands on an include without naming
+either reaches through it, into the included content.
 
-A file that includes itself, directly or through others, is reported once, where the cycle closes.
+A file is read and parsed once, however often it is included, and each of its own includes is
+expanded once. What an override does not touch stays shared.
+
+A file that includes itself, directly or through others, is reported where the cycle closes.
 """
 
 from __future__ import annotations
@@ -21,11 +24,11 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Code, Fact, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
-from equipage.directives import Directive, Expansion, Node, codes
+from equipage.directives import Directive, Expansion, Node, codes, find
 from equipage.files.reading import display_name
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.session import Session
-from equipage.loading.tree import HOLE, Strategy, Tree, graft, merge
+from equipage.loading.tree import HOLE, Origins, Strategy, Tree, get, graft, merge, with_holes
 from equipage.syntax.document import Document
 
 OVERRIDE = "override"
@@ -33,11 +36,35 @@ OVERRIDE = "override"
 DEPTH_WORTH_A_WARNING = 10
 
 
-class _Content(msgspec.Struct, frozen=True):
-    """A file with everything in it included, and how many files deep its includes reach."""
+#: More includes that overrides changed, beyond those that are written out, are not expanded: an
+#: override can change many others, and each of these as many again.
+MOST_CHANGED = 30_000
+#: No include is written in fewer bytes.
+_BYTES_OF_AN_INCLUDE = 10
+_DIRECTIVES = ("$include", "$file", "$generate")
+
+
+class _Part(msgspec.Struct, frozen=True):
+    """What an `$include` came to, how many files deep it reaches, and which files these are."""
 
     tree: Tree
     height: int = 0
+    #: each file with those on the way to it, itself included
+    reached: dict[Source, tuple[Source, ...]] = {}
+
+
+class _Content(msgspec.Struct, frozen=True):
+    """A file as it is written, and what its own includes came to so far.
+
+    These are expanded when they are needed: an override may replace one that cannot be read.
+    """
+
+    document: Document
+    tree: Tree
+    includes: list[Path]  #: where its outermost includes are
+    parts: dict[Path, _Part] = msgspec.field(default_factory=dict)
+    #: the file with its includes expanded, without some of them
+    wholes: dict[tuple[Path, ...], _Part] = msgspec.field(default_factory=dict)
 
 
 class Include(Directive):
@@ -56,6 +83,7 @@ class Include(Directive):
     implicit: Callable[[Any], Iterable[Path]] = lambda _value: ()
     #: by the identity of their sources
     contents: dict[int, _Content] = msgspec.field(default_factory=dict)
+    changed: int = 0  #: how many includes were expanded that an override brought or changed
     names: list[str] | None = None  #: the files of the library, listed for the first typo
 
     @classmethod
@@ -87,55 +115,109 @@ class Include(Directive):
         return graft(tree, parts), expansion.facts
 
     def expand(self, node: Node, expansion: Expansion) -> Tree:
+        return self._part(node, expansion).tree
+
+    def _part(self, node: Node, expansion: Expansion) -> _Part:
+        """What a node comes to; a hole, with a finding, if that cannot be said."""
         if node.at:
             advice = "put it under `override:`, or remove it"
             expansion.report_siblings(node, OVERRIDE, advice=advice)
         source = self._source(node, expansion)
         if source is None:
-            return node.hole()
-        content = self._content(source, expansion)
-        if self._is_too_deep(node, len(expansion.chain) + content.height, expansion):
-            return node.hole()
-        expansion.height = max(expansion.height, content.height + 1)
-        included = node.bring(content.tree, "included from here")
-        if not node.at or OVERRIDE not in node.value:
-            return included
-        # The includes of an override count as made inside the included file.
-        inner = expansion.inside((*expansion.chain, source))
-        override = node.tree.at((OVERRIDE,))
-        nested = set(inner.find(override))
-        override = inner.walk(override)
-        expansion.height = max(expansion.height, inner.height + 1)
+            return _Part(node.hole())
+        # Beyond the limit, files are only counted, for the advice; beyond the cap, not even that.
+        if len(expansion.chain) > (self.depth_cap or self.max_depth):
+            part = _Part(node.hole(), 1)
+        else:
+            part = self._composed(node, self._content(source, expansion), expansion)
+        depth = len(expansion.chain) - 1 + part.height
+        return _Part(node.hole()) if self._is_too_deep(node, depth, expansion) else part
 
-        def strategy(path: Path, base: Any, over: Any) -> Strategy:
-            """A directive replaces what it lands on, unless that is the same directive."""
-            both = isinstance(base, dict) and isinstance(over, dict)
-            other = both and any(key in over and key not in base for key in ("$file", "$generate"))
-            return "replace" if path in nested or other else "merge"
+    def _composed(self, node: Node, content: _Content, expansion: Expansion) -> _Part:
+        """A file in place of a node: its override is merged over it, then the rest is expanded."""
+        how = "included from here"
+        has_override = node.at and OVERRIDE in node.value
+        # Of what could not be parsed, an override is not known to say anything.
+        if not has_override or content.tree.value is HOLE:
+            whole = self._whole(content, (), expansion)
+            return _Part(node.bring(whole.tree, how), whole.height, whole.reached)
+        override = _reaching_through(content.tree.value, node.tree.at((OVERRIDE,)))
+        touched = [path for path in content.includes if _touches(override.value, content, path)]
+        whole = self._whole(content, tuple(touched), expansion)
+        tree = merge(node.brought(whole.tree, how), override, _strategy)
+        places = self._places(tree, [*touched, *find(override.value, self.matches)])
+        if places:
+            # The includes of an override count as made inside the included file.
+            rest = self._expanded(content, tree, places, expansion, {})
+            height, reached = max(whole.height, rest.height), {**rest.reached, **whole.reached}
+            whole, tree = _Part(rest.tree, height, reached), rest.tree
+        return _Part(node.placed(tree), whole.height, whole.reached)
 
-        return merge(included, override, strategy)
+    def _places(self, tree: Tree, paths: Iterable[Path]) -> list[Path]:
+        """Those of some paths that lead to an include, and not into the override of another."""
+        found: dict[Path, None] = {}
+        for path in sorted(paths, key=len):
+            value = get(tree.value, path)
+            is_include = isinstance(value, dict) and self.matches(value)
+            if is_include and not any(path[:depth] in found for depth in range(len(path))):
+                found[path] = None
+        return list(found)
+
+    def _whole(self, content: _Content, without: tuple[Path, ...], expansion: Expansion) -> _Part:
+        """A file with its own includes expanded, `without` some of them."""
+        known = content.wholes.get(without)
+        # What is fine elsewhere may close a cycle here.
+        if known is None or not known.reached.keys().isdisjoint(expansion.chain):
+            places = [path for path in content.includes if path not in without]
+            known = self._expanded(content, content.tree, places, expansion, content.parts)
+            content.wholes.setdefault(without, known)
+        return known
+
+    def _expanded(
+        self,
+        content: _Content,
+        tree: Tree,
+        places: list[Path],
+        expansion: Expansion,
+        known: dict[Path, _Part],
+    ) -> _Part:
+        """The tree of a file with the includes at some places expanded; each is `known` then."""
+        source = content.document.source
+        inner = expansion.inside((*expansion.chain, source), (content.document,))
+        parts: dict[Path, Tree] = {}
+        reached: dict[Source, tuple[Source, ...]] = {source: (source,)}
+        height = 0
+        for path in places:
+            node = Node(tree.at(path), path, (self.key,))
+            part = known.get(path)
+            if part is None:
+                if tree is not content.tree and self._is_one_too_many(node, inner):
+                    return _Part(node.hole())
+                part = known[path] = self._part(node, inner)
+            elif back := self._way_back(part, inner.chain):
+                self._report_cycle(node, (*inner.chain, *back), inner)
+                part = _Part(node.hole())
+            parts[path] = part.tree
+            height = max(height, part.height)
+            for each, way in part.reached.items():
+                reached.setdefault(each, (source, *way))
+        return _Part(graft(tree, parts), 1 + height, reached)
 
     def _content(self, source: Source, expansion: Expansion) -> _Content:
-        """A file with its includes resolved, made once."""
+        """A file as it is written, parsed once."""
         known = self.contents.get(id(source))
         if known is not None:
             return known
-        nothing = Document(source, "text", HOLE)
-        if len(expansion.chain) > self.max_depth:
-            return _Content(Tree.of(nothing))  # the directive that led here is too deep
         document, facts = expansion.session.parse(source)
-        document = document or nothing
+        document = document or Document(source, "text", HOLE)
         expansion.facts += facts
         if document.value is None:
             empty = codes.INCLUDE_EMPTY.at(span=Span(source, 0, 0), file=source.name)
             expansion.facts.append(empty)
-        tree = Tree.of(document)
         # Where a variable has no value, the text has no meaning.
-        failed = document.failed_paths()
-        tree = graft(tree, {path: Node(tree.at(path), path).hole() for path in failed})
-        inner = expansion.inside((*expansion.chain, source), (document,))
-        tree = inner.walk(tree)
-        content = self.contents[id(source)] = _Content(tree, inner.height)
+        tree = with_holes(Tree.of(document), document.failed_paths())
+        includes = expansion.inside(expansion.chain, (document,)).find(tree)
+        content = self.contents[id(source)] = _Content(document, tree, includes)
         return content
 
     # ---------------------------------------------------------------------- what can be wrong
@@ -149,12 +231,32 @@ class Include(Directive):
             return None
         if source is None or source not in expansion.chain:
             return source
-        ring = [*expansion.chain[expansion.chain.index(source) :], source]
+        self._report_cycle(node, (*expansion.chain, source), expansion)
+        return None
+
+    def _way_back(self, part: _Part, chain: tuple[Source, ...]) -> tuple[Source, ...] | None:
+        """The shortest way by which a part leads to a file of the chain again."""
+        ways = (part.reached[each] for each in chain if each in part.reached)
+        return min(ways, key=len, default=None)
+
+    def _report_cycle(self, node: Node, way: tuple[Source, ...], expansion: Expansion) -> None:
+        """Report that the last file on a way was on it before."""
+        ring = way[way.index(way[-1]) :]
         names = [self._name_in_library(each) for each in ring]
         listed = "\n".join(f"{number}. {name}" for number, name in enumerate(names, 1))
         chain = " → ".join(names)
         expansion.report(node, codes.INCLUDE_CYCLE, chain=chain, listed=f"{listed} ← cycle")
-        return None
+
+    def _is_one_too_many(self, node: Node, expansion: Expansion) -> bool:
+        """Whether overrides changed more includes than any machine could expand."""
+        self.changed += 1
+        if self.changed <= MOST_CHANGED:
+            return False
+        written = sum(len(source.data) for source in expansion.session.files.sources())
+        limit = MOST_CHANGED + written // _BYTES_OF_AN_INCLUDE
+        if self.changed == limit + 1:
+            expansion.report(node, core_codes.COMPOSED_TOO_LARGE, limit=f"{limit} includes")
+        return self.changed > limit
 
     def _report_problem(self, node: Node, problem: FileProblem, expansion: Expansion) -> None:
         session, shown = expansion.session, Shown(node.reference)
@@ -178,6 +280,8 @@ class Include(Directive):
 
     def _is_too_deep(self, node: Node, depth: int, expansion: Expansion) -> bool:
         if depth > self.max_depth:
+            if len(expansion.chain) > self.max_depth + 1:
+                return False  # the include that is one too many is reported, with this depth
             can_be_set = self.depth_cap is None or depth <= self.depth_cap
             values: dict[str, Any] = {"depth": depth, "limit": self.max_depth}
             values["nested"] = "1 file" if depth == 1 else f"{depth} files"
@@ -194,3 +298,44 @@ class Include(Directive):
         if source.path is None or not source.path.startswith(root):
             return source.name
         return source.path.removeprefix(root).replace(os.sep, "/")
+
+
+def _strategy(_path: Path, base: Any, over: Any) -> Strategy:
+    """A directive replaces what it lands on, unless that is the same directive."""
+    if not isinstance(base, dict) or not isinstance(over, dict):
+        return "merge"
+    new = [key for key in _DIRECTIVES if key in over and key not in base]
+    return "replace" if new and not (new == [Include.key] and OVERRIDE in base) else "merge"
+
+
+def _reaching_through(base: Any, override: Tree) -> Tree:
+    """An override whose parts that land on an include are below an `override` of their own."""
+    over = override.value
+    if not isinstance(base, dict) or not isinstance(over, dict):
+        return override
+    if Include.key in base and not any(key in over for key in (*_DIRECTIVES, OVERRIDE)):
+        over, origins = {OVERRIDE: over}, override.origins
+        override = Tree(over, Origins(origins.here, below={OVERRIDE: origins}))
+    elif _strategy(ROOT, base, over) == "replace":
+        return override
+    parts: dict[Path, Tree] = {}
+    for key in filter(base.__contains__, over):
+        part = _reaching_through(base[key], override.at((key,)))
+        if part.value is not over[key]:
+            parts[key,] = part
+    return graft(override, parts)
+
+
+def _touches(over: Any, content: _Content, path: Path) -> bool:
+    """Whether an override replaces or changes what the content has at a path."""
+    base = content.tree.value
+    for step in path:
+        if not isinstance(base, dict) or not isinstance(over, dict):
+            return True
+        # A mapping that the override turns into an include has nothing else in it.
+        if Include.key in over or _strategy(ROOT, base, over) == "replace":
+            return True
+        if step not in over:
+            return False
+        base, over = base[step], over[step]
+    return True

@@ -118,7 +118,9 @@ def resolve(tree: Tree, session: Session, source: Source) -> Tree:
         tree, found = stage(tree, session)
         session.add(found)
         if tree.value is not before and _grew_too_large(tree, session):
-            session.add([codes.COMPOSED_TOO_LARGE.at(span=Span(source, 0, 0), limit=MAX_ADDED)])
+            session.add(
+                [codes.COMPOSED_TOO_LARGE.at(span=Span(source, 0, 0), limit=f"{MAX_ADDED} values")]
+            )
             return Tree(HOLE, tree.origins, tree.moves)
     return tree
 

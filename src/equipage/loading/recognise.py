@@ -407,9 +407,10 @@ def recognise(
             return Recognised()
         return Recognised(problem=_finding(unreadable.code, path, **unreadable.values))
     if kind is None and maybe is not None:
+        if named:
+            return Recognised(maybe)
         # A walk does not check what only may be of a kind; a note says so.
-        is_ours = Recognised(maybe)
-        return is_ours if named else Recognised(problem=_finding(POSSIBLE_KIND, path, kind=maybe))
+        return Recognised(problem=_finding(POSSIBLE_KIND, path, kind=maybe))
     return Recognised(kind, guessed=has_header and kind is not None)
 
 

@@ -125,6 +125,13 @@ class Origins(msgspec.Struct, eq=False, gc=False):
         inner = self.below.get(path[0], Origins()).put(path[1:], node)
         return self.changed(below={**self.below, path[0]: inner})
 
+    def under(self, above: Origins) -> Origins:
+        """This node in the place of `above`: what brought that brought this, too."""
+        left = len(above.via) - self.skip
+        # What `above` does not have is skipped further up.
+        skip = above.skip + max(0, -left)
+        return self.changed(via=above.via[: max(0, left)] + self.via, skip=skip)
+
     def brought(self, how: str) -> Iterator[Path]:
         """The paths of the values that came to their place in this way."""
         stack: list[tuple[Path, Origins]] = [(ROOT, self)]
@@ -339,8 +346,10 @@ def _merge(base: Tree, over: Tree, strategy: Choice, path: Path, above: int) -> 
         return _append(base, over, inner)
     both_maps = isinstance(base.value, dict) and isinstance(over.value, dict)
     if how != "merge" or not both_maps or len(path) >= MAX_MERGE_DEPTH:
-        replaced = (*base.origins.replaced, base.story(ROOT).origin)
-        return Tree(over.value, over.origins.changed(replaced=replaced, skip=above), base.moves)
+        known = over.origins
+        replaced = (*base.origins.replaced, base.story(ROOT).origin, *known.replaced)
+        origins = known.changed(replaced=replaced, skip=above + known.skip)
+        return Tree(over.value, origins, base.moves)
     value = dict(base.value)
     below = dict(base.origins.below)
     for key in over.value:
@@ -348,22 +357,23 @@ def _merge(base: Tree, over: Tree, strategy: Choice, path: Path, above: int) -> 
         if key in value:
             child = _merge(base.at((key,)), child, strategy, (*path, key), inner)
         else:
-            child = Tree(child.value, child.origins.changed(skip=inner))
+            skip = inner + child.origins.skip
+            child = Tree(child.value, child.origins.changed(skip=skip))
         value[key], below[key] = child.value, child.origins
-    merged = (*base.origins.merged, over.story(ROOT).origin)
+    merged = (*base.origins.merged, over.story(ROOT).origin, *over.origins.merged)
     return Tree(value, base.origins.changed(below=below, merged=merged), base.moves)
 
 
 def _brought(tree: Tree, step: str | int) -> Tree:
     """A child on its own that still knows what brought its parent."""
     child = tree.at((step,))
-    above = tree.origins.via[: len(tree.origins.via) - child.origins.skip]
-    return Tree(child.value, child.origins.changed(via=above + child.origins.via))
+    return Tree(child.value, child.origins.under(tree.origins))
 
 
 def _append(base: Tree, over: Tree, inner: int) -> Tree:
     count = len(base.value)
     below = dict(base.origins.below)
     for number in range(len(over.value)):
-        below[count + number] = _brought(over, number).origins.changed(skip=inner)
+        brought = _brought(over, number).origins
+        below[count + number] = brought.changed(skip=inner + brought.skip)
     return Tree([*base.value, *over.value], base.origins.changed(below=below), base.moves)

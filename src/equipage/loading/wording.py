@@ -28,7 +28,7 @@ _SHORTEST_SECRET = 4
 #: Longer numbers are described, in bits: Python refuses to write several thousand digits.
 _LONGEST_NUMBER = 1000
 #: Divides a template into texts and the names of the values behind them.
-_FIELDS = string.Formatter().parse
+_template_parts = string.Formatter().parse
 
 
 def shortened(text: str, limit: int = MAX_SHOWN) -> str:
@@ -209,7 +209,7 @@ def help_of(words: Words, values: Mapping[str, object], redactor: Redactor) -> s
     parts = [
         part
         for part in words.help.split("; ")
-        if all(shown.get(name) is not None for _, name, _, _ in _FIELDS(part) if name)
+        if all(shown.get(name) is not None for _, name, _, _ in _template_parts(part) if name)
     ]
     text = "; ".join(parts).replace("?; ", "? ").format_map(_Forgiving(shown))
     return "\n".join(map(visible, text.split("\n"))) or None

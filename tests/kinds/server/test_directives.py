@@ -122,8 +122,12 @@ def test_a_hundred_files_deep() -> None:
     ]
     assert len(opened) == 101
     outcome, _ = in_memory(files)
-    assert [(each.code, each.name) for each in outcome.diagnostics] == [
-        ("include-depth", "library/c10.yaml")
+    assert [(each.code, each.name, each.help) for each in outcome.diagnostics] == [
+        (
+            "include-depth",
+            "library/c10.yaml",
+            "flatten the chain; or set THOUGHTJACK_MAX_INCLUDE_DEPTH=100",
+        )
     ]
     files["library/c100.yaml"] = "$include: c101.yaml\n"
     files["library/c101.yaml"] = "x: 1\n"
@@ -143,6 +147,27 @@ def test_one_mistake_in_a_file_included_a_thousand_times_is_one_finding() -> Non
         ("wrong-type", 1000),
         ("schema-type-unknown", 1000),
     ]
+
+
+@pytest.mark.requirement("F-002", "F-008")
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("tool: {$include: nothing.yaml}\nresponse: {}\n", "include-not-found"),
+        ("tool: {$include: t.yaml}\nresponse: {}\n", "include-cycle"),
+        ("tool: {$include: broken.yaml}\nresponse: {}\n", "yaml-syntax"),
+        ("$include: broken.yaml\n", "yaml-syntax"),
+    ],
+)
+def test_a_broken_include_overridden_a_thousand_times_is_one_finding(text: str, code: str) -> None:
+    main = "server: {name: a}\ntools:\n" + "".join(
+        f"  - {{$include: t.yaml, override: {{tool: {{name: n{number}}}}}}}\n"
+        for number in range(1000)
+    )
+    response = "response: {content: [{type: text, text: x}]}"
+    files = {"main.yaml": main, "library/t.yaml": text.replace("response: {}", response)}
+    outcome, _ = in_memory({**files, "library/broken.yaml": "a: [\n"})
+    assert [each.code for each in outcome.diagnostics] == [code]
 
 
 # --- files ---------------------------------------------------------------------------------------

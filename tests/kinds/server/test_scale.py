@@ -7,7 +7,7 @@ import tracemalloc
 import pytest
 
 import lab
-from clock import Clock
+from clock import SLACK, Clock
 from equipage.files.reading import MemoryFiles
 from equipage.loading.outcome import Outcome
 
@@ -68,3 +68,26 @@ def test_a_file_included_often_takes_the_room_of_one() -> None:
     assert len(texts) == 1
     assert peak < 20_000_000, peak
     assert current < 15_000_000, current
+
+
+@pytest.mark.requirement("F-002", "F-007a")
+def test_a_thousand_overrides_of_a_large_tool() -> None:
+    """As many tools as the limit allows, made of one: more than a million values, nearly all of
+    them shared."""
+    properties = "".join(f"      p{n}: {{type: string, description: d}}\n" for n in range(400))
+    schema = f"  inputSchema:\n    type: object\n    properties:\n{properties}"
+    tool = f"tool:\n  name: t\n  description: d\n{schema}"
+    listed = "".join(
+        f"  - {{$include: t.yaml, override: {{tool: {{name: n{number}}}}}}}\n"
+        for number in range(1000)
+    )
+    files = {
+        "main.yaml": f"server: {{name: a}}\ntools:\n{listed}",
+        "library/t.yaml": tool + "response: {content: [{type: text, text: hi}]}\n",
+    }
+    with Clock() as clock:
+        outcome = load(files)
+    assert outcome.ok
+    schemas = {id(each["tool"]["inputSchema"]) for each in outcome.tree.value["baseline"]["tools"]}
+    assert len(schemas) == 1
+    assert clock.seconds < 2 * SLACK

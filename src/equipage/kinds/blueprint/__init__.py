@@ -292,7 +292,7 @@ def _check(value: Any) -> None:
         _refuse(core_codes.NON_STRING_KEY.at(key=Shown(str(odd[0]))))
     # Parts that are shared, as aliases make them, are walked wherever they occur.
     if outweighs(value, MAX_ADDED + sum(1 + len(node) for node in containers)):
-        _refuse(core_codes.COMPOSED_TOO_LARGE.at(limit=MAX_ADDED))
+        _refuse(core_codes.COMPOSED_TOO_LARGE.at(limit=f"{MAX_ADDED} values"))
 
 
 def _with_lists(value: Any, known: dict[int, Any]) -> Any:

@@ -132,10 +132,11 @@ class AgentMd(Directive):
         decided = self.context.kind.origins.here or node.origin
         below = {**agent.origins.below, "kind": Origins(decided, skip=1)}
         agent = Tree(agent.value, agent.origins.changed(below=below))
-        brought = node.bring(agent, "brought in by `$agent_md` here")
-        if not siblings.value:
-            return brought
-        return merge(brought, siblings, lambda path, *_: "replace" if path else "merge")
+        brought = node.brought(agent, "brought in by `$agent_md` here")
+        if siblings.value:
+            siblings = Tree(siblings.value, siblings.origins.changed(via=(), skip=0))
+            brought = merge(brought, siblings, lambda path, *_: "replace" if path else "merge")
+        return node.placed(brought)
 
     def _agent(self, source: Source, node: Node, expansion: Expansion) -> Tree:
         """The agent of a file; its findings name the reference that was first to bring it in."""
