@@ -23,6 +23,8 @@ from equipage.serve.outcome import LONGEST, Failure, Result, Stats
 from equipage.serve.platform import Platform
 from equipage.serve.tools import Settings, Tool, names_for_templates
 
+#: Hears of every call: the id, the tool if there is one, the arguments and the result.
+Observer = Callable[[str, Tool | None, Any, Result], None]
 _CHANGED = "the code of the tool changed since it was loaded; load it again"
 
 
@@ -55,9 +57,10 @@ class Engine:
         settings: Settings,
         platform: Platform,
         env: Mapping[str, str] | None = None,
+        observer: Observer | None = None,
     ) -> None:
         self.tools: Mapping[str, Tool] = {each.pack.id: each for each in tools}
-        self.settings = settings
+        self.settings, self._observer = settings, observer
         self._env = process_variables() if env is None else dict(env)
         self._gate = Gate(settings.concurrency, settings.queue)
         self._cache = Cache(settings.cache_bytes, settings.cache_seconds)
@@ -81,8 +84,21 @@ class Engine:
         `tool` is one that the caller looked up before. `principal` says who asks: one never gets
         what was kept for another. `heard` gets the lines that the tool writes to standard error.
         """
-        start = time.perf_counter()
         tool = tool or self.tools.get(tool_id)
+        result = await self._result(tool_id, tool, arguments, principal, heard)
+        if self._observer is not None:
+            self._observer(tool_id, tool, arguments, result)
+        return result
+
+    async def _result(
+        self,
+        tool_id: str,
+        tool: Tool | None,
+        arguments: Any,
+        principal: str,
+        heard: Callable[[str], None] | None,
+    ) -> Result:
+        start = time.perf_counter()
         counts = _Counts(tool)
         try:
             if tool is None:

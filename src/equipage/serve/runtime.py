@@ -12,8 +12,6 @@ from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-import msgspec
-
 from equipage.core.diagnostics import EquipageError, UsageError
 from equipage.files import folders_given
 from equipage.kinds.toolpack.model import Toolpack
@@ -86,14 +84,25 @@ class Runtime:
         tools, refused = prepare_all(packs, settings, platform, folders_given("roots", [*roots]))
         if refused:
             raise NotServed(refused)
-        self._settings = msgspec.structs.replace(settings)
+        self._begin(tools, settings, env)
+
+    @classmethod
+    def of(cls, tools: Iterable[Tool], settings: Settings) -> Self:
+        """A runtime of tools that are prepared."""
+        runtime = cls.__new__(cls)
+        runtime._begin(tools, settings, None)
+        return runtime
+
+    def _begin(
+        self, tools: Iterable[Tool], settings: Settings, env: Mapping[str, str] | None
+    ) -> None:
+        self._closed = False
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(
             target=self._loop.run_forever, name="equipage-runtime", daemon=True
         )
-        self._closed = False
         self._thread.start()
-        self._engine = self._wait(_made(tools, settings, platform, env))
+        self._engine = self._wait(_made(tools, settings, this_platform(), env))
 
     def call(self, tool_id: str, arguments: Mapping[str, Any] | None = None) -> Result:
         """The result of one call. What goes wrong is in the result, not an exception."""

@@ -7,7 +7,6 @@ tool whose kind is not allowed, is left out with its reasons; the rest is served
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,10 +14,9 @@ import msgspec
 
 from equipage.core.diagnostics import Diagnostic, LoadError
 from equipage.kinds.toolpack.model import Toolpack
-from equipage.loading.outcome import Outcome
-from equipage.loading.request import Request
+from equipage.loading.outcome import Outcome, set_findings
+from equipage.loading.session import Request
 from equipage.loading.result import canonical
-from equipage.loading.set_rules import set_findings
 from equipage.serve.confinement import Unservable
 from equipage.serve.platform import Platform
 from equipage.serve.runtime import prepare_all
@@ -78,7 +76,7 @@ def take(
     if any(each.severity == "error" for each in findings):
         raise LoadError(findings)
     by_id = {outcome.config.id: outcome for outcome in packs}
-    roots = {name: _roots(outcome, paths) for name, outcome in by_id.items()}
+    roots = {name: _roots(outcome) for name, outcome in by_id.items()}
     ordered: list[Toolpack] = [by_id[name].config for name in sorted(by_id)]
     tools, refused = prepare_all(ordered, settings, platform, roots)
     skills, no_skills = _skills(
@@ -99,12 +97,10 @@ def _concerns(load: Any) -> bool:
     return load.outcome is None or load.outcome.kind.name in _KINDS
 
 
-def _roots(outcome: Outcome, paths: Sequence[str]) -> tuple[str, ...]:
-    """The folders that the user named and that contain the pack: modules may come from there."""
+def _roots(outcome: Outcome) -> tuple[str, ...]:
+    """Modules may also come from the root of the project, as in the lock of a pack."""
     assert outcome.session is not None
-    here = os.path.realpath(os.path.dirname(outcome.session.path))
-    folders = (os.path.realpath(path) for path in paths if os.path.isdir(path))
-    return tuple(each for each in folders if f"{here}/".startswith(f"{each.rstrip('/')}/"))
+    return (outcome.session.root,)
 
 
 def _described(outcome: Outcome) -> Described:

@@ -42,6 +42,7 @@ class CodeFile(msgspec.Struct, frozen=True):
     name: str  #: from the folder of the pack
     path: str
     sha256: str
+    size: int
 
 
 class Program(msgspec.Struct, frozen=True):
@@ -145,7 +146,7 @@ class _Cover:
         assert source.path is not None
         if source.path not in self.files:
             name = os.path.relpath(source.path, self.folder).replace(os.sep, "/")
-            self.files[source.path] = CodeFile(name, source.path, source.sha256)
+            self.files[source.path] = CodeFile(name, source.path, source.sha256, len(source.data))
             self.contents[source.path] = source.data
             if len(self.files) > MAX_FILES:
                 raise CodeProblem(f"the code has more than {MAX_FILES} files")

@@ -24,7 +24,7 @@ from mcp.server.subscriptions import (
 )
 from mcp.shared.exceptions import MCPError
 
-from equipage._version import __version__
+from equipage import __version__
 from equipage.serve.engine import Engine
 from equipage.serve.outcome import Result
 from equipage.serve.wire.catalogue import CODE, EXECUTION, BadCursor, Catalogue, Entry, page
