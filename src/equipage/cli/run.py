@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from equipage.cli import FOUND, OK, USAGE
-from equipage.cli.output import Output
 from equipage.cli.documents import read_lock
+from equipage.cli.output import Output
 from equipage.cli.request import request_of
 from equipage.core.diagnostics import UsageError
 from equipage.files.reading import Files
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from equipage.serve.wire.catalogue import Catalogue
 
 #: The variable that may hold the token for clients over HTTP.
-TOKEN_VARIABLE = "EQUIPAGE_SERVE_TOKEN"  # noqa: S105
+TOKEN_VARIABLE = "EQUIPAGE_SERVE_TOKEN"
 
 
 # One tool once.
@@ -83,7 +83,7 @@ def _input(written: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
-        raise UsageError("--input: expected JSON, such as '{\"text\": \"one two\"}'") from None
+        raise UsageError('--input: expected JSON, such as \'{"text": "one two"}\'') from None
 
 
 # Tools and skills over MCP.
@@ -135,9 +135,7 @@ def _serve(
     except OSError as error:
         raise UsageError(f"cannot write {options.log}: {error.strerror}") from None
     watched = tuple(os.path.abspath(path) for path in options.files) if options.watch else ()
-    how = Plan(
-        settings, this_platform(), address, token, options.names, watched, observer=log
-    )
+    how = Plan(settings, this_platform(), address, token, options.names, watched, observer=log)
 
     def again() -> Snapshot:
         snapshot, _ = _taken(options.files, options)

@@ -19,12 +19,7 @@ from equipage.serve.framing import canonical
 
 def key_of(tool_key: str, arguments: Any, rendered: str | None, principal: str) -> str:
     """The key of a call: the tool with its code, the whole input, and who asks."""
-    parts = {
-        "tool": tool_key,
-        "payload": arguments,
-        "cacheKey": rendered,
-        "principal": principal,
-    }
+    parts = {"tool": tool_key, "payload": arguments, "cacheKey": rendered, "principal": principal}
     return hashlib.sha256(canonical(parts)).hexdigest()
 
 

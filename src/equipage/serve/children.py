@@ -177,7 +177,7 @@ class Children:
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-X", "utf8", "-c", code, package, self.home],
-                stdin=theirs,
+                stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 env=_base_environment(),
                 cwd=self.home,
@@ -353,11 +353,17 @@ _background: set[asyncio.Future[None]] = set()
 
 async def _writable(loop: asyncio.AbstractEventLoop, control: socket.socket) -> None:
     ready = loop.create_future()
-    loop.add_writer(control, lambda: ready.done() or ready.set_result(None))
+    loop.add_writer(control, settle, ready)
     try:
         await ready
     finally:
         loop.remove_writer(control)
+
+
+def settle(future: asyncio.Future[None]) -> None:
+    """Mark a future as done, unless it is."""
+    if not future.done():
+        future.set_result(None)
 
 
 def _base_environment() -> dict[str, str]:

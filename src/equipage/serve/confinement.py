@@ -75,14 +75,20 @@ def confine(
     read = tuple(_absolute(each, folder) for each in files.get("read") or ())
     write = tuple(_absolute(each, folder) for each in files.get("write") or ())
     if level == "none":
-        opened = ("files", "network", "other processes")
         return Confinement(
-            level, network=True, forks=True, read=read, write=write, open=opened, enforced=_LIMITS
+            level,
+            network=True,
+            forks=True,
+            read=read,
+            write=write,
+            enforced=_LIMITS,
+            open=("files", "network", "other processes"),
         )
     landlock = platform.landlock >= _LANDLOCK
     with_filter = platform.seccomp and not (network and forks)
     bwrap = None if landlock and platform.seccomp else platform.bwrap
-    enforced, opened = [*_LIMITS], []
+    enforced = [*_LIMITS]
+    opened = list[str]()
     _sort(landlock or bwrap, _files_phrase(read, write), enforced, opened)
     if network:
         opened.append("the network is on, for every protocol")
@@ -93,8 +99,7 @@ def confine(
             opened.append("the number of processes (nothing limits it for root)")
     else:
         # Bubblewrap has no means against further programs.
-        phrase = "no other programs" if kind in ("node", "php") else "no other processes"
-        _sort(platform.seccomp and not bwrap, phrase, enforced, opened)
+        _sort(platform.seccomp and not bwrap, "no other processes", enforced, opened)
     if level == "strict":
         missing = [each for each in opened if each not in _STATED]
         if missing:
@@ -135,7 +140,9 @@ def _absolute(path: str, folder: str) -> str:
     return os.path.normpath(os.path.join(folder, path))
 
 
-def limits_of(kind: str, timeout_ms: int, confinement: Confinement, *, root: bool) -> dict[str, int]:
+def limits_of(
+    kind: str, timeout_ms: int, confinement: Confinement, *, root: bool
+) -> dict[str, int]:
     """The resource limits of a process, by the names of `setrlimit`."""
     may_write = bool(confinement.write) or not (confinement.landlock or confinement.bwrap)
     limits = {

@@ -65,9 +65,7 @@ class Engine:
         self._gate = Gate(settings.concurrency, settings.queue)
         self._cache = Cache(settings.cache_bytes, settings.cache_seconds)
         self._children = Children()
-        self._processes = Processes(
-            self._children, self._env, settings.warm, root=platform.root
-        )
+        self._processes = Processes(self._children, self._env, settings.warm, root=platform.root)
         self._stamps: dict[str, dict[str, object]] = {}
 
     async def call(
@@ -100,9 +98,10 @@ class Engine:
     ) -> Result:
         start = time.perf_counter()
         counts = _Counts(tool)
+        if tool is None:
+            text = f"there is no tool `{tool_id[:100]}`"
+            return Result(False, counts.stats(start), code="NOT_FOUND", message=text)
         try:
-            if tool is None:
-                raise Failure("NOT_FOUND", f"there is no tool `{tool_id[:100]}`")
             async with self._gate():
                 data = await self._called(tool, arguments, principal, counts, heard)
         except Failure as failure:
@@ -123,7 +122,9 @@ class Engine:
         if not isinstance(arguments, dict):
             raise Failure("INVALID_INPUT", "the arguments must be a mapping")
         if too_deep(arguments):
-            raise Failure("INVALID_INPUT", f"the arguments are nested deeper than {MAX_DEPTH} levels")
+            raise Failure(
+                "INVALID_INPUT", f"the arguments are nested deeper than {MAX_DEPTH} levels"
+            )
         counts.input_bytes = len(canonical(arguments))
         if counts.input_bytes > tool.max_input_bytes:
             raise Failure(
@@ -132,7 +133,9 @@ class Engine:
             )
         problem = tool.accepts.problem(arguments)
         if problem is not None:
-            raise Failure("INVALID_INPUT", f"the arguments do not fit the input schema at {problem}")
+            raise Failure(
+                "INVALID_INPUT", f"the arguments do not fit the input schema at {problem}"
+            )
         names = names_for_templates(tool, arguments, self._env)
 
         async def run() -> bytes:
@@ -171,7 +174,9 @@ class Engine:
             raise Failure("INVALID_OUTPUT", f"the output is larger than {limit} bytes")
         problem = tool.gives.problem(data)
         if problem is not None:
-            raise Failure("INVALID_OUTPUT", f"the output does not fit the output schema at {problem}")
+            raise Failure(
+                "INVALID_OUTPUT", f"the output does not fit the output schema at {problem}"
+            )
         counts.output_bytes = size
         return data
 

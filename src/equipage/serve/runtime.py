@@ -108,11 +108,11 @@ class Runtime:
         """The result of one call. What goes wrong is in the result, not an exception."""
         return self._wait(self._engine.call(tool_id, _plain(arguments)))
 
-    async def call_async(
-        self, tool_id: str, arguments: Mapping[str, Any] | None = None
-    ) -> Result:
+    async def call_async(self, tool_id: str, arguments: Mapping[str, Any] | None = None) -> Result:
         """As `call`, for coroutines. A task that is cancelled ends the process of its call."""
-        return await asyncio.wrap_future(self._submit(self._engine.call(tool_id, _plain(arguments))))
+        return await asyncio.wrap_future(
+            self._submit(self._engine.call(tool_id, _plain(arguments)))
+        )
 
     def close(self) -> None:
         """End every process. Calls under way fail."""

@@ -15,8 +15,8 @@ import msgspec
 from equipage.core.diagnostics import Diagnostic, LoadError
 from equipage.kinds.toolpack.model import Toolpack
 from equipage.loading.outcome import Outcome, set_findings
-from equipage.loading.session import Request
 from equipage.loading.result import canonical
+from equipage.loading.session import Request
 from equipage.serve.confinement import Unservable
 from equipage.serve.platform import Platform
 from equipage.serve.runtime import prepare_all
@@ -46,7 +46,9 @@ class Snapshot(msgspec.Struct, frozen=True):
 
     def tools_digest(self) -> str:
         """Changes when a client would see other tools."""
-        rows = [[each.key, msgspec.to_builtins(self.described[each.pack.id])] for each in self.tools]
+        rows = [
+            [each.key, msgspec.to_builtins(self.described[each.pack.id])] for each in self.tools
+        ]
         return hashlib.sha256(canonical(rows)).hexdigest()
 
     def skills_digest(self) -> str:

@@ -14,6 +14,7 @@ for its input, output and error), `kill` ends one. Each process is answered by o
 from __future__ import annotations
 
 import base64
+import contextlib
 import errno
 import gc
 import json
@@ -308,10 +309,8 @@ def _signal_group(pid: int, number: int) -> None:
 
 
 def _signal(pid: int, number: int) -> None:
-    try:
+    with contextlib.suppress(ProcessLookupError):
         os.kill(pid, number)
-    except ProcessLookupError:
-        pass
 
 
 # In the fork.

@@ -21,8 +21,19 @@ _MARKS = ("{{", "{%", "{#")
 _ORIGIN = re.compile(r"(?P<scheme>https?)://(?P<host>[^/?#{}@\\\s]+)(?=[/?#]|$)", re.IGNORECASE)
 #: Headers that the connection sets by itself.
 RESERVED_HEADERS = frozenset(
-    "connection content-length expect host keep-alive proxy-authorization proxy-connection te "
-    "trailer transfer-encoding upgrade".split()
+    [
+        "connection",
+        "content-length",
+        "expect",
+        "host",
+        "keep-alive",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    ]
 )
 
 #: What a template sees: `input`, `env`, `id`, `version` and `context`.
@@ -103,10 +114,28 @@ def _environment() -> Any:
 
 
 #: The filters that give about as much as they take.
-_FILTERS = (
-    "abs capitalize default first float int join last length lower replace round sort string "
-    "title trim truncate unique upper urlencode"
-).split()
+_FILTERS = [
+    "abs",
+    "capitalize",
+    "default",
+    "first",
+    "float",
+    "int",
+    "join",
+    "last",
+    "length",
+    "lower",
+    "replace",
+    "round",
+    "sort",
+    "string",
+    "title",
+    "trim",
+    "truncate",
+    "unique",
+    "upper",
+    "urlencode",
+]
 
 
 def _is_small(value: Any) -> bool:

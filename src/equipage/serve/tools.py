@@ -12,6 +12,7 @@ import os
 import sys
 import sysconfig
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import msgspec
@@ -36,7 +37,7 @@ KINDS = ("python", "node", "php", "cli", "http")
 
 
 class Settings(msgspec.Struct, frozen=True):
-    """What the caller decides about all tools. Numbers are upper bounds: a pack may ask for less."""
+    """What the caller decides about all tools. Numbers are bounds: a pack may ask for less."""
 
     allow: frozenset[str] = frozenset()  #: the execution kinds that may run
     isolation: Level = "strict"
@@ -105,7 +106,7 @@ def prepare(
     accepts = attempt(lambda: Validator(pack.input_schema), SchemaProblem)
     gives = attempt(lambda: Validator(pack.output_schema), SchemaProblem)
     written = execution.get("args") or execution.get("cmd", ())[1:]
-    arguments = [attempt(lambda t=each: templates.argument(t), TemplateProblem) for each in written]
+    arguments = [attempt(partial(templates.argument, each), TemplateProblem) for each in written]
     if kind == "cli":
         attempt(lambda: _literal(execution["cmd"][0]), TemplateProblem)
     request = attempt(lambda: _request(pack), TemplateProblem) if kind == "http" else None

@@ -32,7 +32,7 @@ class _Checked(importlib.machinery.SourceFileLoader):
         data = self.get_data(path)
         if self.known.get(os.path.realpath(path)) != hashlib.sha256(data).hexdigest():
             raise ImportError(f"{os.path.basename(path)} is not the code that was checked")
-        return self.source_to_code(data, path)  # type: ignore[no-any-return]
+        return self.source_to_code(data, path)
 
 
 class _CheckedExtension(importlib.machinery.ExtensionFileLoader):

@@ -48,12 +48,7 @@ class Requests:
             raise Failure(failure.code, text) from None
 
     async def _exchange(
-        self,
-        tool: Tool,
-        request: Request,
-        url: str,
-        headers: list[tuple[str, str]],
-        body: bytes,
+        self, tool: Tool, request: Request, url: str, headers: list[tuple[str, str]], body: bytes
     ) -> bytes:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port or _PORTS[request.scheme]

@@ -57,7 +57,12 @@ class Processes:
                 await self.forget(tool.key)
 
     async def _finish(self, tool: Tool, child: Child, private: str | None) -> None:
-        if _is_callable(tool) and child.output_ended.done() and child.output and not child.overflowed:
+        if (
+            _is_callable(tool)
+            and child.output_ended.done()
+            and child.output
+            and not child.overflowed
+        ):
             self.children.end_soon(child)  # it has answered; it need not be waited for
         else:
             await self.children.end(child)
@@ -87,9 +92,7 @@ class Processes:
             private = home = tempfile.mkdtemp(dir=self.children.home)
         await self.children.define(tool.key, jail_of(tool, self.children.home, root=self.root))
         command = command_of(tool, names, home)
-        child = await self.children.spawn(
-            tool.key, environment(tool, self.parent, home), command
-        )
+        child = await self.children.spawn(tool.key, environment(tool, self.parent, home), command)
         return child, private
 
     def _refill(self, tool: Tool, names: Mapping[str, Any]) -> None:
@@ -202,10 +205,14 @@ def _answer(data: bytes, tool: Tool, parent: Mapping[str, str]) -> Any:
             raise Failure("INVALID_OUTPUT", "the tool must return a mapping")
         return answer["result"]
     if "unfit" in answer:
-        raise Failure("INVALID_OUTPUT", f"the value is not JSON: {sentence(answer['unfit'], secrets)}")
+        raise Failure(
+            "INVALID_OUTPUT", f"the value is not JSON: {sentence(answer['unfit'], secrets)}"
+        )
     if "raised" in answer:
         text = sentence(answer["text"], secrets)
-        raise Failure("INTERNAL_ERROR", f"the tool raised {answer['raised']}" + (text and f": {text}"))
+        raise Failure(
+            "INTERNAL_ERROR", f"the tool raised {answer['raised']}" + (text and f": {text}")
+        )
     raise Failure("INTERNAL_ERROR", "the tool ended without an answer")
 
 

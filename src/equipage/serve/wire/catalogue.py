@@ -71,9 +71,7 @@ def catalogue_of(snapshot: Snapshot, style: NameStyle = "dotted") -> Catalogue:
                 refused[tool.pack.id] = (reason,)
             else:
                 entries[name] = _entry(name, tool, snapshot)
-    files = {
-        file.uri: skill.resource(file) for skill in snapshot.skills for file in skill.files
-    }
+    files = {file.uri: skill.resource(file) for skill in snapshot.skills for file in skill.files}
     folders: dict[str, list[dict[str, Any]]] = {}
     for skill in snapshot.skills:
         folders |= skill.folders()
@@ -147,10 +145,8 @@ def _entry(name: str, tool: Tool, snapshot: Snapshot) -> Entry:
         legacy["description"] = told.description
     output = thawed(pack.output_schema)
     has_mapping = isinstance(output, dict) and output.get("type") == "object"
-    if not isinstance(output, dict):
-        modern = legacy  # `true` says nothing
-    else:
-        modern = {**legacy, "outputSchema": output}
+    # A schema that is just `true` says nothing.
+    modern = {**legacy, "outputSchema": output} if isinstance(output, dict) else legacy
     return Entry(name, tool, modern, modern if has_mapping else legacy, has_mapping)
 
 

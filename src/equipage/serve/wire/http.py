@@ -12,7 +12,7 @@ import hmac
 import ipaddress
 import socket
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import uvicorn
@@ -92,7 +92,7 @@ class _Patient(H11Protocol):
         self._timer = self.loop.call_later(HEADER_TIME, self._give_up)
 
     def _give_up(self) -> None:
-        if self.cycle is None:
+        if getattr(self, "cycle", None) is None:
             self.transport.close()
 
 
@@ -129,7 +129,7 @@ async def serve_http(
         transport_security=security, host=address.host, max_request_body_size=MAX_BODY
     )
     config = uvicorn.Config(
-        Door(app, token),
+        Door(cast(App, app), token),
         http=_Patient,
         ws="none",
         lifespan="on",

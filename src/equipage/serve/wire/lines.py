@@ -21,6 +21,7 @@ import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
 
+from equipage.serve.children import settle
 from equipage.serve.wire.server import CHANGES
 
 #: The longest line, in bytes.
@@ -141,7 +142,7 @@ def _write_all(descriptor: int, data: bytes) -> None:
 
 async def _readable(loop: asyncio.AbstractEventLoop, descriptor: int) -> None:
     ready = loop.create_future()
-    loop.add_reader(descriptor, lambda: ready.done() or ready.set_result(None))
+    loop.add_reader(descriptor, settle, ready)
     try:
         await ready
     finally:

@@ -49,9 +49,7 @@ async def _serve(
     loop, caught = asyncio.get_running_loop(), list[int]()
     # Before anything can print: what is in the way of the protocol goes to standard error.
     pipes = Pipes() if plan.address is None else None
-    engine = Engine(
-        catalogue.snapshot.tools, plan.settings, plan.platform, observer=plan.observer
-    )
+    engine = Engine(catalogue.snapshot.tools, plan.settings, plan.platform, observer=plan.observer)
     private = plan.token is not None
     served = Served(catalogue, engine, watched=bool(plan.watched), private=private)
     serving = asyncio.ensure_future(_transport(served, plan, pipes, note))
@@ -90,9 +88,7 @@ async def _transport(served: Served, plan: Plan, pipes: Pipes | None, note: Note
 # Changes on the disk.
 
 
-async def _watch(
-    served: Served, plan: Plan, again: Callable[[], Snapshot], note: Note
-) -> None:
+async def _watch(served: Served, plan: Plan, again: Callable[[], Snapshot], note: Note) -> None:
     """Load again when files change; what cannot be loaded leaves the old set in place."""
     async for _ in _changes(plan.watched):
         try:

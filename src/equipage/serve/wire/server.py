@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import mcp_types as types
-from mcp.server.caching import CacheHint
+from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.subscriptions import (
     InMemorySubscriptionBus,
@@ -34,6 +34,13 @@ SKILLS = "io.modelcontextprotocol/skills"
 _RESOURCE_NOT_FOUND = -32002  # only in the older revision
 #: How long clients may keep lists, in milliseconds: if they can change, and if they cannot.
 _TTL_WATCHED, _TTL_FROZEN = 5_000, 300_000
+_CACHED: tuple[CacheableMethod, ...] = (
+    "server/discover",
+    "tools/list",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+)
 _MAX_SUBSCRIPTIONS = 64
 #: Notices of progress per second.
 _PROGRESS_RATE = 10
@@ -77,7 +84,7 @@ class Served:
             except Exception:  # the client is gone, whatever the transport says about it
                 self.sessions.remove(session)
 
-    def caching(self, ctx: Any) -> dict[str, Any]:
+    def caching(self, ctx: Any) -> Any:
         """The hints that the newer revision wants in results of the extension."""
         if not _is_modern(ctx):
             return {}
@@ -88,14 +95,12 @@ def build(served: Served, principal: Callable[[Any], str] = lambda _ctx: "") -> 
     """The server. `principal` says who makes a request."""
     handlers = _Handlers(served, principal)
     catalogue = served.catalogue
-    methods = ("server/discover", "tools/list", "resources/list")
-    methods += ("resources/templates/list", "resources/read")
     server: Server[Any] = Server(
         "equipage",
         version=__version__,
         title="equipage",
         instructions=_instructions(catalogue),
-        cache_hints=dict.fromkeys(methods, served.hint),
+        cache_hints=dict.fromkeys(_CACHED, served.hint),
         get_tool_input_schema=handlers.input_schema,
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
@@ -144,13 +149,14 @@ class _Handlers:
 
     # Tools.
 
-    async def list_tools(self, ctx: Any, params: Any) -> dict[str, Any]:
+    async def list_tools(self, ctx: Any, params: Any) -> Any:
         entries = self.served.catalogue.entries
         names, more = _page(list(entries), params)
         modern = _is_modern(ctx)
-        return _with_cursor({"tools": [entries[each].listed(modern=modern) for each in names]}, more)
+        listed = [entries[each].listed(modern=modern) for each in names]
+        return _page_result(ctx, {"tools": listed}, more)
 
-    async def call_tool(self, ctx: Any, params: Any) -> dict[str, Any]:
+    async def call_tool(self, ctx: Any, params: Any) -> Any:
         entry = self.served.catalogue.entries.get(params.name)
         if entry is None:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name[:128]}")
@@ -166,19 +172,19 @@ class _Handlers:
             result = await call
         finally:
             await progress.end()
-        return _call_result(result, entry, modern=_is_modern(ctx))
+        return _result(ctx, _call_result(result, entry, modern=_is_modern(ctx)))
 
     # Skills.
 
-    async def list_resources(self, ctx: Any, params: Any) -> dict[str, Any]:
+    async def list_resources(self, ctx: Any, params: Any) -> Any:
         resources = self.served.catalogue.resources
         uris, more = _page(sorted(resources), params)
-        return _with_cursor({"resources": [resources[each] for each in uris]}, more)
+        return _page_result(ctx, {"resources": [resources[each] for each in uris]}, more)
 
-    async def list_templates(self, ctx: Any, params: Any) -> dict[str, Any]:
-        return {"resourceTemplates": []}
+    async def list_templates(self, ctx: Any, params: Any) -> Any:
+        return _result(ctx, {"resourceTemplates": []})
 
-    async def read_resource(self, ctx: Any, params: Any) -> dict[str, Any]:
+    async def read_resource(self, ctx: Any, params: Any) -> Any:
         wanted = _normal(str(params.uri))
         for skill in self.served.catalogue.snapshot.skills:
             for file in skill.files:
@@ -189,11 +195,11 @@ class _Handlers:
                         content["blob"] = base64.b64encode(file.data).decode()
                     else:
                         content["text"] = text
-                    return {"contents": [content]}
+                    return _result(ctx, {"contents": [content]})
         code = types.INVALID_PARAMS if _is_modern(ctx) else _RESOURCE_NOT_FOUND
         raise MCPError(code, "Resource not found", {"uri": str(params.uri)})
 
-    async def read_folder(self, ctx: Any, params: Any) -> dict[str, Any]:
+    async def read_folder(self, ctx: Any, params: Any) -> Any:
         folders = self.served.catalogue.folders
         wanted = _normal(params.uri).rstrip("/")
         found = next((inner for uri, inner in folders.items() if _normal(uri) == wanted), None)
@@ -202,15 +208,15 @@ class _Handlers:
         by_uri = {each["uri"]: each for each in found}
         uris, more = _page(sorted(by_uri), params)
         result = {"resources": [by_uri[each] for each in uris], **self.served.caching(ctx)}
-        return _with_cursor(result, more)
+        return _page_result(ctx, result, more)
 
-    async def list_skills(self, ctx: Any, params: Any) -> dict[str, Any]:
+    async def list_skills(self, ctx: Any, params: Any) -> Any:
         skills = self.served.catalogue.skills
         uris, more = _page(sorted(skills), params)
         result = {"skills": [skills[each] for each in uris], **self.served.caching(ctx)}
-        return _with_cursor(result, more)
+        return _page_result(ctx, result, more)
 
-    async def get_skill(self, ctx: Any, params: Any) -> dict[str, Any]:
+    async def get_skill(self, ctx: Any, params: Any) -> Any:
         wanted = _normal(params.uri)
         skills = self.served.catalogue.skills
         found = next((entry for uri, entry in skills.items() if _normal(uri) == wanted), None)
@@ -233,8 +239,13 @@ def _page(keys: Sequence[str], params: Any) -> tuple[list[str], str | None]:
         raise MCPError(types.INVALID_PARAMS, "The cursor is not one of this server") from None
 
 
-def _with_cursor(result: dict[str, Any], more: str | None) -> dict[str, Any]:
-    return result if more is None else {**result, "nextCursor": more}
+def _page_result(ctx: Any, result: dict[str, Any], more: str | None) -> dict[str, Any]:
+    return _result(ctx, result if more is None else {**result, "nextCursor": more})
+
+
+def _result(ctx: Any, result: dict[str, Any]) -> dict[str, Any]:
+    """A result as the revision of the client wants it."""
+    return {"resultType": "complete", **result} if _is_modern(ctx) else result
 
 
 def _call_result(result: Result, entry: Entry, *, modern: bool) -> dict[str, Any]:
