@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from equipage.loading import recognise as registry
+from equipage.loading import registry
 from lab import ABSENT, PLUGIN, SHARED
 
 # Every machine runs the same examples, without a bound on time, because a busy machine is not a

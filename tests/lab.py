@@ -30,7 +30,7 @@ from equipage.core.diagnostics import Diagnostic
 from equipage.files.reading import Files
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
-from equipage.loading.recognise import kind_named
+from equipage.loading.registry import kind_named
 from equipage.loading.session import Request, Run
 from equipage.workspace.report import Report, check_paths
 

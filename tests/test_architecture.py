@@ -15,7 +15,7 @@ import pytest
 import equipage
 from equipage.core.codes import CORE_CODES
 from equipage.core.diagnostics import Code
-from equipage.loading.recognise import all_codes, kind_named, names
+from equipage.loading.registry import all_codes, kind_named, names
 from lab import CASES, REPOSITORY, TESTS, module_at, python, repository
 
 pytestmark = pytest.mark.long
@@ -253,6 +253,7 @@ def test_import_is_light() -> None:
         "dataclasses",
         "pathlib",
         "equipage.loading.recognise",
+        "equipage.loading.registry",
     }
 
 

@@ -14,10 +14,10 @@ import pytest
 from equipage.core.diagnostics import Fact
 from equipage.directives.include import Include
 from equipage.files.sandbox import PathPolicy
-from equipage.loading import recognise as registry
+from equipage.loading import registry
 from equipage.loading.kind import Kind, Presentation, Reading
 from equipage.loading.model import Shape
-from equipage.loading.recognise import Recognition
+from equipage.loading.registry import Recognition
 from equipage.loading.schema import accept
 from equipage.loading.session import Session
 from equipage.loading.tree import Tree

@@ -24,7 +24,7 @@ from casefiles import Case, cases_in
 from equipage.cli.rule import by_severity, severities
 from equipage.core.codes import CORE_CODES
 from equipage.core.diagnostics import Code, Diagnostic
-from equipage.loading.recognise import all_codes, kind_named, names
+from equipage.loading.registry import all_codes, kind_named, names
 from equipage.render.text import Style, finding
 from equipage.workspace.fixes import repair
 from generate.wording import summary

@@ -13,7 +13,7 @@ from msgspec import inspect as types
 
 from equipage.loading.kind import Kind
 from equipage.loading.model import describe, type_info
-from equipage.loading.recognise import kind_named, names
+from equipage.loading.registry import kind_named, names
 from generate.meanings import meaning_of
 from generate.wording import summary, table
 

@@ -16,7 +16,7 @@ from equipage.files import (
 )
 from equipage.files.reading import Files
 from equipage.loading.pipeline import load_text
-from equipage.loading.recognise import kind_named
+from equipage.loading.registry import kind_named
 from equipage.loading.result import Loaded
 from equipage.loading.session import request_of
 from equipage.workspace.project import load_one

@@ -11,8 +11,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from equipage.cli.arguments import command_parsers, parser
-from equipage.loading.recognise import kind_named, names
+from equipage.cli.arguments import parser
+from equipage.cli.parser import command_parsers
+from equipage.loading.registry import kind_named, names
 from lab import environment, in_process, settle
 
 KINDS = [name for name in names() if kind_named(name).presentation.example is not None]

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from docs.pages import Page, pages
-from equipage.loading.recognise import all_codes, names
+from equipage.loading.registry import all_codes, names
 from lab import REPOSITORY, UPDATE, environment, python, settle
 
 pytestmark = pytest.mark.long
@@ -95,7 +95,7 @@ def test_every_field_says_what_it_means() -> None:
     from generate.meanings import meaning_of
 
     from equipage.loading.model import type_info
-    from equipage.loading.recognise import kind_named
+    from equipage.loading.registry import kind_named
 
     silent = []
     for name in names():

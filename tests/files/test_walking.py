@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from clock import promised
 from equipage.files.gitignore import parse_ignores
 from equipage.files.walking import walk, walk_files
-from equipage.loading.recognise import agent_folders
+from equipage.loading.registry import agent_folders
 from lab import write
 
 needs_git = pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")

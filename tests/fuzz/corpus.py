@@ -41,7 +41,7 @@ def seeds() -> dict[str, list[str]]:
             Path(name).suffix == Path(KINDS[kind]).suffix or kind in ("blueprint", "profile")
         ):
             found[kind].add(text)
-    from equipage.loading.recognise import kind_named
+    from equipage.loading.registry import kind_named
 
     for kind in KINDS:
         example = kind_named(kind).presentation.example

@@ -20,7 +20,7 @@ from equipage.core.source import Span
 from equipage.files.reading import MemoryFiles
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_text
-from equipage.loading.recognise import kind_named
+from equipage.loading.registry import kind_named
 from equipage.loading.session import Request
 from equipage.loading.tree import walk
 from equipage.render import json as json_render

@@ -11,7 +11,7 @@ import equipage
 from casefiles import Case, cases_in, check_case
 from equipage import plugin
 from equipage.cli import main
-from equipage.loading import recognise as registry
+from equipage.loading import registry
 from equipage.views.schema import schema_for
 from lab import PLUGIN
 from views.test_schema_export import authored, validator

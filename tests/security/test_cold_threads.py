@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from equipage.loading.recognise import kind_named, names
+from equipage.loading.registry import kind_named, names
 
 #: How many cold processes; `make fuzz` asks for more.
 RUNS = int(os.environ.get("EQUIPAGE_COLD_RUNS", "20"))

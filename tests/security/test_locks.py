@@ -13,7 +13,7 @@ import pytest
 
 from equipage.cli import main
 from equipage.loading.pipeline import load_path
-from equipage.loading.recognise import kind_named
+from equipage.loading.registry import kind_named
 from equipage.loading.session import Request
 from equipage.views.lock import lock_of, read, verify, write
 from lab import load, repository

@@ -16,7 +16,7 @@ from casefiles import cases_in
 from equipage.files.reading import MemoryFiles
 from equipage.loading.model import type_info
 from equipage.loading.pipeline import load_text
-from equipage.loading.recognise import kind_named
+from equipage.loading.registry import kind_named
 from equipage.loading.session import Request
 from lab import CASES
 

@@ -22,7 +22,7 @@ import equipage
 from equipage.core.diagnostics import Catalogue
 from equipage.loading.model import type_info
 from equipage.loading.pipeline import load_path
-from equipage.loading.recognise import kind_named, names
+from equipage.loading.registry import kind_named, names
 from equipage.loading.session import Request
 
 EXECUTION = (

@@ -19,7 +19,7 @@ from casefiles import Case, cases_in
 from equipage.loading.kind import Kind
 from equipage.loading.model import Shape, build
 from equipage.loading.outcome import Outcome
-from equipage.loading.recognise import kind_named, names
+from equipage.loading.registry import kind_named, names
 from equipage.loading.schema import accept
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value

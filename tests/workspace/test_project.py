@@ -104,7 +104,7 @@ def test_slips_in_settings_have_a_place() -> None:
 
 
 def _known() -> str:
-    from equipage.loading.recognise import known_names
+    from equipage.loading.registry import known_names
 
     return ", ".join(f"`{name}`" for name in known_names())
 
@@ -190,7 +190,7 @@ def test_a_project_cannot_name_code_to_import() -> None:
 def test_a_kind_that_somebody_installed_can_be_named(monkeypatch: pytest.MonkeyPatch) -> None:
     import msgspec
 
-    from equipage.loading import recognise as registry
+    from equipage.loading import registry
     from equipage.loading.kind import Kind
 
     class Note(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

@@ -15,7 +15,8 @@ from equipage.cli.request import NOTHING_FOUND, no_such_code, request_of
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.text import visible
-from equipage.loading.recognise import codes_for, codes_of, project_of_folder
+from equipage.loading.projects import project_of_folder
+from equipage.loading.registry import codes_for, codes_of
 from equipage.loading.session import Request
 from equipage.render import text
 from equipage.workspace.project import Selection

@@ -16,22 +16,18 @@ import subprocess
 from collections.abc import Iterator
 
 from equipage.cli import FOUND, OK, USAGE
-from equipage.cli.arguments import command_parsers, parser
+from equipage.cli.arguments import parser
 from equipage.cli.output import Output
+from equipage.cli.parser import command_parsers
 from equipage.cli.request import NOTHING_FOUND, loaded_of, outcome_of, request_of
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import visible
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem
 from equipage.files.writing import NotWritten, write_new
-from equipage.loading.recognise import (
-    all_codes,
-    kind_named,
-    known_names,
-    names,
-    project_of_folder,
-    recognise,
-)
+from equipage.loading.projects import project_of_folder
+from equipage.loading.recognise import recognise
+from equipage.loading.registry import all_codes, kind_named, known_names, names
 from equipage.loading.session import Run
 from equipage.render.graph import dot, mermaid
 from equipage.views import lock as locks

@@ -13,7 +13,7 @@ from equipage.core.path import Path, PathSyntaxError, parse_path
 from equipage.core.text import nearest
 from equipage.files import process_variables
 from equipage.loading.outcome import Outcome
-from equipage.loading.recognise import kind_named
+from equipage.loading.registry import kind_named
 from equipage.loading.session import Request
 from equipage.workspace.project import load_one
 from equipage.workspace.report import NO_LAYERS

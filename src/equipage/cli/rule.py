@@ -15,7 +15,7 @@ from equipage.core import codes as core_codes
 from equipage.core.codes import BLOCKING
 from equipage.core.diagnostics import Code
 from equipage.loading.model import MISMATCHES, Shape, title
-from equipage.loading.recognise import codes_for, kind_named, names
+from equipage.loading.registry import codes_for, kind_named, names
 from equipage.render.text import Style, table
 
 #: A value in a template, or a doubled brace, which means a single one.

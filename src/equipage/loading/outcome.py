@@ -121,7 +121,7 @@ def _diagnostics(
     if not session.facts and not ignoring:
         return []
     from equipage.loading.findings import Placer, apply_ignores
-    from equipage.loading.recognise import codes_of
+    from equipage.loading.registry import codes_of
 
     placed = Placer(tree, documents, file=file).place(session.facts)
     if not ignoring:

@@ -21,7 +21,7 @@ from equipage.files.sandbox import FileProblem
 from equipage.loading import model
 from equipage.loading.kind import Kind
 from equipage.loading.outcome import Outcome, report
-from equipage.loading.recognise import root_in
+from equipage.loading.projects import root_in
 from equipage.loading.session import Request, Run, Session
 from equipage.loading.tree import HOLE, Tree, get, with_holes
 from equipage.syntax.document import Document

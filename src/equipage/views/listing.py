@@ -21,7 +21,7 @@ from equipage.kinds.tables import Convention, Field
 from equipage.loading.kind import Item, Kind
 from equipage.loading.model import Shape, build
 from equipage.loading.outcome import Outcome
-from equipage.loading.recognise import agent_folders, kind_named, names
+from equipage.loading.registry import agent_folders, kind_named, names
 from equipage.loading.session import Request
 from equipage.syntax.document import Document
 from equipage.workspace.loads import FileLoad, load_all, settled

@@ -15,14 +15,8 @@ from equipage.files.reading import Files, Seen, display_name
 from equipage.loading.kind import Kind, Offer
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
-from equipage.loading.recognise import (
-    Recognised,
-    agent_folders,
-    kind_named,
-    recognise,
-    recognise_name,
-    unrecognised,
-)
+from equipage.loading.recognise import Recognised, recognise, recognise_name, unrecognised
+from equipage.loading.registry import agent_folders, kind_named
 from equipage.loading.session import Request, Run
 from equipage.workspace.project import project_of
 

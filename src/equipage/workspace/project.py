@@ -33,16 +33,9 @@ from equipage.loading.kind import Kind, Reading
 from equipage.loading.model import Shape
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
-from equipage.loading.recognise import (
-    all_codes,
-    kind_named,
-    known_names,
-    names,
-    project_root,
-    recognise,
-    speaks_of_equipage,
-    unrecognised,
-)
+from equipage.loading.projects import project_root, speaks_of_equipage
+from equipage.loading.recognise import recognise, unrecognised
+from equipage.loading.registry import all_codes, kind_named, known_names, names
 from equipage.loading.session import Request, Run, Session
 from equipage.loading.tree import Tree, get, mapping
 

@@ -13,7 +13,8 @@ from equipage.files import is_folder, real_path, repository_root
 from equipage.files.reading import display_name
 from equipage.loading.outcome import Outcome, place_alone
 from equipage.loading.pipeline import load_path
-from equipage.loading.recognise import agent_folders, folders_of_kinds, kind_named
+from equipage.loading.recognise import folders_of_kinds
+from equipage.loading.registry import agent_folders, kind_named
 from equipage.loading.session import Request, Run
 from equipage.workspace.loads import (
     CHUNK,

@@ -22,7 +22,7 @@ from equipage.core.diagnostics import Diagnostic, LoadError, UsageError
 from equipage.files import kind_given, place_given
 from equipage.files.reading import Files, Seen, Stamp, display_name, stamp_of
 from equipage.files.sandbox import FileProblem
-from equipage.loading.recognise import MANIFESTS
+from equipage.loading.plugins import MANIFESTS
 from equipage.loading.result import Loaded
 from equipage.loading.session import Request, Run, request_of
 from equipage.workspace.loads import CHUNK, Candidate, Checked, Checker, Progress, with_folders

@@ -16,7 +16,8 @@ import lab
 from equipage import LoadError, UsageError
 from equipage.kinds.blueprint import model as flow
 from equipage.kinds.blueprint.model import Blueprint
-from equipage.loading.recognise import kind_named, recognise_content, recognise_path
+from equipage.loading.recognise import recognise_content, recognise_path
+from equipage.loading.registry import kind_named
 from kinds.blueprint.test_probes import PROBES, load
 from lab import in_small_thread
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from casefiles import cases_in
 from equipage.files.reading import MemoryFiles
 from equipage.loading.pipeline import load_path, load_text
-from equipage.loading.recognise import kind_named
+from equipage.loading.registry import kind_named
 from equipage.loading.session import Request
 from equipage.loading.tree import walk
 from equipage.syntax.document import load_value

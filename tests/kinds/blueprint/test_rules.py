@@ -10,7 +10,7 @@ import pytest
 from equipage.core.diagnostics import Diagnostic
 from equipage.files.reading import Files
 from equipage.loading.pipeline import load_text
-from equipage.loading.recognise import kind_named
+from equipage.loading.registry import kind_named
 from equipage.loading.session import Request
 
 STEP = {

@@ -7,14 +7,9 @@ from pathlib import Path
 import pytest
 
 import equipage
-from equipage.loading.recognise import (
-    agent_folders,
-    conventions,
-    kind_named,
-    kind_of_header,
-    kind_of_path,
-    names,
-)
+from equipage.loading.recognise import kind_of_path
+from equipage.loading.registry import agent_folders, conventions, kind_named, names
+from equipage.loading.signs import kind_of_header
 from lab import write
 
 

@@ -13,7 +13,7 @@ from equipage.kinds.conventions.kind import kind_of, listed, model_of, sensitive
 from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.kinds.conventions.tools.skills import CLAUDE, OPEN, OPENCODE
 from equipage.kinds.tables import Convention
-from equipage.loading.recognise import conventions
+from equipage.loading.registry import conventions
 from lab import write
 
 EVERY = (*CONVENTIONS, OPEN, CLAUDE, OPENCODE)

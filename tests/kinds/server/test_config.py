@@ -18,7 +18,7 @@ from equipage.directives.generate import Generated
 from equipage.generators.base import Buffered, Streamed
 from equipage.kinds.server.model import ServerConfig, ServerFile
 from equipage.loading.model import type_info
-from equipage.loading.recognise import kind_named
+from equipage.loading.registry import kind_named
 from lab import EXAMPLES, command
 
 FULL = """

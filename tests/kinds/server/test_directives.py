@@ -11,7 +11,7 @@ from equipage.core.diagnostics import LoadError
 from equipage.files.reading import MemoryFiles
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
-from equipage.loading.recognise import kind_named
+from equipage.loading.registry import kind_named
 from equipage.loading.session import Request
 from lab import write_file
 

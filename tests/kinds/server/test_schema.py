@@ -9,7 +9,7 @@ import pytest
 
 import lab
 from casefiles import Case, cases_in
-from equipage.loading.recognise import kind_named
+from equipage.loading.registry import kind_named
 from equipage.syntax.document import load_value
 from equipage.views.schema import schema_for
 
