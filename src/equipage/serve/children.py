@@ -154,7 +154,8 @@ class Children:
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._socket: socket.socket | None = None
-        self._process: subprocess.Popen[bytes] | None = None
+        #: supervisors with their folders; more than one if one was killed
+        self._started: list[tuple[subprocess.Popen[bytes], str]] = []
         self._children: dict[int, Child] = {}
         self._defined: dict[str, asyncio.Future[None]] = {}
         self._numbers = itertools.count(1)
@@ -175,7 +176,7 @@ class Children:
             "from equipage.serve.supervisor import main; del sys.path[0]; main()"
         )
         with theirs:
-            self._process = subprocess.Popen(
+            process = subprocess.Popen(
                 [sys.executable, "-I", "-X", "utf8", "-c", code, package, self.home],
                 stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
@@ -183,6 +184,7 @@ class Children:
                 cwd=self.home,
                 start_new_session=True,
             )
+        self._started.append((process, self.home))
         ours.setblocking(False)
         self._socket = ours
         self._loop.add_reader(ours, self._receive)
@@ -258,8 +260,8 @@ class Children:
     async def close(self) -> None:
         """End every process and the supervisor."""
         self._lose(_GONE)
-        process, self._process = self._process, None
-        if process is not None:
+        while self._started:
+            process, home = self._started.pop()
             # It ends its children first; they cannot refuse.
             for _ in range(600):
                 if process.poll() is not None:
@@ -268,8 +270,7 @@ class Children:
             else:
                 process.kill()
                 process.wait()
-        if self.home:
-            shutil.rmtree(self.home, ignore_errors=True)
+            shutil.rmtree(home, ignore_errors=True)
 
     # Messages.
 

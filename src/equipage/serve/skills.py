@@ -20,6 +20,7 @@ import msgspec
 from equipage.files import entries_of
 from equipage.files.reading import Files
 from equipage.files.sandbox import FileProblem, PathPolicy
+from equipage.loading.findings import finding
 from equipage.serve.confinement import Unservable
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import load_value
@@ -113,8 +114,8 @@ def frozen_skill(path: str, *, oversize: bool = False) -> ServedSkill:
         try:
             source = reader.refer(name, (folder,), (folder,), _POLICY).source
         except FileProblem as problem:
-            reason = str(problem.code).replace("-", " ")
-            raise Unservable(f"cannot read `{name}`: {reason}") from None
+            why = finding(problem.code, name, problem.values).message
+            raise Unservable(f"cannot read `{name}`: {why}") from None
         contents[name] = source.data
         if len(contents) > MAX_FILES and not oversize:
             raise Unservable(f"it has more than {MAX_FILES} files (`--oversize` serves it)")

@@ -20,6 +20,7 @@ from equipage.core.diagnostics import EquipageError
 from equipage.files import entries_of, is_file, is_folder, real_path
 from equipage.files.reading import Files, sha256_of
 from equipage.files.sandbox import FileProblem, PathPolicy
+from equipage.loading.findings import finding
 from equipage.loading.result import canonical
 
 #: The most files that the code of one tool may have.
@@ -141,8 +142,8 @@ class _Cover:
         try:
             source = self.reader.refer(reference, (base,), (base,), _POLICY).source
         except FileProblem as problem:
-            reason = problem.code.name.replace("-", " ")
-            raise CodeProblem(f"cannot run `{reference}`: {reason}") from None
+            why = finding(problem.code, reference, problem.values).message
+            raise CodeProblem(f"cannot run `{reference}`: {why}") from None
         assert source.path is not None
         if source.path not in self.files:
             name = os.path.relpath(source.path, self.folder).replace(os.sep, "/")

@@ -27,6 +27,7 @@ class Processes:
         self.warm = warm  #: processes that are kept ready for one tool
         #: processes that imported their module and wait, the tool that was called last at the end
         self._ready: OrderedDict[str, list[Child]] = OrderedDict()
+        self._wanted: dict[str, int] = {}  #: how many are kept ready for a tool
         self._warming: set[asyncio.Task[None]] = set()
         self._calls: Counter[str] = Counter()  #: calls under way, by the key of their tool
         self._leaving: set[str] = set()  #: tools that are gone once their last call has ended
@@ -74,8 +75,14 @@ class Processes:
     async def _child(self, tool: Tool, names: Mapping[str, Any]) -> tuple[Child, str | None]:
         if not self._can_be_warm(tool):
             return await self._start(tool, names)
+        known = tool.key in self._ready
         ready = self._ready.setdefault(tool.key, [])
         self._ready.move_to_end(tool.key)
+        # Tools that are called once need nothing more; those that are called often need most.
+        wanted = self._wanted.get(tool.key, 1)
+        if known and not ready:
+            wanted = min(self.warm, wanted * 2)
+        self._wanted[tool.key] = wanted
         child = ready.pop(0) if ready else (await self._start(tool, names))[0]
         self._refill(tool, names)
         return child, None
@@ -108,7 +115,7 @@ class Processes:
         # A process that ended before it was used would do so again: one attempt for each call.
         ready[:] = [each for each in ready if not each.has_ended]
         try:
-            for _ in range(min(2, self.warm - len(ready))):
+            for _ in range(min(2, self._wanted.get(tool.key, 1) - len(ready))):
                 child, _ = await self._start(tool, names)
                 if self._ready.get(tool.key) is not ready:
                     self.children.end_soon(child)  # the tool is gone
@@ -117,13 +124,15 @@ class Processes:
         except Failure:
             return  # the next call reports it
         while sum(map(len, self._ready.values())) > MOST_WARM:
-            _, old = self._ready.popitem(last=False)
+            key, old = self._ready.popitem(last=False)
+            self._wanted.pop(key, None)
             for child in old:
                 self.children.end_soon(child)
 
     async def forget(self, key: str) -> None:
         """A tool is gone: end what waits for it. Calls under way go on."""
         self._leaving.add(key)
+        self._wanted.pop(key, None)
         for child in self._ready.pop(key, []):
             self.children.end_soon(child)
         if not self._calls[key]:
