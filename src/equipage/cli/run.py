@@ -205,8 +205,8 @@ def _taken(paths: list[str], options: argparse.Namespace) -> tuple[Snapshot, Set
 
 def _require_extra(package: str) -> None:
     if importlib.util.find_spec(package) is None:
-        extra = "watch" if package == "watchfiles" else "serve"
-        raise UsageError(f"this needs {package}: run `pip install 'equipage[{extra}]'`")
+        others = "watchfiles" if package == "watchfiles" else "mcp jinja2 h11"
+        raise UsageError(f"this needs {package}: run `pip install {others}`")
 
 
 def _require_trust(

@@ -8,7 +8,7 @@
     with Runtime(loader.list(), allow=["python"]) as runtime:
         result = runtime.call("text.count", {"text": "one two"})
 
-The extra `serve` has what it needs: `pip install 'equipage[serve]'`.
+The extra `serve` of the package has what it needs: mcp, jinja2 and h11.
 """
 
 from __future__ import annotations

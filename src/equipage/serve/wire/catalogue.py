@@ -141,8 +141,8 @@ def _entry(name: str, tool: Tool, snapshot: Snapshot) -> Entry:
     }
     if told.title:
         legacy["title"] = told.title
-    if told.description:
-        legacy["description"] = told.description
+    # Clients expect one; an empty text would be worse than the name.
+    legacy["description"] = told.description or told.title or f"The tool {pack.id}."
     output = thawed(pack.output_schema)
     has_mapping = isinstance(output, dict) and output.get("type") == "object"
     # A schema that is just `true` says nothing.
