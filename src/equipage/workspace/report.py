@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 import msgspec
 
 from equipage.core import codes
-from equipage.core.diagnostics import Diagnostic, UsageError
+from equipage.core.diagnostics import Diagnostic, Label, UsageError
 from equipage.files import is_folder, real_path, repository_root
 from equipage.files.reading import display_name
 from equipage.loading.outcome import Outcome, place_alone
@@ -241,6 +241,9 @@ class ReportBuilder:
     def add_findings(self, path: str, name: str, diagnostics: Iterable[Diagnostic]) -> None:
         """Report findings of a file, as its project judges them."""
         judged = project_of(path, self.run).judged(diagnostics, self.selection)
+        checked = self.checked.get(name)
+        if checked is not None and checked.unsure is not None:
+            judged = [_of_guess(each, checked) for each in judged]
         if _fails(judged):
             self.failed.add(name)
         for each in judged:
@@ -364,6 +367,14 @@ class ReportBuilder:
         for name, users in self.used.items():
             if name not in self.checked:
                 yield FileReport(name, None, name not in bad, None, tuple(users))
+
+
+def _of_guess(each: Diagnostic, checked: Checked) -> Diagnostic:
+    """A finding in a file that is of its kind by a guess: never an error, and it says why."""
+    if each.severity != "error" or each.code == codes.INTERNAL_ERROR:
+        return each
+    why = Label(None, f"checked as kind `{checked.kind}` because {checked.unsure}")
+    return msgspec.structs.replace(each, severity="warning", related=(*each.related, why))
 
 
 def _is_ignored(path: str) -> bool:
