@@ -31,7 +31,7 @@ from equipage.loading.plugins import is_below_skill, part_of_plugin
 from equipage.loading.projects import root_in
 from equipage.loading.registry import Recognition, conventions
 from equipage.loading.session import Run
-from equipage.loading.signs import KEY_AT_START, kind_of_header, may_have_key
+from equipage.loading.signs import KEY_AT_START, kind_of_header, may_have_key, outline
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import Format, load_value
 
@@ -187,10 +187,8 @@ def _unreadable(path: str, files: Files) -> Recognised:
 
 
 def _worth_parsing(text: str, syntax: Format) -> bool:
-    return any(
-        each.by_content is not None and may_have_key(each.keys, text, syntax)
-        for each in registry.BUILT_IN
-    )
+    keys = (key for each in registry.BUILT_IN if each.by_content for key in each.keys)
+    return may_have_key(tuple(keys), text, syntax)
 
 
 def recognise_content(
@@ -208,7 +206,9 @@ def recognise_content(
     if not rows:
         return None, None
     try:
-        value = load_value(syntax, text.removeprefix("\ufeff"))
+        keys = [key for each in rows for key in each.keys]
+        value = outline(keys, text) if syntax == "json" else None
+        value = load_value(syntax, text.removeprefix("\ufeff")) if value is None else value
     except SyntaxProblem:
         key = KEY_AT_START.search(text)
         looks = (each.kind for each in rows if key is not None and key[1] in each.keys)

@@ -8,7 +8,7 @@ never for an error.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import msgspec
@@ -63,9 +63,9 @@ _BEFORE_ROOT = expression(r"\ufeff?(?:[ \t]*(?:#[^\n]*)?\r?\n|---[ \t]*(?:#[^\n]
 #: A text that starts otherwise may hide its keys behind tags, anchors or explicit keys.
 _PLAIN_START = expression(r"( *)[A-Za-z0-9_\"'$]")
 #: A YAML parser also breaks lines at these.
-_LINE_START = "(?:^\ufeff?|[\r\x85\u2028\u2029])"
-#: A key that is not written as it is: with escapes, behind a tag or an anchor, or an explicit one.
-_ODD_KEY = r"\"[^\"\n]*\\|[?!&*]"
+_BREAKS = ("\r", "\x85", "\u2028", "\u2029")
+#: Begins a key that is not written as it is: behind a tag or an anchor, or an explicit one.
+_ODD_KEYS = "?!&*"
 
 
 def may_have_key(keys: Iterable[str], text: str, syntax: Format) -> bool:
@@ -75,6 +75,9 @@ def may_have_key(keys: Iterable[str], text: str, syntax: Format) -> bool:
     """
     if syntax == "json":
         return _json_may_have(frozenset(keys), text)
+    for each in _BREAKS:
+        if each in text:
+            text = text.replace(each, "\n")
     start = _BEFORE_ROOT.match(text)
     root = start.end() if start is not None else 0
     if text.startswith(("- ", "-\n", "["), root):
@@ -82,20 +85,67 @@ def may_have_key(keys: Iterable[str], text: str, syntax: Format) -> bool:
     plain = _PLAIN_START.match(text, root)
     if plain is None:
         return True
-    words = "|".join(map(re.escape, keys))
-    # All keys of the root are in one column.
-    key = rf"{_LINE_START} {{{len(plain[1])}}}(?:[\"']?(?:{words})[\"']?[ \t]*:|{_ODD_KEY})"
-    return re.compile(key, re.MULTILINE).search(text) is not None
+    # All keys of the root are in one column. Searching for words is much faster than for lines.
+    line = "\n" + plain[1]
+    return (
+        any(_begins_line(key, text, plain) for key in keys)
+        or any(line + mark in text for mark in _ODD_KEYS)
+        or any("\\" in each for each in _quoted_keys(line, text, plain))
+    )
+
+
+def _begins_line(key: str, text: str, first: re.Match[str]) -> bool:
+    """Whether a key, or what begins with it, is at the start of a line of the root."""
+    indent = first[1]
+    if text.startswith((key, f"'{key}", f'"{key}'), first.end(1)):
+        return True
+    position = text.find(key)
+    while position >= 0:
+        begin = position - (text[position - 1 : position] in ("'", '"'))
+        if text[max(begin - len(indent) - 1, 0) : begin] == "\n" + indent:
+            return True
+        position = text.find(key, position + 1)
+    return False
+
+
+def _quoted_keys(line: str, text: str, first: re.Match[str]) -> Iterator[str]:
+    """What begins lines of the root in double quotes."""
+    position = first.end(1) if text.startswith('"', first.end(1)) else text.find(line + '"')
+    while position >= 0:
+        end = text.find("\n", position + 1)
+        yield text[position : end if end >= 0 else len(text)]
+        position = text.find(line + '"', position + 1)
 
 
 def _json_may_have(keys: frozenset[str], text: str) -> bool:
-    if "\\u" not in text and not any(f'"{key}"' in text for key in keys):
+    if "\\u" not in text and not any(key in text for key in keys):
         return False
-    try:  # the values are skipped, not built
-        found = msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+    found = _members(text)
+    return found is None or not keys.isdisjoint(found)
+
+
+def outline(keys: Iterable[str], text: str) -> dict[str, Any] | None:
+    """A JSON text with these members whole, and of the others only whether they are collections.
+
+    None if it takes a parser to say what the text holds.
+    """
+    members = _members(text)
+    if members is None:
+        return None
+    wanted = frozenset(keys)
+    shapes: dict[bytes, Any] = {b"[": [], b"{": {}}
+    return {
+        key: msgspec.json.decode(raw) if key in wanted else shapes.get(bytes(raw)[:1])
+        for key, raw in members.items()
+    }
+
+
+def _members(text: str) -> dict[str, msgspec.Raw] | None:
+    """The members of a JSON object; their values are skipped, not built."""
+    try:
+        return msgspec.json.decode(text, type=dict[str, msgspec.Raw])
     except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
-        return True
-    return not keys.isdisjoint(found)
+        return None
 
 
 #: Begins a line of a text that does not parse: which kind its author may have meant.

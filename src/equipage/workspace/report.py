@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -29,6 +30,9 @@ from equipage.workspace.loads import (
 )
 from equipage.workspace.project import EVERYTHING, Project, Selection, project_of, projects_of
 from equipage.workspace.project import KIND as SETTINGS_KIND
+
+if TYPE_CHECKING:  # walking is imported where a folder is walked
+    from equipage.files.walking import Found
 
 #: The kind of the files that hold settings, as reports name it.
 SETTINGS = SETTINGS_KIND.name
@@ -191,7 +195,9 @@ class ReportBuilder:
         for found in walk(folder, agent_folders(), claimed, self._enter, known):
             if found.outside:
                 self.outside.add(real_path(found.path))
-            if found.problem is None:
+            if found.is_index:
+                self._add_damaged_index(found)
+            elif found.problem is None:
                 yield Candidate(found.path, outside=found.outside)
             elif os.path.abspath(found.path) not in self.entered_folders:  # see `check_folders`
                 self._add_unreadable(found.path, found.problem, named=found.path == folder)
@@ -212,6 +218,13 @@ class ReportBuilder:
             self.folders.setdefault((kind, real_path(folder)), folder)
             if entered.startswith(folder):
                 self.entered_folders.add(folder)
+
+    def _add_damaged_index(self, found: Found) -> None:
+        from equipage.loading.findings import finding
+
+        name = display_name(os.path.join(found.path, ".git", "index"))
+        note = finding(codes.INDEX_DAMAGED, name, {"reason": found.problem})
+        self.add_findings(os.path.join(found.path, "file"), name, [note])
 
     def _add_unreadable(self, folder: str, problem: str, *, named: bool) -> None:
         from equipage.loading.findings import finding
