@@ -73,6 +73,12 @@ OPENS = {
     "equipage.files.reading",
     "equipage.files.writing",
     "equipage.cli",
+    "equipage.serve.jail",  # what a jail may reach, without reading it
+    "equipage.serve.log",  # which it only writes
+    "equipage.serve.supervisor",  # its own children, in /proc
+    "equipage.serve.worker",  # compiled code of a tool, to compare it
+    "equipage.serve.faults.run",  # traces and logs, which it only writes
+    "equipage.serve.testing",  # the traces again, for tests of clients
 }
 
 
@@ -279,6 +285,7 @@ SHOWN_ELSEWHERE = {
     "root-missing": "workspace/test_project.py",
     "settings-twice": "workspace/test_project.py",
     "folder-unreadable": "workspace/test_checking.py",
+    "index-damaged": "files/test_index.py",
     "link-outside": "security/test_links.py",
     "pattern-mismatch": "loading/test_model.py",
 }

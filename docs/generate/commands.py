@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from equipage.cli.arguments import command_parsers, parser
+from equipage.cli.arguments import parser
+from equipage.cli.parser import command_parsers
 
 
 def pages() -> Iterator[tuple[str, str]]:

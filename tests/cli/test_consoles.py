@@ -42,7 +42,8 @@ def test_console_as_processes(case: Console, tmp_path: Path) -> None:
 
 
 def test_every_command_has_a_case() -> None:
-    from equipage.cli.arguments import command_parsers, parser
+    from equipage.cli.arguments import parser
+    from equipage.cli.parser import command_parsers
 
     used = {
         command.split()[1]

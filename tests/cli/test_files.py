@@ -11,7 +11,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from equipage.cli.arguments import command_parsers, parser
+from equipage.cli.arguments import parser
+from equipage.cli.parser import command_parsers
 from equipage.loading.registry import kind_named, names
 from lab import environment, in_process, settle
 

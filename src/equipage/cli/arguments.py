@@ -1,23 +1,18 @@
-"""The arguments of the command.
+"""The commands and their arguments; `parser` reads them.
 
-This module is light: `equipage --help` imports little else. It uses argparse because a start with
-it costs 34 million instructions; click costs 130 million and rich 176 million.
-
-For a misspelt command, option or choice, the parser suggests the nearest known one.
+This module is light: `equipage --help` imports little else.
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 
-from equipage import __version__
-from equipage.cli.output import terminal_width, write
+from equipage.cli.parser import Parser, Version
 
 TYPE_CHECKING = False  # importing `typing` would cost a third of a start
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import Any, NoReturn
+    from collections.abc import Callable, Sequence
+    from typing import Any
 
     # argparse keeps the names of these two types private.
     Commands = Any
@@ -31,85 +26,6 @@ COLOURS = ("auto", "always", "never")
 SHELLS = ("bash", "zsh", "fish")
 
 
-class _Formatter(argparse.HelpFormatter):
-    """The formatter of argparse, without the imports it needs to measure the terminal."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, width=terminal_width(80) - 2)
-
-
-class Parser(argparse.ArgumentParser):
-    """An argument parser that suggests what was meant."""
-
-    def __init__(self, *args: Any, **settings: Any) -> None:
-        # Without abbreviations: one that works today may be ambiguous in the next release.
-        settings = {"allow_abbrev": False, "formatter_class": _Formatter, **settings}
-        super().__init__(*args, **settings)
-
-    def error(self, message: str) -> NoReturn:
-        from equipage.core.text import visible  # the message may quote any argument
-
-        self.exit(2, f"{self.prog}: {visible(message)}\nrun `{self.prog} --help` for help\n")
-
-    def read(self, arguments: Sequence[str]) -> argparse.Namespace:
-        """Parse the arguments; the error for an unknown option suggests a known one."""
-        # `parse_args` would report unknown arguments without a suggestion.
-        options, unknown = self.parse_known_args(arguments)
-        if unknown:
-            command = command_parsers(self).get(getattr(options, "command", None) or "", self)
-            flags = [flag for action in command._actions for flag in action.option_strings]
-            # Without the value of an option: it may be long, or secret.
-            names = [word.partition("=")[0] for word in unknown]
-            command.error(
-                "unknown arguments: "
-                + ", ".join(f"`{name}`{_suggestion(name, flags)}" for name in names)
-            )
-        return options
-
-    def _print_message(self, message: str, file: Any = None) -> None:
-        """Write help like all other data, so that a full disk is reported; argparse ignores it."""
-        if file is not None and file is sys.stdout:
-            write(file, message)
-        else:
-            super()._print_message(message, file)
-
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
-        if action.choices is None or value in action.choices:
-            return
-        known = [str(choice) for choice in action.choices]
-        hint = _suggestion(str(value), known) or f"; choose from: {', '.join(known)}"
-        if isinstance(action, argparse._SubParsersAction):
-            # Without the action, argparse leaves out its prefix `argument COMMAND:`.
-            raise argparse.ArgumentError(None, f"unknown command `{value}`{hint}")
-        raise argparse.ArgumentError(action, f"`{value}` is not a valid choice{hint}")
-
-
-def _suggestion(word: str, known: Iterable[str]) -> str:
-    from equipage.core.text import nearest
-
-    found = nearest(word, known)
-    return f"; did you mean `{found}`?" if found else ""
-
-
-class _Version(argparse.Action):
-    """Print the version and the YAML parser in use, which only this option has to import."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_rest: Any) -> None:
-        from equipage.syntax.yaml.parser import ENGINE
-
-        parser._print_message(f"equipage {__version__} (YAML: {ENGINE})\n", sys.stdout)
-        parser.exit(0)
-
-
-def command_parsers(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    """The parser of each command, in the order of the help."""
-    # argparse has no public way to ask for them.
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            return dict(action.choices)
-    return {}
-
-
 def parser(wanted: str | None = None) -> Parser:
     """The parser of every command, or of the `wanted` one alone, which is faster to build."""
     root = Parser(
@@ -119,7 +35,7 @@ def parser(wanted: str | None = None) -> Parser:
         "3 a bug in equipage.",
     )
     root.add_argument(
-        "--version", action=_Version, nargs=0, help="print the version and the YAML parser in use"
+        "--version", action=Version, nargs=0, help="print the version and the YAML parser in use"
     )
     root.add_argument(
         "--color", choices=COLOURS, default="auto", help="color the output (default: auto)"
@@ -189,6 +105,7 @@ def _check(check: argparse.ArgumentParser) -> None:
         metavar="N",
         help="check with N processes (default: depends on the number of files)",
     )
+    _flag(check, "--isolated", "ignore the settings of projects and what git ignores")
     _flag(check, "--quiet", "report errors only")
     _flag(check, "--strict", "exit 1 on warnings, too")
     _list_of(check, "--select", "CODE", "report only these codes; separate with commas, or repeat")
@@ -320,6 +237,152 @@ def _verify(verify: argparse.ArgumentParser) -> None:
 
 
 @_command(
+    "serve",
+    "serve tools and skills, or run a test server",
+    "Serve PATH over MCP. Toolpacks become tools, folders with a SKILL.md become skills; a server "
+    "configuration becomes a test server that misbehaves as it says, for tests of your own "
+    "client. Exit codes: 0 ended, 1 the configuration has errors, ended the run or an expectation "
+    "was not met, 2 wrong usage or not trusted, 130 and 143 by signal.",
+)
+def _serve(serve: argparse.ArgumentParser) -> None:
+    serve.add_argument("files", nargs="+", metavar="PATH", help="files and folders to serve")
+    serve.add_argument(
+        "--transport",
+        choices=("stdio", "http"),
+        default="stdio",
+        help="how clients connect (default: stdio)",
+    )
+    serve.add_argument(
+        "--host", default="127.0.0.1", metavar="ADDRESS", help="listen here (default: 127.0.0.1)"
+    )
+    serve.add_argument(
+        "--port",
+        type=_whole,
+        default=0,
+        metavar="N",
+        help="listen on this port (default: any free one, which is printed)",
+    )
+    _flag(serve, "--i-own-the-client", "allow a --host that other machines can reach")
+    _loading(serve, layers=False)
+    _serve_tools(serve.add_argument_group("options for tools and skills"))
+    _serve_faults(serve.add_argument_group("options for server configurations"))
+
+
+def _serve_tools(group: Container) -> None:
+    """Options that only tools and skills know."""
+    _trust(group)
+    _flag(group, "--dry-run", "print what would be served, and what would be enforced")
+    _flag(group, "--watch", "serve changed files once they are valid (needs watchfiles)")
+    group.add_argument(
+        "--names",
+        choices=("dotted", "plain"),
+        default="dotted",
+        help="plain: replace the dots in names of tools, which some clients do not accept",
+    )
+    group.add_argument(
+        "--concurrency", type=_whole, metavar="N", help="calls at once (default: 2 per processor)"
+    )
+    _flag(group, "--oversize", "serve skills that are larger than clients must accept")
+    group.add_argument("--log", metavar="FILE", help="append one line of JSON per call to FILE")
+    group.add_argument(
+        "--token-file", metavar="FILE", help="write the token for http clients to FILE"
+    )
+    _flag(group, "--no-token", "accept http clients without a token")
+    _list_of(group, "--host-name", "NAME", "a name that http clients may address; repeatable")
+
+
+def _trust(group: Container) -> None:
+    """What must be said before anything is executed."""
+    _list_of(group, "--allow", "KIND", "execution kinds that may run: python,node,php,cli,http")
+    group.add_argument(
+        "--isolation",
+        choices=("strict", "best", "none"),
+        default="strict",
+        help="strict: refuse tools whose limits cannot be enforced here (default)",
+    )
+    _list_of(group, "--lock", "LOCK", "run tools only as LOCK has them; repeatable")
+    _flag(group, "--unlocked", "run tools without a lock, after a question")
+    _flag(group, "--yes", "with --unlocked: do not ask")
+    _flag(group, "--allow-private", "let http tools reach this machine and its network")
+
+
+@_command(
+    "run",
+    "run one tool once",
+    "Run TOOL and print what it returns, as JSON. TOOL is a file, or an id among the packs under "
+    "PATH. Exit codes: 0 done, 1 the tool failed, 2 wrong usage or not trusted.",
+)
+def _run(run: argparse.ArgumentParser) -> None:
+    run.add_argument("tool", metavar="TOOL", help="a *.tool.yaml file, or the id of a tool")
+    _paths(run)
+    run.add_argument(
+        "--input",
+        default="{}",
+        metavar="JSON",
+        help="the arguments: JSON, @FILE, or - for standard input (default: {})",
+    )
+    _trust(run.add_argument_group("trust options"))
+    _loading(run, layers=False)
+
+
+def _serve_faults(group: Container) -> None:
+    """Options that only a run of a server configuration knows."""
+    group.add_argument(
+        "--era",
+        choices=("auto", "25", "26"),
+        default="auto",
+        help="the protocol: 25 has a handshake (2025-11-25 and before), 26 none (2026-07-28)",
+    )
+    group.add_argument(
+        "--state-scope",
+        choices=("per_connection", "global"),
+        help="share one phase among clients, or not, whatever the file says",
+    )
+    group.add_argument("--behavior", metavar="DELIVERY", help="deliver every answer this way")
+    group.add_argument("--seed", type=_whole, metavar="N", help="make everything random repeatable")
+    group.add_argument(
+        "--clock",
+        choices=("real", "virtual"),
+        default="real",
+        help="virtual: never wait, and finish everything before the next message",
+    )
+    group.add_argument("--trace", metavar="FILE", help="write what happens to FILE, as JSON lines")
+    group.add_argument(
+        "--trace-bodies",
+        choices=("none", "redacted", "full"),
+        default="none",
+        help="how much of the client's messages the trace has (default: none)",
+    )
+    group.add_argument(
+        "--expect", metavar="FILE", help="exit 1 unless the client did what FILE says"
+    )
+    group.add_argument(
+        "--for",
+        dest="lasts",
+        metavar="DURATION",
+        help="end after this time, such as 30s (default: 1h for http)",
+    )
+    _list_of(group, "--env", "NAME", "let templates see this variable; repeatable")
+    _flag(group, "--allow-handlers", "let the file run programs and call web services")
+    _list_of(group, "--handler-host", "HOST", "allow web services on HOST; repeatable")
+    group.add_argument("--max-delay", metavar="DURATION", help="the longest wait (default: 10m)")
+    for name, summary in (("frame", "one message"), ("run", "the whole run")):
+        default = "100mb" if name == "frame" else "1gb"
+        group.add_argument(
+            f"--max-{name}-bytes",
+            metavar="SIZE",
+            help=f"the most bytes of {summary} (default: {default})",
+        )
+
+
+def _whole(written: str) -> int:
+    # Python refuses to read very long numbers.
+    if not (written.isascii() and written.isdecimal() and len(written) < 20):
+        raise argparse.ArgumentTypeError(f"`{written}` is not a whole number")
+    return int(written)
+
+
+@_command(
     "new",
     "create a first file",
     "Create a commented example of KIND that passes `equipage check`.",
@@ -381,6 +444,7 @@ def _loading(command: argparse.ArgumentParser, *, layers: bool = True) -> None:
     _list_of(group, "--root", "DIR", "also allow references into DIR; repeatable")
     # The others belong to single kinds; a load of another kind ignores them.
     group.add_argument("--library", metavar="DIR", help="start $include paths at DIR (server)")
+    _flag(group, "--allow-absolute", "read absolute paths outside the project (server)")
     _flag(group, "--embedded", "allow no includes, files or environment variables (server)")
     _list_of(group, "--include-root", "DIR", "also read files from DIR (blueprint); repeatable")
     group.add_argument(

@@ -16,8 +16,9 @@ import subprocess
 from collections.abc import Iterator
 
 from equipage.cli import FOUND, OK, USAGE
-from equipage.cli.arguments import command_parsers, parser
+from equipage.cli.arguments import parser
 from equipage.cli.output import Output
+from equipage.cli.parser import command_parsers
 from equipage.cli.request import NOTHING_FOUND, loaded_of, outcome_of, request_of
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import visible
@@ -136,7 +137,7 @@ def lock(options: argparse.Namespace, output: Output) -> int:
 
 def verify(options: argparse.Namespace, output: Output) -> int:
     """`equipage verify`: compare a configuration with its lock."""
-    old = _read_lock(options.lock)
+    old = read_lock(options.lock)
     new = _lock_now(options, output)
     # Probably a mistake, but not certainly: the file may have been renamed.
     if (old.kind, old.file) != (new.kind, new.file):
@@ -151,7 +152,7 @@ def _lock_now(options: argparse.Namespace, output: Output) -> locks.Lock:
     return locks.lock_of(outcome, loaded_of(outcome, options, output), options.file)
 
 
-def _read_lock(path: str) -> locks.Lock:
+def read_lock(path: str) -> locks.Lock:
     """The lock that the command line names. Raises `UsageError`."""
     try:
         return locks.read(Files().read(path).data)

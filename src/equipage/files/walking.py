@@ -118,12 +118,15 @@ def walk(
     also: Claim = _never,
     entered: Callable[[str], object] | None = None,
     known: Claim = _never,
+    *,
+    all_files: bool = False,
 ) -> Iterator[Found]:
     """Every candidate file below `folder`, and every folder that could not be read.
 
     Of hidden folders, those named in `agents` are walked like others; links to folders are followed
     only in them. `entered` is called with each folder that is looked into. A file with another
-    extension, a pipe or a folder is a result if it is `known` by its path.
+    extension, a pipe or a folder is a result if it is `known` by its path. With `all_files`, what
+    git ignores is a result, too.
     """
     start = os.path.abspath(folder)
     holds_agents = any(step in agents for step in start.split(os.sep))
@@ -131,7 +134,8 @@ def walk(
     root = repository_root(start)
     repository = None if root is None else _Repository(root)
     repositories = [] if repository is None else [repository]
-    first = _Folder(folder, _slashed(start), _ignores_above(start), repository, holds_agents)
+    ignored_above = None if all_files else _ignores_above(start)
+    first = _Folder(folder, _slashed(start), ignored_above, repository, holds_agents)
     stack = [first]
     while stack:
         here = stack.pop()
@@ -144,7 +148,8 @@ def walk(
         except OSError as error:
             yield Found(here.shown, problem=error.strerror or str(error))
             entries = []
-        ignores, repository = _ignores_in(here, entries), here.repository
+        ignores = None if all_files else _ignores_in(here, entries)
+        repository = here.repository
         if here is not first and any(entry.name == ".git" for entry in entries):
             repository = _Repository(here.absolute)
             repositories.append(repository)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
+from equipage.core.diagnostics import Also, Change, Fact, Remedy, Severity, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
 from equipage.core.text import Guesses, nearest
@@ -28,7 +28,7 @@ from equipage.kinds.codes import HEADER_NOT_FIRST
 from equipage.kinds.conventions import codes
 from equipage.kinds.headers import body_of, has_header, keep_as_written
 from equipage.kinds.shared import KnownNames, alike, path_of, suspicions
-from equipage.kinds.tables import Convention, Field, Sort
+from equipage.kinds.tables import Convention, Field, Group, Of, Sort, groups_in
 from equipage.loading.kind import Offer
 from equipage.loading.model import describe, type_info
 from equipage.loading.session import Session
@@ -131,14 +131,18 @@ def _words_in_text(value: str, separators: str, place: Span) -> Iterator[tuple[s
 _CUT = re.compile(r"[ \t]*\#(?=\S)[^\r\n]*")
 
 
-def before_header(source: Source) -> list[Fact]:
-    """Space before the opening fence: some tools forgive it, others see no header at all."""
+def before_header(convention: Convention, source: Source) -> list[Fact]:
+    """Space before the opening fence: nearly all tools see no header then."""
     text = source.text.lstrip("\ufeff")
     space = len(text) - len(text.lstrip())
     if not space or not text[space:].startswith("---"):
         return []
     start = len(source.text) - len(text)
-    return [HEADER_NOT_FIRST.at(span=Span(source, start, start + space), severity="warning")]
+    span = Span(source, start, start + space)
+    is_measured = convention.reader not in ("lenient", "lines")
+    remedy = Remedy("remove the space before it", (Change(ROOT, "", span=span),))
+    severity: Severity = "error" if is_measured else "warning"
+    return [HEADER_NOT_FIRST.at(span=span, remedy=remedy, severity=severity)]
 
 
 def find_cut_text(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
@@ -267,19 +271,36 @@ def required_fields_are_there(
         return
     if convention.ignores_headerless and not has_header(document):
         return
-    for field in convention.fields:
-        if field.required is None:
-            continue
-        # A value that does not fit was left out with a finding; it is not missing as well.
-        value = config.get(field.name, get(document.value, (field.name,)))
+    # A value that does not fit was left out with a finding; it is not missing as well.
+    written = document.value if isinstance(document.value, dict) else {}
+    yield from _missing(convention.fields, {**written, **config}, convention.one, ROOT)
+    for group, path, table in groups_in(convention.fields, written):
+        yield from _missing(group.fields, table, group.title, path)
+
+
+def _missing(
+    fields: tuple[Field, ...], table: dict[str, Any], owner: str, path: Path
+) -> Iterator[Fact]:
+    for field in fields:
+        value = table.get(field.name) if field.required is not None else True
         if value is None or (isinstance(value, str) and not value.strip()):
             yield core_codes.MISSING_FIELD.at(
-                part="key",
+                path,
+                part="value" if path else "key",
                 severity=field.required,
                 field=field.name,
-                owner=convention.one,
-                expected=describe(type_info(field.type)),
+                owner=owner,
+                expected=_expected(field.type),
             )
+
+
+def _expected(part: Any) -> str:
+    """The type of a field in words."""
+    if isinstance(part, Of) and part.how == "either":
+        return " or ".join(dict.fromkeys(map(_expected, part.parts)))
+    if isinstance(part, Group | Of):
+        return "a list" if isinstance(part, Of) and part.how == "list" else "a mapping"
+    return describe(type_info(part))
 
 
 def name_is_valid(convention: Convention, config: Any, session: Session) -> Iterator[Fact]:

@@ -1,0 +1,440 @@
+"""The server without I/O: messages and the time go in, items for channels come out.
+
+One request, in this order: take a snapshot of the phase · count the event · see whether it ends
+the phase · start side effects · make the answer from the snapshot · deliver it · start what belongs
+to a new connection · change the phase. Timers before a request fire before it; at the same
+millisecond the request comes first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from equipage.kinds.server.model import EntryAction, ServerConfig
+from equipage.serve.faults import eras, wire
+from equipage.serve.faults.eras import Era
+from equipage.serve.faults.exchange import Exchange, Options, Run
+from equipage.serve.faults.jobs import Channel, Link, Steps
+from equipage.serve.faults.phases import State
+from equipage.serve.faults.responding import Responder
+from equipage.serve.faults.routes import AnswerChannel, Connection, Outlet, Subscription, write
+from equipage.serve.faults.sides import Sides, uris
+from equipage.serve.faults.trace import Trace
+from equipage.serve.faults.views import TARGETS, View, views_of
+from equipage.serve.faults.wire import Frame, Message
+
+
+class Engine:
+    """A server that runs one configuration."""
+
+    def __init__(
+        self,
+        config: ServerConfig,
+        trace: Trace,
+        options: Options | None = None,
+        log: Callable[[str, str], None] = lambda _level, _text: None,
+    ) -> None:
+        self._run = Run(config, trace, options or Options(), log)
+        self.config, self.options, self.caps = config, self._run.options, self._run.caps
+        self.jobs, self.random, self.trace = self._run.jobs, self._run.random, self._run.trace
+        self._responder, self._sides = Responder(self._run), Sides(self._run)
+        self.jobs.failed = lambda _job, problem: self.log("error", f"{type(problem).__name__}")
+        self.views = views_of(config)
+        self.connections: dict[str, Connection] = {}
+        self.stopped: str | None = None  #: why the run ends, once it does
+        self.log = log
+        self._numbers = 0
+        self._requests = 0
+        scope = self.options.scope or config.server.state_scope
+        self._shared = self._new_state() if scope == "global" else None
+
+    # ------------------------------------------------------------------------------- connections
+
+    @property
+    def now(self) -> int:
+        return self.jobs.now
+
+    def connect(self) -> Connection:
+        """A new connection, with a state of its own unless all share one."""
+        self._numbers += 1
+        connection = Connection(f"c{self._numbers}", self._shared or self._new_state())
+        connection.used = self.now
+        self.connections[connection.name] = connection
+        return connection
+
+    def _new_state(self) -> State:
+        return State(self.views, self.jobs.now, self.caps.events)
+
+    def forget(self, connection: Connection, by: str) -> None:
+        """The connection is over; everything that works for it ends."""
+        if self.connections.pop(connection.name, None) is None:
+            return
+        unanswered = len(connection.exchanges) + len(connection.queue)
+        self.jobs.cancel_group(connection)
+        connection.queue.clear()
+        self.trace(connection, "gone", by=by, unanswered=unanswered or None)
+
+    def lose(self, connection: Connection, channel: Channel) -> None:
+        """The reader of a channel is gone, and with it the answer on its way."""
+        channel.close()
+        exchange = connection.exchanges.get(channel)
+        if exchange is not None:
+            self.jobs.cancel([*exchange.effects, exchange.job])
+        if channel in connection.streams:
+            connection.streams.remove(channel)
+        for each in [each for each in connection.subscriptions if each.channel is channel]:
+            self._unsubscribe(connection, each)
+
+    # -------------------------------------------------------------------------------------- time
+
+    def advance(self, now: int, *, events_first: bool = False) -> None:
+        """Run what is due until `now`. With `events_first`, a timer that is due right now waits,
+        because a message that comes at the same time counts before it."""
+        while self.stopped is None:
+            timer, state = self._next_timer()
+            job = self.jobs.next_due
+            if job is not None and job <= now and (timer is None or job <= timer):
+                self.jobs.advance(job)
+            elif timer is not None and state and timer < now + (not events_first):
+                self.jobs.now = max(self.jobs.now, timer)
+                self._timer_fires(state)
+            else:
+                break
+        self.jobs.now = max(self.jobs.now, now)
+
+    @property
+    def next_due(self) -> int | None:
+        """When something happens by itself."""
+        timer, _ = self._next_timer()
+        return min((due for due in (timer, self.jobs.next_due) if due is not None), default=None)
+
+    def _states(self) -> Iterable[State]:
+        if self._shared is not None:
+            return [self._shared]
+        return [each.state for each in self.connections.values()]
+
+    def _next_timer(self) -> tuple[int | None, State | None]:
+        found = [(state.timer[0], state) for state in self._states() if state.timer]
+        return min(found, key=lambda each: each[0], default=(None, None))
+
+    def _timer_fires(self, state: State) -> None:
+        timer = state.timer
+        assert timer is not None
+        trigger = state.view.advance
+        if timer[1] == "timeout" and trigger is not None and trigger.on_timeout == "abort":
+            self.trace(self._owner(state), "abort", phase=state.view.name)
+            self.log("error", f"phase {state.view.name}: the event did not come in time")
+            self.stopped = "abort"
+            return
+        state.pending = timer[1]
+        # Answers under way are finished from the phase they began in.
+        state.waits_for = {
+            each
+            for connection in self._members(state)
+            for each in connection.exchanges.values()
+            if each.job is not None and not each.job.done
+        }
+        if not state.waits_for:
+            self._change_phase(state)
+
+    def _members(self, state: State) -> list[Connection]:
+        return [each for each in self.connections.values() if each.state is state]
+
+    def _owner(self, state: State) -> Connection | None:
+        members = self._members(state)
+        return members[0] if members and self._shared is None else None
+
+    # ---------------------------------------------------------------------------------- messages
+
+    def receive(self, connection: Connection, data: bytes, channel: Channel) -> None:
+        """Bytes of one message on a pipe; requests are answered one after the other."""
+        try:
+            message = wire.parse(data)
+        except wire.Malformed as problem:
+            self.violation(connection, str(problem), size=len(data))
+            return
+        self.accept(connection, message)
+        if message.sort != "request":
+            return
+        if len(connection.queue) >= self.caps.queue:
+            self.trace(connection, "capped", what="queue")
+            return
+        connection.queue.append((message, channel))
+        self._next_request(connection)
+
+    def violation(self, connection: Connection | None, what: str, **fields: Any) -> None:
+        """Something that a client must not do."""
+        self.trace(connection, "violation", what=what, **fields)
+
+    def accept(self, connection: Connection, message: Message) -> None:
+        """Note a message, and do what one without an answer asks for."""
+        connection.used = self.now
+        target = message.params.get(TARGETS.get(message.method, ""))
+        self.trace(
+            connection,
+            "recv",
+            kind=message.sort,
+            method=message.method or None,
+            id=message.id,
+            target=target if isinstance(target, str) else None,
+            phase=connection.state.view.name,
+            bytes=message.size,
+            cancels=message.params.get("requestId") if message.sort == "notification" else None,
+            body=self._run.records.body(message.body),
+        )
+        for each in message.oddities:
+            self.violation(connection, each)
+        if message.sort == "response":
+            self._answered(connection, message)
+        elif message.sort == "notification":
+            self._notified(connection, message)
+        if self.config.logging.on_request and message.sort == "request":
+            self.log("info", f"request {message.method}")
+
+    def _answered(self, connection: Connection, message: Message) -> None:
+        sent = connection.asked.get(message.raw_id)
+        error = message.body.get("error")
+        code = error.get("code") if isinstance(error, dict) else None
+        self.trace(
+            connection,
+            "answer",
+            id=message.id,
+            ok="result" in message.body,
+            code=code,
+            ms=None if sent is None else self.now - sent,
+        )
+
+    def _notified(self, connection: Connection, message: Message) -> None:
+        if message.method == "notifications/initialized":
+            self._greet(connection)
+            if connection.state.count("initialized", None, message.params):
+                self._change_phase(connection.state)
+        elif message.method == "notifications/cancelled":
+            self._cancelled(connection, message.params.get("requestId"))
+
+    def _cancelled(self, connection: Connection, number: object) -> None:
+        """An answer that has not begun is dropped; one that has is finished."""
+        raw = wire.encode(number)
+        kept = [each for each in connection.queue if each[0].raw_id != raw]
+        if len(kept) < len(connection.queue):
+            connection.queue.clear()
+            connection.queue.extend(kept)
+        for each in list(connection.exchanges.values()):
+            if each.message.raw_id == raw and not each.progress.begun and each.job is not None:
+                self.jobs.cancel([each.job])
+        for each in [each for each in connection.subscriptions if each.raw_id == raw]:
+            self._unsubscribe(connection, each)
+
+    def _next_request(self, connection: Connection) -> None:
+        # A loop and not a recursion: a thousand requests may wait.
+        while connection.queue and not connection.exchanges and self.stopped is None:
+            message, channel = connection.queue.popleft()
+            if not channel.link.closing and channel.link.closed is None:
+                self.begin(connection, message, channel)
+
+    # ---------------------------------------------------------------------------------- requests
+
+    def _era_of(self, message: Message) -> Era:
+        if self.options.era in ("25", "26"):
+            return "25" if self.options.era == "25" else "26"
+        return "26" if eras.VERSION_KEY in eras.meta_of(message.params) else "25"
+
+    def begin(
+        self, connection: Connection, message: Message, channel: Channel, era: Era | None = None
+    ) -> Exchange:
+        """Take up a request: count it, start its side effects, and answer it."""
+        if era is None:
+            era = self._era_of(message)
+        if connection.era is None:
+            self._opening(connection, message, era)
+        if era == "25" and connection.welcomed:
+            self._greet(connection)
+        exchange = Exchange(connection, message, channel, era, self.now)
+        connection.exchanges[channel] = exchange
+        channel.link.begin()
+        exchange.fired = self._count(exchange)
+        exchange.item = exchange.view.item(message.method, message.params)
+        exchange.opens = not connection.opened and (era == "26" or message.method == "initialize")
+        self._sides.of_request(exchange)
+        if channel.link.closed is not None:  # an effect broke the connection off
+            self._finished(exchange)
+            return exchange
+        job = self.jobs.start(self._responder.respond(exchange), connection)
+        exchange.job = job
+        if job.done:
+            self._finished(exchange)
+        else:
+            job.ends.append(lambda: self._finished(exchange))
+        return exchange
+
+    def _opening(self, connection: Connection, message: Message, era: Era) -> None:
+        connection.era = era
+        meta = eras.meta_of(message.params)
+        client = meta.get(eras.CLIENT_KEY) if era == "26" else message.params.get("clientInfo")
+        self.trace(connection, "open", era=era, client=client)
+        if era == "25" and message.method not in ("initialize", "server/discover", "ping"):
+            self.violation(connection, "before initialize")
+
+    def _count(self, exchange: Exchange) -> bool:
+        """Count the event of a request; whether it ends the phase."""
+        connection, message = exchange.connection, exchange.message
+        state, params = connection.state, message.params
+        fired = False
+        if exchange.era == "26" and not connection.opened and len(connection.exchanges) == 1:
+            # The newer revision has no handshake: the first request stands for it.
+            fired = state.count("initialize", None, params)
+            fired = state.count("initialized", None, params) or fired
+        target = params.get(TARGETS.get(message.method, ""))
+        fired = state.count(message.method, target, params) or fired
+        if exchange.era == "26" and message.method == "subscriptions/listen":
+            for uri in uris(params):
+                fired = state.count("resources/subscribe", uri, params) or fired
+        if fired and self.config.logging.on_trigger_match:
+            self.log("info", f"{message.method} ends phase {state.view.name}")
+        return fired
+
+    def _finished(self, exchange: Exchange) -> None:
+        """The answer is out, or never will be: open the connection, change the phase, go on."""
+        connection, state = exchange.connection, exchange.connection.state
+        connection.exchanges.pop(exchange.channel, None)
+        alive = exchange.channel.link.closed is None and connection.name in self.connections
+        if alive and exchange.progress.completed and exchange.code is None and exchange.opens:
+            self._opened(exchange)
+        exchange.channel.link.finish()
+        if exchange.fired:
+            self._change_phase(state)
+        elif state.waits_for:
+            state.waits_for.discard(exchange)
+            if not state.waits_for:
+                self._change_phase(state)
+        if exchange.channel.link.closed is not None and connection.pipe is not None:
+            self.jobs.cancel_group(connection)
+        self._next_request(connection)
+
+    def _opened(self, exchange: Exchange) -> None:
+        """The moment of `on_connect`; continuous effects begin now."""
+        connection = exchange.connection
+        if connection.opened:
+            return
+        connection.opened = connection.welcomed = True
+        for effect in exchange.view.behavior.side_effects:
+            if effect.trigger == "on_connect":
+                self._sides.start(connection, effect, exchange.channel, None)
+        self._sides.continue_(connection, exchange.channel)
+        if exchange.era == "26":
+            self._greet(connection)
+
+    # ------------------------------------------------------------------------------ subscriptions
+
+    def _unsubscribe(self, connection: Connection, found: Subscription) -> None:
+        connection.subscriptions.remove(found)
+        for uri in found.wants.get("resourceSubscriptions") or ():
+            if connection.state.count("resources/unsubscribe", uri, {}):
+                self._change_phase(connection.state)
+
+    def end_subscriptions(self) -> None:
+        """The graceful end of every stream is the result of its request."""
+        for connection in self.connections.values():
+            for each in connection.subscriptions:
+                result = eras.completed({}, "subscriptions/listen", self.config.server)
+                (data,) = wire.response(each.raw_id, "result", result)
+                self.jobs.start(_last(each.channel, data), connection)
+            connection.subscriptions.clear()
+
+    # ------------------------------------------------------------------------------------- phases
+
+    def _change_phase(self, state: State) -> None:
+        """Apply the pending transition, with everything that belongs to it."""
+        owner, old = self._owner(state), state.view
+        change = state.advance(self.now)
+        if change is None:
+            if not state.stuck and old.advance is not None:
+                state.stuck = True
+                self.trace(owner, "no_next", phase=old.name)
+            return
+        self.trace(
+            owner,
+            "phase",
+            **{"from": change.old.name, "to": change.new.name},
+            by=change.cause,
+            count=change.count or None,
+        )
+        if self.config.logging.on_phase_change:
+            self.log("info", f"phase {change.new.name}")
+        state.greeted = True
+        for connection in self._members(state):
+            if connection.opened:
+                channel = connection.pipe or Channel(Link())
+                self._sides.continue_(connection, channel)
+            self._enter(connection, change.new)
+
+    def _greet(self, connection: Connection) -> None:
+        """The entry actions of the first phase, once the client can listen."""
+        state = connection.state
+        if not state.greeted:
+            state.greeted = True
+            self._enter(connection, state.view)
+
+    def _enter(self, connection: Connection, view: View) -> None:
+        if view.phase is not None and view.phase.on_enter:
+            actions = view.phase.on_enter
+            self.jobs.start(self._entry_actions(connection, actions), connection)
+
+    def _entry_actions(self, connection: Connection, actions: Iterable[EntryAction]) -> Steps:
+        """In order, and without a delivery."""
+        channel = connection.pipe
+        link = channel.link if channel is not None else Link()
+        outlet = Outlet(connection, link, None, self.caps.queue)
+        for action in actions:
+            frame = self._action_frame(connection, action)
+            if frame is not None:
+                sort = "request" if frame.raw_id is not None else "notification"
+                self.trace(
+                    connection,
+                    "frame",
+                    origin="on_enter",
+                    kind=sort,
+                    method=frame.method,
+                    bytes=len(frame.data()) + 1,
+                )
+                if connection.era == "26" and frame.raw_id is not None:
+                    self.trace(connection, "violates", what="request in 2026-07-28")
+                yield from outlet.write(frame)
+                if outlet.lost:
+                    self.trace(connection, "unroutable", messages=outlet.lost)
+                    outlet.lost = 0
+            if action.log is not None:
+                self.trace(connection, "log", text=action.log)
+                self.log("info", action.log)
+
+    def _action_frame(self, connection: Connection, action: EntryAction) -> Frame | None:
+        notification, request = action.send_notification, action.send_request
+        if isinstance(notification, str):
+            return Frame(notification)
+        if notification is not None:
+            return Frame(notification.method, notification.params)
+        if request is None:
+            return None
+        number = request.id
+        if number is None:
+            self._requests += 1
+            number = f"srv-{self._requests}"
+        raw = wire.encode(number)
+        connection.asked[raw] = self.now
+        return Frame(request.method, request.params, raw)
+
+    # ------------------------------------------------------------------------------------ the end
+
+    def halt(self) -> None:
+        """A signal: waits and drips end now, whole frames go out."""
+        self.jobs.halt()
+        for connection in self.connections.values():
+            connection.queue.clear()
+        self.end_subscriptions()
+
+
+def _last(channel: Channel, data: bytes) -> Steps:
+    yield from write(channel, data)
+    if isinstance(channel, AnswerChannel):
+        channel.end()
