@@ -68,11 +68,14 @@ class Selection(msgspec.Struct, frozen=True):
 
     select: frozenset[str] | None = None
     ignore: frozenset[str] = frozenset()
+    asked: frozenset[str] = frozenset()  #: quiet codes that are to be reported as well
 
     def takes(self, code: str) -> bool:
         """Whether a code is to be reported; a bug in equipage always is."""
         if code == core_codes.INTERNAL_ERROR:
             return True
+        if code in core_codes.QUIET and code not in self.asked | (self.select or frozenset()):
+            return False
         return code not in self.ignore and (self.select is None or code in self.select)
 
 
@@ -124,7 +127,8 @@ class Project:
         select = selection.select
         if select is None and settings.select is not None:
             select = frozenset(settings.select)
-        wanted = Selection(select, selection.ignore | frozenset(settings.ignore))
+        ignore = selection.ignore | frozenset(settings.ignore)
+        wanted = Selection(select, ignore, frozenset(settings.severity))
         return [
             msgspec.structs.replace(each, severity=settings.severity[each.code])
             if each.code in settings.severity
