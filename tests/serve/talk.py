@@ -181,7 +181,7 @@ class Http(Server):
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
 
     def headers(self, method: str, name: str | None = None) -> dict[str, str]:
-        own = {
+        return {
             "content-type": "application/json",
             "accept": "application/json, text/event-stream",
             "mcp-protocol-version": MODERN,
@@ -189,7 +189,6 @@ class Http(Server):
             **({"mcp-name": name} if name else {}),
             **({"authorization": f"Bearer {self.token}"} if self.token else {}),
         }
-        return own
 
     def post(
         self,
