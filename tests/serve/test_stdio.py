@@ -15,7 +15,7 @@ import pytest
 pytest.importorskip("mcp", reason="the extra `serve` is not installed")
 
 from lab import write
-from serve.packs import COUNT, TEXT, WORDS, pack, write_packs
+from serve.packs import COUNT, EVERYTHING, TEXT, WORDS, pack, write_packs
 from serve.talk import Lines, is_there, wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="tools are confined on Linux")
@@ -59,8 +59,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def client(request: pytest.FixtureRequest, folder: Path) -> Iterator[Lines]:
     with Lines(str(folder), "--allow", "python", modern=request.param) as made:
         yield made
-        # At the end of the input it ends by itself, and prints nothing but answers.
-        assert made.end() == 0
+        # It ends when its input ends, or by a signal, and a call under way ends with it.
+        (folder / "pid").unlink(missing_ok=True)
+        made.start("tools/call", name="t.hang", arguments={})
+        pid = pid_of(folder)
+        start = time.monotonic()
+        assert made.end(signal.SIGTERM if request.param else None) == (143 if request.param else 0)
+        assert time.monotonic() - start < 10
+        assert not is_there(pid)
 
 
 def test_the_list_is_ordered_and_has_pages(client: Lines) -> None:
@@ -179,17 +185,7 @@ def test_skills(client: Lines) -> None:
         assert client.ask(method, uri="skill://no")["error"]["code"] == -32602
 
 
-def test_a_signal_ends_the_server_and_its_tools(folder: Path) -> None:
-    (folder / "pid").unlink(missing_ok=True)
-    with Lines(str(folder), "--allow", "python", modern=False) as client:
-        client.start("tools/call", name="t.hang", arguments={})
-        pid = pid_of(folder)
-        start = time.monotonic()
-        assert client.end(signal.SIGTERM) == 143
-        assert time.monotonic() - start < 5
-        assert not is_there(pid)
-
-
+@pytest.mark.skipif(not EVERYTHING, reason="`make test-serve` runs it")
 def test_a_killed_server_leaves_no_tools(folder: Path) -> None:
     (folder / "pid").unlink(missing_ok=True)
     with Lines(str(folder), "--allow", "python", modern=True) as client:
