@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterator
 
 import msgspec
 
-from equipage.files import entries_of, leads_to_folder, repository_root
+from equipage.files import entries_of, leads_to_folder, real_path, repository_root
 from equipage.files.gitignore import Patterns, parse_ignores
 from equipage.files.reading import peek
 
@@ -173,17 +173,17 @@ class _Links:
     """Links to folders: kept back until all else is walked, then followed once, one by one."""
 
     def __init__(self, start: str) -> None:
-        self.boundary = _slashed(os.path.realpath(repository_root(start) or start))
+        self.boundary = _slashed(real_path(repository_root(start) or start))
         #: outside the boundary, if the caller named a link
-        self.start = _slashed(os.path.realpath(start))
+        self.start = _slashed(real_path(start))
         self.known: set[str] = set()
         self.waiting: deque[_Folder] = deque()
 
     def defer(self, link: _Folder) -> None:
         """Keep a link that may be followed: not out of the project, nor to a folder around it."""
         holder, name = os.path.split(link.absolute.rstrip("/"))
-        holder = _slashed(os.path.realpath(holder))
-        target = _slashed(os.path.realpath(link.absolute))
+        holder = _slashed(real_path(holder))
+        target = _slashed(real_path(link.absolute))
         # A link to a folder around it would lead the walk back to itself.
         allowed = target.startswith(self.boundary) and not holder.startswith(target)
         if link.holds_agents and allowed and holder + name not in self.known:
@@ -192,7 +192,7 @@ class _Links:
 
     def leaves(self, link: str) -> bool:
         """Whether a link to a file leads out of the project. One that leads nowhere does not."""
-        target = os.path.realpath(link)
+        target = real_path(link)
         is_inside = target.replace(os.sep, "/").startswith((self.boundary, self.start))
         return not is_inside and os.path.exists(target)
 

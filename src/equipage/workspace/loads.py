@@ -12,6 +12,7 @@ from equipage.core import codes
 from equipage.core.diagnostics import Code, Diagnostic, UsageError, raised
 from equipage.files import is_folder, real_path
 from equipage.files.reading import Files, Seen, display_name
+from equipage.files.sandbox import is_below
 from equipage.loading.kind import Kind, Offer
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
@@ -174,8 +175,11 @@ def load_candidate(
     path = candidate.path
     try:
         project = project_of(path, projects or run)
+        files = run.files.again()
+        if not candidate.named and not candidate.outside:
+            files.within = _walked(path, project.root, request.folders)
         if kind is None:
-            found = recognise(path, project, run, named=candidate.named)
+            found = recognise(path, project, run, named=candidate.named, files=files)
         else:
             found = Recognised(kind)
         if found.kind is None:
@@ -183,12 +187,18 @@ def load_candidate(
         wanted = kind_named(found.kind)
         if candidate.outside and not wanted.layering.discovered:
             return FileLoad(path, problem=_finding(codes.LINK_OUTSIDE, path))
-        outcome = load_path(path, wanted, project.applied(request), run)
+        outcome = load_path(path, wanted, project.applied(request), run, files)
         return FileLoad(path, outcome, guessed=found.guessed)
     except UsageError:
         raise
     except Exception as error:
         return FileLoad(path, problem=bug(path, error))
+
+
+def _walked(path: str, root: str, folders: Iterable[str]) -> tuple[str, str] | None:
+    """The folder that a walk found a file in, and its project."""
+    around = [each for each in folders if is_below(os.path.abspath(path), each)]
+    return (max(around, key=len), root) if around else None
 
 
 def bug(path: str, error: Exception) -> Diagnostic:
