@@ -7,7 +7,7 @@ PIP := -m pip install --quiet --disable-pip-version-check --constraint constrain
 SECOND := $(shell for each in python3.13 python3.12 "$$HOME"/.pyenv/versions/3.13*/bin/python "$$HOME"/.pyenv/versions/3.12*/bin/python; do \
 	"$$each" -c 'import sys, venv; sys.exit(sys.version_info < (3, 12))' >/dev/null 2>&1 && { echo "$$each"; break; }; done)
 
-.PHONY: help demo test lint types unit unit-second cases conformance bench fuzz mutants docs pins clean
+.PHONY: help demo test lint types unit unit-second cases stubs conformance bench fuzz mutants docs pins clean
 
 help:
 	@echo "make demo    install and show one clean and one broken configuration"
@@ -55,6 +55,9 @@ endif
 
 cases: $(VENV)/.ready
 	EQUIPAGE_UPDATE_CASES=1 $(PY) -m pytest -q tests/test_cases.py tests/cli/test_consoles.py tests/docs/test_docs.py
+
+stubs: $(VENV)/.ready
+	$(PY) tools/faces.py
 
 conformance: $(VENV)/.ready
 	$(PY) requirements/report.py

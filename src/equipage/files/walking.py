@@ -16,7 +16,15 @@ from collections.abc import Callable, Collection, Iterator
 
 import msgspec
 
-from equipage.files import entries_of, leads_to_folder, repository_root
+from equipage.files import (
+    entries_of,
+    exists,
+    is_folder,
+    is_link,
+    leads_to_folder,
+    real_path,
+    repository_root,
+)
 from equipage.files.gitignore import Patterns, parse_ignores
 from equipage.files.reading import peek
 
@@ -105,26 +113,26 @@ def walk(
         ignores = _ignores_in(here, entries)
         folders: list[_Folder] = []
         for entry in entries:
-            name, path, is_link = entry.name, here.absolute + entry.name, entry.is_symlink()
-            is_folder = leads_to_folder(entry)
+            name, path, is_a_link = entry.name, here.absolute + entry.name, entry.is_symlink()
+            leads_on = leads_to_folder(entry)
             has_extension = name.lower().endswith(EXTENSIONS)
             # The cheap questions come first: patterns are matched only against what is left.
-            if is_folder:
+            if leads_on:
                 is_wanted = has_extension and known(path)
                 if not (is_wanted or enters(name, agents)):
                     continue
             elif not ((has_extension or also(path)) and _is_like_a_file(here, entry, known)):
                 continue
             # For git a link is not a folder, whatever it leads to.
-            if ignores and ignores.ignore(path, name, is_folder=is_folder and not is_link):
+            if ignores and ignores.ignore(path, name, is_folder=leads_on and not is_a_link):
                 continue
-            if not is_folder:
-                yield Found(entry.path, outside=is_link and links.leaves(entry.path))
+            if not leads_on:
+                yield Found(entry.path, outside=is_a_link and links.leaves(entry.path))
                 continue
             if enters(name, agents):
                 holds_agents = here.holds_agents or name in agents
                 below = _Folder(entry.path, path + "/", ignores, holds_agents)
-                if is_link:
+                if is_a_link:
                     links.defer(below)
                 else:
                     folders.append(below)
@@ -145,9 +153,8 @@ def is_ignored(path: str) -> bool:
     """Whether a walk that came to the folder of a path would skip it."""
     absolute = os.path.abspath(path)
     ignores = _ignores_above(absolute)
-    is_folder = os.path.isdir(path) and not os.path.islink(path)
-    name = os.path.basename(path)
-    return ignores is not None and ignores.ignore(absolute, name, is_folder=is_folder)
+    name, own = os.path.basename(path), is_folder(path) and not is_link(path)
+    return ignores is not None and ignores.ignore(absolute, name, is_folder=own)
 
 
 def _is_like_a_file(here: _Folder, entry: os.DirEntry[str], known: Claim) -> bool:
@@ -168,17 +175,17 @@ class _Links:
     """Links to folders: kept back until all else is walked, then followed once, one by one."""
 
     def __init__(self, start: str) -> None:
-        self.boundary = _slashed(os.path.realpath(repository_root(start) or start))
+        self.boundary = _slashed(real_path(repository_root(start) or start))
         #: outside the boundary, if the caller named a link
-        self.start = _slashed(os.path.realpath(start))
+        self.start = _slashed(real_path(start))
         self.known: set[str] = set()
         self.waiting: deque[_Folder] = deque()
 
     def defer(self, link: _Folder) -> None:
         """Keep a link that may be followed: not out of the project, nor to a folder around it."""
         holder, name = os.path.split(link.absolute.rstrip("/"))
-        holder = _slashed(os.path.realpath(holder))
-        target = _slashed(os.path.realpath(link.absolute))
+        holder = _slashed(real_path(holder))
+        target = _slashed(real_path(link.absolute))
         # A link to a folder around it would lead the walk back to itself.
         allowed = target.startswith(self.boundary) and not holder.startswith(target)
         if link.holds_agents and allowed and holder + name not in self.known:
@@ -187,9 +194,9 @@ class _Links:
 
     def leaves(self, link: str) -> bool:
         """Whether a link to a file leads out of the project. One that leads nowhere does not."""
-        target = os.path.realpath(link)
+        target = real_path(link)
         is_inside = target.replace(os.sep, "/").startswith((self.boundary, self.start))
-        return not is_inside and os.path.exists(target)
+        return not is_inside and exists(target)
 
 
 def _slashed(folder: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
 import msgspec
 
@@ -95,6 +95,24 @@ def check_paths(
     builder = ReportBuilder(request, Run(folders=request.folders), kind, selection)
     checker = Checker(request, kind, builder.run, digests=digests)
     return builder.build(paths, lambda found: _checked(found, checker, jobs), progress)
+
+
+#: The folder that files in memory are in: it has no name that people are shown.
+_MEMORY = "/project"
+
+
+def check_contents(
+    contents: Mapping[str, bytes], request: Request, *, kind: str | None = None
+) -> Report:
+    """Check files in memory as a check of a folder would, without the disk.
+
+    Raises `UsageError` for an unknown kind.
+    """
+    from equipage.files.overlay import Overlay, overlaid
+
+    files = {f"{_MEMORY}/{path}": data for path, data in contents.items()}
+    with overlaid(Overlay(files, root=_MEMORY)):
+        return check_paths([_MEMORY], request, kind=kind)
 
 
 def _checked(

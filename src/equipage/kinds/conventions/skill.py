@@ -208,6 +208,8 @@ def _tolerant(convention: Convention) -> Kind:
 
 _OPEN = _tolerant(tables.OPEN)
 _CLAUDE, _OPENCODE = _tolerant(tables.CLAUDE), _tolerant(tables.OPENCODE)
+#: Every tolerant reading.
+VARIANTS = (_OPEN, _CLAUDE, _OPENCODE)
 _OPENCODE_FOLDER = re.compile(r"/\.?(?:opencode|config/opencode)/skills?/")
 
 
