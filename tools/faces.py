@@ -26,6 +26,7 @@ from equipage.directives.generate import Generated
 from equipage.generators.parameters import GeneratorLimits
 from equipage.kinds.conventions import kind as conventions
 from equipage.kinds.conventions import skill
+from equipage.kinds.conventions.tools.skills import VARIANTS
 from equipage.kinds.mcp.strict import McpJson
 from equipage.kinds.server.compose import ServerLimits
 from equipage.kinds.server.model import ServerConfig
@@ -41,7 +42,7 @@ MADE = "made by tools/faces.py from the kinds; `make stubs` renews it."
 RESULTS: dict[str, tuple[type[Any], ...]] = {
     "server": (ServerConfig,),
     "toolpack": (Toolpack,),
-    "skill": (skill.Skill, *(each.model for each in skill.VARIANTS)),
+    "skill": (skill.Skill, *map(conventions.model_of, VARIANTS)),
     "mcp": (kind_named("mcp").model, McpJson),
 }
 #: Parts that no result refers to by its types, and people need.

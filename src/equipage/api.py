@@ -9,6 +9,8 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from equipage.core.diagnostics import LoadError, UsageError
 from equipage.files import (
     contents_given,
@@ -23,7 +25,7 @@ from equipage.files import (
 from equipage.files.reading import Files, files_here
 from equipage.loading.kind import Limits
 from equipage.loading.pipeline import load_text
-from equipage.loading.registry import kind_named
+from equipage.loading.registry import kind_named, known_options
 from equipage.loading.result import Loaded
 from equipage.loading.session import request_of
 from equipage.workspace.project import load_one
@@ -149,7 +151,8 @@ def check(
     >>> report.ok, [each.code for each in report.errors]
     (False, ['missing-field'])
     """
-    request = request_of(env, options, embedded=embedded, limits=limits)
+    request = request_of(env, known_options(options), embedded=embedded, limits=limits)
+    request = msgspec.structs.replace(request, shared=True)  # each kind takes those it knows
     several, count = paths_given("paths", paths), number_given("jobs", jobs)
     return check_paths(several, request, kind=kind_given(kind), jobs=count)
 
@@ -173,7 +176,8 @@ def check_files(
     >>> [(each.name, each.code) for each in report.errors]
     [('skills/greet/SKILL.md', 'missing-field')]
     """
-    request = request_of({} if env is None else env, options, limits=limits)
+    request = request_of({} if env is None else env, known_options(options), limits=limits)
+    request = msgspec.structs.replace(request, shared=True)
     return check_contents(contents_given(files), request, kind=kind_given(kind))
 
 

@@ -78,8 +78,10 @@ class _ServerOptions(TypedDict, total=False):
 
     library: _Path | None
     """Where includes start, see `library_of`."""
-    allow_absolute: bool
-    """Whether directives may name absolute paths."""
+    project_library: str | None
+    """The same, as the settings of the project say it."""
+    allow_absolute: bool | None
+    """Whether directives may name absolute paths: no; yes; or, for None, as the command decides."""
     allow_handlers: bool
     """Whether responses may come from programs and web services."""
 
@@ -127,8 +129,10 @@ class _AnyOptions(TypedDict, total=False):
     """The layer of the file; by default its path says."""
     library: _Path | None
     """Where includes start, see `library_of`."""
-    allow_absolute: bool
-    """Whether directives may name absolute paths."""
+    project_library: str | None
+    """The same, as the settings of the project say it."""
+    allow_absolute: bool | None
+    """Whether directives may name absolute paths: no; yes; or, for None, as the command decides."""
     allow_handlers: bool
     """Whether responses may come from programs and web services."""
     legacy_keys: Literal["error", "warn"]
@@ -222,7 +226,13 @@ def load(
 def load(
     path: _Path, *, kind: Literal["skill"], **options: Unpack[_Load]
 ) -> Loaded[
-    _models.Skill | _models.AgentSkillsSkill | _models.ClaudeCodeSkill | _models.OpenCodeSkill
+    _models.Skill
+    | _models.AgentSkillsSkill
+    | _models.ClaudeCodeSkill
+    | _models.OpenCodeSkill
+    | _models.GitHubCopilotSkill
+    | _models.CodexSkill
+    | _models.GeminiCLISkill
 ]: ...
 @overload
 def load(
@@ -320,7 +330,13 @@ def loads(
 def loads(
     text: str, *, kind: Literal["skill"], **options: Unpack[_Loads]
 ) -> Loaded[
-    _models.Skill | _models.AgentSkillsSkill | _models.ClaudeCodeSkill | _models.OpenCodeSkill
+    _models.Skill
+    | _models.AgentSkillsSkill
+    | _models.ClaudeCodeSkill
+    | _models.OpenCodeSkill
+    | _models.GitHubCopilotSkill
+    | _models.CodexSkill
+    | _models.GeminiCLISkill
 ]: ...
 @overload
 def loads(
@@ -416,7 +432,13 @@ def watch(
 def watch(
     path: _Path, *, kind: Literal["skill"], **options: Unpack[_Watch]
 ) -> Watch[
-    _models.Skill | _models.AgentSkillsSkill | _models.ClaudeCodeSkill | _models.OpenCodeSkill
+    _models.Skill
+    | _models.AgentSkillsSkill
+    | _models.ClaudeCodeSkill
+    | _models.OpenCodeSkill
+    | _models.GitHubCopilotSkill
+    | _models.CodexSkill
+    | _models.GeminiCLISkill
 ]: ...
 @overload
 def watch(

@@ -21,12 +21,13 @@ __all__ = [
     "Blueprint", "BlueprintAgentProfile", "BlueprintMetadata", "Branch", "BuiltinHandler",
     "CallExtern", "Capabilities", "Caps", "ClaudeCodeAgent", "ClaudeCodeCommand",
     "ClaudeCodeMarketplace", "ClaudeCodePlugin", "ClaudeCodeSkill", "CliExecution",
-    "CloseConnection", "CodexAgent", "CommandHandler", "CompilerHints", "CompilerStrategy",
-    "Condition", "Config", "ContextPolicy", "CopilotAgent", "CopilotInstructions",
-    "CopilotPrompt", "CursorAgent", "CursorRule", "Default", "DefaultModel", "DefectMcpServer",
-    "DisabledHook", "Div", "DuplicateRequestIds", "EmbeddedResource", "Entry", "EntryAction",
-    "Env", "Eq", "Exists", "Fanout", "FetchTool", "File", "Filesystem", "FsTool", "Ge",
-    "GeminiAgent", "GeminiCommand", "Generated", "GeneratorLimits", "Gt", "Gte", "Hook",
+    "CloseConnection", "CodexAgent", "CodexSkill", "CommandHandler", "CompilerHints",
+    "CompilerStrategy", "Condition", "Config", "ContextPolicy", "CopilotAgent",
+    "CopilotInstructions", "CopilotPrompt", "CursorAgent", "CursorRule", "Default",
+    "DefaultModel", "DefectMcpServer", "DisabledHook", "Div", "DuplicateRequestIds",
+    "EmbeddedResource", "Entry", "EntryAction", "Env", "Eq", "Exists", "Fanout", "FetchTool",
+    "File", "Filesystem", "FsTool", "Ge", "GeminiAgent", "GeminiCLISkill", "GeminiCommand",
+    "Generated", "GeneratorLimits", "GitHubCopilotSkill", "Gt", "Gte", "Hook",
     "HookCommandHandler", "HookMatch", "Hooks", "Http", "HttpExecution", "HttpHandler",
     "ImageContent", "In", "Inline", "InvalidUtf8", "JsonRender", "JsonServer", "KindName",
     "Langfuse", "LayeredHooks", "Le", "Len", "Limits", "ListCapability", "Lit", "Logging",
@@ -71,7 +72,15 @@ KINDS: dict[str, tuple[str, ...]] = {
     "profile": ("AgentProfile",),
     "server": ("ServerConfig",),
     "settings": ("Settings",),
-    "skill": ("Skill", "AgentSkillsSkill", "ClaudeCodeSkill", "OpenCodeSkill"),
+    "skill": (
+        "Skill",
+        "AgentSkillsSkill",
+        "ClaudeCodeSkill",
+        "OpenCodeSkill",
+        "GitHubCopilotSkill",
+        "CodexSkill",
+        "GeminiCLISkill",
+    ),
     "toolpack": ("Toolpack",),
 }
 #: module → names; where two parts share a name, `other=name`
@@ -88,9 +97,9 @@ _HOMES: dict[str, str] = {
     ),
     "equipage.kinds.conventions.kind": (
         "AgentSkillsSkill ClaudeCodeAgent ClaudeCodeCommand ClaudeCodeMarketplace "
-        "ClaudeCodePlugin ClaudeCodeSkill CodexAgent CopilotAgent CopilotInstructions "
-        "CopilotPrompt CursorAgent CursorRule GeminiAgent GeminiCommand OpenCodeAgent "
-        "OpenCodeCommand OpenCodeSkill "
+        "ClaudeCodePlugin ClaudeCodeSkill CodexAgent CodexSkill CopilotAgent "
+        "CopilotInstructions CopilotPrompt CursorAgent CursorRule GeminiAgent GeminiCLISkill "
+        "GeminiCommand GitHubCopilotSkill OpenCodeAgent OpenCodeCommand OpenCodeSkill "
     ),
     "equipage.kinds.conventions.skill": ("Skill SkillTriggers "),
     "equipage.kinds.defect.hooks": (

@@ -198,12 +198,13 @@ __all__ = [
     "Blueprint", "BlueprintAgentProfile", "BlueprintMetadata", "Branch", "BuiltinHandler",
     "CallExtern", "Capabilities", "Caps", "ClaudeCodeAgent", "ClaudeCodeCommand",
     "ClaudeCodeMarketplace", "ClaudeCodePlugin", "ClaudeCodeSkill", "CliExecution",
-    "CloseConnection", "CodexAgent", "CommandHandler", "CompilerHints", "CompilerStrategy",
-    "Condition", "Config", "ContextPolicy", "CopilotAgent", "CopilotInstructions",
-    "CopilotPrompt", "CursorAgent", "CursorRule", "Default", "DefaultModel", "DefectMcpServer",
-    "DisabledHook", "Div", "DuplicateRequestIds", "EmbeddedResource", "Entry", "EntryAction",
-    "Env", "Eq", "Exists", "Fanout", "FetchTool", "File", "Filesystem", "FsTool", "Ge",
-    "GeminiAgent", "GeminiCommand", "Generated", "GeneratorLimits", "Gt", "Gte", "Hook",
+    "CloseConnection", "CodexAgent", "CodexSkill", "CommandHandler", "CompilerHints",
+    "CompilerStrategy", "Condition", "Config", "ContextPolicy", "CopilotAgent",
+    "CopilotInstructions", "CopilotPrompt", "CursorAgent", "CursorRule", "Default",
+    "DefaultModel", "DefectMcpServer", "DisabledHook", "Div", "DuplicateRequestIds",
+    "EmbeddedResource", "Entry", "EntryAction", "Env", "Eq", "Exists", "Fanout", "FetchTool",
+    "File", "Filesystem", "FsTool", "Ge", "GeminiAgent", "GeminiCLISkill", "GeminiCommand",
+    "Generated", "GeneratorLimits", "GitHubCopilotSkill", "Gt", "Gte", "Hook",
     "HookCommandHandler", "HookMatch", "Hooks", "Http", "HttpExecution", "HttpHandler",
     "ImageContent", "In", "Inline", "InvalidUtf8", "JsonRender", "JsonServer", "KindName",
     "Langfuse", "LayeredHooks", "Le", "Len", "Limits", "ListCapability", "Lit", "Logging",
@@ -279,6 +280,9 @@ Config: TypeAlias = (
     | AgentSkillsSkill
     | ClaudeCodeSkill
     | OpenCodeSkill
+    | GitHubCopilotSkill
+    | CodexSkill
+    | GeminiCLISkill
     | Toolpack
 )
 
@@ -599,6 +603,56 @@ class CodexAgent(Struct, frozen=True, kw_only=True):
     hooks: Any | None = None
     """Programs that run at certain events while it works."""
 
+class CodexSkill(Struct, frozen=True, kw_only=True):
+    """A skill."""
+
+    name: str | None = None
+    """The name of the skill and of its folder; recommended."""
+    description: str | None = None
+    """What it does and when to use it; recommended."""
+    license: str | None = None
+    """The licence, or the file that holds it."""
+    compatibility: str | None = None
+    """What it needs: programs, packages, the network."""
+    metadata: dict[str, Any] | None = None
+    """Anything else, as text by name."""
+    allowed_tools: tuple[str, ...] | None = None
+    """Tools it may use without asking the user; *restricts* the agent, so a misspelling is
+    an error; a list, or text divided at `, `; every tool it names must exist."""
+    argument_hint: str | tuple[Any, ...] | None = None
+    """The arguments, as the menu shows them: `[file] [line]`."""
+    arguments: str | tuple[Any, ...] | None = None
+    """Names for the arguments; the text uses them as `$name`."""
+    model: str | None = None
+    """The model to use while it runs."""
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | int | None = None
+    """How much the model reasons while it runs."""
+    disable_model_invocation: bool | None = None
+    """Whether only people may call it; *restricts* the agent, so a misspelling is an
+    error."""
+    context: Literal["fork"] | None = None
+    """`fork`: it runs in an agent of its own."""
+    agent: str | None = None
+    """The agent that runs it, with `context: fork`; every agent it names must exist."""
+    hooks: dict[str, Any] | None = None
+    """Programs that run at certain events while it runs."""
+    paths: tuple[str, ...] | None = None
+    """Claude sees it once files match these patterns; a list, or text divided at `,`."""
+    shell: Literal["bash", "powershell"] | None = None
+    """The shell for commands in the text."""
+    when_to_use: str | None = None
+    """Text that is added to the description."""
+    user_invocable: bool | None = None
+    """Whether people may call it; `false` hides it in the menu; common misspelling, which
+    the tool ignores: `user-invokable`."""
+    disallowed_tools: tuple[str, ...] | None = None
+    """Tools it may not use; *restricts* the agent, so a misspelling is an error; a list, or
+    text divided at `, `; every tool it names must exist."""
+    version: str | None = None
+    """The version of the skill."""
+    body: str = ""
+    """The text below the header."""
+
 class CopilotAgent(Struct, frozen=True, kw_only=True):
     """A Copilot agent."""
 
@@ -743,6 +797,56 @@ class GeminiAgent(Struct, frozen=True, kw_only=True):
     body: str = ""
     """The text below the header."""
 
+class GeminiCLISkill(Struct, frozen=True, kw_only=True):
+    """A skill."""
+
+    name: str | None = None
+    """The name of the skill and of its folder; recommended."""
+    description: str | None = None
+    """What it does and when to use it; recommended."""
+    license: str | None = None
+    """The licence, or the file that holds it."""
+    compatibility: str | None = None
+    """What it needs: programs, packages, the network."""
+    metadata: dict[str, Any] | None = None
+    """Anything else, as text by name."""
+    allowed_tools: tuple[str, ...] | None = None
+    """Tools it may use without asking the user; *restricts* the agent, so a misspelling is
+    an error; a list, or text divided at `, `; every tool it names must exist."""
+    argument_hint: str | tuple[Any, ...] | None = None
+    """The arguments, as the menu shows them: `[file] [line]`."""
+    arguments: str | tuple[Any, ...] | None = None
+    """Names for the arguments; the text uses them as `$name`."""
+    model: str | None = None
+    """The model to use while it runs."""
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | int | None = None
+    """How much the model reasons while it runs."""
+    disable_model_invocation: bool | None = None
+    """Whether only people may call it; *restricts* the agent, so a misspelling is an
+    error."""
+    context: Literal["fork"] | None = None
+    """`fork`: it runs in an agent of its own."""
+    agent: str | None = None
+    """The agent that runs it, with `context: fork`; every agent it names must exist."""
+    hooks: dict[str, Any] | None = None
+    """Programs that run at certain events while it runs."""
+    paths: tuple[str, ...] | None = None
+    """Claude sees it once files match these patterns; a list, or text divided at `,`."""
+    shell: Literal["bash", "powershell"] | None = None
+    """The shell for commands in the text."""
+    when_to_use: str | None = None
+    """Text that is added to the description."""
+    user_invocable: bool | None = None
+    """Whether people may call it; `false` hides it in the menu; common misspelling, which
+    the tool ignores: `user-invokable`."""
+    disallowed_tools: tuple[str, ...] | None = None
+    """Tools it may not use; *restricts* the agent, so a misspelling is an error; a list, or
+    text divided at `, `; every tool it names must exist."""
+    version: str | None = None
+    """The version of the skill."""
+    body: str = ""
+    """The text below the header."""
+
 class GeminiCommand(Struct, frozen=True, kw_only=True):
     """A Gemini command."""
 
@@ -751,6 +855,56 @@ class GeminiCommand(Struct, frozen=True, kw_only=True):
     without it."""
     description: str | None = None
     """What it does; the menu shows this text."""
+
+class GitHubCopilotSkill(Struct, frozen=True, kw_only=True):
+    """A skill."""
+
+    name: str | None = None
+    """The name of the skill and of its folder; recommended."""
+    description: str | None = None
+    """What it does and when to use it; recommended."""
+    license: str | None = None
+    """The licence, or the file that holds it."""
+    compatibility: str | None = None
+    """What it needs: programs, packages, the network."""
+    metadata: dict[str, Any] | None = None
+    """Anything else, as text by name."""
+    allowed_tools: tuple[str, ...] | None = None
+    """Tools it may use without asking the user; *restricts* the agent, so a misspelling is
+    an error; a list, or text divided at `, `; every tool it names must exist."""
+    argument_hint: str | tuple[Any, ...] | None = None
+    """The arguments, as the menu shows them: `[file] [line]`."""
+    arguments: str | tuple[Any, ...] | None = None
+    """Names for the arguments; the text uses them as `$name`."""
+    model: str | None = None
+    """The model to use while it runs."""
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | int | None = None
+    """How much the model reasons while it runs."""
+    disable_model_invocation: bool | None = None
+    """Whether only people may call it; *restricts* the agent, so a misspelling is an
+    error."""
+    context: Literal["fork"] | None = None
+    """`fork`: it runs in an agent of its own."""
+    agent: str | None = None
+    """The agent that runs it, with `context: fork`; every agent it names must exist."""
+    hooks: dict[str, Any] | None = None
+    """Programs that run at certain events while it runs."""
+    paths: tuple[str, ...] | None = None
+    """Claude sees it once files match these patterns; a list, or text divided at `,`."""
+    shell: Literal["bash", "powershell"] | None = None
+    """The shell for commands in the text."""
+    when_to_use: str | None = None
+    """Text that is added to the description."""
+    user_invocable: bool | None = None
+    """Whether people may call it; `false` hides it in the menu; common misspelling, which
+    the tool ignores: `user-invokable`."""
+    disallowed_tools: tuple[str, ...] | None = None
+    """Tools it may not use; *restricts* the agent, so a misspelling is an error; a list, or
+    text divided at `, `; every tool it names must exist."""
+    version: str | None = None
+    """The version of the skill."""
+    body: str = ""
+    """The text below the header."""
 
 class OpenCodeAgent(Struct, frozen=True, kw_only=True):
     """An OpenCode agent."""
