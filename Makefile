@@ -7,7 +7,7 @@ PIP := -m pip install --quiet --disable-pip-version-check --constraint constrain
 SECOND := $(shell for each in python3.13 python3.12 "$$HOME"/.pyenv/versions/3.13*/bin/python "$$HOME"/.pyenv/versions/3.12*/bin/python; do \
 	"$$each" -c 'import sys, venv; sys.exit(sys.version_info < (3, 12))' >/dev/null 2>&1 && { echo "$$each"; break; }; done)
 
-.PHONY: help demo test lint types unit unit-second cases stubs conformance bench fuzz mutants docs pins clean
+.PHONY: help demo test test-typing test-scale lint types unit unit-second cases stubs conformance bench fuzz mutants docs pins clean
 
 help:
 	@echo "make demo    install and show one clean and one broken configuration"
@@ -44,6 +44,12 @@ COVERED := --cov --cov-report=term --cov-fail-under=95
 
 unit: $(VENV)/.ready
 	$(PY) -m pytest -q -n 2 $(if $(SECOND),,$(COVERED))
+
+# pyright is a program for Node.js, which it brings along: so it has a target of its own.
+test-typing: $(VENV)/.ready
+	$(PY) $(PIP) "pyright[nodejs]"
+	$(PY) -m pytest -q -rs tests/typing | tee .typing.log; ! grep -q skipped .typing.log
+	@rm -f .typing.log
 
 unit-second: $(VENV)/.ready
 ifeq ($(SECOND),)

@@ -139,13 +139,14 @@ def test_a_short_module_has_more_than_one_importer() -> None:
 PUBLIC = {
     "__init__": ...,
     "__main__": set(),
-    "api": {"check", "load", "loads"},
-    "blueprints": {"expand"},
+    "api": {"check", "check_files", "load", "loads", "watch"},
+    "blueprints": {"expand", "expand_and_report", "pre_read_default_agent_kind"},
+    "models": ...,
     "plugin": ...,
     "profiles": {"Profile", "Profiles", "discover_profiles"},
     "settings": {"LoadedSettings", "SettingsLayer", "load_settings"},
-    "skills": {"FoundSkill", "Skills", "discover_skills"},
-    "toolpacks": {"Toolpack", "ToolpackLoader", "ToolpackValidationError"},
+    "skills": {"DiscoveredSkill", "FoundSkill", "Skill", "Skills", "discover_skills"},
+    "toolpacks": {"FoundToolpacks", "Toolpack", "ToolpackLoader", "ToolpackValidationError"},
 }
 
 

@@ -47,6 +47,12 @@ RESULTS: dict[str, tuple[type[Any], ...]] = {
 }
 #: Parts that no result refers to by its types, and people need.
 BESIDE: tuple[type[Any], ...] = (Generated, Limits, ServerLimits, GeneratorLimits, ToolpackFile)
+#: Unions of parts, by their names: what a field holds that may be one of several things.
+ALIASES = {
+    "equipage.kinds.blueprint.model": ("AgentKind", "Expression", "Node", "Runner"),
+    "equipage.kinds.server.model": ("ContentItem", "ContentValue"),
+    "equipage.kinds.toolpack.model": ("Execution",),
+}
 #: Parts of different kinds have the same name: this is what `equipage.models` calls one of them.
 OTHER_NAMES = {
     ("equipage.kinds.blueprint.model", "AgentProfile"): "BlueprintAgentProfile",
@@ -185,7 +191,8 @@ def wrapped(words: list[str], quoted: bool = True) -> str:
 
 
 def all_names() -> list[str]:
-    return ["KINDS", *sorted([*exported(), "Config", "KindName"]), "fields", "kind_of_model"]
+    known = [*exported(), *itertools.chain(*ALIASES.values()), "Config", "KindName"]
+    return ["KINDS", *sorted(known), "fields", "kind_of_model"]
 
 
 def models_py() -> str:
@@ -193,6 +200,8 @@ def models_py() -> str:
     for name, cls in exported().items():
         own = "" if cls.__name__ == name else f"={cls.__name__}"
         homes.setdefault(cls.__module__, []).append(name + own)
+    for module, aliases in ALIASES.items():
+        homes.setdefault(module, []).extend(aliases)
     lines: list[str] = []
     for module, known in sorted(homes.items()):
         body = textwrap.wrap(" ".join(known), 84)
@@ -230,6 +239,8 @@ def models_pyi() -> str:
     for name, cls in exported().items():
         if not is_made(cls):
             imported.setdefault(cls.__module__, []).append(f"{cls.__name__} as {name}")
+    for module, aliases in ALIASES.items():
+        imported.setdefault(module, []).extend(f"{each} as {each}" for each in aliases)
     for module, known in sorted(imported.items()):
         lines += [f"from {module} import ("]
         lines += [f"    {each}," for each in sorted(known)] + [")"]

@@ -189,9 +189,10 @@ def _wanted(kind: str | None, model: type[Any] | None) -> str | None:
         raise UsageError("`kind` and `model` both say what to load: leave one out")
     from equipage.models import kind_of_model
 
-    found = kind_of_model(model) if isinstance(model, type) else None
+    name = getattr(model, "__name__", None)  # anything may come from a caller
+    found = None if name is None else kind_of_model(model)
     if found is None:
-        name = getattr(model, "__name__", type(model).__name__)
+        name = name or type(model).__name__
         raise UsageError(f"`model`: {name} is not the model of any kind; see `equipage.models`")
     return found
 

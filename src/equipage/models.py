@@ -15,32 +15,32 @@ from __future__ import annotations
 from typing import Any
 
 __all__ = [
-    "KINDS", "Add", "Agent", "AgentBlockInProcess", "AgentMeta", "AgentProfile",
+    "KINDS", "Add", "Agent", "AgentBlockInProcess", "AgentKind", "AgentMeta", "AgentProfile",
     "AgentSkillsSkill", "Algo", "And", "Assign", "AttackSurface", "Audit", "Aws",
     "BackgroundTool", "BasePrompt", "Baseline", "BashTool", "BatchAmplify", "Behavior",
     "Blueprint", "BlueprintAgentProfile", "BlueprintMetadata", "Branch", "BuiltinHandler",
     "CallExtern", "Capabilities", "Caps", "ClaudeCodeAgent", "ClaudeCodeCommand",
     "ClaudeCodeMarketplace", "ClaudeCodePlugin", "ClaudeCodeSkill", "CliExecution",
     "CloseConnection", "CodexAgent", "CodexSkill", "CommandHandler", "CompilerHints",
-    "CompilerStrategy", "Condition", "Config", "ContextPolicy", "CopilotAgent",
-    "CopilotInstructions", "CopilotPrompt", "CursorAgent", "CursorRule", "Default",
-    "DefaultModel", "DefectMcpServer", "DisabledHook", "Div", "DuplicateRequestIds",
-    "EmbeddedResource", "Entry", "EntryAction", "Env", "Eq", "Exists", "Fanout", "FetchTool",
-    "File", "Filesystem", "FsTool", "Ge", "GeminiAgent", "GeminiCLISkill", "GeminiCommand",
-    "Generated", "GeneratorLimits", "GitHubCopilotSkill", "Gt", "Gte", "Hook",
-    "HookCommandHandler", "HookMatch", "Hooks", "Http", "HttpExecution", "HttpHandler",
-    "ImageContent", "In", "Inline", "InvalidUtf8", "JsonRender", "JsonServer", "KindName",
-    "Langfuse", "LayeredHooks", "Le", "Len", "Limits", "ListCapability", "Lit", "Logging",
-    "Loop", "Lt", "Lte", "MatchBranch", "Mcp", "McpJson", "McpServer", "McpServers", "Message",
-    "Metadata", "MitreAttack", "Mod", "Model", "Mul", "NamedContext", "NamedRunner", "Ne",
-    "NestedJson", "NodeExecution", "Normal", "Not", "Notification", "NotificationFlood",
-    "OpenCodeAgent", "OpenCodeCommand", "OpenCodeSkill", "Operator", "Or", "Otlp",
-    "OutputStats", "Overrides", "Path", "Phase", "PhpExecution", "PipeDeadlock",
+    "CompilerStrategy", "Condition", "Config", "ContentItem", "ContentValue", "ContextPolicy",
+    "CopilotAgent", "CopilotInstructions", "CopilotPrompt", "CursorAgent", "CursorRule",
+    "Default", "DefaultModel", "DefectMcpServer", "DisabledHook", "Div", "DuplicateRequestIds",
+    "EmbeddedResource", "Entry", "EntryAction", "Env", "Eq", "Execution", "Exists",
+    "Expression", "Fanout", "FetchTool", "File", "Filesystem", "FsTool", "Ge", "GeminiAgent",
+    "GeminiCLISkill", "GeminiCommand", "Generated", "GeneratorLimits", "GitHubCopilotSkill",
+    "Gt", "Gte", "Hook", "HookCommandHandler", "HookMatch", "Hooks", "Http", "HttpExecution",
+    "HttpHandler", "ImageContent", "In", "Inline", "InvalidUtf8", "JsonRender", "JsonServer",
+    "KindName", "Langfuse", "LayeredHooks", "Le", "Len", "Limits", "ListCapability", "Lit",
+    "Logging", "Loop", "Lt", "Lte", "MatchBranch", "Mcp", "McpJson", "McpServer", "McpServers",
+    "Message", "Metadata", "MitreAttack", "Mod", "Model", "Mul", "NamedContext", "NamedRunner",
+    "Ne", "NestedJson", "Node", "NodeExecution", "Normal", "Not", "Notification",
+    "NotificationFlood", "OpenCodeAgent", "OpenCodeCommand", "OpenCodeSkill", "Operator", "Or",
+    "Otlp", "OutputStats", "Overrides", "Path", "Phase", "PhpExecution", "PipeDeadlock",
     "ProfilePrompt", "ProjectPrompt", "ProjectionPlacement", "Prompt", "PromptArgument",
     "PromptDefinition", "PromptHandler", "PromptOverlay", "PromptResponse", "Provider",
     "ProviderCapabilities", "ProviderWebSearch", "Proxy", "PythonExecution", "Reference",
     "Repeated", "Resource", "ResourceCapability", "ResourceContent", "ResourceDefinition",
-    "ResourceResponse", "ResponseDelay", "Sampling", "Sandbox", "SearchTool", "Seq",
+    "ResourceResponse", "ResponseDelay", "Runner", "Sampling", "Sandbox", "SearchTool", "Seq",
     "SequenceEntry", "ServerConfig", "ServerInfo", "ServerLimits", "ServerRequest", "Settings",
     "SettingsCapabilities", "ShellProgram", "Silent", "Skill", "SkillTriggers", "SlowLoris",
     "SpawnerHints", "Step", "Sub", "Subprocess", "SubprocessOutput", "SubprocessTemplate",
@@ -93,7 +93,8 @@ _HOMES: dict[str, str] = {
         "CompilerStrategy ContextPolicy Div Eq Exists Fanout File Ge Gt Gte In Inline Le Len "
         "Lit Loop Lt Lte Mod Mul NamedContext NamedRunner Ne Not Operator Or OutputStats "
         "Overrides Path ProjectionPlacement Seq SpawnerHints Step Sub Subprocess "
-        "SubprocessOutput SubprocessTemplate Try Verdict WsClaudeCode WsOperator "
+        "SubprocessOutput SubprocessTemplate Try Verdict WsClaudeCode WsOperator AgentKind "
+        "Expression Node Runner "
     ),
     "equipage.kinds.conventions.kind": (
         "AgentSkillsSkill ClaudeCodeAgent ClaudeCodeCommand ClaudeCodeMarketplace "
@@ -127,11 +128,11 @@ _HOMES: dict[str, str] = {
         "Repeated Resource ResourceCapability ResourceContent ResourceDefinition "
         "ResourceResponse ResponseDelay SequenceEntry ServerConfig ServerInfo ServerRequest "
         "Silent SlowLoris Technique TextContent Tool ToolDefinition ToolResponse Trigger "
-        "Truncated UnboundedLine WrongId "
+        "Truncated UnboundedLine WrongId ContentItem ContentValue "
     ),
     "equipage.kinds.toolpack.model": (
         "Caps CliExecution Env Filesystem HttpExecution NodeExecution PhpExecution "
-        "PythonExecution Templating Toolpack ToolpackFile ToolpackLimits=Limits "
+        "PythonExecution Templating Toolpack ToolpackFile ToolpackLimits=Limits Execution "
     ),
     "equipage.loading.kind": ("Limits "),
 }

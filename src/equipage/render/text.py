@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from equipage.core.diagnostics import Diagnostic, Label
-from equipage.core.source import Span
+from equipage.core.source import Outline, Span
 from equipage.core.text import visible
 from equipage.workspace.report import Report
 
@@ -117,6 +117,8 @@ def _position(span: Span) -> str:
 
 def excerpt(span: Span, mark: str, gutter: int, style: Style, role: str) -> Iterator[str]:
     """The line that a span starts on, and marks below the part it covers."""
+    if isinstance(span.source, Outline):
+        return  # the finding came from another process, without the text
     number, column = span.source.position(span.start)
     line = span.source.line(number)
     # A span may continue on the next line, or lie behind the end of its own.
