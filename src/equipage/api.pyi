@@ -172,6 +172,22 @@ def load(
 ) -> Loaded[_models.CodexAgent]: ...
 @overload
 def load(
+    path: _Path, *, kind: Literal["codex-config"], **options: Unpack[_Load]
+) -> Loaded[_models.CodexConfiguration]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["codex-hooks"], **options: Unpack[_Load]
+) -> Loaded[_models.ListOfCodexHooks]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["codex-plugin"], **options: Unpack[_Load]
+) -> Loaded[_models.CodexPlugin]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["codex-skill-metadata"], **options: Unpack[_Load]
+) -> Loaded[_models.ListOfSkillMetadata]: ...
+@overload
+def load(
     path: _Path, *, kind: Literal["copilot-agent"], **options: Unpack[_Load]
 ) -> Loaded[_models.CopilotAgent]: ...
 @overload
@@ -200,6 +216,18 @@ def load(
 ) -> Loaded[_models.GeminiCommand]: ...
 @overload
 def load(
+    path: _Path, *, kind: Literal["gemini-extension"], **options: Unpack[_Load]
+) -> Loaded[_models.GeminiExtension]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["gemini-policy"], **options: Unpack[_Load]
+) -> Loaded[_models.GeminiPolicy]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["gemini-settings"], **options: Unpack[_Load]
+) -> Loaded[_models.GeminiSettingsFile]: ...
+@overload
+def load(
     path: _Path, *, kind: Literal["mcp"], **options: Unpack[_Load]
 ) -> Loaded[_models.McpServers | _models.McpJson]: ...
 @overload
@@ -210,6 +238,10 @@ def load(
 def load(
     path: _Path, *, kind: Literal["opencode-command"], **options: Unpack[_Load]
 ) -> Loaded[_models.OpenCodeCommand]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["opencode-config"], **options: Unpack[_Load]
+) -> Loaded[_models.OpenCodeConfiguration]: ...
 @overload
 def load(
     path: _Path, *, kind: Literal["profile"], **options: Unpack[_LoadProfileOptions]
@@ -276,6 +308,22 @@ def loads(
 ) -> Loaded[_models.CodexAgent]: ...
 @overload
 def loads(
+    text: str, *, kind: Literal["codex-config"], **options: Unpack[_Loads]
+) -> Loaded[_models.CodexConfiguration]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["codex-hooks"], **options: Unpack[_Loads]
+) -> Loaded[_models.ListOfCodexHooks]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["codex-plugin"], **options: Unpack[_Loads]
+) -> Loaded[_models.CodexPlugin]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["codex-skill-metadata"], **options: Unpack[_Loads]
+) -> Loaded[_models.ListOfSkillMetadata]: ...
+@overload
+def loads(
     text: str, *, kind: Literal["copilot-agent"], **options: Unpack[_Loads]
 ) -> Loaded[_models.CopilotAgent]: ...
 @overload
@@ -304,6 +352,18 @@ def loads(
 ) -> Loaded[_models.GeminiCommand]: ...
 @overload
 def loads(
+    text: str, *, kind: Literal["gemini-extension"], **options: Unpack[_Loads]
+) -> Loaded[_models.GeminiExtension]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["gemini-policy"], **options: Unpack[_Loads]
+) -> Loaded[_models.GeminiPolicy]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["gemini-settings"], **options: Unpack[_Loads]
+) -> Loaded[_models.GeminiSettingsFile]: ...
+@overload
+def loads(
     text: str, *, kind: Literal["mcp"], **options: Unpack[_Loads]
 ) -> Loaded[_models.McpServers | _models.McpJson]: ...
 @overload
@@ -314,6 +374,10 @@ def loads(
 def loads(
     text: str, *, kind: Literal["opencode-command"], **options: Unpack[_Loads]
 ) -> Loaded[_models.OpenCodeCommand]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["opencode-config"], **options: Unpack[_Loads]
+) -> Loaded[_models.OpenCodeConfiguration]: ...
 @overload
 def loads(
     text: str, *, kind: Literal["profile"], **options: Unpack[_LoadsProfileOptions]
@@ -378,6 +442,22 @@ def watch(
 ) -> Watch[_models.CodexAgent]: ...
 @overload
 def watch(
+    path: _Path, *, kind: Literal["codex-config"], **options: Unpack[_Watch]
+) -> Watch[_models.CodexConfiguration]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["codex-hooks"], **options: Unpack[_Watch]
+) -> Watch[_models.ListOfCodexHooks]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["codex-plugin"], **options: Unpack[_Watch]
+) -> Watch[_models.CodexPlugin]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["codex-skill-metadata"], **options: Unpack[_Watch]
+) -> Watch[_models.ListOfSkillMetadata]: ...
+@overload
+def watch(
     path: _Path, *, kind: Literal["copilot-agent"], **options: Unpack[_Watch]
 ) -> Watch[_models.CopilotAgent]: ...
 @overload
@@ -406,6 +486,18 @@ def watch(
 ) -> Watch[_models.GeminiCommand]: ...
 @overload
 def watch(
+    path: _Path, *, kind: Literal["gemini-extension"], **options: Unpack[_Watch]
+) -> Watch[_models.GeminiExtension]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["gemini-policy"], **options: Unpack[_Watch]
+) -> Watch[_models.GeminiPolicy]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["gemini-settings"], **options: Unpack[_Watch]
+) -> Watch[_models.GeminiSettingsFile]: ...
+@overload
+def watch(
     path: _Path, *, kind: Literal["mcp"], **options: Unpack[_Watch]
 ) -> Watch[_models.McpServers | _models.McpJson]: ...
 @overload
@@ -416,6 +508,10 @@ def watch(
 def watch(
     path: _Path, *, kind: Literal["opencode-command"], **options: Unpack[_Watch]
 ) -> Watch[_models.OpenCodeCommand]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["opencode-config"], **options: Unpack[_Watch]
+) -> Watch[_models.OpenCodeConfiguration]: ...
 @overload
 def watch(
     path: _Path, *, kind: Literal["profile"], **options: Unpack[_WatchProfileOptions]

@@ -15,39 +15,49 @@ from __future__ import annotations
 from typing import Any
 
 __all__ = [
-    "KINDS", "Add", "Agent", "AgentBlockInProcess", "AgentKind", "AgentMeta", "AgentProfile",
-    "AgentSkillsSkill", "Algo", "And", "Assign", "AttackSurface", "Audit", "Aws",
-    "BackgroundTool", "BasePrompt", "Baseline", "BashTool", "BatchAmplify", "Behavior",
-    "Blueprint", "BlueprintAgentProfile", "BlueprintMetadata", "Branch", "BuiltinHandler",
-    "CallExtern", "Capabilities", "Caps", "ClaudeCodeAgent", "ClaudeCodeCommand",
-    "ClaudeCodeMarketplace", "ClaudeCodePlugin", "ClaudeCodeSkill", "CliExecution",
-    "CloseConnection", "CodexAgent", "CodexSkill", "CommandHandler", "CompilerHints",
-    "CompilerStrategy", "Condition", "Config", "ContentItem", "ContentValue", "ContextPolicy",
-    "CopilotAgent", "CopilotInstructions", "CopilotPrompt", "CursorAgent", "CursorRule",
-    "Default", "DefaultModel", "DefectMcpServer", "DisabledHook", "Div", "DuplicateRequestIds",
-    "EmbeddedResource", "Entry", "EntryAction", "Env", "Eq", "Execution", "Exists",
-    "Expression", "Fanout", "FetchTool", "File", "Filesystem", "FsTool", "Ge", "GeminiAgent",
-    "GeminiCLISkill", "GeminiCommand", "Generated", "GeneratorLimits", "GitHubCopilotSkill",
-    "Gt", "Gte", "Hook", "HookCommandHandler", "HookMatch", "Hooks", "Http", "HttpExecution",
-    "HttpHandler", "ImageContent", "In", "Inline", "InvalidUtf8", "JsonRender", "JsonServer",
-    "KindName", "Langfuse", "LayeredHooks", "Le", "Len", "Limits", "ListCapability", "Lit",
-    "Logging", "Loop", "Lt", "Lte", "MatchBranch", "Mcp", "McpJson", "McpServer", "McpServers",
-    "Message", "Metadata", "MitreAttack", "Mod", "Model", "Mul", "NamedContext", "NamedRunner",
-    "Ne", "NestedJson", "Node", "NodeExecution", "Normal", "Not", "Notification",
-    "NotificationFlood", "OpenCodeAgent", "OpenCodeCommand", "OpenCodeSkill", "Operator", "Or",
-    "Otlp", "OutputStats", "Overrides", "Path", "Phase", "PhpExecution", "PipeDeadlock",
-    "ProfilePrompt", "ProjectPrompt", "ProjectionPlacement", "Prompt", "PromptArgument",
-    "PromptDefinition", "PromptHandler", "PromptOverlay", "PromptResponse", "Provider",
-    "ProviderCapabilities", "ProviderWebSearch", "Proxy", "PythonExecution", "Reference",
-    "Repeated", "Resource", "ResourceCapability", "ResourceContent", "ResourceDefinition",
-    "ResourceResponse", "ResponseDelay", "Runner", "Sampling", "Sandbox", "SearchTool", "Seq",
-    "SequenceEntry", "ServerConfig", "ServerInfo", "ServerLimits", "ServerRequest", "Settings",
+    "KINDS", "Add", "Agent", "AgentBlockInProcess", "AgentKind", "AgentMeta", "AgentOfOpenCode",
+    "AgentProfile", "AgentSkillsSkill", "AgentsOfCodex", "Algo", "And", "ApprovalPolicyOfCodex",
+    "Assign", "AttackSurface", "Audit", "AuthorOfAPlugin", "Aws", "BackgroundTool",
+    "BasePrompt", "Baseline", "BashTool", "BatchAmplify", "Behavior", "Blueprint",
+    "BlueprintAgentProfile", "BlueprintMetadata", "Branch", "BuiltinHandler", "CallExtern",
+    "Capabilities", "Caps", "ClaudeCodeAgent", "ClaudeCodeCommand", "ClaudeCodeMarketplace",
+    "ClaudeCodePlugin", "ClaudeCodeSkill", "CliExecution", "CloseConnection", "CodexAgent",
+    "CodexConfiguration", "CodexPlugin", "CodexSkill", "CommandHandler", "CommandOfOpenCode",
+    "CompilerHints", "CompilerStrategy", "Condition", "Config", "ContentItem", "ContentValue",
+    "ContextOfGeminiCLI", "ContextPolicy", "CopilotAgent", "CopilotInstructions",
+    "CopilotPrompt", "CursorAgent", "CursorRule", "Default", "DefaultModel", "DefectMcpServer",
+    "DependenciesOfASkill", "DependencyOfASkill", "DisabledHook", "Div", "DuplicateRequestIds",
+    "EmbeddedResource", "Entry", "EntryAction", "EntryOfTheHooksOfCodex",
+    "EntryOfTheHooksOfGeminiCLI", "Env", "EnvironmentPolicyOfCodex", "Eq", "Execution",
+    "Exists", "Expression", "Fanout", "FetchTool", "File", "Filesystem",
+    "FolderTrustOfGeminiCLI", "FsTool", "Ge", "GeminiAgent", "GeminiCLISkill", "GeminiCommand",
+    "GeminiExtension", "GeminiPolicy", "GeminiSettingsFile", "Generated", "GeneratorLimits",
+    "GitHubCopilotSkill", "GranularApprovalPolicyOfCodex", "Gt", "Gte", "Hook",
+    "HookCommandHandler", "HookMatch", "HookOfCodex", "HookOfGeminiCLI", "Hooks",
+    "HooksOfCodex", "HooksOfGeminiCLI", "Http", "HttpExecution", "HttpHandler", "ImageContent",
+    "In", "Inline", "InterfaceOfASkill", "InvalidUtf8", "JsonRender", "JsonServer", "KindName",
+    "Langfuse", "LayeredHooks", "Le", "Len", "Limits", "ListCapability", "ListOfCodexHooks",
+    "ListOfSkillMetadata", "Lit", "Logging", "Loop", "Lt", "Lte", "MatchBranch", "Mcp",
+    "McpJson", "McpServer", "McpServers", "Message", "Metadata", "MitreAttack", "Mod", "Model",
+    "Mul", "NamedContext", "NamedRunner", "Ne", "NestedJson", "Node", "NodeExecution", "Normal",
+    "Not", "Notification", "NotificationFlood", "OpenCodeAgent", "OpenCodeCommand",
+    "OpenCodeConfiguration", "OpenCodeSkill", "Operator", "Or", "Otlp", "OutputStats",
+    "Overrides", "Path", "Phase", "PhpExecution", "PipeDeadlock", "PlacesOfSkillsOfOpenCode",
+    "PolicyOfASkill", "ProfilePrompt", "ProjectPrompt", "ProjectionPlacement", "Prompt",
+    "PromptArgument", "PromptDefinition", "PromptHandler", "PromptOverlay", "PromptResponse",
+    "Provider", "ProviderCapabilities", "ProviderWebSearch", "Proxy", "PythonExecution",
+    "Reference", "Repeated", "Resource", "ResourceCapability", "ResourceContent",
+    "ResourceDefinition", "ResourceResponse", "ResponseDelay", "RuleOfAPolicy", "Runner",
+    "Sampling", "Sandbox", "SandboxOfCodex", "SandboxOfGeminiCLI", "SearchTool",
+    "SecurityOfGeminiCLI", "Seq", "SequenceEntry", "ServerConfig", "ServerInfo", "ServerLimits",
+    "ServerRequest", "ServerRulesOfGeminiCLI", "SettingOfAnExtension", "Settings",
     "SettingsCapabilities", "ShellProgram", "Silent", "Skill", "SkillTriggers", "SlowLoris",
     "SpawnerHints", "Step", "Sub", "Subprocess", "SubprocessOutput", "SubprocessTemplate",
     "Technique", "TemplateRender", "Templating", "TextContent", "Tool", "ToolDefinition",
     "ToolResponse", "ToolSettings", "Toolpack", "ToolpackFile", "ToolpackLimits", "Tools",
-    "Tracing", "Trigger", "Truncated", "Try", "Turn", "UnboundedLine", "Verdict", "WebSearch",
-    "WrongId", "WsClaudeCode", "WsOperator", "fields", "kind_of_model",
+    "ToolsOfGeminiCLI", "Tracing", "Trigger", "Truncated", "Try", "Turn", "UnboundedLine",
+    "Verdict", "WatcherOfOpenCode", "WebSearch", "WrongId", "WsClaudeCode", "WsOperator",
+    "fields", "kind_of_model",
 ]  # fmt: skip
 
 #: kind → the names of the models that a load may give
@@ -59,6 +69,10 @@ KINDS: dict[str, tuple[str, ...]] = {
     "claude-marketplace": ("ClaudeCodeMarketplace",),
     "claude-plugin": ("ClaudeCodePlugin",),
     "codex-agent": ("CodexAgent",),
+    "codex-config": ("CodexConfiguration",),
+    "codex-hooks": ("ListOfCodexHooks",),
+    "codex-plugin": ("CodexPlugin",),
+    "codex-skill-metadata": ("ListOfSkillMetadata",),
     "copilot-agent": ("CopilotAgent",),
     "copilot-instructions": ("CopilotInstructions",),
     "copilot-prompt": ("CopilotPrompt",),
@@ -66,9 +80,13 @@ KINDS: dict[str, tuple[str, ...]] = {
     "cursor-rule": ("CursorRule",),
     "gemini-agent": ("GeminiAgent",),
     "gemini-command": ("GeminiCommand",),
+    "gemini-extension": ("GeminiExtension",),
+    "gemini-policy": ("GeminiPolicy",),
+    "gemini-settings": ("GeminiSettingsFile",),
     "mcp": ("McpServers", "McpJson"),
     "opencode-agent": ("OpenCodeAgent",),
     "opencode-command": ("OpenCodeCommand",),
+    "opencode-config": ("OpenCodeConfiguration",),
     "profile": ("AgentProfile",),
     "server": ("ServerConfig",),
     "settings": ("Settings",),
@@ -97,10 +115,19 @@ _HOMES: dict[str, str] = {
         "Expression Node Runner "
     ),
     "equipage.kinds.conventions.kind": (
-        "AgentSkillsSkill ClaudeCodeAgent ClaudeCodeCommand ClaudeCodeMarketplace "
-        "ClaudeCodePlugin ClaudeCodeSkill CodexAgent CodexSkill CopilotAgent "
-        "CopilotInstructions CopilotPrompt CursorAgent CursorRule GeminiAgent GeminiCLISkill "
-        "GeminiCommand GitHubCopilotSkill OpenCodeAgent OpenCodeCommand OpenCodeSkill "
+        "AgentOfOpenCode AgentSkillsSkill AgentsOfCodex ApprovalPolicyOfCodex AuthorOfAPlugin "
+        "ClaudeCodeAgent ClaudeCodeCommand ClaudeCodeMarketplace ClaudeCodePlugin "
+        "ClaudeCodeSkill CodexAgent CodexConfiguration CodexPlugin CodexSkill "
+        "CommandOfOpenCode ContextOfGeminiCLI CopilotAgent CopilotInstructions CopilotPrompt "
+        "CursorAgent CursorRule DependenciesOfASkill DependencyOfASkill "
+        "EntryOfTheHooksOfCodex EntryOfTheHooksOfGeminiCLI EnvironmentPolicyOfCodex "
+        "FolderTrustOfGeminiCLI GeminiAgent GeminiCLISkill GeminiCommand GeminiExtension "
+        "GeminiPolicy GeminiSettingsFile GitHubCopilotSkill GranularApprovalPolicyOfCodex "
+        "HookOfCodex HookOfGeminiCLI HooksOfCodex HooksOfGeminiCLI InterfaceOfASkill "
+        "ListOfCodexHooks ListOfSkillMetadata OpenCodeAgent OpenCodeCommand "
+        "OpenCodeConfiguration OpenCodeSkill PlacesOfSkillsOfOpenCode PolicyOfASkill "
+        "RuleOfAPolicy SandboxOfCodex SandboxOfGeminiCLI SecurityOfGeminiCLI "
+        "ServerRulesOfGeminiCLI SettingOfAnExtension ToolsOfGeminiCLI WatcherOfOpenCode "
     ),
     "equipage.kinds.conventions.skill": ("Skill SkillTriggers "),
     "equipage.kinds.defect.hooks": (

@@ -125,7 +125,7 @@ EXAMPLES = {
 def test_a_load_gives_what_its_kind_says(name: str, tmp_path: Path) -> None:
     """`KINDS` is what the overloads are made from."""
     kind = kind_named(name)
-    text = (kind.presentation.example or EXAMPLES.get(name) or "")
+    text = kind.presentation.example or EXAMPLES.get(name) or ""
     if not text:
         pytest.skip("the kind has no example")
     text = text.replace("NAME", "demo").replace("WORD", "demo")

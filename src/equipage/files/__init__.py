@@ -24,6 +24,10 @@ def stands_alone() -> bool:
     return overlay is not None and not overlay.over_disk
 
 
+#: How often a path is looked at that changes under our eyes.
+_TRIES = 100
+
+
 def exists(path: str, *, follow_links: bool = True) -> bool:
     """Whether there is anything at a path. A broken link exists only if links are not followed."""
     overlay = active()
@@ -58,7 +62,13 @@ def real_path(path: str) -> str:
     overlay = active()
     if overlay is not None and not overlay.over_disk:
         return overlay.path_of(path)
-    return os.path.realpath(path)
+    for _ in range(_TRIES):
+        try:
+            return os.path.realpath(path)
+        except OSError as error:
+            if error.errno != errno.EINVAL:  # it was a link a moment ago; look again
+                raise
+    return os.path.abspath(path)
 
 
 def is_inside(path: str, folder: str) -> bool:
