@@ -209,34 +209,16 @@ def test_only_the_command_prints(module: str) -> None:
 
 
 def test_public_exports_are_exact() -> None:
-    assert sorted(equipage.__all__) == sorted(
-        [
-            "Diagnostic",
-            "Edit",
-            "Explanation",
-            "FileReport",
-            "Fix",
-            "Label",
-            "EquipageError",
-            "LoadError",
-            "Loaded",
-            "LoadedSettings",
-            "Profile",
-            "Profiles",
-            "Report",
-            "Source",
-            "Span",
-            "UsageError",
-            "Watch",
-            "__version__",
-            "check",
-            "discover_profiles",
-            "load",
-            "load_settings",
-            "loads",
-            "watch",
-        ]
-    )
+    # fmt: off
+    assert set(equipage.__all__) == {
+        "Diagnostic", "Edit", "EquipageError", "Explanation", "FileReport", "Fix", "Label",
+        "Limits", "LoadError", "Loaded", "LoadedSettings", "Profile", "Profiles", "Report",
+        "Skill", "Skills", "Source", "Span", "Toolpack", "ToolpackLoader",
+        "ToolpackValidationError", "UsageError", "Watch", "__version__", "check", "check_files",
+        "discover_profiles", "discover_skills", "expand", "load", "load_settings", "loads",
+        "pre_read_default_agent_kind", "watch",
+    }
+    # fmt: on
     assert [name for name in equipage.__all__ if not hasattr(equipage, name)] == []
     assert dir(equipage) == sorted(equipage.__all__)
     with pytest.raises(AttributeError):
