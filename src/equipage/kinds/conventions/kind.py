@@ -18,6 +18,8 @@ from equipage.core.source import Source
 from equipage.core.text import folded
 from equipage.kinds.conventions import checks
 from equipage.kinds.conventions.checks import BODY
+from equipage.kinds.conventions.claude import codes as claude_codes
+from equipage.kinds.conventions.claude import rules as claude_rules
 from equipage.kinds.conventions.codes import CODES
 from equipage.kinds.conventions.tools import CONVENTIONS, skills
 from equipage.kinds.headers import HeaderStyle, has_header, read_header
@@ -265,6 +267,7 @@ def elsewhere(convention: Convention) -> dict[str, str]:
 
 def kind_of(convention: Convention) -> Kind:
     """The kind of a convention; its model, stages and rules follow from the table."""
+    own = claude_rules.RULES.get(convention.kind, ())
     return Kind(
         name=convention.kind,
         title=convention.title,
@@ -282,7 +285,7 @@ def kind_of(convention: Convention) -> Kind:
             ignores=True,
         ),
         stages=tuple(partial(stage, convention) for stage in checks.STAGES),
-        rules=tuple(partial(rule, convention) for rule in checks.RULES),
+        rules=tuple(partial(rule, convention) for rule in (*checks.RULES, *own)),
         together=Together(
             set_rules=(partial(checks.names_are_unique, convention),),
             set_key=partial(checks.own_name, convention),
@@ -290,7 +293,7 @@ def kind_of(convention: Convention) -> Kind:
             offers=checks.names_in,
             refers=partial(checks.refers, convention),
         ),
-        codes=CODES,
+        codes=(*CODES, *claude_codes.CODES) if own else CODES,
         presentation=Presentation(
             schema=partial(author_schema, convention),
             example=convention.example,
