@@ -16,7 +16,7 @@ from equipage.core.diagnostics import Severity
 from equipage.core.path import ROOT, Path
 from equipage.syntax.frontmatter import Reader
 
-Syntax = Literal["header", "toml", "json", "yaml"]
+Syntax = Literal["header", "toml", "json", "yaml", "text"]
 #: What the entries of a field may name.
 Sort = Literal["tool", "skill", "server", "agent"]
 #: What distinguishes two files of a kind: a field, the name of the file, the name of its folder.

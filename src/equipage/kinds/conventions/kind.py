@@ -22,7 +22,7 @@ from equipage.kinds.conventions.claude import codes as claude_codes
 from equipage.kinds.conventions.claude import rules as claude_rules
 from equipage.kinds.conventions.codes import CODES
 from equipage.kinds.conventions.tools import CONVENTIONS, skills
-from equipage.kinds.headers import HeaderStyle, has_header, read_header
+from equipage.kinds.headers import HeaderStyle, has_header, read_header, read_text
 from equipage.kinds.jsonc import read_with_comments
 from equipage.kinds.shared import TOLERANT, hide_property
 from equipage.kinds.tables import Convention, Field, Group, Of, patterns_in
@@ -41,6 +41,7 @@ _FORMATS: dict[str, dict[str, Format]] = {
     "json": {".json": "json", ".jsonc": "json"},
     "yaml": {".yaml": "yaml", ".yml": "yaml"},
     "toml": {".toml": "toml"},
+    "text": {".md": "yaml"},
 }
 
 
@@ -62,7 +63,7 @@ def model_of(convention: Convention) -> type[Any]:
 
 def _made(convention: Convention, name: str) -> type[Any]:
     fields = _attributes(convention.fields)
-    if convention.syntax == "header":
+    if convention.syntax in ("header", "text"):
         fields.append((BODY, str, msgspec.field(default="")))
     return _struct(name, fields, {"TITLE": convention.one})
 
@@ -163,6 +164,8 @@ def read(convention: Convention, source: Source, session: Session) -> Parsed:
     if convention.syntax == "json" and (convention.comments or convention.trailing_commas):
         commas = convention.trailing_commas
         return read_with_comments(source, session, trailing_commas=commas)
+    if convention.syntax == "text":
+        return read_text(source, session)
     if convention.syntax != "header":
         return session.parse(source, convention.syntax)
     style = HeaderStyle(

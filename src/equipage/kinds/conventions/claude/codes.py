@@ -34,5 +34,6 @@ IMPORT_PUNCTUATION = _codes.warning("import-punctuation")
 LINK_MISSING = _codes.warning("link-missing")
 FILE_TOO_LONG = _codes.warning("instructions-too-long")
 FILE_HIDDEN = _codes.warning("instructions-hidden")
+SKILL_NOT_READ = _codes.warning("skill-not-read")
 
 CODES = _codes.declared()

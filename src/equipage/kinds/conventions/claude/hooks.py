@@ -257,7 +257,7 @@ def _command(
             continue
         file = os.path.normpath(root + match["path"])
         # Nothing outside the project is looked at.
-        if f"{file}/".startswith(f"{session.root}/") and not session.files.exists(file):
+        if session.files.is_within(file, session.root) and not session.files.exists(file):
             yield codes.HOOK_FILE_MISSING.at((*path, "command"), file=Shown(match["path"][1:]))
     if not has_args and place.plugin is not None and _UNQUOTED.search(command):
         yield codes.HOOK_PATH_UNQUOTED.at((*path, "command"), variable="${CLAUDE_PLUGIN_ROOT}")

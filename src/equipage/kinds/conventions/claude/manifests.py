@@ -147,7 +147,7 @@ def _missing(
     place: Path, field: str, written: str, root: str, session: Session, *, is_folder: bool
 ) -> Iterator[Fact]:
     file = os.path.normpath(os.path.join(root, written))
-    if not f"{file}/".startswith(f"{session.root}/"):
+    if not session.files.is_within(file, session.root):
         return  # nothing outside the project is looked at
     reason = None
     if not session.files.exists(file):
@@ -263,7 +263,7 @@ def _entry(
         reason = "is missing" if source is None else "must be text or a mapping"
         yield _refused(path, "source", reason)
     yield from _definition(entry, path, None, session)
-    if root is not None and f"{root}/".startswith(f"{session.root}/"):
+    if root is not None and session.files.is_within(root, session.root):
         yield from _version(entry, path, root, session)
 
 

@@ -9,8 +9,10 @@ from typing import Any
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import Path
-from equipage.kinds.conventions.claude import codes, hooks, manifests, permissions
+from equipage.core.source import Span
+from equipage.kinds.conventions.claude import codes, hooks, instructions, manifests, permissions
 from equipage.kinds.conventions.claude.hooks import Place
+from equipage.kinds.conventions.codes import EXTENSION_NOT_READ
 from equipage.kinds.tables import Convention
 from equipage.loading.session import Session
 
@@ -90,12 +92,34 @@ def header_hooks_hold(_convention: Convention, config: Any, session: Session) ->
         yield from hooks.check(found, ("hooks",), session, place)
 
 
+def skill_is_read(convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:
+    """A skill lies where the tool looks for it, under the name that it looks for."""
+    source = session.documents[0].source if session.documents else None
+    if source is None or source.path is None or "/.defect/" in session.path:
+        return
+    folder, _, name = session.path.replace(os.sep, "/").rpartition("/")
+    if name != "SKILL.md":
+        tool = "Claude Code" if convention.reader == "claude" else convention.tool
+        yield EXTENSION_NOT_READ.at(span=Span(source, 0, 0), tool=tool, extension="SKILL.md")
+    _, found, below = folder.rpartition("/.claude/skills/")
+    if found and "/" in below:
+        yield codes.SKILL_NOT_READ.at(span=Span(source, 0, 0), name=below.rpartition("/")[2])
+
+
 #: Kind → its rules.
 RULES: dict[str, tuple[Rule, ...]] = {
     "claude-settings": (settings_hold,),
     "claude-hooks": (hooks_file_holds,),
     "claude-agent": (header_hooks_hold,),
     "claude-command": (header_hooks_hold,),
+    "skill": (header_hooks_hold, instructions.links_lead_somewhere, skill_is_read),
+    "claude-rule": (instructions.imports_exist, instructions.links_lead_somewhere),
+    "instructions": (
+        instructions.imports_exist,
+        instructions.links_lead_somewhere,
+        instructions.instructions_fit,
+        instructions.instructions_are_read,
+    ),
     "claude-plugin": (manifests.plugin_is_accepted,),
     "claude-marketplace": (manifests.marketplace_is_accepted,),
 }

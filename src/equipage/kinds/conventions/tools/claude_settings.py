@@ -385,4 +385,27 @@ Answer in one sentence.
 """,
 )
 
-CONVENTIONS = (SETTINGS, HOOKS, RULE, OUTPUT_STYLE)
+INSTRUCTIONS = Convention(
+    kind="instructions",
+    paths=(
+        "CLAUDE.md",
+        "CLAUDE.local.md",
+        "AGENTS.md",
+        "AGENTS.override.md",
+        "GEMINI.md",
+        ".github/copilot-instructions.md",
+    ),
+    tool="agents",
+    title="file of instructions",
+    sort="instructions",
+    syntax="text",
+    fields=(),
+    example_path="AGENTS.md",
+    example="""\
+# NAME
+
+Run `make test` before you say that something works.
+""",
+)
+
+CONVENTIONS = (SETTINGS, HOOKS, RULE, OUTPUT_STYLE, INSTRUCTIONS)
