@@ -11,6 +11,7 @@ import posixpath
 import subprocess
 from collections.abc import Collection, Iterator, Mapping
 
+from equipage.core.diagnostics import UsageError
 from equipage.files.reading import Files, MemoryFiles
 from equipage.files.walking import EXTENSIONS, Claim, Found, enters
 
@@ -32,7 +33,7 @@ _ENVIRONMENT = {
 }
 
 
-class NoRevision(Exception):
+class NoRevision(UsageError):
     """There is no such revision, or no repository; the text says which."""
 
 
@@ -86,15 +87,18 @@ class Revision(Mapping[str, bytes]):
         return path not in self._entries and any(each.startswith(start) for each in self._entries)
 
     def walk(
-        self, folder: str, agents: Collection[str], also: Claim, _known: Claim
+        self, folder: str, agents: Collection[str], also: Claim, known: Claim
     ) -> Iterator[Found]:
         """Every candidate file below a folder, in the order a walk of the disk would give."""
         start = folder.rstrip("/") + "/"
         found = (path for path in self._entries if path.startswith(start))
         for path in sorted(found, key=lambda each: _walk_order(each[len(start) :])):
             *folders, name = path[len(start) :].split("/")
-            is_candidate = name.lower().endswith(EXTENSIONS) or also(path)
-            if is_candidate and all(enters(each, agents) for each in folders):
+            if not all(enters(each, agents) for each in folders):
+                continue
+            is_visible = not any(each.startswith(".") for each in folders)
+            of_tool = is_visible or any(each in agents for each in folders)
+            if (of_tool and name.lower().endswith(EXTENSIONS)) or known(path) or also(path):
                 yield Found(path)
 
     def files(self) -> Files:
@@ -119,7 +123,7 @@ class Revision(Mapping[str, bytes]):
         pipe_in.flush()
         answer = pipe_out.readline().split()  # number, type, size; or: number, "missing"
         if len(answer) != 3:
-            raise KeyError(number)
+            raise NoRevision(f"the object {number} of `{self.name}` is missing in this clone")
         return pipe_out.read(int(answer[2]) + 1)[:-1]
 
     def close(self) -> None:
