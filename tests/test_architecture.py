@@ -272,6 +272,7 @@ def test_the_reading_list_is_short() -> None:
 
 #: Codes that need more than files to be shown, and the test module that shows them.
 SHOWN_ELSEWHERE = {
+    "instructions-too-long": "kinds/conventions/test_instructions.py",
     "file-unreadable": "files/test_sandbox.py",
     "file-not-regular": "files/test_sandbox.py",
     "unrecognised": "loading/test_bad_input.py",

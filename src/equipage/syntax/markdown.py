@@ -19,7 +19,6 @@ _FENCE = expression(
 )
 _LINE = expression(r"[^\n]*\n?")
 _TICKS = expression(r"`+|\n[ \t]*\n")
-_COMMENT = expression(r"<!--(?:(?!-->).){0,100000}-->", re.DOTALL)
 #: An inline link with its address; addresses with brackets or blanks are in angle brackets.
 _LINK = expression(
     r"""\]\((?P<open><)?(?P<target>(?(open)[^<>\n]|[^()\s<>])+)(?(open)>)(?:\s+"[^"\n]*")?\)"""
@@ -71,9 +70,12 @@ def _without_blocks(text: str) -> str:
 
 
 def _without_comments(text: str) -> str:
-    if "<!--" not in text:
-        return text
-    return _COMMENT.sub(lambda match: _blank(match.group()), text)
+    parts: list[str] = []
+    position = 0
+    while (start := text.find("<!--", position)) >= 0 and (end := text.find("-->", start)) >= 0:
+        parts += (text[position:start], _blank(text[start : end + 3]))
+        position = end + 3
+    return "".join(parts) + text[position:]
 
 
 def _spans(text: str) -> Iterator[Range]:
