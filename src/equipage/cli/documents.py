@@ -52,7 +52,7 @@ _PLACEHOLDER = re.compile(r"\b(?:NAME|WORD)\b")
 def schema(options: argparse.Namespace, output: Output) -> int:
     """`equipage schema`: the JSON Schema of a kind."""
     found = schema_for(kind_named(options.kind))
-    output.document(json.dumps(found, ensure_ascii=False, indent=2) + "\n", options.output)
+    output.data(json.dumps(found, ensure_ascii=False, indent=2) + "\n")
     return OK
 
 
@@ -69,7 +69,7 @@ def graph(options: argparse.Namespace, output: Output) -> int:
         if not found:
             output.note(NOTHING_FOUND)
         return FOUND if found else USAGE
-    output.document(_drawing(drawn, options.output_format), options.output)
+    output.data(_drawing(drawn, options.output_format))
     bad = sum(not outcome.ok for outcome in outcomes)
     if bad:
         what = "1 file has" if bad == 1 else f"{bad} files have"
@@ -131,7 +131,7 @@ def _filled(text: str, name: str) -> str:
 
 def lock(options: argparse.Namespace, output: Output) -> int:
     """`equipage lock`: record what a configuration is made of."""
-    output.document(locks.write(_lock_now(options, output)), options.output)
+    output.data(locks.write(_lock_now(options, output)))
     return OK
 
 
@@ -143,7 +143,7 @@ def verify(options: argparse.Namespace, output: Output) -> int:
     if (old.kind, old.file) != (new.kind, new.file):
         output.note(f"equipage: the lock is of {old.file} ({old.kind}), not of {new.file}")
     found = locks.verify(old, new)
-    output.document("".join(f"{line}\n" for line in _differences(found, new)), options.output)
+    output.data("".join(f"{line}\n" for line in _differences(found, new)))
     return OK if found.same_digest else FOUND
 
 

@@ -30,7 +30,8 @@ def command(each: Diagnostic, prefix: str = "") -> str:
     properties = {**_place(each, prefix), "title": f"equipage: {each.code}"}
     listed = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
     # An annotation has one text: the help goes on a line of its own.
-    message = each.message if each.help is None else f"{each.message}\n{each.help}"
+    message = f"{each.message} (at {each.path})" if each.path else each.message
+    message = message if each.help is None else f"{message}\n{each.help}"
     return f"::{_COMMANDS[each.severity]} {listed}::{_data(message)}\n"
 
 

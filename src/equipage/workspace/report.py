@@ -52,6 +52,7 @@ class Report(msgspec.Struct, frozen=True):
 
     files: tuple[FileReport, ...]
     diagnostics: tuple[Diagnostic, ...]
+    known: int = 0  #: findings left out because a baseline records them
 
     def _of(self, severity: str) -> tuple[Diagnostic, ...]:
         return tuple(each for each in self.diagnostics if each.severity == severity)
