@@ -73,6 +73,7 @@ OPENS = {
     "equipage.files.reading",
     "equipage.files.writing",
     "equipage.cli",
+    "equipage.serve.faults.run",  # traces and logs, which it only writes
 }
 
 

@@ -6,7 +6,7 @@ import ast
 import inspect
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 
 from equipage.kinds.conventions.tools import CONVENTIONS
@@ -16,14 +16,15 @@ from equipage.kinds.tables import Field
 
 def meaning_of(kind: str, cls: type, field: str) -> str:
     """What a field of a Struct means, in a few words; empty if it has no meaning written down."""
-    return _commented(cls).get(field) or _of_convention(kind, field)
+    return _commented(cls).get(field) or _of_convention(kind, cls, field)
 
 
-def _of_convention(kind: str, name: str) -> str:
-    """What the table of a convention says about a field."""
+def _of_convention(kind: str, cls: type, name: str) -> str:
+    """What the table of a convention, or of a group in it, says about a field."""
     if name == "body":
         return "the text below the header"
-    fields = [field for each in (*CONVENTIONS, SKILL) if each.kind == kind for field in each.fields]
+    own = [field for each in (*CONVENTIONS, SKILL) if each.kind == kind for field in each.fields]
+    fields: Sequence[Field] = getattr(cls, "FIELDS", own)
     named = (each for each in fields if re.sub(r"\W", "_", each.name) == name)
     return "; ".join(_facts(next(named, Field(name))))
 

@@ -368,6 +368,93 @@ def _verify(verify: argparse.ArgumentParser) -> None:
 
 
 @_command(
+    "serve",
+    "run a test server",
+    "Serve FILE over MCP. A server configuration becomes a test server that misbehaves as it "
+    "says, for tests of your own client. Exit codes: 0 ended, 1 the configuration has errors, "
+    "ended the run or an expectation was not met, 130 and 143 by signal.",
+)
+def _serve(serve: argparse.ArgumentParser) -> None:
+    serve.add_argument("files", nargs="+", metavar="FILE", help="what to serve")
+    serve.add_argument(
+        "--transport",
+        choices=("stdio", "http"),
+        default="stdio",
+        help="how clients connect (default: stdio)",
+    )
+    serve.add_argument(
+        "--host", default="127.0.0.1", metavar="ADDRESS", help="listen here (default: 127.0.0.1)"
+    )
+    serve.add_argument(
+        "--port",
+        type=_whole,
+        default=0,
+        metavar="N",
+        help="listen on this port (default: any free one, which is printed)",
+    )
+    _flag(serve, "--i-own-the-client", "allow a --host that other machines can reach")
+    _loading(serve, layers=False)
+    _serve_faults(serve.add_argument_group("options for server configurations"))
+
+
+def _serve_faults(group: Container) -> None:
+    """Options that only a run of a server configuration knows."""
+    group.add_argument(
+        "--era",
+        choices=("auto", "25", "26"),
+        default="auto",
+        help="the protocol: 25 has a handshake (2025-11-25 and before), 26 none (2026-07-28)",
+    )
+    group.add_argument(
+        "--state-scope",
+        choices=("per_connection", "global"),
+        help="share one phase among clients, or not, whatever the file says",
+    )
+    group.add_argument("--behavior", metavar="DELIVERY", help="deliver every answer this way")
+    group.add_argument("--seed", type=_whole, metavar="N", help="make everything random repeatable")
+    group.add_argument(
+        "--clock",
+        choices=("real", "virtual"),
+        default="real",
+        help="virtual: never wait, and finish everything before the next message",
+    )
+    group.add_argument("--trace", metavar="FILE", help="write what happens to FILE, as JSON lines")
+    group.add_argument(
+        "--trace-bodies",
+        choices=("none", "redacted", "full"),
+        default="none",
+        help="how much of the client's messages the trace has (default: none)",
+    )
+    group.add_argument(
+        "--expect", metavar="FILE", help="exit 1 unless the client did what FILE says"
+    )
+    group.add_argument(
+        "--for",
+        dest="lasts",
+        metavar="DURATION",
+        help="end after this time, such as 30s (default: 1h for http)",
+    )
+    _list_of(group, "--env", "NAME", "let templates see this variable; repeatable")
+    _flag(group, "--allow-handlers", "let the file run programs and call web services")
+    _list_of(group, "--handler-host", "HOST", "allow web services on HOST; repeatable")
+    group.add_argument("--max-delay", metavar="DURATION", help="the longest wait (default: 10m)")
+    for name, summary in (("frame", "one message"), ("run", "the whole run")):
+        default = "100mb" if name == "frame" else "1gb"
+        group.add_argument(
+            f"--max-{name}-bytes",
+            metavar="SIZE",
+            help=f"the most bytes of {summary} (default: {default})",
+        )
+
+
+def _whole(written: str) -> int:
+    # Python refuses to read very long numbers.
+    if not (written.isascii() and written.isdecimal() and len(written) < 20):
+        raise argparse.ArgumentTypeError(f"`{written}` is not a whole number")
+    return int(written)
+
+
+@_command(
     "new",
     "create a first file",
     "Create a commented example of KIND that passes `equipage check`.",

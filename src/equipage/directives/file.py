@@ -34,6 +34,7 @@ class File(Directive):
 
     key: ClassVar[str] = "$file"
     codes: ClassVar[tuple[Code, ...]] = codes.FILE_CODES
+    how: ClassVar[str] = "loaded from here"  #: what the story of a value says about the directive
 
     library: str
     shelf: tuple[str, ...]  #: the library, if it may be read
@@ -73,7 +74,7 @@ class File(Directive):
         content = self.contents.get(id(source))
         if content is None:
             content = self.contents[id(source)] = _content(source, expansion)
-        return node.bring(content, "loaded from here")
+        return node.bring(content, self.how)
 
     def _report_problem(
         self, node: Node, folder: str, problem: FileProblem, expansion: Expansion

@@ -7,13 +7,15 @@ the checks, the schema for editors and the comparison between tools all follow f
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import msgspec
 
 from equipage.core.diagnostics import Severity
+from equipage.core.path import ROOT, Path
 
-Syntax = Literal["header", "toml", "json"]
+Syntax = Literal["header", "toml", "json", "yaml"]
 #: What the entries of a field may name.
 Sort = Literal["tool", "skill", "server", "agent"]
 #: What distinguishes two files of a kind: a field, the name of the file, the name of its folder.
@@ -28,7 +30,7 @@ class Field(msgspec.Struct, frozen=True):
 
     name: str
     meaning: str = ""  #: what it does, for people who write such files
-    type: Any = str
+    type: Any = str  #: a type of Python, a `Group`, or an `Of` that holds groups
     #: `error`: the tool ignores a file without the field; `warning`: it reads the file, to little
     #: use
     required: Severity | None = None
@@ -44,6 +46,77 @@ def tool_list(
 ) -> Field:
     """A field with the names of tools that an agent may use, or may not."""
     return Field(name, meaning, Names, restricts=True, split=split, refers="tool", instead=instead)
+
+
+class Group(msgspec.Struct, frozen=True):
+    """A table inside a file: the entries that it may have."""
+
+    title: str  #: what it is, with its article: “a hook of Codex”. No two groups share one
+    fields: tuple[Field, ...]
+    #: severity of a key that is in no table; None: as in the file around it
+    unknown: Severity | Literal["ignore"] | None = None
+
+
+class Of(msgspec.Struct, frozen=True):
+    """How a field holds groups or other types."""
+
+    how: Literal["list", "names", "either"]
+    parts: tuple[Any, ...]
+
+
+def list_of(part: Any) -> Of:
+    """A list whose entries are such groups."""
+    return Of("list", (part,))
+
+
+def by_name(part: Any) -> Of:
+    """A table of such groups by names that the author chooses."""
+    return Of("names", (part,))
+
+
+def either(*parts: Any) -> Of:
+    """A value of one of several types, at most one of which is a group."""
+    return Of("either", parts)
+
+
+def groups_in(
+    fields: tuple[Field, ...], value: Any, path: Path = ROOT
+) -> Iterator[tuple[Group, Path, dict[str, Any]]]:
+    """Every table inside a value that a group describes, with its path, the outer ones first."""
+    if isinstance(value, dict):
+        for field in fields:
+            if field.name in value:
+                yield from _groups_at(field.type, value[field.name], (*path, field.name))
+
+
+def _groups_at(part: Any, value: Any, path: Path) -> Iterator[tuple[Group, Path, dict[str, Any]]]:
+    if isinstance(part, Group) and isinstance(value, dict):
+        yield part, path, value
+        yield from groups_in(part.fields, value, path)
+    elif isinstance(part, Of) and part.how == "either":
+        for each in part.parts:
+            yield from _groups_at(each, value, path)
+    elif isinstance(part, Of):
+        expected = list if part.how == "list" else dict
+        if isinstance(value, expected):
+            entries = enumerate(value) if isinstance(value, list) else value.items()
+            for step, each in entries:
+                yield from _groups_at(part.parts[0], each, (*path, step))
+
+
+def patterns_in(fields: tuple[Field, ...], path: str = "") -> Iterator[tuple[str, Field]]:
+    """Every field below `fields` with the pattern of its path: `hooks.*.command`."""
+    for field in fields:
+        yield path + field.name, field
+        yield from _patterns_at(field.type, path + field.name)
+
+
+def _patterns_at(part: Any, path: str) -> Iterator[tuple[str, Field]]:
+    if isinstance(part, Group):
+        yield from patterns_in(part.fields, f"{path}.")
+    elif isinstance(part, Of):
+        for each in part.parts:
+            yield from _patterns_at(each, path if part.how == "either" else f"{path}.*")
 
 
 class NameRule(msgspec.Struct, frozen=True):
@@ -70,6 +143,8 @@ class Convention(msgspec.Struct, frozen=True):
     #: the files it is, as globs over the end of a path, with `{a,b}` for a choice
     paths: tuple[str, ...] = ()
     syntax: Syntax = "header"
+    comments: bool = False  #: whether a JSON file may have comments
+    trailing_commas: bool = False  #: whether a JSON file may have commas before closing brackets
     sort: str = "agent"  #: what `list` calls it
     header_optional: bool = False  #: whether the tool also reads files without a header
     #: whether the tool ignores Markdown files in its folder that do not start with a header
@@ -78,6 +153,8 @@ class Convention(msgspec.Struct, frozen=True):
     #: severity of a key that is in no table; None: such keys have a meaning, for example to the
     #: provider of the model
     unknown: Severity | None = "warning"
+    #: severity of a value that does not fit a field that neither restricts nor is required
+    mismatch: Severity = "warning"
     identity: Identity = "file"
     suffixes: Names = (".md",)  #: endings that are not part of the name of a file
     name: NameRule | None = None  #: what the name must look like

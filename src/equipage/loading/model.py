@@ -157,7 +157,10 @@ class Collector:
                 given = None if _takes_null(field.type) else _NOTHING
             expected = getattr(kind.cls, "written_as", {}).get(field.name)
             if given is not _NOTHING:
+                before = len(self.facts)
                 given = self.check(given, field.type, (*path, name))
+                if path and name in getattr(kind.cls, "GUARDED", ()):
+                    self._harden(before)
                 if given is _NOTHING and expected is not None:
                     self._expect(expected, (*path, name))
             elif field.required:
@@ -203,8 +206,10 @@ class Collector:
         self, value: dict[str, Any], kind: types.StructType, known: Collection[str], path: Path
     ) -> None:
         shape, closed = self.shape, kind.cls in self.shape.closed
-        severity = "error" if closed else shape.unknown
-        if (severity is None and not shape.guarded) or not kind.forbid_unknown_fields:
+        guarded = getattr(kind.cls, "GUARDED", frozenset[str]()) if path else shape.guarded
+        own = getattr(kind.cls, "UNKNOWN", None)
+        severity = "error" if closed else None if own == "ignore" else own or shape.unknown
+        if (severity is None and not guarded) or not kind.forbid_unknown_fields:
             return
         for name in value:
             if name in known or name == kind.tag_field or name in self.reported:
@@ -212,11 +217,17 @@ class Collector:
             if not closed and name.startswith(shape.exempt or ("\0",)):
                 continue
             guess = self._meant(name, [each for each in known if each not in value], kind.cls, path)
-            restricts = guess in shape.guarded and not path
+            restricts = guess in guarded
             worst = "error" if restricts else severity
             if worst is not None:
                 fact = self._unknown_key((*path, name), guess, kind.cls, safe=not restricts)
                 self.facts.append(msgspec.structs.replace(fact, severity=worst))
+
+    def _harden(self, first: int) -> None:
+        """Make errors of the mismatches from the `first` on: their field restricts."""
+        for number, each in enumerate(self.facts[first:], start=first):
+            if each.severity is None:
+                self.facts[number] = msgspec.structs.replace(each, severity="error")
 
     def _unknown_key(self, place: Path, guess: str | None, cls: type, *, safe: bool) -> Fact:
         name = str(place[-1])

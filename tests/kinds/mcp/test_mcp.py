@@ -11,8 +11,8 @@ import pytest
 import equipage
 from equipage.files.roots import find_places
 from equipage.kinds.defect.settings_layers import find_settings
+from equipage.kinds.jsonc import without_comments
 from equipage.kinds.mcp import DIALECTS
-from equipage.kinds.mcp.servers import without_comments
 from equipage.loading.registry import kind_named
 from lab import shared_probes, write
 

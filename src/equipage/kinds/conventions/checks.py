@@ -28,7 +28,7 @@ from equipage.kinds.codes import HEADER_NOT_FIRST
 from equipage.kinds.conventions import codes
 from equipage.kinds.headers import body_of, has_header, keep_as_written
 from equipage.kinds.shared import KnownNames, alike, path_of, suspicions
-from equipage.kinds.tables import Convention, Field, Sort
+from equipage.kinds.tables import Convention, Field, Group, Of, Sort, groups_in
 from equipage.loading.kind import Offer
 from equipage.loading.model import describe, type_info
 from equipage.loading.session import Session
@@ -267,19 +267,36 @@ def required_fields_are_there(
         return
     if convention.ignores_headerless and not has_header(document):
         return
-    for field in convention.fields:
-        if field.required is None:
-            continue
-        # A value that does not fit was left out with a finding; it is not missing as well.
-        value = config.get(field.name, get(document.value, (field.name,)))
+    # A value that does not fit was left out with a finding; it is not missing as well.
+    written = document.value if isinstance(document.value, dict) else {}
+    yield from _missing(convention.fields, {**written, **config}, convention.one, ROOT)
+    for group, path, table in groups_in(convention.fields, written):
+        yield from _missing(group.fields, table, group.title, path)
+
+
+def _missing(
+    fields: tuple[Field, ...], table: dict[str, Any], owner: str, path: Path
+) -> Iterator[Fact]:
+    for field in fields:
+        value = table.get(field.name) if field.required is not None else True
         if value is None or (isinstance(value, str) and not value.strip()):
             yield core_codes.MISSING_FIELD.at(
-                part="key",
+                path,
+                part="value" if path else "key",
                 severity=field.required,
                 field=field.name,
-                owner=convention.one,
-                expected=describe(type_info(field.type)),
+                owner=owner,
+                expected=_expected(field.type),
             )
+
+
+def _expected(part: Any) -> str:
+    """The type of a field in words."""
+    if isinstance(part, Of) and part.how == "either":
+        return " or ".join(dict.fromkeys(map(_expected, part.parts)))
+    if isinstance(part, Group | Of):
+        return "a list" if isinstance(part, Of) and part.how == "list" else "a mapping"
+    return describe(type_info(part))
 
 
 def name_is_valid(convention: Convention, config: Any, session: Session) -> Iterator[Fact]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import keyword
+import operator
 import re
 from _thread import allocate_lock
 from collections.abc import Iterator
@@ -18,8 +20,9 @@ from equipage.kinds.conventions.checks import BODY
 from equipage.kinds.conventions.codes import CODES
 from equipage.kinds.conventions.tools import CONVENTIONS, skills
 from equipage.kinds.headers import HeaderStyle, has_header, read_header
+from equipage.kinds.jsonc import read_with_comments
 from equipage.kinds.shared import TOLERANT, hide_property
-from equipage.kinds.tables import Convention
+from equipage.kinds.tables import Convention, Field, Group, Of, patterns_in
 from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive, Together
 from equipage.loading.model import Shape
 from equipage.loading.session import Parsed, Session
@@ -32,7 +35,8 @@ if TYPE_CHECKING:
 
 _FORMATS: dict[str, dict[str, Format]] = {
     "header": {".md": "yaml", ".mdc": "yaml"},
-    "json": {".json": "json"},
+    "json": {".json": "json", ".jsonc": "json"},
+    "yaml": {".yaml": "yaml", ".yml": "yaml"},
     "toml": {".toml": "toml"},
 }
 
@@ -51,12 +55,24 @@ def model_of(convention: Convention) -> type[Any]:
 
 
 def _made(convention: Convention, name: str) -> type[Any]:
-    fields: list[tuple[str, Any, Any]] = [
-        (_attribute(field.name), field.type | None, msgspec.field(default=None, name=field.name))
-        for field in convention.fields
-    ]
+    fields = _attributes(convention.fields)
     if convention.syntax == "header":
         fields.append((BODY, str, msgspec.field(default="")))
+    return _struct(name, fields, {"TITLE": convention.one})
+
+
+def _attributes(fields: tuple[Field, ...]) -> list[tuple[str, Any, Any]]:
+    return [
+        (
+            _attribute(field.name),
+            _type(field.type) | None,
+            msgspec.field(default=None, name=field.name),
+        )
+        for field in fields
+    ]
+
+
+def _struct(name: str, fields: list[tuple[str, Any, Any]], namespace: dict[str, Any]) -> type[Any]:
     return msgspec.defstruct(
         name,
         fields,
@@ -65,22 +81,69 @@ def _made(convention: Convention, name: str) -> type[Any]:
         omit_defaults=True,
         kw_only=True,
         module=__name__,
-        namespace={"TITLE": convention.one},
+        namespace=namespace,
     )
+
+
+def _type(part: Any) -> Any:
+    """The type of a field as msgspec knows it: groups are Structs of their own."""
+    if isinstance(part, Group):
+        return _group(part)
+    if not isinstance(part, Of):
+        return part
+    parts = [_type(each) for each in part.parts]
+    if part.how == "either":
+        return functools.reduce(operator.or_, parts)
+    return tuple[parts[0], ...] if part.how == "list" else dict[str, parts[0]]  # type: ignore[valid-type]
+
+
+@functools.cache
+def _group(group: Group) -> type[Any]:
+    """The Struct of a group. The walk over its values reads the attributes in capitals."""
+    namespace = {
+        "TITLE": group.title,
+        "FIELDS": group.fields,
+        "GUARDED": frozenset(field.name for field in group.fields if field.restricts),
+        "SYNONYMS": {other: field.name for field in group.fields for other in field.instead},
+        "UNKNOWN": group.unknown,
+    }
+    return _struct(_words(group.title.partition(" ")[2]), _attributes(group.fields), namespace)
 
 
 def _class_name(convention: Convention) -> str:
     # Several tools read skills, each with fields of its own.
-    words = f"{convention.tool} skill" if convention.kind == "skill" else convention.title
-    return "".join(part.capitalize() for part in re.split(r"[\W_]+", words))
+    return _words(f"{convention.tool} skill" if convention.kind == "skill" else convention.title)
+
+
+def _words(text: str) -> str:
+    return "".join(part[:1].upper() + part[1:] for part in re.split(r"[\W_]+", text))
 
 
 def __getattr__(name: str) -> Any:
-    """The model of a convention by the name of its class, so that configurations pickle."""
-    for convention in (*CONVENTIONS, skills.OPEN, skills.CLAUDE, skills.OPENCODE):
-        if _class_name(convention) == name:
-            return model_of(convention)
+    """The model of a convention or group by the name of its class, so that configurations pickle.
+
+    Only names that a class may have are looked up: importing a module asks for others.
+    """
+    if not name.startswith("_"):
+        for convention in (*CONVENTIONS, skills.OPEN, skills.CLAUDE, skills.OPENCODE):
+            if _class_name(convention) == name:
+                return model_of(convention)
+            for group in groups_of(convention):
+                if _group(group).__name__ == name:
+                    return _group(group)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def groups_of(convention: Convention) -> Iterator[Group]:
+    """Every group of a convention, those inside groups included."""
+    waiting = [field.type for field in convention.fields]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Group):
+            yield part
+            waiting += [field.type for field in part.fields]
+        elif isinstance(part, Of):
+            waiting += part.parts
 
 
 def _attribute(name: str) -> str:
@@ -91,6 +154,9 @@ def _attribute(name: str) -> str:
 
 def read(convention: Convention, source: Source, session: Session) -> Parsed:
     """The document of a file: its header, or all of it where the convention has no header."""
+    if convention.syntax == "json" and (convention.comments or convention.trailing_commas):
+        commas = convention.trailing_commas
+        return read_with_comments(source, session, trailing_commas=commas)
     if convention.syntax != "header":
         return session.parse(source, convention.syntax)
     style = HeaderStyle(
@@ -111,6 +177,8 @@ def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, A
     Checking reports a value of another type as a warning, so the schema must not refuse it.
     """
     schema = hide_property(BODY, schema)
+    if convention.mismatch == "error":
+        return schema
     forgiven = {"type": ["string", "number", "boolean", "null"]}
     for definition in schema.get("$defs", {}).values():
         properties = definition.get("properties", {})
@@ -155,12 +223,12 @@ def sensitive_of(convention: Convention) -> tuple[Sensitive, ...]:
     denying = ("disallow", "deny", "exclude")
     restricting = (
         Sensitive(
-            field.name,
+            pattern,
             "permission",
             widens="fewer" if field.name.lower().startswith(denying) else "more",
             absent="everything",
         )
-        for field in convention.fields
+        for pattern, field in patterns_in(convention.fields)
         if field.restricts
     )
     prompts = (Sensitive(name, "prompt") for name in ("description", BODY, "prompt"))
@@ -178,7 +246,7 @@ def kind_of(convention: Convention) -> Kind:
         shape=Shape(
             unknown=convention.unknown,
             null_is_absent=True,
-            mismatch="warning",
+            mismatch=convention.mismatch,
             guarded=convention.restricting,
             needed=convention.needed,
             synonyms=convention.synonyms,

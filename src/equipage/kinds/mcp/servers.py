@@ -6,7 +6,6 @@ folder, a `.mcp.json` must follow the seed to the letter: then `strict` reads it
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -17,10 +16,10 @@ from msgspec.structs import replace
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Change, Fact, Remedy, Severity, Shown
 from equipage.core.path import ROOT, Path
-from equipage.core.source import Source, Span
+from equipage.core.source import Source
 from equipage.core.text import nearest
-from equipage.files.reading import Files, require_text
-from equipage.files.sandbox import FileProblem
+from equipage.files.reading import Files
+from equipage.kinds.jsonc import read_with_comments
 from equipage.kinds.mcp import CLAUDE, DIALECTS, Dialect, codes, dialect_of
 from equipage.kinds.mcp.codes import CODES
 from equipage.kinds.mcp.strict import STRICT, listed, server_names
@@ -29,9 +28,6 @@ from equipage.loading.kind import Kind, Presentation, Reading, Sensitive, Togeth
 from equipage.loading.model import Shape, build
 from equipage.loading.session import Parsed, Session
 from equipage.loading.tree import HOLE, Origins, Tree, get, graft
-from equipage.syntax import SyntaxProblem
-from equipage.syntax.document import Document, load_value
-from equipage.syntax.variables import Substituted
 
 if TYPE_CHECKING:
     pass
@@ -288,60 +284,6 @@ def _unused(dialect: Dialect, path: Path, server: dict[str, Any], transport: str
             )
 
 
-# JSON with comments and trailing commas, which some tools allow.
-
-#: What matters outside strings. A string or comment that is never closed takes the rest of the
-#: line or text, so that no character is looked at twice.
-_TOKEN = re.compile(
-    r"""
-      (?P<comment> //[^\n]* | /\*.*?\*/ )
-    | (?P<comma> , )
-    | (?P<end> [\]}] )
-    | "(?: [^"\\\n]++ | \\. )*+ "?      # a string
-    | /\*.* | /                         # a comment that is never closed, a lone slash
-    | [^\s",/\]}]+                      # anything else
-    """,
-    re.DOTALL | re.VERBOSE,
-)
-
-
-def without_comments(text: str) -> str:
-    """The text with blanks for comments and trailing commas; all else keeps its place."""
-    blanks: list[tuple[int, int]] = []
-    comma: tuple[int, int] | None = None  # the last token, if it was a comma
-    for match in _TOKEN.finditer(text):
-        if match.lastgroup == "comment":
-            blanks.append(match.span())
-            continue
-        if match.lastgroup == "end" and comma is not None:
-            blanks.append(comma)
-        comma = match.span() if match.lastgroup == "comma" else None
-    position = 0
-    parts: list[str] = []
-    for start, end in sorted(blanks):
-        parts += (text[position:start], re.sub(r"[^\r\n]", " ", text[start:end]))
-        position = end
-    return "".join(parts) + text[position:]
-
-
-def read_with_comments(source: Source, session: Session) -> Parsed:
-    """The document of a JSON file with comments; errors are placed in the file as it is written."""
-    try:
-        require_text(source)
-    except FileProblem as problem:
-        return None, [Fact(problem.code, values=problem.values, span=Span(source, 0, 0))]
-    start = 1 if source.text.startswith("\ufeff") else 0
-    text = without_comments(source.text[start:])
-    if text == source.text[start:]:
-        return session.parse(source, "json")
-    try:
-        value = load_value("json", text)
-    except SyntaxProblem:
-        bare = Source(source.name, source.data, source.text[:start] + text, source.path)
-        return session.parse(bare, "json")
-    return session.adopt(Document(source, "json", value, substituted_text=Substituted(text))), []
-
-
 # The kind.
 
 EXAMPLE = """\
@@ -360,7 +302,7 @@ EXAMPLE = """\
 
 def _read(dialect: Dialect, source: Source, session: Session) -> Parsed:
     if dialect.comments:
-        return read_with_comments(source, session)
+        return read_with_comments(source, session, trailing_commas=True)
     return session.parse(source, dialect.format)
 
 

@@ -8,7 +8,7 @@ parses one text, or says what is wrong with it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 import msgspec
@@ -115,21 +115,31 @@ _BACK_REFERENCE = expression(r"\\[1-9]|\(\?P=|\\k<")
 @lru_cache(maxsize=1024)
 def regex_problem(pattern: str) -> str | None:
     """What is wrong with a regular expression; None if nothing is."""
-    import jsonschema_rs  # only configurations with patterns pay for it
-
     if any(escape[1] == "c" for escape in _ESCAPE.finditer(pattern)):
         return "`\\c` is not an escape"
-    plain = _ESCAPE.sub(lambda found: r"\x07" if found[1] == "a" else found[0], pattern)
-    options = jsonschema_rs.RegexOptions()
     try:
-        jsonschema_rs.validator_for({"pattern": plain}, pattern_options=options, offline=True)
-    except (jsonschema_rs.ValidationError, ValueError):
+        regex_tester(pattern)
+    except ValueError:
         if _LOOK_AROUND.search(pattern):
             return "look-around is not supported"
         if _BACK_REFERENCE.search(pattern):
             return "back-references are not supported"
         return "it does not compile"
     return None
+
+
+@lru_cache(maxsize=1024)
+def regex_tester(pattern: str) -> Callable[[str], bool]:
+    """Tells whether a pattern matches some part of a text. Raises `ValueError` for a bad one."""
+    import jsonschema_rs  # only configurations with patterns pay for it
+
+    plain = _ESCAPE.sub(lambda found: r"\x07" if found[1] == "a" else found[0], pattern)
+    options = jsonschema_rs.RegexOptions()
+    # jsonschema_rs.ValidationError is a ValueError.
+    validator = jsonschema_rs.validator_for(
+        {"pattern": plain}, pattern_options=options, offline=True
+    )
+    return validator.is_valid
 
 
 # Templates in static text: `${args.city}`, `${fn.upper(args.city)}`. `$$` is an escaped `$`, so

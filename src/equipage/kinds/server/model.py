@@ -114,11 +114,49 @@ class DuplicateRequestIds(Part, frozen=True, tag_field="type", tag="duplicate_re
 SideEffect = NotificationFlood | BatchAmplify | PipeDeadlock | CloseConnection | DuplicateRequestIds
 
 
-class Behavior(Part, frozen=True):
+# Extensions: faults that the format has no words for. They are equipage's own, and other servers
+# ignore them.
+
+
+class Silent(Part, frozen=True, tag_field="type", tag="silent"):
+    """The server never answers."""
+
+
+class InvalidUtf8(Part, frozen=True, tag_field="type", tag="invalid_utf8"):
+    """The server sends bytes that are not UTF-8."""
+
+    #: `before`: a line of its own before the answer; `inside`: as a member of the answer
+    place: Literal["before", "inside"] = "before"
+
+
+class WrongId(Part, frozen=True, tag_field="type", tag="wrong_id"):
+    """The server answers with an id that the client did not send."""
+
+    id: Any = "nobody-asked"  #: the id of the answer, any JSON value
+
+
+class Repeated(Part, frozen=True, tag_field="type", tag="repeated"):
+    """The server sends each answer several times."""
+
+    count: Unsigned = 2  #: how many times
+
+
+class Truncated(Part, frozen=True, tag_field="type", tag="truncated"):
+    """The server sends only the start of each answer, and ends the line there."""
+
+    bytes: Unsigned = 20  #: how many bytes of the answer it sends
+
+
+Extension = Silent | InvalidUtf8 | WrongId | Repeated | Truncated
+
+
+class Behavior(Part, frozen=True, rename={"x_equipage": "x-equipage"}):
     """How the server delivers answers, and what else it does."""
 
     delivery: Delivery | None = None  #: how bytes reach the client; `normal` if absent
     side_effects: tuple[SideEffect, ...] = ()  #: what else the server does
+    #: a fault that the format has no words for; only `equipage serve` knows it
+    x_equipage: Extension | None = None
 
 
 # Content.

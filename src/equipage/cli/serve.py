@@ -1,0 +1,89 @@
+"""`equipage serve`: run what was loaded. The kind of the file decides what runs."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, cast
+
+from msgspec import structs
+
+from equipage.cli import USAGE
+from equipage.cli.output import Output
+from equipage.cli.request import loaded_of, request_of
+from equipage.core.diagnostics import UsageError
+from equipage.loading.outcome import Outcome
+from equipage.workspace.project import load_one
+
+if TYPE_CHECKING:
+    from equipage.serve.faults.run import Settings
+
+#: Addresses that only this machine reaches.
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+
+
+def run(options: argparse.Namespace, output: Output) -> int:
+    """Serve the files that the command line names. What runs is imported only here."""
+    request = request_of(options)
+    own = {"allow_handlers": options.allow_handlers}
+    request = structs.replace(request, options={**request.options, **own})
+    outcomes = [load_one(file, request, kind=options.kind) for file in options.files]
+    kinds = {each.kind.name for each in outcomes}
+    if kinds == {"server"}:
+        return _serve_faults(outcomes, options, output)
+    output.note(f"equipage: cannot serve {', '.join(sorted(kinds))}")
+    return USAGE
+
+
+def require_loopback(options: argparse.Namespace) -> None:
+    """Raises `UsageError` for an address that others can reach, unless a flag allows it."""
+    if options.host not in _LOOPBACK and not options.i_own_the_client:
+        raise UsageError(
+            f"--host {options.host} can be reached from other machines; "
+            "add --i-own-the-client if that is what you want"
+        )
+
+
+# Server configurations: a test server that misbehaves.
+
+
+def _serve_faults(outcomes: list[Outcome], options: argparse.Namespace, output: Output) -> int:
+    from equipage.kinds.server.model import ServerConfig
+    from equipage.serve.faults.run import literal_texts, serve
+
+    if len(outcomes) > 1:
+        raise UsageError("only one server configuration can be served at once")
+    require_loopback(options)
+    options.file = options.files[0]
+    loaded = loaded_of(outcomes[0], options, output)
+    return serve(
+        cast(ServerConfig, loaded.config),
+        loaded.digest,
+        _settings(options),
+        lambda line: output.note(f"equipage: {line}"),
+        literal=literal_texts(loaded),
+    )
+
+
+def _settings(options: argparse.Namespace) -> Settings:
+    from equipage.serve.faults.run import Settings, caps_of, delivery_named, milliseconds
+
+    lasts = options.lasts
+    if lasts is None and options.transport == "http":
+        lasts = "1h"
+    return Settings(
+        transport=options.transport,
+        host=options.host,
+        port=options.port,
+        era=options.era,
+        scope=options.state_scope,
+        delivery=delivery_named(options.behavior),
+        seed=options.seed,
+        virtual=options.clock == "virtual",
+        trace=options.trace,
+        bodies=options.trace_bodies,
+        expect=options.expect,
+        seconds=None if lasts is None else milliseconds("--for", lasts) / 1000,
+        env=tuple(options.env),
+        handler_hosts=tuple(options.handler_host),
+        caps=caps_of(options.max_delay, options.max_frame_bytes, options.max_run_bytes),
+    )

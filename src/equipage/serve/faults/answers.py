@@ -1,0 +1,261 @@
+"""From a request to the result it gets: lists, canned, matched, sequenced and templated answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from equipage.core.frozen import plain_data
+from equipage.directives.generate import Generated
+from equipage.kinds.server.model import (
+    ContentItem,
+    ContentValue,
+    EmbeddedResource,
+    Handler,
+    ImageContent,
+    MatchBranch,
+    Message,
+    Prompt,
+    Resource,
+    SequenceEntry,
+    TextContent,
+    Tool,
+)
+from equipage.serve.faults.matching import MISSING, holds
+from equipage.serve.faults.templates import Context
+from equipage.serve.faults.views import Item, View
+from equipage.serve.faults.wire import INVALID_PARAMS, Quoted, error
+
+JSON = dict[str, Any]
+
+
+class Failure(msgspec.Struct, frozen=True):
+    """A JSON-RPC error."""
+
+    code: int
+    message: str
+    data: Any = None
+
+    @property
+    def body(self) -> JSON:
+        return error(self.code, self.message, self.data)
+
+
+class FromHandler(msgspec.Struct, frozen=True):
+    """An answer that a program or a web service makes."""
+
+    handler: Handler
+    payload: JSON  #: what it is asked
+    finish: Callable[[JSON], JSON]  #: its reply as the result
+    fill: Callable[[str], str]  #: fills the templates of its headers and variables
+
+
+class Exhausted(Exception):
+    """A sequence has no further answer."""
+
+
+Answer = JSON | None | Failure | FromHandler
+
+# Lists.
+
+
+def tools_list(view: View) -> JSON:
+    return {
+        "tools": [
+            {
+                "name": each.tool.name,
+                "description": each.tool.description,
+                "inputSchema": each.tool.input_schema,
+            }
+            for each in view.tools
+        ]
+    }
+
+
+def resources_list(view: View) -> JSON:
+    return {
+        "resources": [
+            _present(
+                uri=each.resource.uri,
+                name=each.resource.name,
+                description=each.resource.description,
+                mimeType=each.resource.mime_type,
+            )
+            for each in view.resources
+        ]
+    }
+
+
+def prompts_list(view: View) -> JSON:
+    return {
+        "prompts": [
+            _present(
+                name=each.prompt.name,
+                description=each.prompt.description,
+                arguments=[
+                    _present(
+                        name=argument.name,
+                        description=argument.description,
+                        required=argument.required or None,
+                    )
+                    for argument in each.prompt.arguments
+                ]
+                or None,
+            )
+            for each in view.prompts
+        ]
+    }
+
+
+def capabilities(view: View) -> JSON:
+    """What is configured, else one entry for each list that has members."""
+    if view.capabilities is not None:
+        found: JSON = plain_data(view.capabilities)
+        return found
+    lists = {"tools": view.tools, "resources": view.resources, "prompts": view.prompts}
+    return {name: {} for name, items in lists.items() if items}
+
+
+LISTS: dict[str, Callable[[View], JSON]] = {
+    "tools/list": tools_list,
+    "resources/list": resources_list,
+    "prompts/list": prompts_list,
+    "resources/templates/list": lambda _: {"resourceTemplates": []},
+    "completion/complete": lambda _: {"completion": {"values": [], "hasMore": False}},
+}
+
+
+def _present(**members: Any) -> JSON:
+    return {name: value for name, value in members.items() if value is not None}
+
+
+# One item.
+
+
+def unnamed(method: str, key: str) -> Failure:
+    return Failure(INVALID_PARAMS, f"`{method}` needs `{key}`")
+
+
+def answer_of(item: Item, calls: int, context: Context, about: JSON) -> Answer:
+    """What an item answers; `calls` counts this one. Raises `Exhausted`."""
+    if isinstance(item, Resource) and item.response is None:
+        return _contents(item, "", context)
+    response = item.response
+    assert response is not None  # only a resource may have none
+    if isinstance(item, Resource) and item.response and item.response.contents is not None:
+        return {"contents": [_embedded(each, context) for each in item.response.contents]}
+    source: Any = _chosen(response.match, context) or response
+    if source.handler is not None:
+        return FromHandler(
+            source.handler, about, lambda reply: _from_reply(item, reply), context.fill
+        )
+    if source.sequence:
+        source = _entry(source.sequence, source.on_exhausted or "last", calls)
+    return _result(item, source, context)
+
+
+def _chosen(branches: Sequence[MatchBranch] | None, context: Context) -> MatchBranch | None:
+    """The first branch whose conditions hold, or the fallback."""
+    for branch in branches or ():
+        if branch.is_fallback or all(
+            holds(condition, context.text(field) if context.exists(field) else None)
+            for field, condition in (branch.when or {}).items()
+        ):
+            return branch
+    return None
+
+
+def _entry(entries: Sequence[SequenceEntry], exhausted: str, calls: int) -> SequenceEntry:
+    index = calls - 1
+    if index >= len(entries):
+        if exhausted == "error":
+            raise Exhausted
+        index = index % len(entries) if exhausted == "cycle" else len(entries) - 1
+    return entries[index]
+
+
+def _result(item: Item, source: Any, context: Context) -> JSON:
+    """The result that a response, a branch or an entry of a sequence gives."""
+    if isinstance(item, Tool):
+        content = [_content(each, context) for each in source.content or ()]
+        return _present(content=content, isError=item.response.is_error)
+    if isinstance(item, Prompt):
+        messages = [_message(each, context) for each in source.messages or ()]
+        return _present(description=item.response.description, messages=messages)
+    if getattr(source, "contents", None) is not None:
+        return {"contents": [_embedded(each, context) for each in source.contents]}
+    content = source.content
+    if isinstance(content, tuple):  # a branch has content items, the response itself has text
+        parts = [each for each in content if isinstance(each, TextContent)]
+        return {
+            "contents": [
+                found for each in parts for found in _contents(item, each.text, context)["contents"]
+            ]
+        }
+    return _contents(item, content if content is not None else "", context)
+
+
+def _contents(item: Resource, value: ContentValue, context: Context) -> JSON:
+    uri = context.variables["resource"]["uri"]
+    text = _text(value, context)
+    return {"contents": [_present(uri=uri, text=text, mimeType=item.resource.mime_type)]}
+
+
+def _text(value: ContentValue, context: Context) -> str | Quoted:
+    return Quoted(value) if isinstance(value, Generated) else context.fill(value)
+
+
+def _content(item: ContentItem, context: Context) -> JSON:
+    if isinstance(item, TextContent):
+        return {"type": "text", "text": _text(item.text, context)}
+    if isinstance(item, ImageContent):
+        data = item.data if item.data is not None else ""
+        value = Quoted(data) if isinstance(data, Generated) else data
+        return {"type": "image", "data": value, "mimeType": item.mime_type}
+    return {"type": "resource", "resource": _embedded(item.resource, context)}
+
+
+def _embedded(resource: EmbeddedResource, context: Context) -> JSON:
+    return _present(
+        uri=context.fill(resource.uri),
+        mimeType=resource.mime_type,
+        text=None if resource.text is None else context.fill(resource.text),
+        blob=resource.blob,
+    )
+
+
+def _message(message: Message, context: Context) -> JSON:
+    return {"role": message.role, "content": _content(message.content, context)}
+
+
+# Replies of handlers: `{content: […]}`, `{text}` or `{error}`.
+
+
+def _from_reply(item: Item, reply: JSON) -> JSON:
+    text = reply.get("text")
+    content = reply.get("content")
+    if not isinstance(content, list):
+        content = [{"type": "text", "text": text if isinstance(text, str) else ""}]
+    if isinstance(item, Tool):
+        return _present(content=content, isError=item.response.is_error)
+    if isinstance(item, Prompt):
+        return {"messages": [{"role": "user", "content": each} for each in content]}
+    uri = item.resource.uri
+    texts = [each.get("text", "") for each in content if isinstance(each, Mapping)]
+    return {"contents": [{"uri": uri, "text": text} for text in texts]}
+
+
+def variables_of(item: Item, calls: int, params: Mapping[str, Any]) -> JSON:
+    """What templates may say about the item of a request."""
+    if isinstance(item, Resource):
+        own = _present(
+            uri=params.get("uri"), name=item.resource.name, mimeType=item.resource.mime_type
+        )
+        return {"args": {}, "resource": {**own, "call_count": calls}}
+    name = item.tool.name if isinstance(item, Tool) else item.prompt.name
+    sort = "tool" if isinstance(item, Tool) else "prompt"
+    arguments = params.get("arguments", MISSING)
+    given = {} if arguments in (MISSING, None) else arguments
+    return {"args": given, sort: {"name": name, "call_count": calls}}

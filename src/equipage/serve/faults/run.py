@@ -1,0 +1,281 @@
+"""A run of a server configuration: what the command line decides, from the start to the exit."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack
+from datetime import UTC, datetime
+from typing import IO, Any, get_args
+
+import msgspec
+
+from equipage.core.diagnostics import UsageError
+from equipage.core.text import visible
+from equipage.directives.file import File
+from equipage.generators.parameters import read_limit
+from equipage.kinds.server.grammar import DURATION_GRAMMAR, parse_duration
+from equipage.kinds.server.model import Delivery, ServerConfig
+from equipage.loading.result import Loaded
+from equipage.loading.tree import walk
+from equipage.serve.faults import expect, trace
+from equipage.serve.faults.caps import Caps, clamped
+from equipage.serve.faults.driver import Driver
+from equipage.serve.faults.engine import EPOCH, Engine, Options
+from equipage.serve.faults.eras import BANNER
+from equipage.serve.faults.handlers import asker
+from equipage.serve.faults.views import Item
+
+Note = Callable[[str], None]
+
+_LEVELS = ("debug", "info", "warn", "error")
+#: The most characters of one line of the log.
+_LINE = 200
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """How to run a server; every field is an option of `equipage serve`."""
+
+    transport: str = "stdio"
+    host: str = "127.0.0.1"
+    port: int = 0
+    era: str = "auto"
+    scope: str | None = None
+    delivery: Delivery | None = None
+    seed: int | None = None
+    virtual: bool = False
+    trace: str | None = None
+    bodies: str = "none"
+    expect: str | None = None
+    seconds: float | None = None
+    env: tuple[str, ...] = ()
+    handler_hosts: tuple[str, ...] = ()
+    caps: Caps = Caps()
+
+
+def serve(
+    config: ServerConfig,
+    digest: str,
+    settings: Settings,
+    note: Note,
+    *,
+    literal: Iterable[str] = (),
+    environment: Mapping[str, str] | None = None,
+) -> int:
+    """Serve a configuration until the client, a signal or the configuration ends it.
+
+    Returns the exit code: 0 ended, 1 aborted or an expectation was not met, 130 and 143 by signal.
+    Raises `UsageError` if it cannot start.
+    """
+    outside = dict(os.environ if environment is None else environment)
+    if config.logging.output == "stdout" and settings.transport == "stdio":
+        raise UsageError("`logging.output: stdout` would mix with the messages on standard output")
+    wanted = expect.read(settings.expect) if settings.expect is not None else None
+    with ExitStack() as files:
+        run = _Run(config, digest, settings, note, frozenset(literal), outside, files)
+        code = asyncio.run(run.run())
+    if wanted is not None:
+        verdicts = expect.judge(wanted, run.records)
+        for each in verdicts:
+            note(str(each))
+        if not all(each.is_met for each in verdicts):
+            code = code or 1
+    return code
+
+
+# What the command line says, and the configuration needs.
+
+
+def milliseconds(option: str, written: str) -> int:
+    """A duration of the command line. Raises `UsageError`."""
+    found = parse_duration(written)
+    if found is None:
+        raise UsageError(f"{option} {written}: expected {DURATION_GRAMMAR}")
+    return found
+
+
+def caps_of(delay: str | None, frame: str | None, run: str | None) -> Caps:
+    """The caps, with those that the command line changes. Raises `UsageError`."""
+    given: dict[str, int] = {}
+    if delay is not None:
+        given["delay_ms"] = milliseconds("--max-delay", delay)
+    for name, written in (("frame", frame), ("run", run)):
+        size = read_limit(written, in_bytes=True) if written is not None else None
+        if written is not None and size is None:
+            raise UsageError(f"--max-{name}-bytes {written}: expected a size, such as 20mb")
+        if size is not None:
+            given[f"{name}_bytes"] = size
+    return Caps(**given)
+
+
+def delivery_named(name: str | None) -> Delivery | None:
+    """The delivery of that name, with its defaults. Raises `UsageError`."""
+    if name is None:
+        return None
+    known = {each.__struct_config__.tag: each for each in get_args(Delivery)}
+    if name not in known:
+        raise UsageError(f"--behavior {name}: expected one of {', '.join(map(str, known))}")
+    found: Delivery = known[name]()
+    return found
+
+
+def literal_texts(loaded: Loaded[Any]) -> Iterator[str]:
+    """The texts that come from files: no template in them is filled."""
+    for path, value in walk(loaded.to_dict()):
+        if isinstance(value, str) and "${" in value:
+            through = loaded.explain(path).through
+            if any(each.how == File.how for each in through):
+                yield value
+
+
+class _Run:
+    def __init__(
+        self,
+        config: ServerConfig,
+        digest: str,
+        settings: Settings,
+        note: Note,
+        literal: frozenset[str],
+        environment: Mapping[str, str],
+        files: ExitStack,
+    ) -> None:
+        self.config = config
+        self.settings = settings
+        self.records: list[trace.Record] = []
+        self._digest = digest
+        self._note = note
+        self._environment = environment
+        self._file = _opened(settings.trace, files)
+        self._log_file = self._log_target(files)
+        self._methods: Counter[str] = Counter()
+        self._phases: list[str] = []
+        seed = random.SystemRandom().getrandbits(32) if settings.seed is None else settings.seed
+        self._seed = seed
+        self._options = Options(
+            era=settings.era,
+            scope=settings.scope,
+            delivery=settings.delivery,
+            seed=seed,
+            env={name: environment[name] for name in settings.env if name in environment},
+            caps=settings.caps,
+            literal=literal,
+            epoch=EPOCH if settings.virtual else datetime.now(UTC),
+        )
+        self._trace = trace.Trace(self._record, settings.bodies)
+
+    def _log_target(self, files: ExitStack) -> IO[bytes] | None:
+        output = self.config.logging.output
+        return None if output in ("stderr", "stdout") else _opened(output, files)
+
+    async def run(self) -> int:
+        engine = Engine(self.config, self._trace, self._options, self._log)
+        hosts = frozenset(self.settings.handler_hosts)
+        driver = Driver(
+            engine,
+            virtual=self.settings.virtual,
+            ask=asker(self._environment, hosts),
+            run_bytes=self.settings.caps.run_bytes,
+        )
+        driver.listen_for_signals()
+        self._begin(engine)
+        try:
+            transport = await self._transport(driver)
+            driver.transport = transport
+            if self.settings.seconds is not None:
+                loop = asyncio.get_running_loop()
+                loop.call_later(self.settings.seconds, driver.end, "completed", 0)
+            transport.start()
+            reason, code = await driver.ended
+        except UsageError:
+            self._trace(engine.now, None, "stop", reason="error")
+            raise
+        engine.jobs.cancel(engine.jobs.alive)
+        self._end(engine, reason)
+        return code
+
+    async def _transport(self, driver: Driver) -> Any:
+        if self.settings.transport == "stdio":
+            from equipage.serve.faults.stdio import Pipes
+
+            return Pipes(driver)
+        from equipage.serve.faults.http import Listener
+
+        listener = Listener(driver, self.settings.host, self.settings.port)
+        await listener.open()
+        self._note(f"listening on {listener.url}")
+        return listener
+
+    def _begin(self, engine: Engine) -> None:
+        settings = self.settings
+        self._note(f"{self.config.server.name}: {BANNER}; for tests of your own client only")
+        for line in clamped(self.config, settings.caps):
+            self._note(line)
+            self._trace(0, None, "capped", what=line)
+        for line in _never(engine):
+            self._note(line)
+        self._trace(
+            0,
+            None,
+            "start",
+            digest=self._digest,
+            era=settings.era,
+            transport=settings.transport,
+            seed=self._seed,
+            clock="virtual" if settings.virtual else "real",
+        )
+
+    def _end(self, engine: Engine, reason: str) -> None:
+        counters = dict(sorted(self._trace.counters.items()))
+        self._trace(engine.now, None, "stop", reason=reason, counters=counters)
+        phases = f"; phases: {', '.join(self._phases)}" if self._phases else ""
+        asked = ", ".join(f"{name} {count}" for name, count in sorted(self._methods.items()))
+        self._note(f"{BANNER}: {reason}; requests: {asked or 'none'}{phases}")
+
+    def _record(self, record: trace.Record) -> None:
+        if self.settings.expect is not None:
+            self.records.append(record)
+        if record["e"] == "recv" and record["kind"] == "request":
+            known = len(self._methods) < 50 or record["method"] in self._methods
+            self._methods[record["method"] if known else "others"] += 1
+        elif record["e"] == "phase":
+            self._phases.append(record["to"])
+        if self._file is not None:
+            self._file.write(trace.line(record))
+
+    def _log(self, level: str, text: str) -> None:
+        """A line of the log: no control characters but tabs, and not too long."""
+        if _LEVELS.index(level) < _LEVELS.index(self.config.logging.level):
+            return
+        shown = "".join(
+            each if each == "\t" or each.isprintable() else "\ufffd" for each in text[:_LINE]
+        )
+        if self._log_file is not None:
+            self._log_file.write(f"{level}: {shown}\n".encode("utf-8", "replace"))
+        else:
+            self._note(f"{level}: {shown}")
+
+
+def _opened(path: str | None, files: ExitStack) -> IO[bytes] | None:
+    """A file for lines that other programs may read while the server runs."""
+    if path is None:
+        return None
+    try:
+        return files.enter_context(open(path, "wb", buffering=0))
+    except OSError as problem:
+        raise UsageError(f"cannot write {visible(path)}: {problem.strerror}") from None
+
+
+def _never(engine: Engine) -> Iterable[str]:
+    """Side effects of items that can never happen: an item has no connection of its own."""
+    seen = set()
+    for view in engine.views:
+        items: tuple[Item, ...] = (*view.tools, *view.resources, *view.prompts)
+        for item in items:
+            for effect in item.behavior.side_effects if item.behavior else ():
+                line = f"{effect.__struct_config__.tag}: {effect.trigger} never fires for one item"
+                if effect.trigger in ("on_connect", "continuous") and line not in seen:
+                    seen.add(line)
+                    yield line

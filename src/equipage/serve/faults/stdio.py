@@ -1,0 +1,203 @@
+"""The two pipes of a process. Threads read and write them, whatever they are connected to.
+
+asyncio cannot watch a regular file, and would set a terminal that others use to non-blocking mode.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import queue
+import threading
+from functools import partial
+
+from equipage.serve.faults.driver import Driver
+from equipage.serve.faults.jobs import Channel, Link
+from equipage.serve.faults.wire import INBOUND_LIMIT
+
+_CHUNK = 65_536
+#: Requests that wait may have so many bytes in all before the server stops reading.
+_QUEUED_BYTES = 2 * INBOUND_LIMIT
+_BLANK = b" \t\r\n\v\f"
+
+
+class Lines:
+    """Bytes of a client cut into lines, of which none may become too long."""
+
+    def __init__(self, limit: int = INBOUND_LIMIT) -> None:
+        self._buffer = bytearray()
+        self._searched = 0
+        self._limit = limit
+        self._skipping = False
+
+    def feed(self, data: bytes) -> None:
+        self._buffer += data
+
+    def end(self) -> None:
+        """No more bytes: what is left is a line, too."""
+        if self._buffer:
+            self._buffer += b"\n"
+
+    def next(self) -> bytes | None:
+        """The next line without blanks around it; None if no line is complete.
+
+        Raises `TooLong` once for a line beyond the limit, whose rest is skipped.
+        """
+        while True:
+            end = self._buffer.find(b"\n", self._searched)
+            if end < 0:
+                self._note_unfinished()
+                return None
+            line = bytes(self._buffer[:end])
+            del self._buffer[: end + 1]
+            self._searched = 0
+            if self._skipping:
+                self._skipping = False
+                continue
+            if len(line) > self._limit:
+                raise TooLong
+            return line.strip(_BLANK)
+
+    def _note_unfinished(self) -> None:
+        self._searched = len(self._buffer)
+        if self._skipping or self._searched > self._limit:
+            is_first = not self._skipping
+            self._skipping = True
+            self._buffer.clear()
+            self._searched = 0
+            if is_first:
+                raise TooLong
+
+
+class TooLong(Exception):
+    """A line has more bytes than any message may have."""
+
+
+class Pipes:
+    """Serves one client on two descriptors."""
+
+    def __init__(self, driver: Driver, reads: int = 0, writes: int = 1) -> None:
+        self._driver = driver
+        self._engine = driver.engine
+        self._reads, self._writes = reads, writes
+        self._loop = asyncio.get_running_loop()
+        self._link = Link()
+        self._channel = Channel(self._link)
+        self.connection = self._engine.connect()
+        self.connection.pipe = self._channel
+        self._lines = Lines()
+        self._ended = False  # the client has closed its end
+        self._may_read = threading.Event()
+        self._outgoing: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._unwritten = 0
+        self._is_called = False
+
+    def start(self) -> None:
+        for work in (self._read, self._write):
+            threading.Thread(target=work, daemon=True).start()
+        self._may_read.set()
+
+    # In threads: nothing here touches the engine.
+
+    def _read(self) -> None:
+        while True:
+            self._may_read.wait()
+            self._may_read.clear()
+            try:
+                data = os.read(self._reads, _CHUNK)
+            except OSError:
+                data = b""
+            self._loop.call_soon_threadsafe(self._arrived, data)
+            if not data:
+                return
+
+    def _write(self) -> None:
+        while True:
+            data = memoryview(self._outgoing.get())
+            size = len(data)
+            try:
+                while data:
+                    data = data[os.write(self._writes, data) :]
+            except OSError:
+                self._loop.call_soon_threadsafe(self._broken)
+                return
+            self._loop.call_soon_threadsafe(self._written, size)
+
+    # In the loop.
+
+    def _arrived(self, data: bytes) -> None:
+        if data:
+            self._lines.feed(data)
+        else:
+            self._lines.end()
+            self._ended = True
+        self._proceed()
+
+    def _written(self, size: int) -> None:
+        self._unwritten -= size
+        self._driver.do(lambda: self._engine.jobs.written(self._channel, size))
+        self._proceed()
+
+    def _broken(self) -> None:
+        """The client is gone: nothing can be sent any more."""
+        self._channel.close()
+        self._unwritten = 0
+        self._engine.forget(self.connection, "client")
+        self._driver.end("completed", 0)
+
+    def _proceed(self) -> None:
+        """Take up lines as long as there is room, then read on or end."""
+        self._is_called = False
+        line: bytes | None = b""
+        while line is not None and self._has_room:
+            line = self._next_line()
+            if line:
+                self._driver.do(partial(self._receive, line))
+        if self._driver.ended.done() or not self._has_room:
+            return
+        if not self._ended:
+            self._may_read.set()
+        elif self.is_drained and not self.connection.queue and not self.connection.exchanges:
+            self._engine.forget(self.connection, "client")
+            self._driver.end("completed", 0)
+
+    def _receive(self, line: bytes) -> None:
+        self._engine.receive(self.connection, line, self._channel)
+
+    def _next_line(self) -> bytes | None:
+        try:
+            return self._lines.next()
+        except TooLong:
+            self._driver.do(lambda: self._engine.violation(self.connection, "oversized"))
+            return b""
+
+    @property
+    def _has_room(self) -> bool:
+        """Whether the server takes up another message now."""
+        waiting = self.connection.queue
+        return (
+            self._driver.is_quiet
+            and self._link.reading
+            and self._link.closed is None
+            and len(waiting) < self._engine.caps.queue
+            and sum(message.size for message, _ in waiting) < _QUEUED_BYTES
+        )
+
+    # For the driver.
+
+    def flush(self) -> None:
+        while self._channel.outbox:
+            data = self._channel.outbox.popleft()
+            assert isinstance(data, bytes)
+            self._unwritten += len(data)
+            self._outgoing.put(data)
+        if self._link.closed == "forced" or (self._link.closed and self.is_drained):
+            self._engine.forget(self.connection, "server")
+            self._driver.end("completed", 0)
+        if not self._is_called:  # there may be room for the next line now
+            self._is_called = True
+            self._loop.call_soon(self._proceed)
+
+    @property
+    def is_drained(self) -> bool:
+        return not self._unwritten

@@ -1,0 +1,53 @@
+"""The trace: one JSON line for everything that happened, in order.
+
+With a virtual clock and a seed, the same bytes of a client give the same trace.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from equipage.serve.faults.wire import encode
+
+Record = dict[str, Any]
+#: How much of the messages a trace holds.
+BODIES = ("none", "redacted", "full")
+#: Members whose values `redacted` leaves out.
+_SECRET = frozenset({"arguments", "uri", "text", "data", "blob"})
+
+
+class Trace:
+    """Numbers the records of a run and hands them to a sink."""
+
+    def __init__(self, sink: Callable[[Record], None], bodies: str = "none") -> None:
+        self.counters: Counter[str] = Counter()  #: records by what they say
+        self._sink = sink
+        self._bodies = bodies
+        self._number = 0
+
+    def __call__(self, now: int, connection: str | None, event: str, **fields: Any) -> None:
+        self._number += 1
+        self.counters[event] += 1
+        record: Record = {"n": self._number, "t": now}
+        if connection is not None:
+            record["conn"] = connection
+        given = {name: value for name, value in fields.items() if value is not None}
+        self._sink({**record, "e": event, **given})
+
+    def body(self, message: dict[str, Any]) -> Any:
+        """A message as the trace may show it; None if it may not."""
+        if self._bodies == "none":
+            return None
+        return message if self._bodies == "full" else _redacted(message)
+
+
+def _redacted(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: "…" if key in _SECRET else _redacted(each) for key, each in value.items()}
+    return [_redacted(each) for each in value] if isinstance(value, list) else value
+
+
+def line(record: Record) -> bytes:
+    return encode(record) + b"\n"

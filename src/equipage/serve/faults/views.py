@@ -1,0 +1,162 @@
+"""What the server offers in each phase: the baseline, and what the phase changes.
+
+Phases are independent: each starts from the baseline, removes, replaces, then adds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any, TypeVar
+
+import msgspec
+
+from equipage.kinds.server.model import (
+    Behavior,
+    Capabilities,
+    Phase,
+    Prompt,
+    Resource,
+    ServerConfig,
+    Tool,
+    Trigger,
+)
+from equipage.serve.faults.matching import glob
+
+Item = Tool | Resource | Prompt
+I = TypeVar("I", Tool, Resource, Prompt)  # noqa: E741
+
+NORMAL = Behavior()
+
+#: The methods that are about one item, and the parameter that names it.
+TARGETS = {
+    "tools/call": "name",
+    "prompts/get": "name",
+    "resources/read": "uri",
+    "resources/subscribe": "uri",
+    "resources/unsubscribe": "uri",
+}
+
+
+class View(msgspec.Struct, frozen=True, dict=True):
+    """Everything a client can see of the server in one phase."""
+
+    name: str
+    index: int  #: of the phase; -1 without phases
+    tools: tuple[Tool, ...]
+    resources: tuple[Resource, ...]
+    prompts: tuple[Prompt, ...]
+    capabilities: Capabilities | None
+    behavior: Behavior
+    advance: Trigger | None = None
+    phase: Phase | None = None
+
+    def tool(self, name: object) -> Tool | None:
+        """The tool of that name; of several, the last."""
+        return self._tools.get(name)
+
+    def prompt(self, name: object) -> Prompt | None:
+        return self._prompts.get(name)
+
+    def resource(self, uri: object) -> Resource | None:
+        """The resource of that URI, or the first whose pattern fits it."""
+        found = self._resources.get(uri)
+        if found is None and isinstance(uri, str):
+            patterns = (each for each in self.resources if "*" in each.resource.uri)
+            found = next((each for each in patterns if glob(each.resource.uri, uri)), None)
+        return found
+
+    def item(self, method: str, params: Mapping[str, Any]) -> Item | None:
+        """The item that a request is about."""
+        target = params.get(TARGETS.get(method, ""))
+        if method == "tools/call":
+            return self.tool(target)
+        if method == "prompts/get":
+            return self.prompt(target)
+        return self.resource(target) if method in TARGETS else None
+
+    def behavior_of(self, item: Item | None) -> Behavior:
+        """The most specific behaviour as a whole: levels never mix."""
+        own = item.behavior if item is not None else None
+        return self.behavior if own is None else own
+
+    @cached_property
+    def _tools(self) -> dict[object, Tool]:
+        return {each.tool.name: each for each in self.tools}
+
+    @cached_property
+    def _resources(self) -> dict[object, Resource]:
+        return {each.resource.uri: each for each in self.resources}
+
+    @cached_property
+    def _prompts(self) -> dict[object, Prompt]:
+        return {each.prompt.name: each for each in self.prompts}
+
+
+def views_of(config: ServerConfig) -> tuple[View, ...]:
+    """One view for each phase, in order; without phases, the baseline alone."""
+    base = config.baseline
+    if not config.phases:
+        behavior = base.behavior or NORMAL
+        return (
+            View(
+                "baseline",
+                -1,
+                base.tools,
+                base.resources,
+                base.prompts,
+                base.capabilities,
+                behavior,
+            ),
+        )
+    return tuple(_view(config, index, phase) for index, phase in enumerate(config.phases))
+
+
+def _view(config: ServerConfig, index: int, phase: Phase) -> View:
+    base = config.baseline
+    return View(
+        phase.name,
+        index,
+        _changed(base.tools, phase.remove_tools, phase.replace_tools, phase.add_tools),
+        _changed(
+            base.resources, phase.remove_resources, phase.replace_resources, phase.add_resources
+        ),
+        _changed(base.prompts, phase.remove_prompts, phase.replace_prompts, phase.add_prompts),
+        _merged(base.capabilities, phase.replace_capabilities),
+        phase.behavior or base.behavior or NORMAL,
+        phase.advance,
+        phase,
+    )
+
+
+def identity(item: Item) -> str:
+    if isinstance(item, Tool):
+        return item.tool.name
+    return item.resource.uri if isinstance(item, Resource) else item.prompt.name
+
+
+def _changed(
+    items: Iterable[I], removed: Iterable[str], replaced: Mapping[str, I], added: Iterable[I]
+) -> tuple[I, ...]:
+    """The items of a phase. A replaced or added item keeps the place of the one it displaces."""
+    gone = set(removed)
+    kept = [replaced.get(identity(each), each) for each in items if identity(each) not in gone]
+    for each in added:
+        places = [n for n, other in enumerate(kept) if identity(other) == identity(each)]
+        if places:
+            kept[places[-1]] = each
+        else:
+            kept.append(each)
+    return tuple(kept)
+
+
+def _merged(base: Capabilities | None, change: Capabilities | None) -> Capabilities | None:
+    """Each capability that the phase gives replaces that one; the others stay."""
+    if base is None or change is None:
+        return change or base
+    given = {
+        name: value
+        for name in Capabilities.__struct_fields__
+        if (value := getattr(change, name)) is not None
+    }
+    return msgspec.structs.replace(base, **given)
