@@ -20,17 +20,7 @@ if TYPE_CHECKING:
 
 # The first format of a command is its default.
 FORMATS = ("text", "json")
-REPORTS = (
-    "full",
-    "concise",
-    "json",
-    "jsonl",
-    "sarif",
-    "github",
-    "gitlab",
-    "junit",
-    "markdown",
-)
+REPORTS = ("full", "concise", "json", "jsonl", "sarif", "github", "gitlab", "junit", "markdown")
 COLOURS = ("auto", "always", "never")
 # shtab knows more shells; the tests run these.
 SHELLS = ("bash", "zsh", "fish")
@@ -167,6 +157,7 @@ def _check(check: argparse.ArgumentParser) -> None:
     deciding.add_argument(
         "--baseline", metavar="FILE", help="leave out the findings that FILE records"
     )
+    _flag(deciding, "--no-baseline", "report known findings, too")
     _flag(deciding, "--write-baseline", "record all findings in the baseline, then report none")
     fixing = check.add_argument_group("fixing")
     either = fixing.add_mutually_exclusive_group()
@@ -200,7 +191,7 @@ def _processes(written: str) -> int:
 
 def _whole(written: str) -> int:
     # Python refuses to read very long numbers.
-    if not (written.isascii() and written.isdecimal() and len(written) < 10):
+    if not (written.isascii() and written.isdecimal() and len(written) < 20):
         raise argparse.ArgumentTypeError(f"`{written}` is not a whole number")
     return int(written)
 
@@ -445,13 +436,6 @@ def _serve_faults(group: Container) -> None:
             metavar="SIZE",
             help=f"the most bytes of {summary} (default: {default})",
         )
-
-
-def _whole(written: str) -> int:
-    # Python refuses to read very long numbers.
-    if not (written.isascii() and written.isdecimal() and len(written) < 20):
-        raise argparse.ArgumentTypeError(f"`{written}` is not a whole number")
-    return int(written)
 
 
 @_command(

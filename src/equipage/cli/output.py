@@ -167,6 +167,18 @@ def _wants_colour(choice: str, stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
+#: Where the pages of the codes are published; None until they are.
+SITE: str | None = None
+
+
+def docs_site() -> str | None:
+    """Where the pages of the codes are: EQUIPAGE_DOCS_URL names a site of your own."""
+    site = os.environ.get("EQUIPAGE_DOCS_URL") or SITE
+    if site is None or not site.startswith(("https://", "http://")):
+        return None
+    return site.rstrip("/")
+
+
 class Progress:
     """A progress bar on standard error, if that is a terminal; `clear` removes it."""
 

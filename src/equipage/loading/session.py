@@ -37,6 +37,8 @@ class Request(msgspec.Struct, frozen=True):
     #: folders the caller named: each is the root of what has no other
     folders: tuple[str, ...] = ()
     shared: bool = False  #: the options serve several kinds; each takes those it knows
+    #: texts that take the place of files, such as those in an editor, by real path
+    buffers: Mapping[str, bytes] = {}
 
     def __repr__(self) -> str:
         """Without the environment: tracebacks with local variables end up in logs."""

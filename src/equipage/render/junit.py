@@ -46,7 +46,7 @@ def _case(name: str, each: Diagnostic) -> str:
     body = escape(_clean(text))
     if each.severity == "error":
         message = _attribute(each.message)
-        inner = f'<failure type={_attribute(each.code)} message={message}>{body}</failure>'
+        inner = f"<failure type={_attribute(each.code)} message={message}>{body}</failure>"
     else:
         inner = f"<system-out>{each.severity}: {body}</system-out>"
     return f"{start}{inner}</testcase>\n"

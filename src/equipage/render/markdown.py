@@ -19,6 +19,8 @@ _LONGEST = 64_000
 _SIGNS = {"error": "❌", "warning": "⚠️", "note": "ℹ️"}
 #: What Markdown and GitHub act on: emphasis, links, code, tables, HTML, mentions, references.
 _ACTIVE = re.compile(r"[\\`*_{}\[\]<>()#+!|~@&]")
+#: Text between two backticks, once these are escaped.
+_CODE = re.compile("&#96;(.*?)&#96;")
 
 
 def render(report: Report) -> Iterator[str]:
@@ -50,10 +52,11 @@ def _row(each: Diagnostic) -> str:
     where = f" at {_plain(each.path)}" if each.path else ""
     advice = f"<br>{_plain(each.help)}" if each.help else ""
     fix = f"<br>fix: {_plain(each.fix.message)}" if each.fix is not None else ""
-    return f"| {_SIGNS[each.severity]} | {line} | {code} {_plain(each.message)}{where}{advice}{fix} |\n"
+    words = f"{code} {_plain(each.message)}{where}{advice}{fix}"
+    return f"| {_SIGNS[each.severity]} | {line} | {words} |\n"
 
 
 def _plain(text: str) -> str:
-    """Text that is shown as it is, on one line."""
+    """Text that is shown as it is, on one line; what is between backticks looks like code."""
     escaped = _ACTIVE.sub(lambda match: f"&#{ord(match.group())};", " ".join(text.split("\n")))
-    return visible(escaped)
+    return _CODE.sub(r"<code>\1</code>", visible(escaped))

@@ -14,8 +14,9 @@ error[wrong-type]: expected text, found the number 5
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -87,11 +88,10 @@ def render(
     shown = [each for each in report.diagnostics if not quiet or each.severity == "error"]
     if len({each.severity for each in shown}) > 1:
         shown.sort(key=lambda each: (each.name or "", SEVERITIES.index(each.severity)))
-    hidden = len(shown) - limit if limit else 0
-    # One more line says no more than the finding it would replace.
-    for each in shown[:limit] if hidden > 1 else shown:
+    hidden = max(0, len(shown) - limit) if limit else 0
+    for each in shown[: len(shown) - hidden]:
         yield line(each, style) if concise else finding(each, style) + "\n"
-    if hidden > 1:
+    if hidden:
         yield f"… and {hidden:,} more; print all with --limit 0\n" + ("" if concise else "\n")
     yield summary(report, style, quiet=quiet)
 
@@ -170,7 +170,9 @@ def excerpt(span: Span, mark: str, gutter: int, style: Style, role: str) -> Iter
 def _line_to_show(source: Source, number: int) -> str:
     """A line of a source with asterisks for secrets, which may span several lines."""
     hidden = _masked(source.text)
-    return source.line(number) if hidden is source.text else hidden.splitlines()[number - 1]
+    if hidden is source.text:
+        return source.line(number)
+    return re.split(r"\r\n|\r|\n", hidden)[number - 1]
 
 
 def _window(line: str, start: int, end: int, width: int) -> tuple[str, int, int]:
@@ -224,12 +226,12 @@ def summary(report: Report, style: Style, *, quiet: bool = False) -> str:
     """The last line: how many findings in how many files, and how many of them can be fixed."""
     shown = [each for each in report.diagnostics if not quiet or each.severity == "error"]
     counts = Counter(each.severity for each in shown)
-    parts = [
-        style.paint(word, _plural(counts[word], word)) for word in SEVERITIES if counts[word]
-    ]
+    parts = [style.paint(word, _plural(counts[word], word)) for word in SEVERITIES if counts[word]]
     known = f", {_plural(report.known, 'known one')} in the baseline" if report.known else ""
     if not parts:
-        nothing = "no errors" if report.diagnostics else "no new problems" if known else "no problems"
+        nothing = (
+            "no errors" if report.diagnostics else "no new problems" if known else "no problems"
+        )
         return f"{_plural(len(report.files), 'file')} checked, {nothing}{known}\n"
     found = parts[0]
     if len(parts) > 1:
@@ -247,7 +249,7 @@ def _fixable(shown: Sequence[Diagnostic]) -> str:
     unsafe = sum(each.fix is not None and not each.fix.safe for each in shown)
     words = [f"{safe} fixable with --fix"] if safe else []
     if unsafe:
-        words.append(f"{unsafe} more with --unsafe-fixes" if safe else f"{unsafe} with --unsafe-fixes")
+        words.append(f"{unsafe} {'more' if safe else 'fixable'} with --unsafe-fixes")
     return "".join(f", {each}" for each in words)
 
 
@@ -310,22 +312,47 @@ def _marked(mark: str, lines: list[str], style: Style) -> Iterator[str]:
 # Tables: columns as wide as their content, or as the terminal allows.
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], style: Style) -> str:
-    """Rows under a head. Empty columns are left out; if they do not fit, the widest is cut."""
+def table(
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    style: Style,
+    *,
+    whole: Sequence[str] = (),
+    wraps: bool = False,
+) -> str:
+    """Rows under a head. Empty columns are left out; if they do not fit, the widest is cut.
+
+    Columns in `whole` are never cut: people copy what is in them. With `wraps`, the last column is
+    continued on further lines instead.
+    """
     # Columns, by their number.
     shown = [number for number in range(len(head)) if any(row[number] for row in rows)]
     lines = [[visible(row[number]) for number in shown] for row in (head, *rows)]
     widths = [max(cells(line[number]) for line in lines) for number in range(len(shown))]
-    if style.cuts:
-        _fit(widths, style.width)
+    if style.cuts and wraps:
+        others = sum(widths[:-1]) + _GAP * (len(widths) - 1)
+        widths[-1] = max(_NARROWEST * 4, style.width - others)
+        lines = [piece for line in lines for piece in _wrapped(line, widths[-1])]
+    elif style.cuts:
+        _fit(widths, style.width, {shown.index(n) for n in shown if head[n] in whole})
     first, *rest = (_line(line, widths) for line in lines)
     return "".join(f"{line}\n" for line in (style.paint("bold", first), *rest))
 
 
-def _fit(widths: list[int], room: int) -> None:
-    """Narrow the widest column until all of them fit."""
-    while widths and sum(widths) + _GAP * (len(widths) - 1) > room:
-        widest = max(range(len(widths)), key=widths.__getitem__)
+def _wrapped(line: list[str], width: int) -> list[list[str]]:
+    """A row whose last field is divided into lines of that width."""
+    from textwrap import wrap
+
+    pieces = wrap(line[-1], width, break_on_hyphens=False, break_long_words=False) or [""]
+    blank = [""] * (len(line) - 1)
+    return [[*line[:-1], pieces[0]], *([*blank, piece] for piece in pieces[1:])]
+
+
+def _fit(widths: list[int], room: int, whole: Collection[int]) -> None:
+    """Narrow the widest column, but those that stay `whole`, until all of them fit."""
+    cut = [number for number in range(len(widths)) if number not in whole]
+    while cut and sum(widths) + _GAP * (len(widths) - 1) > room:
+        widest = max(cut, key=widths.__getitem__)
         if widths[widest] <= _NARROWEST:
             break
         widths[widest] -= 1

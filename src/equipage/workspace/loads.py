@@ -132,7 +132,12 @@ def _candidates(paths: Sequence[str], run: Run, place: Place) -> Iterator[Candid
             walked = place.walk(
                 path, agent_folders(), has_kind_by_settings(run), is_known_by_name(run)
             )
-            found = [(each.path, each.outside) for each in walked]
+            start = os.path.abspath(path)
+            found = [
+                (each.path, each.outside)
+                for each in walked
+                if not project_of(each.path, run).leaves_out(os.path.abspath(each.path), start)
+            ]
         else:
             found = [(path, False)]
         for each, outside in found:
@@ -280,7 +285,7 @@ class Checker:
 
         Raises `UsageError` for options that a kind refuses.
         """
-        run = Run(folders=self.request.folders)
+        run = Run(Files(buffers=self.request.buffers), self.request.folders)
         return [self._check(each, run) for each in candidates]
 
     def _check(self, candidate: Candidate, run: Run) -> Checked | None:
