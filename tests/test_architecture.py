@@ -73,7 +73,12 @@ OPENS = {
     "equipage.files.reading",
     "equipage.files.writing",
     "equipage.cli",
+    "equipage.serve.jail",  # what a jail may reach, without reading it
+    "equipage.serve.log",  # which it only writes
+    "equipage.serve.supervisor",  # its own children, in /proc
+    "equipage.serve.worker",  # compiled code of a tool, to compare it
     "equipage.serve.faults.run",  # traces and logs, which it only writes
+    "equipage.serve.testing",  # the traces again, for tests of clients
 }
 
 

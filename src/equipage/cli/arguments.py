@@ -360,13 +360,14 @@ def _verify(verify: argparse.ArgumentParser) -> None:
 
 @_command(
     "serve",
-    "run a test server",
-    "Serve FILE over MCP. A server configuration becomes a test server that misbehaves as it "
-    "says, for tests of your own client. Exit codes: 0 ended, 1 the configuration has errors, "
-    "ended the run or an expectation was not met, 130 and 143 by signal.",
+    "serve tools and skills, or run a test server",
+    "Serve PATH over MCP. Toolpacks become tools, folders with a SKILL.md become skills; a server "
+    "configuration becomes a test server that misbehaves as it says, for tests of your own "
+    "client. Exit codes: 0 ended, 1 the configuration has errors, ended the run or an expectation "
+    "was not met, 2 wrong usage or not trusted, 130 and 143 by signal.",
 )
 def _serve(serve: argparse.ArgumentParser) -> None:
-    serve.add_argument("files", nargs="+", metavar="FILE", help="what to serve")
+    serve.add_argument("files", nargs="+", metavar="PATH", help="files and folders to serve")
     serve.add_argument(
         "--transport",
         choices=("stdio", "http"),
@@ -385,7 +386,65 @@ def _serve(serve: argparse.ArgumentParser) -> None:
     )
     _flag(serve, "--i-own-the-client", "allow a --host that other machines can reach")
     _loading(serve, layers=False)
+    _serve_tools(serve.add_argument_group("options for tools and skills"))
     _serve_faults(serve.add_argument_group("options for server configurations"))
+
+
+def _serve_tools(group: Container) -> None:
+    """Options that only tools and skills know."""
+    _trust(group)
+    _flag(group, "--dry-run", "print what would be served, and what would be enforced")
+    _flag(group, "--watch", "serve changed files once they are valid (needs watchfiles)")
+    group.add_argument(
+        "--names",
+        choices=("dotted", "plain"),
+        default="dotted",
+        help="plain: replace the dots in names of tools, which some clients do not accept",
+    )
+    group.add_argument(
+        "--concurrency", type=_whole, metavar="N", help="calls at once (default: 2 per processor)"
+    )
+    _flag(group, "--oversize", "serve skills that are larger than clients must accept")
+    group.add_argument("--log", metavar="FILE", help="append one line of JSON per call to FILE")
+    group.add_argument(
+        "--token-file", metavar="FILE", help="write the token for http clients to FILE"
+    )
+    _flag(group, "--no-token", "accept http clients without a token")
+    _list_of(group, "--host-name", "NAME", "a name that http clients may address; repeatable")
+
+
+def _trust(group: Container) -> None:
+    """What must be said before anything is executed."""
+    _list_of(group, "--allow", "KIND", "execution kinds that may run: python,node,php,cli,http")
+    group.add_argument(
+        "--isolation",
+        choices=("strict", "best", "none"),
+        default="strict",
+        help="strict: refuse tools whose limits cannot be enforced here (default)",
+    )
+    _list_of(group, "--lock", "LOCK", "run tools only as LOCK has them; repeatable")
+    _flag(group, "--unlocked", "run tools without a lock, after a question")
+    _flag(group, "--yes", "with --unlocked: do not ask")
+    _flag(group, "--allow-private", "let http tools reach this machine and its network")
+
+
+@_command(
+    "run",
+    "run one tool once",
+    "Run TOOL and print what it returns, as JSON. TOOL is a file, or an id among the packs under "
+    "PATH. Exit codes: 0 done, 1 the tool failed, 2 wrong usage or not trusted.",
+)
+def _run(run: argparse.ArgumentParser) -> None:
+    run.add_argument("tool", metavar="TOOL", help="a *.tool.yaml file, or the id of a tool")
+    _paths(run)
+    run.add_argument(
+        "--input",
+        default="{}",
+        metavar="JSON",
+        help="the arguments: JSON, @FILE, or - for standard input (default: {})",
+    )
+    _trust(run.add_argument_group("trust options"))
+    _loading(run, layers=False)
 
 
 def _serve_faults(group: Container) -> None:

@@ -39,8 +39,8 @@ def run(options: argparse.Namespace, output: Output) -> int:
     selection = Selection(
         _codes(options.select) or None,
         _codes(options.ignore),
-        tuple(options.exclude),
-        options.force_exclude,
+        exclude=tuple(options.exclude),
+        force_exclude=options.force_exclude,
     )
     files = chosen(options)
     _refuse_contradictions(options, files)

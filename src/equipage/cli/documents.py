@@ -144,7 +144,7 @@ def lock(options: argparse.Namespace, output: Output) -> int:
 
 def verify(options: argparse.Namespace, output: Output) -> int:
     """`equipage verify`: compare a configuration with its lock."""
-    old = _read_lock(options.lock)
+    old = read_lock(options.lock)
     new = _lock_now(options, output)
     # Probably a mistake, but not certainly: the file may have been renamed.
     if (old.kind, old.file) != (new.kind, new.file):
@@ -159,7 +159,7 @@ def _lock_now(options: argparse.Namespace, output: Output) -> locks.Lock:
     return locks.lock_of(outcome, loaded_of(outcome, options, output), options.file)
 
 
-def _read_lock(path: str) -> locks.Lock:
+def read_lock(path: str) -> locks.Lock:
     """The lock that the command line names. Raises `UsageError`."""
     try:
         return locks.read(Files().read(path).data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from typing import TYPE_CHECKING, cast
 
 from msgspec import structs
@@ -17,12 +18,19 @@ from equipage.workspace.project import load_one
 if TYPE_CHECKING:
     from equipage.serve.faults.run import Settings
 
+#: Kinds that are served as tools and skills.
+_TOOLS = ("toolpack", "skill")
 #: Addresses that only this machine reaches.
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
     """Serve the files that the command line names. What runs is imported only here."""
+    if options.kind in _TOOLS or any(_is_for_tools(file) for file in options.files):
+        from equipage.cli.run import serve
+
+        require_loopback(options)
+        return serve(options, output)
     request = request_of(options)
     own = {"allow_handlers": options.allow_handlers}
     request = structs.replace(request, options={**request.options, **own})
@@ -32,6 +40,12 @@ def run(options: argparse.Namespace, output: Output) -> int:
         return _serve_faults(outcomes, options, output)
     output.note(f"equipage: cannot serve {', '.join(sorted(kinds))}")
     return USAGE
+
+
+def _is_for_tools(path: str) -> bool:
+    """Whether a path is a folder, or a file that holds a tool or a skill by its name."""
+    name = os.path.basename(path)
+    return os.path.isdir(path) or name.endswith(".tool.yaml") or name == "SKILL.md"
 
 
 def require_loopback(options: argparse.Namespace) -> None:

@@ -125,11 +125,14 @@ class Code(str):
     """One sort of finding; as text, its name."""
 
     severity: Severity
+    quiet: bool  #: whether it is reported only to those who ask for it
     _catalogue: Catalogue
 
-    def __new__(cls, name: str, severity: Severity, catalogue: Catalogue) -> Code:
+    def __new__(
+        cls, name: str, severity: Severity, catalogue: Catalogue, *, quiet: bool = False
+    ) -> Code:
         code = super().__new__(cls, name)
-        code.severity, code._catalogue = severity, catalogue
+        code.severity, code.quiet, code._catalogue = severity, quiet, catalogue
         return code
 
     @property
@@ -176,8 +179,12 @@ class Catalogue:
     def note(self, name: str) -> Code:
         return self._declare(name, "note")
 
-    def _declare(self, name: str, severity: Severity) -> Code:
-        code = Code(name, severity, self)
+    def quiet(self, name: str) -> Code:
+        """A note that is reported only to those who ask for its code."""
+        return self._declare(name, "note", quiet=True)
+
+    def _declare(self, name: str, severity: Severity, *, quiet: bool = False) -> Code:
+        code = Code(name, severity, self, quiet=quiet)
         self._codes.append(code)
         return code
 

@@ -11,13 +11,13 @@ point at text a person can edit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 import msgspec
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Code, Fact, Part, Shown
+from equipage.core.diagnostics import Also, Code, Fact, Part, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source
 from equipage.core.text import nearest
@@ -62,6 +62,7 @@ class Node(msgspec.Struct, frozen=True):
     tree: Tree
     path: Path
     at: Path = ROOT
+    via: tuple[Via, ...] = ()  #: what brought it, outermost first
 
     @property
     def value(self) -> Any:
@@ -105,17 +106,20 @@ class Expansion:
         session: Session,
         *directives: Directive,
         documents: Iterable[Document] = (),
-        chain: tuple[Source, ...] = (),
+        chain: Mapping[Source, tuple[Via, ...]] = {},
         facts: list[Fact] | None = None,
     ) -> None:
         self.session = session
         self.directives = directives
         #: the texts that the tree came from: a directive they do not mention is not searched for
         self.documents = tuple(documents)
-        self.chain = chain  #: the files being expanded, outermost first
+        #: the files being expanded, outermost first, each with what brought it
+        self.chain = chain
         self.facts: list[Fact] = [] if facts is None else facts
 
-    def inside(self, chain: tuple[Source, ...], documents: Iterable[Document] = ()) -> Expansion:
+    def inside(
+        self, chain: Mapping[Source, tuple[Via, ...]], documents: Iterable[Document] = ()
+    ) -> Expansion:
         """An expansion inside this one, for a part that is reached through the files of `chain`."""
         return Expansion(
             self.session,
@@ -132,7 +136,7 @@ class Expansion:
         for path in self.find(tree):
             part = tree.at(path)
             directive = next(each for each in self.directives if each.matches(part.value))
-            node = Node(part, where + path, (directive.key,))
+            node = Node(part, where + path, (directive.key,), tree.story(path).via)
             parts[path] = directive.expand(node, self)
         return graft(tree, parts)
 
@@ -198,7 +202,8 @@ class Expansion:
     ) -> None:
         """Add a finding about a part of a node, by default the reference, in the file it is in."""
         origin = node.tree.story(node.at if at is None else at).origin
-        self.facts.append(Fact(code, values=values, part=part, origin=origin))
+        also = brought_by(node.via)
+        self.facts.append(Fact(code, values=values, part=part, origin=origin, also=also))
 
     def report_siblings(self, node: Node, *known: str, advice: str = "remove it") -> None:
         """Warn about keys beside a directive: they are lost with the mapping that it replaces."""
@@ -216,6 +221,11 @@ def expand(
     """A stage: the tree with these directives replaced in one walk, and what they found."""
     expansion = Expansion(session, *directives, documents=documents)
     return expansion.walk(tree), expansion.facts
+
+
+def brought_by(via: tuple[Via, ...]) -> tuple[Also, ...]:
+    """What brought a part, as related places of a finding about it, the innermost first."""
+    return tuple(Also(each.how, origin=each.at) for each in reversed(via) if each.at is not None)
 
 
 def mentions(document: Document, key: str) -> bool:

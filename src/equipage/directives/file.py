@@ -17,10 +17,10 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Code, Fact, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
-from equipage.directives import Directive, Expansion, Node, codes
+from equipage.directives import Directive, Expansion, Node, brought_by, codes
 from equipage.files.reading import display_name, require_text
 from equipage.files.sandbox import FileProblem, PathPolicy
-from equipage.loading.tree import HOLE, Origin, Origins, Tree
+from equipage.loading.tree import HOLE, Origin, Origins, Tree, Via
 from equipage.syntax.document import Document, Format, parse
 
 #: Content that is parsed, by extension. Case counts.
@@ -73,7 +73,7 @@ class File(Directive):
             self.binaries[node.path] = source.name
         content = self.contents.get(id(source))
         if content is None:
-            content = self.contents[id(source)] = _content(source, expansion)
+            content = self.contents[id(source)] = _content(source, node, expansion)
         return node.bring(content, self.how)
 
     def _report_problem(
@@ -93,8 +93,9 @@ def _extension(source: Source) -> str:
     return os.path.splitext(source.path or source.name)[1]
 
 
-def _content(source: Source, expansion: Expansion) -> Tree:
+def _content(source: Source, node: Node, expansion: Expansion) -> Tree:
     """What a file holds, by its extension; a hole, with findings, if it is not valid."""
+    also = brought_by((*node.via, Via(File.how, node.origin)))
     extension = _extension(source)
     if extension in BINARY:
         import base64  # images are rare
@@ -107,7 +108,8 @@ def _content(source: Source, expansion: Expansion) -> Tree:
         if extension.lower() in BINARY:
             values = {**values, "extension": extension.lower()}
             code = codes.IMAGE_EXTENSION
-        expansion.facts.append(Fact(code, values=values, span=Span(source, 0, 0)))
+        start = Span(source, 0, 0)
+        expansion.facts.append(Fact(code, values=values, span=start, also=also))
         return _whole(source, HOLE)
     if extension not in PARSED:
         return _whole(source, source.text)
@@ -118,7 +120,7 @@ def _content(source: Source, expansion: Expansion) -> Tree:
     facts = [
         msgspec.structs.replace(each, severity="warning") if each in odd else each for each in facts
     ]
-    expansion.facts += facts
+    expansion.facts += [msgspec.structs.replace(each, also=(*each.also, *also)) for each in facts]
     if document is None:
         return _whole(source, HOLE)
     tree = Tree.of(expansion.session.adopt(document, facts))

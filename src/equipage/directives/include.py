@@ -18,29 +18,29 @@ from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 import msgspec
+from msgspec.structs import replace
 
 from equipage import files as system
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Code, Fact, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
-from equipage.directives import Directive, Expansion, Node, codes, find
+from equipage.directives import Directive, Expansion, Node, brought_by, codes, find
 from equipage.files.reading import display_name
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.session import Session
-from equipage.loading.tree import HOLE, Origins, Strategy, Tree, get, graft, merge, with_holes
+from equipage.loading.tree import HOLE, Origins, Strategy, Tree, Via, get, graft, merge, with_holes
 from equipage.syntax.document import Document
 
 OVERRIDE = "override"
 #: Includes nested deeper than this work, if the limit allows, but deserve a warning.
 DEPTH_WORTH_A_WARNING = 10
-
-
 #: More includes that overrides changed, beyond those that are written out, are not expanded: an
 #: override can change many others, and each of these as many again.
-MOST_CHANGED = 30_000
-#: No include is written in fewer bytes.
+MOST_CHANGED = 50_000
+#: Hardly an include is written in fewer bytes, so those that are written out are not too many.
 _BYTES_OF_AN_INCLUDE = 10
+_HOW = "included from here"
 _DIRECTIVES = ("$include", "$file", "$generate")
 
 
@@ -103,15 +103,19 @@ class Include(Directive):
     def resolve(self, tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
         """A stage: the tree with every `$include`, and then every implicit one, replaced."""
         root = tree.story(ROOT).origin.document
-        expansion = Expansion(session, self, documents=(root,), chain=(root.source,))
+        expansion = Expansion(session, self, documents=(root,), chain={root.source: ()})
         tree = expansion.walk(tree)
         parts: dict[Path, Tree] = {}
         for path in self.implicit(tree.value):
-            # The files that led to this text: those that include each other, and its own.
             story = tree.story(path)
-            through = [via.at.document.source for via in story.via if via.at is not None]
-            chain = dict.fromkeys((root.source, *through, story.origin.document.source))
-            parts[path] = self.expand(Node(tree.at(path), path), expansion.inside(tuple(chain)))
+            # The files that led to this text: those that include each other, and its own.
+            chain = {root.source: story.via[:0]}
+            for number, via in enumerate(story.via):
+                if via.at is not None:
+                    chain.setdefault(via.at.document.source, story.via[:number])
+            chain.setdefault(story.origin.document.source, story.via)
+            node = Node(tree.at(path), path, via=story.via)
+            parts[path] = self.expand(node, expansion.inside(chain))
         return graft(tree, parts), expansion.facts
 
     def expand(self, node: Node, expansion: Expansion) -> Tree:
@@ -129,29 +133,28 @@ class Include(Directive):
         if len(expansion.chain) > (self.depth_cap or self.max_depth):
             part = _Part(node.hole(), 1)
         else:
-            part = self._composed(node, self._content(source, expansion), expansion)
+            chain = {**expansion.chain, source: (*node.via, Via(_HOW, node.origin))}
+            inner = expansion.inside(chain)
+            part = self._composed(node, self._content(source, inner), inner)
         depth = len(expansion.chain) - 1 + part.height
         return _Part(node.hole()) if self._is_too_deep(node, depth, expansion) else part
 
-    def _composed(self, node: Node, content: _Content, expansion: Expansion) -> _Part:
+    def _composed(self, node: Node, content: _Content, inner: Expansion) -> _Part:
         """A file in place of a node: its override is merged over it, then the rest is expanded."""
-        how = "included from here"
         has_override = node.at and OVERRIDE in node.value
         # Of what could not be parsed, an override is not known to say anything.
         if not has_override or content.tree.value is HOLE:
-            whole = self._whole(content, (), expansion)
-            return _Part(node.bring(whole.tree, how), whole.height, whole.reached)
+            whole = self._whole(content, (), inner)
+            return _Part(node.bring(whole.tree, _HOW), whole.height, whole.reached)
         override = _reaching_through(content.tree.value, node.tree.at((OVERRIDE,)))
         touched = [path for path in content.includes if _touches(override.value, content, path)]
-        whole = self._whole(content, tuple(touched), expansion)
-        tree = merge(node.brought(whole.tree, how), override, _strategy)
+        whole = self._whole(content, tuple(touched), inner)
+        tree = merge(node.brought(whole.tree, _HOW), override, _strategy)
         places = self._places(tree, [*touched, *find(override.value, self.matches)])
-        if places:
-            # The includes of an override count as made inside the included file.
-            rest = self._expanded(content, tree, places, expansion, {})
-            height, reached = max(whole.height, rest.height), {**rest.reached, **whole.reached}
-            whole, tree = _Part(rest.tree, height, reached), rest.tree
-        return _Part(node.placed(tree), whole.height, whole.reached)
+        # The includes of an override count as made inside the included file.
+        rest = self._expanded(content, tree, places, inner, {})
+        height = max(whole.height, rest.height)
+        return _Part(node.placed(rest.tree), height, whole.reached | rest.reached)
 
     def _places(self, tree: Tree, paths: Iterable[Path]) -> list[Path]:
         """Those of some paths that lead to an include, and not into the override of another."""
@@ -163,13 +166,13 @@ class Include(Directive):
                 found[path] = None
         return list(found)
 
-    def _whole(self, content: _Content, without: tuple[Path, ...], expansion: Expansion) -> _Part:
+    def _whole(self, content: _Content, without: tuple[Path, ...], inner: Expansion) -> _Part:
         """A file with its own includes expanded, `without` some of them."""
         known = content.wholes.get(without)
-        # What is fine elsewhere may close a cycle here.
-        if known is None or not known.reached.keys().isdisjoint(expansion.chain):
+        # What is fine elsewhere may close a cycle here, by leading to more than the file itself.
+        if known is None or len(known.reached.keys() & inner.chain.keys()) > 1:
             places = [path for path in content.includes if path not in without]
-            known = self._expanded(content, content.tree, places, expansion, content.parts)
+            known = self._expanded(content, content.tree, places, inner, content.parts)
             content.wholes.setdefault(without, known)
         return known
 
@@ -178,20 +181,21 @@ class Include(Directive):
         content: _Content,
         tree: Tree,
         places: list[Path],
-        expansion: Expansion,
+        inner: Expansion,
         known: dict[Path, _Part],
     ) -> _Part:
         """The tree of a file with the includes at some places expanded; each is `known` then."""
         source = content.document.source
-        inner = expansion.inside((*expansion.chain, source), (content.document,))
+        is_changed = tree is not content.tree  # by an override
         parts: dict[Path, Tree] = {}
         reached: dict[Source, tuple[Source, ...]] = {source: (source,)}
         height = 0
         for path in places:
-            node = Node(tree.at(path), path, (self.key,))
+            written = tree.story((*path, self.key)).origin.document.source
+            node = Node(tree.at(path), path, (self.key,), inner.chain.get(written, ()))
             part = known.get(path)
             if part is None:
-                if tree is not content.tree and self._is_one_too_many(node, inner):
+                if is_changed and self._is_one_too_many(node, inner):
                     return _Part(node.hole())
                 part = known[path] = self._part(node, inner)
             elif back := self._way_back(part, inner.chain):
@@ -203,20 +207,21 @@ class Include(Directive):
                 reached.setdefault(each, (source, *way))
         return _Part(graft(tree, parts), 1 + height, reached)
 
-    def _content(self, source: Source, expansion: Expansion) -> _Content:
+    def _content(self, source: Source, inner: Expansion) -> _Content:
         """A file as it is written, parsed once."""
         known = self.contents.get(id(source))
         if known is not None:
             return known
-        document, facts = expansion.session.parse(source)
+        document, facts = inner.session.parse(source)
         document = document or Document(source, "text", HOLE)
-        expansion.facts += facts
         if document.value is None:
             empty = codes.INCLUDE_EMPTY.at(span=Span(source, 0, 0), file=source.name)
-            expansion.facts.append(empty)
+            facts = [*facts, empty]
+        also = brought_by(inner.chain[source])
+        inner.facts += [replace(each, also=(*each.also, *also)) for each in facts]
         # Where a variable has no value, the text has no meaning.
         tree = with_holes(Tree.of(document), document.failed_paths())
-        includes = expansion.inside(expansion.chain, (document,)).find(tree)
+        includes = inner.inside(inner.chain, (document,)).find(tree)
         content = self.contents[id(source)] = _Content(document, tree, includes)
         return content
 
@@ -234,7 +239,7 @@ class Include(Directive):
         self._report_cycle(node, (*expansion.chain, source), expansion)
         return None
 
-    def _way_back(self, part: _Part, chain: tuple[Source, ...]) -> tuple[Source, ...] | None:
+    def _way_back(self, part: _Part, chain: Iterable[Source]) -> tuple[Source, ...] | None:
         """The shortest way by which a part leads to a file of the chain again."""
         ways = (part.reached[each] for each in chain if each in part.reached)
         return min(ways, key=len, default=None)

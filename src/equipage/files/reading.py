@@ -284,6 +284,20 @@ def peek(path: str, *, max_bytes: int = MAX_BYTES) -> bytes | None:
         os.close(descriptor)
 
 
+def sha256_of(path: str) -> str | None:
+    """The hash of a regular file of any size, such as a program; None if it is unreadable."""
+    import hashlib
+
+    try:
+        descriptor = os.open(path, FLAGS)
+    except (OSError, ValueError):
+        return None
+    with open(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return None
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def decoded(name: str, data: bytes, path: str | None) -> Source:
     """A source of bytes; those that are not UTF-8 are kept with an empty text.
 

@@ -57,6 +57,24 @@ def write_whole(path: str, data: bytes) -> None:
         raise NotWritten(error.strerror or str(error)) from None
 
 
+def write_private(path: str, data: bytes) -> None:
+    """Write a new file that only its owner can read, in place of an older one of that name.
+
+    Raises `NotWritten`.
+    """
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
+        descriptor = os.open(path, flags, 0o600)
+    except OSError as error:
+        raise NotWritten(error.strerror or str(error)) from None
+    try:
+        _write_all(descriptor, data)
+    finally:
+        os.close(descriptor)
+
+
 def rewrite(source: Source, text: str, roots: Iterable[str]) -> None:
     """Replace the file of `source`, if it still holds what was read. Raises `NotWritten`."""
     if source.path is None:

@@ -16,6 +16,7 @@ from equipage.core.text import visible_json
 from equipage.files import real_path, working_directory
 from equipage.loading.outcome import Outcome
 from equipage.loading.result import CANONICAL, Loaded
+from equipage.views.code_digest import Code, CodeProblem, code_of
 
 
 class LockError(ValueError):
@@ -30,7 +31,7 @@ class Entry(msgspec.Struct, frozen=True):
     bytes: int
 
 
-class Lock(msgspec.Struct, frozen=True):
+class Lock(msgspec.Struct, frozen=True, omit_defaults=True):
     """What a load was made of, and its digest."""
 
     lock: int
@@ -41,6 +42,8 @@ class Lock(msgspec.Struct, frozen=True):
     digest: str
     sources: tuple[Entry, ...]
     environment: tuple[str, ...]
+    #: for a tool: the files of its code from the folder of the pack, and the program it starts
+    code: tuple[Entry, ...] = ()
 
 
 class Comparison(msgspec.Struct, frozen=True):
@@ -71,7 +74,33 @@ def lock_of(outcome: Outcome, loaded: Loaded[object], file: str) -> Lock:
         # Sorted, so that the order of loading does not show.
         sources=tuple(sorted(sources, key=lambda each: each.path)),
         environment=tuple(sorted(loaded.variables)),
+        code=_code(outcome),
     )
+
+
+def _code(outcome: Outcome) -> tuple[Entry, ...]:
+    """The code that a tool runs; nothing if it cannot be found, or for other kinds."""
+    if outcome.kind.name != "toolpack":
+        return ()
+    try:
+        return code_entries(code_of_load(outcome))
+    except CodeProblem:
+        return ()
+
+
+def code_of_load(outcome: Outcome) -> Code:
+    """The code of a loaded pack. Raises `CodeProblem`."""
+    assert outcome.session is not None
+    folder = os.path.dirname(outcome.session.path)
+    return code_of(outcome.config.execution, folder, (outcome.session.root,))
+
+
+def code_entries(code: Code) -> tuple[Entry, ...]:
+    """The files of some code, and the program that it needs, as entries of a lock."""
+    files = [Entry(each.name, each.sha256, each.size) for each in code.files]
+    if code.program is not None:
+        files.append(Entry(code.program.path, code.program.sha256, 0))
+    return tuple(files)
 
 
 def _relative(path: str, root: str) -> str:
@@ -99,10 +128,10 @@ def read(data: bytes) -> Lock:
 
 def verify(old: Lock, new: Lock) -> Comparison:
     """What changed since a lock was written."""
-    before = {each.path: each.sha256 for each in old.sources}
-    after = {each.path: each.sha256 for each in new.sources}
+    before = {each.path: each.sha256 for each in (*old.sources, *old.code)}
+    after = {each.path: each.sha256 for each in (*new.sources, *new.code)}
     return Comparison(
-        same_digest=old.digest == new.digest,
+        same_digest=old.digest == new.digest and old.code == new.code,
         changed=tuple(path for path in after if path in before and before[path] != after[path]),
         added=tuple(path for path in after if path not in before),
         removed=tuple(path for path in before if path not in after),

@@ -75,6 +75,7 @@ class Selection(msgspec.Struct, frozen=True):
 
     select: frozenset[str] | None = None
     ignore: frozenset[str] = frozenset()
+    asked: frozenset[str] = frozenset()  #: quiet codes that are to be reported as well
     exclude: tuple[str, ...] = ()  #: globs over paths from the working directory
     force_exclude: bool = False  #: whether files that the caller named are excluded, too
 
@@ -82,6 +83,8 @@ class Selection(msgspec.Struct, frozen=True):
         """Whether a code is to be reported; a bug in equipage always is."""
         if code == core_codes.INTERNAL_ERROR:
             return True
+        if code in core_codes.QUIET and code not in self.asked | (self.select or frozenset()):
+            return False
         return code not in self.ignore and (self.select is None or code in self.select)
 
 
@@ -154,7 +157,8 @@ class Project:
         select = selection.select
         if select is None and settings.select is not None:
             select = frozenset(settings.select)
-        wanted = Selection(select, selection.ignore | frozenset(settings.ignore))
+        ignore = selection.ignore | frozenset(settings.ignore)
+        wanted = Selection(select, ignore, frozenset(settings.severity))
         return [
             msgspec.structs.replace(each, severity=settings.severity[each.code])
             if each.code in settings.severity

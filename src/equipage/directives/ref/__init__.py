@@ -55,7 +55,7 @@ class Ref(Directive):
         self, tree: Tree, session: Session, paths: Iterable[Path]
     ) -> tuple[Tree, list[Fact]]:
         """A stage: the tree with the schemas at `paths` checked and their references replaced."""
-        expansion = Expansion(session, self, chain=(tree.story(ROOT).origin.document.source,))
+        expansion = Expansion(session, self, chain={tree.story(ROOT).origin.document.source: ()})
         parts = {
             path: self.expand(Node(tree.at(path), path), expansion)
             for path in paths
@@ -76,7 +76,7 @@ class Ref(Directive):
         if quick is not None:
             return quick
         if self.linker is None:
-            home = expansion.chain[0]
+            home = next(iter(expansion.chain))
             self.linker = Linker(session, home, self.policy, self.default_draft)
         # Fragments of an inline schema start at the schema, not at the file that holds it.
         place = Place(node.origin.document, node.origin.path, node.origin.path)

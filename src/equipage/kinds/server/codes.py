@@ -59,5 +59,6 @@ TEMPLATE_UNCLOSED = _codes.error("template-unclosed")
 TEMPLATE_FUNCTION = _codes.warning("template-function")
 EFFECT_PARAMETER_TYPE = _codes.warning("effect-parameter-type")
 NOT_POSITIVE = _codes.error("not-positive")
+NOT_OF_THE_FORMAT = _codes.warning("not-of-the-format")
 
 CODES = _codes.declared()

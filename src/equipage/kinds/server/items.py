@@ -26,7 +26,7 @@ Place = tuple[Path, Any]
 
 # Patterns: the names of keys, `[]` for each entry of a list, `{}` for each entry of a mapping.
 
-_STEPS = expression(r"\w+|\[\]|\{\}")
+_STEPS = expression(r"[\w-]+|\[\]|\{\}")
 
 
 def below(places: Iterable[Place], *patterns: str) -> list[Place]:
@@ -186,7 +186,7 @@ BRANCH_KEYS = frozenset({*MatchBranch.__struct_fields__, "onExhausted"} - {"when
 _ANY = None
 _FREE: dict[Any, Any] = {}
 _DEFAULT: dict[Any, Any] = {**dict.fromkeys(BRANCH_KEYS), _ANY: _FREE}
-_BEHAVIOR = {"side_effects": {_ANY: {"params": _FREE, "id": _FREE}}}
+_BEHAVIOR = {"side_effects": {_ANY: {"params": _FREE, "id": _FREE}}, "x-equipage": {"id": _FREE}}
 _ITEM = {
     "tool": {"inputSchema": _FREE},
     "response": {"match": {_ANY: {"default": _DEFAULT}}},

@@ -327,6 +327,10 @@ def counts_are_bounded(config: Any, session: Session) -> Iterator[Fact]:
         )
 
 
+def extension_is_named(path: Path, _extension: Any) -> Iterator[Fact]:
+    yield codes.NOT_OF_THE_FORMAT.at(path, part="key", key=path[-1])
+
+
 RULES: tuple[Rule, ...] = (
     server_has_a_name,
     form_is_one,
@@ -350,5 +354,6 @@ RULES: tuple[Rule, ...] = (
     for_each(_texts, templates_are_closed),
     for_each(lambda config: below(items.behaviors(config), "delivery{}"), delivery_fits_64_bits),
     for_each(items.side_effects, side_effect_does_something),
+    for_each(lambda config: below(items.behaviors(config), "x-equipage"), extension_is_named),
     counts_are_bounded,
 )

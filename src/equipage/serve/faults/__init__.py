@@ -8,13 +8,16 @@ but the input, the seed and the clock. Transports carry bytes between the engine
     views       what the server offers in each phase
     matching    conditions, triggers and patterns
     templates   `${…}` in answers
-    answers     a request to a result
-    delivery    how the bytes of an answer reach the client
-    effects     what else the server does
+    answers     what an item answers; `replies`: what the server answers
+    delivery    how the bytes of an answer reach the client; `responding`: the whole answer
+    effects     what else the server does; `sides`: when
     jobs        channels, and jobs that write to them over time
+    routes      connections, and the ways of the server's own messages
     phases      counters, transitions and timers
-    engine      the order of everything, for one request
+    exchange    what the parts share: the run, one request
+    engine      the order of everything
     trace       one JSON line for everything that happened
     expect      what a client should have done, checked against a trace
-    driver      the engine, a clock and the transports
+    driver      the engine in the world; `stdio`, `http` and `web` carry its bytes
+    run         one run, from the command line to the exit code
 """

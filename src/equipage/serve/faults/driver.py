@@ -143,12 +143,14 @@ class Driver:
         self._halting = True
         self.engine.halt()
         self._flush()
-        deadline = self._loop.time() + GRACE
-        self._await_drain(reason, 128 + number, deadline)
+        self.end_when_drained(reason, 128 + number)
 
-    def _await_drain(self, reason: str, code: int, deadline: float) -> None:
+    def end_when_drained(self, reason: str, code: int, deadline: float | None = None) -> None:
+        """End the run as soon as the client has taken what was sent, or does not take it."""
+        if deadline is None:
+            deadline = self._loop.time() + GRACE
         drained = self.transport is None or self.transport.is_drained
         if drained or self._loop.time() >= deadline:
             self.end(reason, code)
         else:
-            self._loop.call_later(0.02, self._await_drain, reason, code, deadline)
+            self._loop.call_later(0.005, self.end_when_drained, reason, code, deadline)

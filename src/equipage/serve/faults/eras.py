@@ -16,6 +16,7 @@ MODERN = "2026-07-28"
 _META = "io.modelcontextprotocol/"
 VERSION_KEY = f"{_META}protocolVersion"
 CLIENT_KEY = f"{_META}clientInfo"
+CAPABILITIES_KEY = f"{_META}clientCapabilities"
 SERVER_KEY = f"{_META}serverInfo"
 SUBSCRIPTION_KEY = f"{_META}subscriptionId"
 
@@ -41,6 +42,11 @@ BANNER = "test server, injects faults"
 def meta_of(params: Mapping[str, Any]) -> Mapping[str, Any]:
     meta = params.get("_meta")
     return meta if isinstance(meta, dict) else {}
+
+
+def missing_meta(meta: Mapping[str, Any]) -> str | None:
+    """The first member that every request of the newer revision must have, and this one lacks."""
+    return next((key for key in (VERSION_KEY, CAPABILITIES_KEY) if key not in meta), None)
 
 
 def supported(allowed: str) -> list[str]:

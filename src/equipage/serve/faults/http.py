@@ -274,6 +274,10 @@ class Wire(asyncio.Protocol):
         found.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self._transport.abort()
 
+    def abort(self) -> None:
+        self._is_over = True
+        self._transport.abort()
+
     @property
     def is_drained(self) -> bool:
         channel = self._channel
@@ -311,6 +315,14 @@ class Listener:
 
     def start(self) -> None:
         """Connections are accepted since `open`."""
+
+    async def close(self) -> None:
+        """Stop listening, and end every connection."""
+        assert self._server is not None
+        self._server.close()
+        for each in list(self.wires):
+            each.abort()
+        await asyncio.sleep(0)  # the sockets are closed when the loop comes around
 
     def admit(self, wire: Wire) -> bool:
         if len(self.wires) >= self.driver.engine.caps.connections:

@@ -24,8 +24,9 @@ from equipage.loading.tree import walk
 from equipage.serve.faults import expect, trace
 from equipage.serve.faults.caps import Caps, clamped
 from equipage.serve.faults.driver import Driver
-from equipage.serve.faults.engine import EPOCH, Engine, Options
+from equipage.serve.faults.engine import Engine
 from equipage.serve.faults.eras import BANNER
+from equipage.serve.faults.exchange import EPOCH, Options
 from equipage.serve.faults.handlers import asker
 from equipage.serve.faults.views import Item
 
@@ -54,6 +55,7 @@ class Settings(msgspec.Struct, frozen=True):
     env: tuple[str, ...] = ()
     handler_hosts: tuple[str, ...] = ()
     caps: Caps = Caps()
+    descriptors: tuple[int, int] = (0, 1)  #: to read from and to write to, for stdio
 
 
 def serve(
@@ -200,7 +202,7 @@ class _Run:
         if self.settings.transport == "stdio":
             from equipage.serve.faults.stdio import Pipes
 
-            return Pipes(driver)
+            return Pipes(driver, *self.settings.descriptors)
         from equipage.serve.faults.http import Listener
 
         listener = Listener(driver, self.settings.host, self.settings.port)

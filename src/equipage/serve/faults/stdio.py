@@ -91,6 +91,7 @@ class Pipes:
         self._outgoing: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._unwritten = 0
         self._is_called = False
+        self._is_closing = False
 
     def start(self) -> None:
         for work in (self._read, self._write):
@@ -191,9 +192,12 @@ class Pipes:
             assert isinstance(data, bytes)
             self._unwritten += len(data)
             self._outgoing.put(data)
-        if self._link.closed == "forced" or (self._link.closed and self.is_drained):
+        if self._link.closed is not None and not self._is_closing:
+            # Nothing more goes out, but what was sent before the end arrives.
+            self._is_closing = True
+            self._channel.close()
             self._engine.forget(self.connection, "server")
-            self._driver.end("completed", 0)
+            self._driver.end_when_drained("completed", 0)
         if not self._is_called:  # there may be room for the next line now
             self._is_called = True
             self._loop.call_soon(self._proceed)

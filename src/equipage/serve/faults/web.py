@@ -148,7 +148,8 @@ class Exchanges:
             code = wire.INVALID_REQUEST if str(problem) == "batch" else wire.PARSE_ERROR
             raise Refused(400, code, f"the body is not one message: {problem}") from None
         more: tuple[tuple[str, str], ...] = ()
-        if self._is_modern(message, headers):
+        era: eras.Era = "26" if self._is_modern(message, headers) else "25"
+        if era == "26":
             connection = self._by_path(path)
             self._require_headers(connection, message, headers)
         else:
@@ -165,7 +166,7 @@ class Exchanges:
         channel = AnswerChannel(link, events=events, headers=more)
         if message.sort != "request":
             return _whole(channel, 202, b""), connection
-        self.engine.begin(connection, message, channel)
+        self.engine.begin(connection, message, channel, era)
         return channel, connection
 
     def _is_modern(self, message: Message, headers: Mapping[str, str]) -> bool:
@@ -184,10 +185,12 @@ class Exchanges:
         self, connection: Connection, message: Message, headers: Mapping[str, str]
     ) -> None:
         """The headers of the newer revision repeat what the body says."""
-        if message.sort != "request":
+        meta = eras.meta_of(message.params)
+        # Without the metadata there is nothing to compare; the engine refuses the request.
+        if message.sort != "request" or eras.VERSION_KEY not in meta:
             return
         expected: dict[str, Any] = {
-            "mcp-protocol-version": eras.meta_of(message.params).get(eras.VERSION_KEY),
+            "mcp-protocol-version": meta[eras.VERSION_KEY],
             "mcp-method": message.method,
         }
         if message.method in ("tools/call", "prompts/get", "resources/read"):

@@ -1,0 +1,246 @@
+"""`equipage run` and the tools and skills of `equipage serve`.
+
+Executing is another trust level than checking: the kinds that may run are named, and a lock must
+match or the user says that there is none. What runs is imported only here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import atexit
+import contextlib
+import importlib.util
+import json
+import os
+import secrets
+import sys
+import tempfile
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from equipage.cli import FOUND, OK, USAGE
+from equipage.cli.documents import read_lock
+from equipage.cli.output import Output
+from equipage.cli.request import request_of
+from equipage.core.diagnostics import UsageError
+from equipage.files.reading import Files
+from equipage.files.sandbox import FileProblem
+
+if TYPE_CHECKING:
+    from equipage.serve.snapshot import Snapshot
+    from equipage.serve.tools import Settings
+    from equipage.serve.wire.catalogue import Catalogue
+
+#: The variable that may hold the token for clients over HTTP.
+TOKEN_VARIABLE = "EQUIPAGE_SERVE_TOKEN"
+
+
+# One tool once.
+
+
+def run(options: argparse.Namespace, output: Output) -> int:
+    """`equipage run TOOL`: call one tool, print what it returns."""
+    arguments = _input(options.input)
+    paths = [options.tool] if os.path.isfile(options.tool) else options.paths
+    snapshot, settings = _taken(paths, options)
+    by_id = {each.pack.id: each for each in snapshot.tools}
+    if os.path.isfile(options.tool):
+        wanted = next(iter((*by_id, *snapshot.refused)), options.tool)
+    else:
+        wanted = options.tool
+    if wanted in snapshot.refused:
+        raise UsageError(f"cannot run {wanted}: {'; '.join(snapshot.refused[wanted])}")
+    if wanted not in by_id:
+        from equipage.core.text import nearest
+
+        guess = nearest(wanted, by_id)
+        hint = f"did you mean `{guess}`?" if guess else "run `equipage list` to see the tools"
+        raise UsageError(f"there is no tool `{wanted}`; {hint}")
+    _require_extra("jinja2")
+    _require_trust(snapshot, {wanted}, options, output)
+    from equipage.serve.runtime import Runtime
+
+    with Runtime.of([by_id[wanted]], settings) as runtime:
+        result = runtime.call(wanted, arguments)
+    if not result.ok:
+        output.note(f"equipage: {result.text}")
+        return FOUND
+    output.json(result.data)
+    return OK
+
+
+def _input(written: str) -> Any:
+    """The arguments: JSON, `-` for standard input, or `@FILE`. Raises `UsageError`."""
+    text = written
+    if written == "-":
+        text = sys.stdin.read()
+    elif written.startswith("@"):
+        try:
+            text = Files().read(written[1:]).data.decode()
+        except (FileProblem, UnicodeDecodeError):
+            raise UsageError(f"--input: cannot read {written[1:]}") from None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise UsageError('--input: expected JSON, such as \'{"text": "one two"}\'') from None
+
+
+# Tools and skills over MCP.
+
+
+def serve(options: argparse.Namespace, output: Output) -> int:
+    """Serve toolpacks and skills until the client or a signal ends it."""
+    snapshot, settings = _taken(options.files, options)
+    from equipage.serve.platform import this_platform
+    from equipage.serve.trust import plan
+    from equipage.serve.wire.catalogue import catalogue_of
+
+    catalogue = catalogue_of(snapshot, options.names)
+    if options.dry_run:
+        output.data("".join(f"{line}\n" for line in plan(snapshot, catalogue.refused)))
+        return OK
+    for name, reasons in catalogue.refused.items():
+        output.note(f"equipage: {name} is not served: {'; '.join(reasons)}")
+    if not catalogue.entries and not catalogue.skills:
+        output.note("equipage: there is nothing to serve")
+        return USAGE
+    for package in ("mcp", "jinja2"):
+        _require_extra(package)
+    if options.watch:
+        _require_extra("watchfiles")
+    ids = {each.tool.pack.id for each in catalogue.entries.values()}
+    _require_trust(snapshot, ids, options, output)
+    if this_platform().root:
+        output.note("equipage: running as root: nothing limits the number of processes")
+    return _serve(catalogue, settings, options, output)
+
+
+def _serve(
+    catalogue: Catalogue, settings: Settings, options: argparse.Namespace, output: Output
+) -> int:
+    from equipage.serve.log import CallLog
+    from equipage.serve.platform import this_platform
+    from equipage.serve.wire.http import Address
+    from equipage.serve.wire.run import Plan, serve
+
+    address = token = log = None
+    if options.transport == "http":
+        address = Address(options.host, options.port, tuple(options.host_name))
+        if not address.is_loopback and not options.host_name:
+            raise UsageError(f"--host {options.host} needs --host-name: how clients address it")
+        token = _token(options, output)
+    try:
+        log = CallLog(options.log) if options.log else None
+    except OSError as error:
+        raise UsageError(f"cannot write {options.log}: {error.strerror}") from None
+    watched = tuple(os.path.abspath(path) for path in options.files) if options.watch else ()
+    how = Plan(settings, this_platform(), address, token, options.names, watched, observer=log)
+
+    def again() -> Snapshot:
+        snapshot, _ = _taken(options.files, options)
+        _require_trust(snapshot, {each.pack.id for each in snapshot.tools}, options, output)
+        return snapshot
+
+    try:
+        return serve(catalogue, how, again, lambda line: output.note(f"equipage: {line}"))
+    except OSError as error:
+        raise UsageError(f"cannot listen on {options.host}: {error.strerror}") from None
+
+
+def _token(options: argparse.Namespace, output: Output) -> str | None:
+    """The token that clients must show. It is never printed and no argument holds it."""
+    if options.no_token:
+        output.note("equipage: no token: every program on this machine can call the tools")
+        return None
+    given = os.environ.get(TOKEN_VARIABLE)
+    if given:
+        return given
+    from equipage.files.writing import NotWritten, write_private
+
+    folder = os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
+    path = options.token_file or os.path.join(folder, f"equipage-{os.getpid()}.token")
+    token = secrets.token_urlsafe(32)
+    try:
+        write_private(path, token.encode() + b"\n")
+    except NotWritten as error:
+        raise UsageError(f"cannot write {path}: {error}") from None
+    if not options.token_file:
+        atexit.register(_remove, path)
+    output.note(f"equipage: the token is in {path}")
+    return token
+
+
+def _remove(path: str) -> None:
+    with contextlib.suppress(OSError):
+        os.unlink(path)
+
+
+# What both need.
+
+
+def _taken(paths: list[str], options: argparse.Namespace) -> tuple[Snapshot, Settings]:
+    """What is at the paths, as the options allow it. Raises `LoadError`, `UsageError`."""
+    from equipage.serve.platform import this_platform
+    from equipage.serve.snapshot import take
+    from equipage.serve.tools import KINDS, Settings
+
+    written = [each.strip() for word in options.allow for each in word.split(",")]
+    for unknown in (each for each in written if each and each not in KINDS):
+        raise UsageError(f"--allow {unknown}: unknown kind; known: {', '.join(KINDS)}")
+    for path in paths:
+        if not os.path.exists(path):
+            raise UsageError(f"there is no file or folder {path}")
+    settings = Settings(
+        allow=frozenset(filter(None, written)),
+        isolation=options.isolation,
+        private_addresses=options.allow_private,
+    )
+    if getattr(options, "concurrency", None):
+        settings = msgspec.structs.replace(settings, concurrency=options.concurrency)
+    request = request_of(options)
+    oversize = getattr(options, "oversize", False)
+    return take(paths, request, settings, this_platform(), oversize=oversize), settings
+
+
+def _require_extra(package: str) -> None:
+    if importlib.util.find_spec(package) is None:
+        others = "watchfiles" if package == "watchfiles" else "mcp jinja2 h11"
+        raise UsageError(f"this needs {package}: run `pip install {others}`")
+
+
+def _require_trust(
+    snapshot: Snapshot, ids: set[str], options: argparse.Namespace, output: Output
+) -> None:
+    """Tools run if locks cover them, or if the user wants to run them without. Skills are data."""
+    if not ids:
+        return
+    if options.lock:
+        from equipage.serve.trust import differences
+
+        locks = [read_lock(path) for path in options.lock]
+        found = differences(snapshot, locks)
+        for name in sorted(found.keys() & ids):
+            raise UsageError(f"{name} is not what was locked: {found[name]}")
+        return
+    if not options.unlocked:
+        raise UsageError(
+            "tools run only if a lock covers them: name it with --lock, "
+            "or use --unlocked to run them without"
+        )
+    if options.yes:
+        return
+    _ask(snapshot, ids, output)
+
+
+def _ask(snapshot: Snapshot, ids: set[str], output: Output) -> None:
+    """Let a person decide. Raises `UsageError` if there is none, or if the answer is no."""
+    if not (sys.stdin is not None and sys.stdin.isatty()):
+        raise UsageError("--unlocked needs --yes where no one can be asked")
+    from equipage.serve.trust import plan
+
+    wanted = tuple(each for each in snapshot.tools if each.pack.id in ids)
+    output.note(*plan(msgspec.structs.replace(snapshot, tools=wanted, skills=()), {}))
+    output.note("equipage: run these tools without a lock? [y/N]")
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise UsageError("nothing was run")

@@ -1,0 +1,1 @@
+"""How tools run: in processes of their own, or by a request over HTTP."""

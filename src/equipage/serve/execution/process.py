@@ -1,0 +1,244 @@
+"""Run a tool in a process: input in, one line out, a deadline, and nothing left behind."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import tempfile
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from equipage.serve.children import DRAIN, Child, Children
+from equipage.serve.framing import decoded, unwrapped
+from equipage.serve.outcome import Failure, sentence
+from equipage.serve.supervisor import NOT_STARTED
+from equipage.serve.tools import Tool, command_of, environment, jail_of, secrets_of
+
+#: Processes that are kept ready for all tools together.
+MOST_WARM = 16
+
+
+class Processes:
+    """Runs the tools of the kinds python, node, php and cli."""
+
+    def __init__(self, children: Children, parent: Mapping[str, str], warm: int, *, root: bool):
+        self.children, self.parent, self.root = children, parent, root
+        self.warm = warm  #: processes that are kept ready for one tool
+        #: processes that imported their module and wait, the tool that was called last at the end
+        self._ready: OrderedDict[str, list[Child]] = OrderedDict()
+        self._wanted: dict[str, int] = {}  #: how many are kept ready for a tool
+        self._warming: set[asyncio.Task[None]] = set()
+        self._calls: Counter[str] = Counter()  #: calls under way, by the key of their tool
+        self._leaving: set[str] = set()  #: tools that are gone once their last call has ended
+
+    async def run(
+        self,
+        tool: Tool,
+        names: Mapping[str, Any],
+        line: bytes,
+        heard: Callable[[str], None] | None = None,
+    ) -> Any:
+        """The value that a tool answers with. Raises `Failure`."""
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + tool.timeout_ms / 1000
+        self._calls[tool.key] += 1
+        try:
+            child, private = await self._child(tool, names)
+            child.heard = heard
+            try:
+                await self._exchange(tool, child, line, deadline)
+                return self._value(tool, child)
+            finally:
+                # Also when the call was cancelled: then the process must be gone before we are.
+                await _in_any_case(self._finish(tool, child, private))
+        finally:
+            self._calls[tool.key] -= 1
+            if tool.key in self._leaving:
+                await self.forget(tool.key)
+
+    async def _finish(self, tool: Tool, child: Child, private: str | None) -> None:
+        if (
+            _is_callable(tool)
+            and child.output_ended.done()
+            and child.output
+            and not child.overflowed
+        ):
+            self.children.end_soon(child)  # it has answered; it need not be waited for
+        else:
+            await self.children.end(child)
+        if private is not None:
+            shutil.rmtree(private, ignore_errors=True)
+
+    # Processes, some of them made before they are needed.
+
+    async def _child(self, tool: Tool, names: Mapping[str, Any]) -> tuple[Child, str | None]:
+        if not self._can_be_warm(tool):
+            return await self._start(tool, names)
+        known = tool.key in self._ready
+        ready = self._ready.setdefault(tool.key, [])
+        self._ready.move_to_end(tool.key)
+        # Tools that are called once need nothing more; those that are called often need most.
+        wanted = self._wanted.get(tool.key, 1)
+        if known and not ready:
+            wanted = min(self.warm, wanted * 2)
+        self._wanted[tool.key] = wanted
+        child = ready.pop(0) if ready else (await self._start(tool, names))[0]
+        self._refill(tool, names)
+        return child, None
+
+    def _can_be_warm(self, tool: Tool) -> bool:
+        """Whether a process depends on nothing of the call, and leaves nothing on the disk."""
+        return self.warm > 0 and tool.kind == "python" and tool.confinement.landlock
+
+    async def _start(self, tool: Tool, names: Mapping[str, Any]) -> tuple[Child, str | None]:
+        await self.children.ready()
+        private, home = None, self.children.home
+        if not (tool.confinement.landlock or tool.confinement.bwrap):
+            # Where writing cannot be denied, calls do not share the folder that they may write to.
+            private = home = tempfile.mkdtemp(dir=self.children.home)
+        await self.children.define(tool.key, jail_of(tool, self.children.home, root=self.root))
+        command = command_of(tool, names, home)
+        child = await self.children.spawn(tool.key, environment(tool, self.parent, home), command)
+        return child, private
+
+    def _refill(self, tool: Tool, names: Mapping[str, Any]) -> None:
+        task = asyncio.ensure_future(self._warm(tool, names))
+        self._warming.add(task)
+        task.add_done_callback(self._warming.discard)
+
+    async def _warm(self, tool: Tool, names: Mapping[str, Any]) -> None:
+        """Make processes ready for the next calls of a tool."""
+        ready = self._ready.get(tool.key)
+        if ready is None:
+            return
+        # A process that ended before it was used would do so again: one attempt for each call.
+        ready[:] = [each for each in ready if not each.has_ended]
+        try:
+            for _ in range(min(2, self._wanted.get(tool.key, 1) - len(ready))):
+                child, _ = await self._start(tool, names)
+                if self._ready.get(tool.key) is not ready:
+                    self.children.end_soon(child)  # the tool is gone
+                    return
+                ready.append(child)
+        except Failure:
+            return  # the next call reports it
+        while sum(map(len, self._ready.values())) > MOST_WARM:
+            key, old = self._ready.popitem(last=False)
+            self._wanted.pop(key, None)
+            for child in old:
+                self.children.end_soon(child)
+
+    async def forget(self, key: str) -> None:
+        """A tool is gone: end what waits for it. Calls under way go on."""
+        self._leaving.add(key)
+        self._wanted.pop(key, None)
+        for child in self._ready.pop(key, []):
+            self.children.end_soon(child)
+        if not self._calls[key]:
+            del self._calls[key]
+            await self.children.forget(key)
+
+    def keep(self, key: str) -> None:
+        """A tool is here to stay, perhaps again."""
+        self._leaving.discard(key)
+
+    # One exchange.
+
+    async def _exchange(self, tool: Tool, child: Child, line: bytes, deadline: float) -> None:
+        """Feed the input and wait for the end of the process. Raises `Failure` on the deadline."""
+        child.expect(_cap(tool))
+        child.feed(line)
+        try:
+            async with asyncio.timeout_at(deadline):
+                if _is_callable(tool):
+                    await _first(child.output_ended, child.status)
+                else:
+                    await _first(child.status, child.output_ended)
+                    while not child.has_ended and not child.overflowed:
+                        await _first(child.status)
+        except TimeoutError:
+            limit = f"{tool.timeout_ms} ms"
+            raise Failure("TIMEOUT", f"the tool did not answer within {limit}") from None
+        if not child.output and not child.has_ended:
+            await asyncio.wait([child.status], timeout=DRAIN)  # how it ended is on its way
+        if not child.output_ended.done():
+            child.drain_now()
+            # Another process may hold the pipe; it has had its time.
+            await asyncio.wait([child.output_ended], timeout=DRAIN)
+        if child.overflowed:
+            raise Failure(
+                "INVALID_OUTPUT", f"the output is larger than {tool.max_output_bytes} bytes"
+            )
+
+    def _value(self, tool: Tool, child: Child) -> Any:
+        if _is_callable(tool) and child.output:
+            return _answer(bytes(child.output), tool, self.parent)
+        status = child.status.result() if child.has_ended else 0
+        if status:
+            raise Failure("INTERNAL_ERROR", self._ended(tool, child, status))
+        if _is_callable(tool):
+            raise Failure("INTERNAL_ERROR", "the tool ended without an answer")
+        try:
+            return unwrapped(decoded(bytes(child.output)))
+        except Failure as failure:
+            message = sentence(failure.message, secrets_of(tool, self.parent))
+            raise Failure(failure.code, message) from None
+
+    def _ended(self, tool: Tool, child: Child, status: int) -> str:
+        """How a process ended, and what it said about that."""
+        errors = sentence(
+            child.errors.decode("utf-8", "backslashreplace"), secrets_of(tool, self.parent)
+        )
+        if status == NOT_STARTED and errors.startswith("equipage: "):
+            return f"the tool {errors.removeprefix('equipage: ')}"
+        how = f"exit {status}" if status > 0 else f"signal {-status}"
+        return f"the tool ended with {how}" + (f": {errors}" if errors else "")
+
+
+def _is_callable(tool: Tool) -> bool:
+    return tool.kind == "python" and bool(tool.pack.execution.get("module"))
+
+
+def _cap(tool: Tool) -> int:
+    """How much output is read. The answer of a callable has some more around its value."""
+    return tool.max_output_bytes + (64 if _is_callable(tool) else 0)
+
+
+def _answer(data: bytes, tool: Tool, parent: Mapping[str, str]) -> Any:
+    """The value in the line of a worker. Raises `Failure`."""
+    answer = decoded(data)
+    secrets = secrets_of(tool, parent)
+    if "result" in answer:
+        if not isinstance(answer["result"], dict):
+            raise Failure("INVALID_OUTPUT", "the tool must return a mapping")
+        return answer["result"]
+    if "unfit" in answer:
+        raise Failure(
+            "INVALID_OUTPUT", f"the value is not JSON: {sentence(answer['unfit'], secrets)}"
+        )
+    if "raised" in answer:
+        text = sentence(answer["text"], secrets)
+        raise Failure(
+            "INTERNAL_ERROR", f"the tool raised {answer['raised']}" + (text and f": {text}")
+        )
+    raise Failure("INTERNAL_ERROR", "the tool ended without an answer")
+
+
+async def _first(*futures: asyncio.Future[Any]) -> None:
+    await asyncio.wait(futures, return_when=asyncio.FIRST_COMPLETED)
+
+
+async def _in_any_case(work: Any) -> None:
+    """Finish some work even if this task is cancelled meanwhile."""
+    task = asyncio.ensure_future(work)
+    cancelled = False
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            if task.cancelled():
+                break
+            cancelled = True
+    if cancelled:
+        raise asyncio.CancelledError

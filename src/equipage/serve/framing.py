@@ -1,0 +1,119 @@
+"""The lines that go to a tool and come from it. Nothing here touches a process or a file."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, NoReturn
+
+from equipage.serve.outcome import Failure
+
+#: The deepest nesting of arguments and answers.
+MAX_DEPTH = 64
+
+
+def canonical(value: Any) -> bytes:
+    """JSON in one form for equal values: sorted keys, no blanks, only ASCII. Raises `Failure`."""
+    try:
+        return json.dumps(
+            value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+        ).encode()
+    except (TypeError, ValueError, RecursionError):
+        raise Failure("INVALID_INPUT", "the arguments are not JSON") from None
+
+
+def input_line(arguments: Any) -> bytes:
+    """What a tool reads: the arguments below `input`, on one line. Raises `Failure`."""
+    return b'{"input":' + canonical(arguments) + b"}\n"
+
+
+def too_deep(value: Any) -> bool:
+    """Whether lists and mappings are nested deeper than allowed. Never recurses."""
+    level = [value]
+    for _ in range(MAX_DEPTH + 1):
+        level = [
+            each
+            for part in level
+            if isinstance(part, dict | list)
+            for each in (part.values() if isinstance(part, dict) else part)
+            if isinstance(each, dict | list)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def decoded(data: bytes) -> Any:
+    """The JSON value on the one line that a tool wrote. Raises `Failure`."""
+    if data.startswith(b"\xef\xbb\xbf"):
+        _refuse("starts with a byte order mark")
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        _refuse("is not UTF-8")
+    lines = [line for line in text.split("\n") if line.strip()]
+    if not lines:
+        _refuse("is empty")
+    if len(lines) > 1:
+        _refuse("has more than one line")
+    return parsed(lines[0])
+
+
+def parsed(text: str) -> Any:
+    """Strict JSON: no key twice, no number without a value, not too deep. Raises `Failure`."""
+    try:
+        value = json.loads(
+            text, object_pairs_hook=_mapping, parse_constant=_constant, parse_float=_float
+        )
+        text.encode()  # a lone half of a character in an escape is found below
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        _refuse("contains half a character")
+    except RecursionError:
+        _refuse(f"is nested deeper than {MAX_DEPTH} levels")
+    except ValueError:
+        _refuse("is not JSON")
+    if too_deep(value):
+        _refuse(f"is nested deeper than {MAX_DEPTH} levels")
+    return value
+
+
+def _mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        _refuse("has a key twice")
+    return found
+
+
+def _constant(name: str) -> NoReturn:
+    _refuse(f"contains {name.lstrip('-')}, which is not JSON")
+
+
+def _float(text: str) -> float:
+    value = float(text)
+    if math.isinf(value):
+        _refuse("contains a number that is too large")
+    return value
+
+
+def _refuse(reason: str) -> NoReturn:
+    raise Failure("INVALID_OUTPUT", f"the output of the tool {reason}")
+
+
+def unwrapped(value: Any) -> Any:
+    """The data in an answer: an envelope has both `ok` and `data`. Raises `Failure`.
+
+    A tool reports an error as `{"error": …}` or with `ok` false.
+    """
+    if not isinstance(value, dict):
+        return value
+    if value.get("ok") is False or (value.get("error") and set(value) <= {"error", "ok", "data"}):
+        raise Failure("INTERNAL_ERROR", f"the tool reports: {_error_text(value.get('error'))}")
+    return value["data"] if "ok" in value and "data" in value else value
+
+
+def _error_text(error: Any) -> str:
+    if isinstance(error, dict):
+        words = [str(error[key]) for key in ("code", "message") if error.get(key)]
+        return ": ".join(words) or "an error without a message"
+    return error if isinstance(error, str) and error else "an error without a message"

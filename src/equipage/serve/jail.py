@@ -1,0 +1,238 @@
+"""The jail of one process, put on by the process itself: Landlock, seccomp and resource limits.
+
+Only the standard library is used, through `ctypes`: this module runs in the supervisor and in the
+forks of it, which must stay small. What a jail must hold is decided elsewhere (`confinement`); here
+a failure to put it on is an exception, never a weaker jail.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import os
+import platform
+import stat
+import struct
+from collections.abc import Iterable, Mapping
+
+# The numbers of the kernel. The first three calls have the same number on every architecture.
+_CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
+_PR_SET_PDEATHSIG, _PR_SET_SUBREAPER, _PR_NO_NEW_PRIVS = 1, 36, 38
+_SIGKILL = 9
+
+
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None, use_errno=True)
+
+
+def _call(result: int, what: str) -> int:
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+    return result
+
+
+def adopt_orphans() -> None:
+    """Make this process the parent of descendants whose own parent ends."""
+    _call(_libc().prctl(_PR_SET_SUBREAPER, 1, 0, 0, 0), "subreaper")
+
+
+def die_with(parent: int) -> None:
+    """End this process when its parent ends; at once, if the parent is gone already."""
+    _call(_libc().prctl(_PR_SET_PDEATHSIG, _SIGKILL, 0, 0, 0), "parent death signal")
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def refuse_new_privileges() -> None:
+    """Programs that this process starts gain no rights from their files."""
+    _call(_libc().prctl(_PR_NO_NEW_PRIVS, 1, 0, 0, 0), "no new privileges")
+
+
+# Landlock: which files may be read and written, and whether TCP is allowed.
+
+_EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
+_TRUNCATE, _IOCTL_DEV = 1 << 14, 1 << 15
+#: The rights that a rule for a file, not a folder, may grant.
+_OF_FILES = _EXECUTE | _WRITE_FILE | _READ_FILE | _TRUNCATE | _IOCTL_DEV
+_READING = _EXECUTE | _READ_FILE | _READ_DIR
+#: Every right that a version of Landlock knows, the first version first.
+_RIGHTS = ((1 << 13) - 1, (1 << 14) - 1, (1 << 15) - 1, (1 << 15) - 1, (1 << 16) - 1)
+_NETWORK_SINCE, _SCOPES_SINCE = 4, 6
+_TCP, _SCOPES = 3, 3
+
+
+def landlock_version() -> int:
+    """The version of Landlock that the kernel offers; 0 if there is none."""
+    if platform.system() != "Linux":
+        return 0
+    return max(0, int(_libc().syscall(_CREATE_RULESET, None, 0, 1)))
+
+
+def ruleset(read: Iterable[str], write: Iterable[str], *, network: bool) -> int:
+    """A descriptor of the rules: files below `read` may be read and run, below `write` changed.
+
+    Paths that do not exist grant nothing. Made once for each tool; a fork only enters it.
+    """
+    libc, version = _libc(), landlock_version()
+    rights = _RIGHTS[min(version, len(_RIGHTS)) - 1]
+    fields = [rights]
+    if version >= _NETWORK_SINCE:
+        fields.append(0 if network else _TCP)
+    if version >= _SCOPES_SINCE:
+        fields.append(_SCOPES)  # no signals and no abstract sockets to processes outside
+    data = struct.pack(f"={len(fields)}Q", *fields)
+    descriptor = _call(libc.syscall(_CREATE_RULESET, data, len(data), 0), "landlock rules")
+    for path in read:
+        _allow(libc, descriptor, path, _READING & rights)
+    for path in write:
+        _allow(libc, descriptor, path, rights & ~_EXECUTE)
+    return descriptor
+
+
+def _allow(libc: ctypes.CDLL, rules: int, path: str, rights: int) -> None:
+    try:
+        target = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        if not stat.S_ISDIR(os.fstat(target).st_mode):
+            rights &= _OF_FILES
+        rule = struct.pack("=Qi", rights, target)
+        _call(libc.syscall(_ADD_RULE, rules, 1, rule, 0), f"landlock rule for {path}")
+    finally:
+        os.close(target)
+
+
+def enter(rules: int) -> None:
+    """Apply the rules to this process and all that it starts."""
+    _call(_libc().syscall(_RESTRICT_SELF, rules, 0), "landlock")
+
+
+# seccomp: which calls a process may make. A filter is a small program for the kernel.
+
+#: By machine: the word that names the architecture, and the numbers of calls.
+_MACHINES: dict[str, tuple[int, dict[str, int]]] = {
+    "x86_64": (
+        0xC000003E,
+        {
+            "socket": 41,
+            "clone": 56,
+            "fork": 57,
+            "vfork": 58,
+            "execve": 59,
+            "execveat": 322,
+            "seccomp": 317,
+        },
+    ),
+    "aarch64": (
+        0xC00000B7,
+        {"socket": 198, "clone": 220, "execve": 221, "execveat": 281, "seccomp": 277},
+    ),
+}
+_CLONE3, _IO_URING_SETUP = 435, 425
+_CLONE_THREAD, _AF_UNIX, _FIRST_X32 = 0x10000, 1, 0x40000000
+_ALLOW, _DENY, _ASK, _KILL = 0x7FFF0000, 0x00050000, 0x7FC00000, 0x80000000
+# Where the kernel shows the number of a call, the architecture and the first argument.
+_NUMBER, _ARCHITECTURE, _ARGUMENT = 0, 4, 16
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+
+
+def knows_this_machine() -> bool:
+    """Whether the numbers of calls are known, without which no filter can be written."""
+    return platform.system() == "Linux" and platform.machine() in _MACHINES
+
+
+def call_filter(*, network: bool, forks: bool, starts: bool) -> bytes | None:
+    """The program of a filter; None if everything is allowed.
+
+    Without `network`, only sockets inside the machine can be made. Without `forks`, there are
+    threads but no further processes; then `starts` says that the next program, and only that one,
+    is started with leave of the supervisor (`start_once`).
+    """
+    if network and forks:
+        return None
+    architecture, numbers = _MACHINES[platform.machine()]
+    program = [
+        (_LOAD, 0, 0, _ARCHITECTURE),
+        (_EQUAL, 1, 0, architecture),
+        (_RETURN, 0, 0, _KILL),
+        (_LOAD, 0, 0, _NUMBER),
+        (_AT_LEAST, 0, 1, _FIRST_X32 if architecture == _MACHINES["x86_64"][0] else 0xFFFFFFFF),
+        (_RETURN, 0, 0, _DENY | errno.EPERM),
+        # Requests of an io_uring are not seen by filters.
+        *_answer(_IO_URING_SETUP, _DENY | errno.EPERM),
+    ]
+    if not network:
+        program += [
+            (_EQUAL, 0, 4, numbers["socket"]),
+            (_LOAD, 0, 0, _ARGUMENT),
+            (_EQUAL, 1, 0, _AF_UNIX),
+            (_RETURN, 0, 0, _DENY | errno.EPERM),
+            (_RETURN, 0, 0, _ALLOW),
+        ]
+    if not forks:
+        for name in ("fork", "vfork", "execveat"):
+            if name in numbers:
+                program += _answer(numbers[name], _DENY | errno.EPERM)
+        program += _answer(numbers["execve"], _ASK if starts else _DENY | errno.EPERM)
+        # The C library then makes threads with `clone`, whose flags a filter can see.
+        program += _answer(_CLONE3, _DENY | errno.ENOSYS)
+        program += [
+            (_EQUAL, 0, 4, numbers["clone"]),
+            (_LOAD, 0, 0, _ARGUMENT),
+            (_ANY_BIT, 1, 0, _CLONE_THREAD),
+            (_RETURN, 0, 0, _DENY | errno.EPERM),
+            (_RETURN, 0, 0, _ALLOW),
+        ]
+    program.append((_RETURN, 0, 0, _ALLOW))
+    return b"".join(struct.pack("HBBI", *each) for each in program)
+
+
+def _answer(number: int, answer: int) -> list[tuple[int, int, int, int]]:
+    return [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, answer)]
+
+
+def install(program: bytes, *, ask: bool = False) -> int:
+    """Install a filter; with `ask`, returns the descriptor on which the kernel asks for leave."""
+    text = ctypes.create_string_buffer(program, len(program))
+    header = struct.pack("HxxxxxxQ", len(program) // 8, ctypes.addressof(text))
+    number = _MACHINES[platform.machine()][1]["seccomp"]
+    return _call(_libc().syscall(number, 1, 8 if ask else 0, header), "seccomp")
+
+
+# The requests to the kernel for one question and one answer about a call, and their sizes.
+_RECEIVE, _SEND, _QUESTION = 0xC0502100, 0xC0182101, 80
+_CONTINUE = 1
+
+
+def allow_one_start(listener: int) -> None:
+    """Let the process that asks start its program, and never another.
+
+    Without the listener, the kernel answers later questions by itself: there is no such call.
+    """
+    import fcntl
+
+    question = bytearray(_QUESTION)
+    try:
+        fcntl.ioctl(listener, _RECEIVE, question)
+        (number,) = struct.unpack_from("Q", question)
+        fcntl.ioctl(listener, _SEND, struct.pack("QqiI", number, 0, 0, _CONTINUE))
+    except OSError as error:
+        if error.errno != errno.ENOENT:  # ENOENT: the process was killed while it waited
+            raise
+    finally:
+        os.close(listener)
+
+
+def limit(limits: Mapping[str, int]) -> None:
+    """Set resource limits by their names without `RLIMIT_`; never above what is allowed now."""
+    import resource
+
+    for name, value in limits.items():
+        number = getattr(resource, f"RLIMIT_{name}", None)
+        if number is None:
+            continue
+        _, most = resource.getrlimit(number)
+        value = value if most == resource.RLIM_INFINITY else min(value, most)
+        resource.setrlimit(number, (value, value))

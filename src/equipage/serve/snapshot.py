@@ -1,0 +1,132 @@
+"""What is served: tools and skills that passed the check, frozen together.
+
+A snapshot is made as a whole or not at all. What is right as a file but cannot be served, such as a
+tool whose kind is not allowed, is left out with its reasons; the rest is served.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from equipage.core.diagnostics import Diagnostic, LoadError
+from equipage.kinds.toolpack.model import Toolpack
+from equipage.loading.outcome import Outcome, set_findings
+from equipage.loading.result import canonical
+from equipage.loading.session import Request
+from equipage.serve.confinement import Unservable
+from equipage.serve.platform import Platform
+from equipage.serve.runtime import prepare_all
+from equipage.serve.skills import ServedSkill, frozen_skill
+from equipage.serve.tools import Settings, Tool
+from equipage.workspace.loads import load_all
+
+_KINDS = ("toolpack", "skill")
+
+
+class Described(msgspec.Struct, frozen=True):
+    """What a pack says about its tool for people and models."""
+
+    title: str | None = None
+    description: str | None = None
+
+
+class Snapshot(msgspec.Struct, frozen=True):
+    """All that is served at one time."""
+
+    tools: tuple[Tool, ...] = ()
+    described: Mapping[str, Described] = {}
+    skills: tuple[ServedSkill, ...] = ()
+    refused: Mapping[str, tuple[str, ...]] = {}  #: why something is not served, by its name
+    outcomes: Mapping[str, Outcome] = {}  #: the loads of the packs, by the id of the tool
+    warnings: tuple[Diagnostic, ...] = ()
+
+    def tools_digest(self) -> str:
+        """Changes when a client would see other tools."""
+        rows = [
+            [each.key, msgspec.to_builtins(self.described[each.pack.id])] for each in self.tools
+        ]
+        return hashlib.sha256(canonical(rows)).hexdigest()
+
+    def skills_digest(self) -> str:
+        """Changes when a client would see other skills or files."""
+        rows = [[file.uri, file.digest] for each in self.skills for file in each.files]
+        return hashlib.sha256(canonical(rows)).hexdigest()
+
+
+def take(
+    paths: Sequence[str],
+    request: Request,
+    settings: Settings,
+    platform: Platform,
+    *,
+    oversize: bool = False,
+) -> Snapshot:
+    """The tools and skills at and below `paths`. Raises `LoadError` if any has an error."""
+    found = [each for each in load_all(paths, request) if _concerns(each)]
+    problems = [each.problem for each in found if each.problem is not None]
+    outcomes = [(each.path, each.outcome) for each in found if each.outcome is not None]
+    packs = [each for _, each in outcomes if each.kind.name == "toolpack"]
+    findings = [
+        *problems,
+        *(each for _, outcome in outcomes for each in outcome.diagnostics),
+        *set_findings(packs),
+    ]
+    if any(each.severity == "error" for each in findings):
+        raise LoadError(findings)
+    by_id = {outcome.config.id: outcome for outcome in packs}
+    roots = {name: _roots(outcome) for name, outcome in by_id.items()}
+    ordered: list[Toolpack] = [by_id[name].config for name in sorted(by_id)]
+    tools, refused = prepare_all(ordered, settings, platform, roots)
+    skills, no_skills = _skills(
+        [path for path, each in outcomes if each.kind.name == "skill"], oversize=oversize
+    )
+    return Snapshot(
+        tuple(tools),
+        {name: _described(outcome) for name, outcome in by_id.items()},
+        tuple(skills),
+        {**refused, **no_skills},
+        by_id,
+        tuple(each for each in findings if each.severity == "warning"),
+    )
+
+
+def _concerns(load: Any) -> bool:
+    """Whether a file is a tool or a skill, or was named by the user and is neither."""
+    return load.outcome is None or load.outcome.kind.name in _KINDS
+
+
+def _roots(outcome: Outcome) -> tuple[str, ...]:
+    """Modules may also come from the root of the project, as in the lock of a pack."""
+    assert outcome.session is not None
+    return (outcome.session.root,)
+
+
+def _described(outcome: Outcome) -> Described:
+    """The texts for people. The pack itself does not keep them: they do not affect a run."""
+    written: Any = outcome.tree.value if outcome.tree is not None else {}
+    title, text = written.get("name"), written.get("description") or written.get("summary")
+    return Described(
+        title if isinstance(title, str) else None, text if isinstance(text, str) else None
+    )
+
+
+def _skills(
+    paths: Sequence[str], *, oversize: bool
+) -> tuple[list[ServedSkill], dict[str, tuple[str, ...]]]:
+    skills: dict[str, ServedSkill] = {}
+    refused: dict[str, tuple[str, ...]] = {}
+    for path in paths:
+        try:
+            skill = frozen_skill(path, oversize=oversize)
+        except Unservable as error:
+            refused[path] = error.reasons
+            continue
+        if skill.name in skills:
+            refused[path] = (f"another skill is named `{skill.name}`, too",)
+        else:
+            skills[skill.name] = skill
+    return [skills[name] for name in sorted(skills)], refused

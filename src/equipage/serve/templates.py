@@ -1,0 +1,213 @@
+"""Templates in an execution: arguments, the address, header values and the cache key.
+
+They are compiled when a pack is prepared and filled for each call. A filled text must stay what its
+author meant: an argument does not become an option, an address keeps its host, a header its line.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from equipage.serve.outcome import Failure
+
+#: The longest text that a template may come to, in characters.
+LONGEST = 64 * 1024
+_MARKS = ("{{", "{%", "{#")
+#: Scheme and host of an address; they end before the first template.
+_ORIGIN = re.compile(r"(?P<scheme>https?)://(?P<host>[^/?#{}@\\\s]+)(?=[/?#]|$)", re.IGNORECASE)
+#: Headers that the connection sets by itself.
+RESERVED_HEADERS = frozenset(
+    [
+        "connection",
+        "content-length",
+        "expect",
+        "host",
+        "keep-alive",
+        "proxy-authorization",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    ]
+)
+
+#: What a template sees: `input`, `env`, `id`, `version` and `context`.
+Names = Mapping[str, Any]
+Template = Callable[[Names], str]
+
+
+class TemplateProblem(ValueError):
+    """A template that can never be filled; the text says why."""
+
+
+def compiled(text: str) -> Template:
+    """What fills a text. Text without a template is returned as it is. Raises `TemplateProblem`."""
+    if not any(mark in text for mark in _MARKS):
+        return lambda _names: text
+    from jinja2 import TemplateError
+
+    try:
+        template = _environment().from_string(text)
+    except TemplateError as error:
+        raise TemplateProblem(f"the template `{text}` is not valid: {error}") from None
+
+    def fill(names: Names) -> str:
+        parts, length = [], 0
+        try:
+            for part in template.generate(names):
+                length += len(part)
+                if length > LONGEST:
+                    raise Failure("INVALID_INPUT", "a filled template is too long")
+                parts.append(part)
+        except TemplateError:
+            # The message of the engine may quote the input.
+            raise Failure("INVALID_INPUT", f"cannot fill the template `{text}`") from None
+        except (ArithmeticError, TypeError, ValueError, MemoryError, RecursionError):
+            raise Failure("INVALID_INPUT", f"cannot fill the template `{text}`") from None
+        filled = "".join(parts)
+        if "\0" in filled:
+            raise Failure("INVALID_INPUT", "a filled template contains a zero byte")
+        return filled
+
+    return fill
+
+
+def _environment() -> Any:
+    from jinja2 import StrictUndefined
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    class Environment(ImmutableSandboxedEnvironment):
+        """Data only: `input.items` is the entry `items`, never a method; nothing can be called."""
+
+        def getattr(self, obj: Any, attribute: str) -> Any:
+            if isinstance(obj, Mapping):
+                if attribute in obj:
+                    return obj[attribute]
+                return self.undefined(obj=obj, name=attribute)
+            return super().getattr(obj, attribute)
+
+        def call(self, *arguments: Any, **more: Any) -> Any:
+            from jinja2.exceptions import SecurityError
+
+            raise SecurityError("calls are not allowed")
+
+        def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
+            # A product of text and a number could take any amount of memory.
+            if operator in ("*", "**") and not (_is_small(left) and _is_small(right)):
+                raise Failure("INVALID_INPUT", "a template multiplies more than small numbers")
+            return super().call_binop(context, operator, left, right)
+
+        intercepted_binops = frozenset({"*", "**", "%"})
+
+    environment = Environment(
+        undefined=StrictUndefined, autoescape=False, finalize=_spelt, keep_trailing_newline=True
+    )
+    environment.globals.clear()
+    environment.filters = {name: environment.filters[name] for name in _FILTERS}
+    environment.filters["tojson"] = lambda value: json.dumps(value, sort_keys=True)
+    return environment
+
+
+#: The filters that give about as much as they take.
+_FILTERS = [
+    "abs",
+    "capitalize",
+    "default",
+    "first",
+    "float",
+    "int",
+    "join",
+    "last",
+    "length",
+    "lower",
+    "replace",
+    "round",
+    "sort",
+    "string",
+    "title",
+    "trim",
+    "truncate",
+    "unique",
+    "upper",
+    "urlencode",
+]
+
+
+def _is_small(value: Any) -> bool:
+    return isinstance(value, int | float) and abs(value) < 1_000_000
+
+
+def _spelt(value: Any) -> Any:
+    """A value as JSON spells it: `true`, `null`, and lists with double quotes."""
+    if isinstance(value, str) or type(value).__name__ == "StrictUndefined":
+        return value
+    return json.dumps(value, sort_keys=True)
+
+
+def argument(text: str) -> Template:
+    """What fills one argument of a program. Raises `TemplateProblem`."""
+    fill = compiled(text)
+
+    def checked(names: Names) -> str:
+        filled = fill(names)
+        if not filled:
+            raise Failure("INVALID_INPUT", f"the argument `{text}` is empty once it is filled")
+        if filled.startswith("-") and not text.startswith("-"):
+            raise Failure("INVALID_INPUT", f"the argument `{text}` must not become an option")
+        return filled
+
+    return checked
+
+
+def header(name: str, text: str) -> Template:
+    """What fills the value of a header. Raises `TemplateProblem`."""
+    if name.lower() in RESERVED_HEADERS:
+        raise TemplateProblem(f"the header `{name}` cannot be set by a pack")
+    if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", name):
+        raise TemplateProblem(f"`{name}` is not the name of a header")
+    fill = compiled(text.rstrip("\r\n"))
+
+    def checked(names: Names) -> str:
+        filled = fill(names)
+        if not all(each == "\t" or " " <= each != "\x7f" for each in filled):
+            raise Failure("INVALID_INPUT", f"the header `{name}` contains a control character")
+        return filled
+
+    return checked
+
+
+def address(text: str) -> tuple[str, str, Template]:
+    """Scheme and host of an address, and what fills it. Raises `TemplateProblem`."""
+    origin = _ORIGIN.match(text)
+    if origin is None:
+        raise TemplateProblem(
+            f"the address `{text}` must start with http:// or https:// and a host without templates"
+        )
+    scheme, host = origin["scheme"].lower(), origin["host"]
+    try:
+        wanted = _origin_of(text[: origin.end()])
+    except ValueError:
+        raise TemplateProblem(f"`{text}` is not an address") from None
+    fill = compiled(text)
+
+    def checked(names: Names) -> str:
+        filled = fill(names)
+        try:
+            same = _origin_of(filled) == wanted
+        except ValueError:
+            same = False
+        if not same or any(each <= " " or each == "\x7f" for each in filled):
+            raise Failure("INVALID_INPUT", "the filled address does not keep its host")
+        return filled
+
+    return scheme, host, checked
+
+
+def _origin_of(url: str) -> tuple[str, str | None, int | None, str | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port, parts.username

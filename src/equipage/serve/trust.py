@@ -1,0 +1,97 @@
+"""Whether tools may run: what a lock says about them, and what a person has to know before."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+
+from equipage.serve.snapshot import Snapshot
+from equipage.serve.tools import Tool
+from equipage.views.lock import Lock, code_entries, lock_of, verify
+
+
+def differences(snapshot: Snapshot, locks: Sequence[Lock]) -> dict[str, str]:
+    """Why tools are not what was locked, by their ids: the first difference of each."""
+    found = {}
+    for tool in snapshot.tools:
+        problem = _difference(tool, snapshot, locks)
+        if problem is not None:
+            found[tool.pack.id] = problem
+    return found
+
+
+def _difference(tool: Tool, snapshot: Snapshot, locks: Sequence[Lock]) -> str | None:
+    outcome = snapshot.outcomes[tool.pack.id]
+    loaded = outcome.loaded()
+    assert loaded is not None
+    file = str(tool.pack.source_path)
+    now = lock_of(outcome, loaded, file)
+    # A lock holds wherever the pack lies, so it is known by the digest, or else by the name.
+    same = [each for each in locks if each.digest == now.digest]
+    named = [each for each in locks if os.path.basename(each.file) == os.path.basename(now.file)]
+    if not same and not named:
+        return "no lock covers it"
+    old = (same or named)[0]
+    if not old.code and tool.kind != "http":
+        return "its lock does not cover the code; write it again with `equipage lock`"
+    compared = verify(old, now)
+    if compared.same_digest and code_entries(tool.code) == old.code:
+        return None
+    for word in ("changed", "added", "removed"):
+        for name in getattr(compared, word):
+            return f"{name} was {word} since the lock was written"
+    return f"{now.file} changed since the lock was written"
+
+
+# What would run.
+
+
+def plan(snapshot: Snapshot, refused: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """What would be served, tool by tool: what runs, what is enforced, what is not."""
+    for tool in snapshot.tools:
+        if tool.pack.id not in refused:
+            yield f"{tool.pack.id} ({tool.kind})"
+            yield from (f"  {line}" for line in _about(tool))
+    for skill in snapshot.skills:
+        size = sum(len(each.data) for each in skill.files)
+        yield f"{skill.name} (skill)"
+        yield f"  serves: {len(skill.files)} files, {size} bytes"
+        if skill.left_out:
+            yield f"  left out: {', '.join(skill.left_out)}"
+    for name, reasons in refused.items():
+        yield f"{name} is not served"
+        yield from (f"  {reason}" for reason in reasons)
+
+
+def _about(tool: Tool) -> Iterator[str]:
+    yield f"runs: {_what(tool)}"
+    yield f"caps: {_caps(tool)}"
+    confinement = tool.confinement
+    yield f"isolation: {confinement.level} ({confinement.summary})"
+    yield from (f"enforced: {each}" for each in confinement.enforced)
+    yield from (f"not enforced: {each}" for each in confinement.open)
+    if tool.code.files:
+        yield f"code: {len(tool.code.files)} files, sha256 {tool.code.digest[:16]}"
+    if tool.code.uncovered:
+        yield f"code that no lock covers: {', '.join(tool.code.uncovered)}"
+
+
+def _what(tool: Tool) -> str:
+    execution = tool.pack.execution
+    if tool.kind == "http":
+        return f"{execution.get('method') or 'POST'} {execution['url']}"
+    if tool.kind == "cli":
+        return " ".join(execution["cmd"])
+    if execution.get("module") and tool.kind == "python":
+        return str(execution["module"])
+    program = tool.code.program.path if tool.code.program is not None else "python"
+    return f"{program} {os.path.relpath(tool.code.entry, tool.folder)}"
+
+
+def _caps(tool: Tool) -> str:
+    caps = tool.pack.caps
+    words = [*(caps.get("network") or ())]
+    files = caps.get("filesystem") or {}
+    words += [f"{mode} {path}" for mode in ("read", "write") for path in files.get(mode) or ()]
+    words += ["subprocess"] if caps.get("subprocess") else []
+    return ", ".join(words) or "none"

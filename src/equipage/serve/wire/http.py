@@ -1,0 +1,156 @@
+"""MCP over HTTP: on the loopback address, behind a token, with bounds on everything.
+
+The package `mcp` checks `Host` and `Origin` and the size of bodies; the door in front of it checks
+the token, and the number of connections and their time are bounded.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import hmac
+import ipaddress
+import socket
+from collections.abc import Awaitable, Callable
+from typing import Any, cast
+
+import msgspec
+import uvicorn
+from mcp.server.lowlevel import Server
+from mcp.server.transport_security import TransportSecuritySettings
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+MAX_BODY = 1024 * 1024
+MAX_CONNECTIONS = 64
+#: Seconds until the first request of a connection must be there, and for calls when we stop.
+HEADER_TIME, STOP_TIME = 30.0, 5
+
+
+class Address(msgspec.Struct, frozen=True):
+    """Where to listen, and as whom clients may address us."""
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    hosts: tuple[str, ...] = ()  #: further names for the `Host` header, as `name` or `name:port`
+
+    @property
+    def is_loopback(self) -> bool:
+        try:
+            return self.host == "localhost" or ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+Send = Callable[[dict[str, Any]], Awaitable[None]]
+App = Callable[[dict[str, Any], Receive, Send], Awaitable[None]]
+
+
+class Door:
+    """Lets requests with the token through. Without a token, every request."""
+
+    def __init__(self, app: App, token: str | None) -> None:
+        self.app = app
+        self.wanted = None if token is None else f"Bearer {token}".encode()
+
+    async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        if scope["type"] == "http" and not self._may_enter(scope):
+            await _refuse(send)
+            return
+        await self.app(scope, receive, send)
+
+    def _may_enter(self, scope: dict[str, Any]) -> bool:
+        given = dict(scope["headers"]).get(b"authorization", b"")
+        return self.wanted is None or hmac.compare_digest(given, self.wanted)
+
+
+async def _refuse(send: Send) -> None:
+    body = b'{"error":"invalid_token"}'
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"www-authenticate", b'Bearer error="invalid_token"'),
+    ]
+    await send({"type": "http.response.start", "status": 401, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def principal_of(ctx: Any) -> str:
+    """Who makes a request: a hash of what the client showed at the door."""
+    request = getattr(ctx, "request", None)
+    shown = "" if request is None else request.headers.get("authorization", "")
+    return hashlib.sha256(shown.encode()).hexdigest()[:16] if shown else ""
+
+
+class _Patient(H11Protocol):
+    """A connection that does not send a request in time is closed."""
+
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._timer = self.loop.call_later(HEADER_TIME, self._give_up)
+
+    def _give_up(self) -> None:
+        if getattr(self, "cycle", None) is None:
+            self.transport.close()
+
+
+def listening(address: Address) -> socket.socket:
+    """A socket that listens. Raises `OSError`."""
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    made = socket.socket(family, socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((address.host, address.port))
+    except OSError:
+        made.close()
+        raise
+    return made
+
+
+def url_of(address: Address, listener: socket.socket) -> str:
+    host = f"[{address.host}]" if ":" in address.host else address.host
+    return f"http://{host}:{listener.getsockname()[1]}/mcp"
+
+
+async def serve_http(
+    server: Server[Any], address: Address, listener: socket.socket, token: str | None
+) -> None:
+    """Serve until this task is cancelled."""
+    local = ("127.0.0.1:*", "localhost:*", "[::1]:*") if address.is_loopback else ()
+    hosts = [*local, *address.hosts]
+    security = TransportSecuritySettings(
+        enable_dns_rebinding_protection=True,
+        allowed_hosts=hosts,
+        allowed_origins=[f"{scheme}://{host}" for host in hosts for scheme in ("http", "https")],
+    )
+    app = server.streamable_http_app(
+        transport_security=security, host=address.host, max_request_body_size=MAX_BODY
+    )
+    config = uvicorn.Config(
+        Door(cast(App, app), token),
+        http=_Patient,
+        ws="none",
+        lifespan="on",
+        log_level="warning",
+        access_log=False,
+        limit_concurrency=MAX_CONNECTIONS,
+        timeout_graceful_shutdown=STOP_TIME,
+        server_header=False,
+    )
+    running = uvicorn.Server(config)
+    running.capture_signals = _no_signals  # type: ignore[method-assign]  # the command has its own
+    task = asyncio.ensure_future(running.serve(sockets=[listener]))
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        running.should_exit = True
+        await asyncio.wait([task], timeout=STOP_TIME + 2)
+        raise
+
+
+def _no_signals() -> Any:
+    import contextlib
+
+    return contextlib.nullcontext()

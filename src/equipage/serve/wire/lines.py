@@ -1,0 +1,200 @@
+"""MCP over standard input and output: one message per line.
+
+The reader is our own: it bounds the length of a line, answers lines that are not messages, and goes
+on with the next one. While we serve, descriptor 1 leads to standard error, so that nothing but the
+protocol is ever written to the client.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import select
+import sys
+from collections.abc import AsyncIterator, Iterator
+from typing import Any
+
+import anyio
+import mcp_types as types
+from mcp.server.lowlevel import Server
+from mcp.shared.message import SessionMessage
+
+from equipage.serve.children import settle
+from equipage.serve.wire.server import CHANGES
+
+#: The longest line, in bytes.
+MAX_LINE = 4 * 1024 * 1024
+#: The deepest nesting of a message.
+MAX_NESTING = 256
+_CHUNK = 1 << 16
+_ATOMIC = 4096  #: a pipe that is ready takes this much without waiting
+_PARSE_ERROR, _INVALID_REQUEST = -32700, -32600
+
+
+class LineSplitter:
+    """Cuts bytes into lines; a line that is too long is None once, and skipped."""
+
+    def __init__(self, longest: int = MAX_LINE) -> None:
+        self.longest = longest
+        self._rest = bytearray()
+        self._skipping = False
+
+    def feed(self, data: bytes) -> Iterator[bytes | None]:
+        """The lines that are complete now. Without data, the last one."""
+        if not data and self._rest:
+            data = b"\n"  # the client need not end its last line
+        *whole, rest = (bytes(self._rest) + data).split(b"\n") if b"\n" in data else [data]
+        if b"\n" not in data:
+            self._rest += rest
+        else:
+            self._rest = bytearray(rest)
+        for line in whole:
+            if self._skipping:
+                self._skipping = False
+            elif len(line) > self.longest:
+                yield None
+            else:
+                yield line
+        if len(self._rest) > self.longest:
+            if not self._skipping:
+                self._skipping = True
+                yield None
+            self._rest.clear()
+
+
+def problem_of(line: bytes | None) -> tuple[int, str, Any] | None:
+    """Why a line is not a message, as code, text and id; None if it looks like one."""
+    if line is None:
+        return _INVALID_REQUEST, f"The line is longer than {MAX_LINE} bytes", None
+    if line.count(b"[") + line.count(b"{") > MAX_NESTING and _depth(line) > MAX_NESTING:
+        return _INVALID_REQUEST, "The message is nested too deep", None
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):  # bytes that are not UTF-8 are a ValueError, too
+        return _PARSE_ERROR, "The line is not JSON", None
+    if not isinstance(value, dict):
+        return _INVALID_REQUEST, "A message is an object", None
+    number = value.get("id")
+    number = number if isinstance(number, str | int) and not isinstance(number, bool) else None
+    if value.get("jsonrpc") != "2.0" or not ({"method", "result", "error"} & value.keys()):
+        return _INVALID_REQUEST, "The object is not a message of JSON-RPC 2.0", number
+    return None
+
+
+def _depth(line: bytes) -> int:
+    """How deep brackets are nested; those inside texts count, which is on the safe side."""
+    deepest = depth = 0
+    for byte in line:
+        if byte in b"[{":
+            depth += 1
+            deepest = max(deepest, depth)
+        elif byte in b"]}":
+            depth -= 1
+    return deepest
+
+
+class Pipes:
+    """Standard input and output of this process as the transport of one client."""
+
+    def __init__(self) -> None:
+        self._input, self._output = 0, os.dup(1)
+        # Prints of anything in this process must not reach the client, now or at exit.
+        os.dup2(2, 1)
+        sys.stdout = sys.stderr
+        self._writing = asyncio.Lock()
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """What the client sends, until it closes its end."""
+        loop = asyncio.get_running_loop()
+        while True:
+            try:
+                await _readable(loop, self._input)
+                data = os.read(self._input, _CHUNK)
+            except (PermissionError, NotImplementedError):  # a file has no events
+                data = await loop.run_in_executor(None, os.read, self._input, _CHUNK)
+            if not data:
+                return
+            yield data
+
+    async def write(self, data: bytes) -> None:
+        """Write one line. A client that does not read makes only its own answers wait."""
+        async with self._writing:
+            if len(data) <= _ATOMIC and _is_writable(self._output):
+                os.write(self._output, data)
+            else:
+                loop = asyncio.get_running_loop()
+                await loop.run_in_executor(None, _write_all, self._output, data)
+
+
+def _is_writable(descriptor: int) -> bool:
+    poll = select.poll()
+    poll.register(descriptor, select.POLLOUT)
+    return any(event & select.POLLOUT for _, event in poll.poll(0))
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+async def _readable(loop: asyncio.AbstractEventLoop, descriptor: int) -> None:
+    ready = loop.create_future()
+    loop.add_reader(descriptor, settle, ready)
+    try:
+        await ready
+    finally:
+        loop.remove_reader(descriptor)
+
+
+async def serve_lines(server: Server[Any], pipes: Pipes) -> None:
+    """Serve one client until it closes its end. Calls under way are then cancelled."""
+    to_server, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    answers, to_client = anyio.create_memory_object_stream[SessionMessage](0)
+
+    async def read() -> None:
+        splitter = LineSplitter()
+        async with to_server:
+            async for data in pipes.chunks():
+                for line in splitter.feed(data):
+                    await _take(line, pipes, to_server)
+            for line in splitter.feed(b""):
+                await _take(line, pipes, to_server)
+
+    async def write() -> None:
+        async with to_client:
+            async for each in to_client:
+                text = each.message.model_dump_json(by_alias=True, exclude_unset=True)
+                try:
+                    await pipes.write(text.encode() + b"\n")
+                except OSError:
+                    return  # the client is gone
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(read)
+        group.start_soon(write)
+        await server.run(received, answers, server.create_initialization_options(CHANGES))
+        group.cancel_scope.cancel()
+
+
+async def _take(line: bytes | None, pipes: Pipes, to_server: Any) -> None:
+    """Pass a message on, or answer that it is none."""
+    if line is not None and not line.strip():
+        return
+    problem = problem_of(line)
+    if problem is None:
+        assert line is not None
+        try:
+            message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+        except ValueError:
+            problem = _INVALID_REQUEST, "The object is not a message of JSON-RPC 2.0", None
+        else:
+            with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+                await to_server.send(SessionMessage(message))
+            return
+    code, text, number = problem
+    answer = {"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": text}}
+    with contextlib.suppress(OSError):
+        await pipes.write(json.dumps(answer).encode() + b"\n")

@@ -1,0 +1,113 @@
+"""Serve until the client, or a signal, ends it: the parts of a server put together."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import AsyncIterator, Callable, Sequence
+
+import msgspec
+
+from equipage.core.diagnostics import EquipageError, LoadError
+from equipage.serve.engine import Engine, Observer
+from equipage.serve.platform import Platform
+from equipage.serve.snapshot import Snapshot
+from equipage.serve.tools import Settings
+from equipage.serve.wire.catalogue import Catalogue, NameStyle, catalogue_of
+from equipage.serve.wire.http import Address, listening, principal_of, serve_http, url_of
+from equipage.serve.wire.lines import Pipes, serve_lines
+from equipage.serve.wire.server import Served, build
+
+Note = Callable[[str], None]
+#: How long files must be quiet before they are looked at again, in milliseconds.
+_QUIET = 100
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """How to serve."""
+
+    settings: Settings
+    platform: Platform
+    address: Address | None = None  #: None serves standard input and output
+    token: str | None = None
+    names: NameStyle = "dotted"
+    watched: tuple[str, ...] = ()  #: folders and files whose changes are served
+    observer: Observer | None = None
+
+
+def serve(catalogue: Catalogue, plan: Plan, again: Callable[[], Snapshot], note: Note) -> int:
+    """Serve, and return the exit code: 0, or 128 and the number of a signal.
+
+    `again` loads what is served anew; it raises what `take` raises.
+    """
+    return asyncio.run(_serve(catalogue, plan, again, note))
+
+
+async def _serve(
+    catalogue: Catalogue, plan: Plan, again: Callable[[], Snapshot], note: Note
+) -> int:
+    loop, caught = asyncio.get_running_loop(), list[int]()
+    # Before anything can print: what is in the way of the protocol goes to standard error.
+    pipes = Pipes() if plan.address is None else None
+    engine = Engine(catalogue.snapshot.tools, plan.settings, plan.platform, observer=plan.observer)
+    private = plan.token is not None
+    served = Served(catalogue, engine, watched=bool(plan.watched), private=private)
+    serving = asyncio.ensure_future(_transport(served, plan, pipes, note))
+
+    def stop(number: int) -> None:
+        caught.append(number)
+        serving.cancel()
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        loop.add_signal_handler(number, stop, number)
+    watching = asyncio.ensure_future(_watch(served, plan, again, note)) if plan.watched else None
+    try:
+        await asyncio.wait([serving])
+    finally:
+        if watching is not None:
+            watching.cancel()
+            await asyncio.wait([watching], timeout=5)
+        await engine.close()
+    if not serving.cancelled() and (problem := serving.exception()) is not None:
+        raise problem
+    return 128 + caught[0] if caught else 0
+
+
+async def _transport(served: Served, plan: Plan, pipes: Pipes | None, note: Note) -> None:
+    if plan.address is None or pipes is not None:
+        assert pipes is not None
+        await serve_lines(build(served), pipes)
+        return
+    listener = listening(plan.address)
+    with listener:
+        note(f"listening on {url_of(plan.address, listener)}")
+        server = build(served, principal_of)
+        await serve_http(server, plan.address, listener, plan.token)
+
+
+# Changes on the disk.
+
+
+async def _watch(served: Served, plan: Plan, again: Callable[[], Snapshot], note: Note) -> None:
+    """Load again when files change; what cannot be loaded leaves the old set in place."""
+    async for _ in _changes(plan.watched):
+        try:
+            snapshot = await asyncio.to_thread(again)
+        except LoadError as error:
+            note(f"not reloaded, {len(error.errors)} errors: {error.errors[0]}")
+            continue
+        except EquipageError as error:
+            note(f"not reloaded: {error}")
+            continue
+        catalogue = catalogue_of(snapshot, plan.names)
+        if catalogue.refused != served.catalogue.refused:
+            for name, reasons in catalogue.refused.items():
+                note(f"{name} is not served: {'; '.join(reasons)}")
+        await served.replace(catalogue)
+
+
+async def _changes(paths: Sequence[str]) -> AsyncIterator[None]:
+    from watchfiles import awatch
+
+    async for _ in awatch(*paths, debounce=400, step=_QUIET, recursive=True):
+        yield None

@@ -1,0 +1,140 @@
+"""What runs in a fork of the supervisor for the kind `python`: a callable or a script.
+
+A worker is used for one call. It is made before the call, imports the module, and waits for its
+input: so a call pays neither for a start of Python nor for the import. Only the standard library
+is used.
+
+The answer of a callable is one line of JSON with one of three keys: `result`, `raised` for an
+exception, `unfit` for a value that is not JSON.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.machinery
+import json
+import os
+import sys
+import types
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+_CHUNK = 1 << 20
+
+
+class _Checked(importlib.machinery.SourceFileLoader):
+    """Runs exactly the text that was hashed; files with compiled code beside it are not used."""
+
+    known: Mapping[str, str] = {}
+
+    def get_code(self, fullname: str) -> types.CodeType:
+        path = self.get_filename(fullname)
+        data = self.get_data(path)
+        if self.known.get(os.path.realpath(path)) != hashlib.sha256(data).hexdigest():
+            raise ImportError(f"{os.path.basename(path)} is not the code that was checked")
+        return self.source_to_code(data, path)
+
+
+class _CheckedExtension(importlib.machinery.ExtensionFileLoader):
+    """Compiled code is compared, too, before it is loaded."""
+
+    def create_module(self, spec: Any) -> Any:
+        path = os.path.realpath(self.path)
+        with open(path, "rb") as file:
+            if _Checked.known.get(path) != hashlib.file_digest(file, "sha256").hexdigest():
+                raise ImportError(f"{os.path.basename(path)} is not the code that was checked")
+        return super().create_module(spec)
+
+
+def search_in(folders: Sequence[str], hashes: Mapping[str, str]) -> None:
+    """Import from these folders first, and there only files with these hashes."""
+    _Checked.known = hashes
+    extensions = importlib.machinery.EXTENSION_SUFFIXES
+    find = importlib.machinery.FileFinder.path_hook(
+        (_CheckedExtension, extensions), (_Checked, [".py"])
+    )
+
+    def hook(path: str) -> Any:
+        if not any(path == each or path.startswith(f"{each}/") for each in folders):
+            raise ImportError(path)
+        return find(path)
+
+    sys.path_hooks.insert(0, hook)
+    sys.path_importer_cache.clear()
+    sys.path[:0] = folders
+
+
+def run_callable(module: str, name: str) -> None:
+    """Import, wait for the input, call, answer, and end the process."""
+    # What the tool prints goes to standard error; only the answer goes to standard output.
+    answers = os.dup(1)
+    os.dup2(2, 1)
+    target, answer = None, None
+    try:
+        target = _imported(module, name)
+    except BaseException as error:
+        answer = _raised(error)
+    data = b"".join(iter(lambda: os.read(0, _CHUNK), b""))
+    if data and target is not None:
+        answer = _answer(target, json.loads(data)["input"])
+    _write(answers, (answer or "{}").encode() + b"\n")
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):  # closed by the tool
+            continue
+    # Threads and exit handlers of the tool are not waited for: the answer is given.
+    os._exit(0)
+
+
+def _imported(module: str, name: str) -> Callable[[Any], Any]:
+    import importlib
+
+    value: Any = importlib.import_module(module)
+    for part in name.split("."):
+        value = getattr(value, part)
+    if not callable(value):
+        raise TypeError(f"`{name}` of the module `{module}` cannot be called")
+    return value  # type: ignore[no-any-return]
+
+
+def _answer(target: Callable[[Any], Any], payload: Any) -> str:
+    try:
+        result = target(payload)
+        if hasattr(result, "__await__"):
+            import asyncio
+
+            result = asyncio.run(_awaited(result))
+    except BaseException as error:
+        return _raised(error)
+    try:
+        return json.dumps({"result": result}, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        return json.dumps({"unfit": str(error)})
+
+
+async def _awaited(value: Any) -> Any:
+    return await value
+
+
+def _raised(error: BaseException) -> str:
+    try:
+        text = str(error)
+    except BaseException:  # an exception may have a `__str__` that raises
+        text = ""
+    return json.dumps({"raised": type(error).__name__, "text": text[:2000]})
+
+
+def _write(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def run_script(source: bytes, path: str) -> None:
+    """Run the text of a script as `python PATH` would; its bytes are those that were checked."""
+    main = types.ModuleType("__main__")
+    main.__file__ = path
+    sys.modules["__main__"] = main
+    sys.argv = [path]
+    exec(compile(source, path, "exec", dont_inherit=True), main.__dict__)

@@ -1,0 +1,112 @@
+"""What holds for a tool, by what its pack declares and what the machine can enforce."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from equipage.serve.confinement import Confinement, Level, Unservable, bubble, confine, limits_of
+from equipage.serve.platform import Platform
+
+FULL = Platform("linux", landlock=7, seccomp=True)
+ROOT = Platform("linux", landlock=7, seccomp=True, root=True)
+OLD = Platform("linux")
+BUBBLE = Platform("linux", bwrap="/usr/bin/bwrap")
+OTHER_MACHINE = Platform("linux", landlock=7, bwrap="/usr/bin/bwrap")
+MAC, WINDOWS = Platform("darwin"), Platform("win32")
+FORKS = {"subprocess": True}
+NET = {"network": ["https"]}
+
+
+def confined(
+    kind: str, caps: dict[str, Any], platform: Platform, level: Level = "strict"
+) -> Confinement:
+    return confine(kind, caps, "/pack", platform, level)
+
+
+@pytest.mark.parametrize("kind", ["python", "node", "php"])
+def test_everything_that_is_not_declared_is_denied(kind: str) -> None:
+    found = confined(kind, {}, FULL)
+    assert (found.landlock, found.filter, found.network, found.forks) == (True, True, False, False)
+    assert found.open == ()
+    assert "no network" in found.enforced
+    assert "no other processes" in found.enforced
+
+
+#: kind, caps, platform, what `strict` cannot enforce
+REFUSED = [
+    ("python", {}, OLD, "no network"),
+    ("python", {}, OLD, "writes no files"),
+    ("python", {}, MAC, "no other processes"),
+    ("python", FORKS, MAC, "no network"),
+    ("python", {}, BUBBLE, "no other processes"),
+    ("node", {}, OTHER_MACHINE, "no other processes"),
+    ("cli", FORKS, ROOT, "number of processes"),
+    ("python", FORKS, ROOT, "number of processes"),
+]
+
+
+@pytest.mark.parametrize(("kind", "caps", "platform", "what"), REFUSED)
+def test_strict_refuses_what_cannot_be_enforced(
+    kind: str, caps: dict[str, Any], platform: Platform, what: str
+) -> None:
+    with pytest.raises(Unservable, match=what):
+        confined(kind, caps, platform)
+    best = confined(kind, caps, platform, "best")
+    assert any(what in each for each in best.open), best.open
+
+
+def test_a_cli_tool_must_say_that_it_starts_a_program() -> None:
+    for level in ("strict", "best", "none"):
+        with pytest.raises(Unservable, match="subprocess: true"):
+            confined("cli", {}, FULL, level)  # type: ignore[arg-type]
+    assert confined("cli", FORKS, FULL).forks
+
+
+def test_the_network_is_on_or_off() -> None:
+    """A protocol cannot be told from another for a process, and the plan says so."""
+    found = confined("python", NET, FULL)
+    assert found.network
+    assert any("every protocol" in each for each in found.open)
+
+
+def test_bubblewrap_where_landlock_and_seccomp_do_not_do() -> None:
+    found = confined("php", FORKS, BUBBLE)
+    assert found.bwrap == "/usr/bin/bwrap"
+    assert not found.landlock
+    assert not found.filter
+    command = bubble(found, ["/pack"], "/pack", "/tmp/home")
+    assert "--unshare-all" in command
+    assert "--share-net" not in command
+    assert "--share-net" in bubble(confined("php", {**FORKS, **NET}, BUBBLE), [], "/pack", "/h")
+    written = {"filesystem": {"read": ["data"], "write": ["out", "/var/x"]}, **FORKS}
+    words = " ".join(bubble(confined("php", written, BUBBLE), ["/pack"], "/pack", "/h"))
+    assert "--ro-bind-try /pack/data /pack/data" in words
+    assert "--bind-try /pack/out /pack/out --bind-try /var/x /var/x" in words
+
+
+def test_no_tool_runs_on_windows() -> None:
+    for level in ("strict", "best", "none"):
+        with pytest.raises(Unservable, match="Linux and macOS"):
+            confined("python", {}, WINDOWS, level)  # type: ignore[arg-type]
+    assert confined("http", NET, WINDOWS).network
+
+
+def test_none_promises_only_limits() -> None:
+    found = confined("python", {}, FULL, "none")
+    assert found.summary == "none"
+    assert found.open == ("files", "network", "other processes")
+
+
+def test_limits() -> None:
+    strict = confined("python", {}, FULL)
+    assert limits_of("python", 2500, strict, root=False)["CPU"] == 4
+    assert limits_of("python", 2500, strict, root=False)["FSIZE"] == 0
+    assert "AS" not in limits_of("node", 1000, strict, root=False)
+    assert "NPROC" not in limits_of("python", 1000, strict, root=False)
+    forking = confined("cli", FORKS, FULL)
+    assert "NPROC" in limits_of("cli", 1000, forking, root=False)
+    assert "NPROC" not in limits_of("cli", 1000, forking, root=True)
+    writing = confined("python", {"filesystem": {"write": ["out"]}}, FULL)
+    assert limits_of("python", 1000, writing, root=False)["FSIZE"] > 0
