@@ -284,6 +284,7 @@ SHOWN_ELSEWHERE = {
     "root-outside": "workspace/test_project.py",
     "root-missing": "workspace/test_project.py",
     "settings-twice": "workspace/test_project.py",
+    "baseline-stale": "workspace/test_baseline.py",
     "folder-unreadable": "workspace/test_checking.py",
     "link-outside": "security/test_links.py",
     "pattern-mismatch": "loading/test_model.py",

@@ -365,6 +365,10 @@ def _verify(verify: argparse.ArgumentParser) -> None:
     "configuration becomes a test server that misbehaves as it says, for tests of your own "
     "client. Exit codes: 0 ended, 1 the configuration has errors, ended the run or an expectation "
     "was not met, 2 wrong usage or not trusted, 130 and 143 by signal.",
+    examples=(
+        ("equipage serve server.yaml", "a test server over standard input and output"),
+        ("equipage serve server.yaml --transport http", "over HTTP, for clients on this machine"),
+    ),
 )
 def _serve(serve: argparse.ArgumentParser) -> None:
     serve.add_argument("files", nargs="+", metavar="PATH", help="files and folders to serve")
@@ -433,6 +437,7 @@ def _trust(group: Container) -> None:
     "run one tool once",
     "Run TOOL and print what it returns, as JSON. TOOL is a file, or an id among the packs under "
     "PATH. Exit codes: 0 done, 1 the tool failed, 2 wrong usage or not trusted.",
+    examples=(("equipage run count.tool.yaml --input @in.json", "one call, arguments in a file"),),
 )
 def _run(run: argparse.ArgumentParser) -> None:
     run.add_argument("tool", metavar="TOOL", help="a *.tool.yaml file, or the id of a tool")

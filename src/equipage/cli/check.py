@@ -278,9 +278,8 @@ def _write_notes(
         output.note(f"equipage: excluded, so not checked: {', '.join(report.left_out)}")
     warnings = len(report.warnings)
     if options.max_warnings is not None and warnings > options.max_warnings:
-        output.note(
-            f"equipage: there are {warnings:,} warnings, --max-warnings is {options.max_warnings}"
-        )
+        most = options.max_warnings
+        output.note(f"equipage: too many warnings: {warnings:,} (--max-warnings {most})")
     if options.quiet and options.strict and warnings and not report.errors:
         output.note(f"equipage: --strict fails on warnings that --quiet hides: {warnings}")
     if hidden:

@@ -232,7 +232,9 @@ class ReportBuilder:
             for found in walk(root, agent_folders(), claimed, None, by_name):
                 path = os.path.abspath(found.path)
                 self.order.setdefault(path, len(self.order))
-                if found.problem is None and path not in known and not found.outside:
+                # What a load read is a part of that file, and was looked at with it.
+                is_part = display_name(path) in self.used
+                if found.problem is None and path not in known and not (is_part or found.outside):
                     yield Candidate(found.path)
 
     def _candidates(self, paths: list[str]) -> Iterator[Candidate]:
