@@ -71,6 +71,7 @@ mutants:
 
 fuzz: $(VENV)/.ready
 	$(PY) tests/fuzz/run.py --seconds 60
+	EQUIPAGE_COLD_RUNS=500 $(PY) -m pytest -q -n 2 -p no:cacheprovider tests/security/test_cold_threads.py
 
 docs: $(VENV)/.ready
 	$(PY) $(PIP) --editable ".[docs]"

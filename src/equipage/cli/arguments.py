@@ -127,6 +127,7 @@ def _check(check: argparse.ArgumentParser) -> None:
     _paths(check)
     choosing = check.add_argument_group("choosing files")
     _list_of(choosing, "--exclude", "GLOB", "leave out files and folders that match; repeatable")
+    _flag(choosing, "--isolated", "ignore the settings of projects and what git ignores")
     _flag(choosing, "--force-exclude", "leave out excluded files even if you name them")
     choosing.add_argument(
         "--files-from", metavar="FILE", help="also check the files that FILE lists, one per line"
@@ -632,6 +633,8 @@ def _loading(command: argparse.ArgumentParser, *, layers: bool = True) -> None:
     # A load of another kind ignores these.
     single = command.add_argument_group("options of single kinds") if layers else group
     _hideable(single, layers, "--library", "start $include paths at DIR (server)", metavar="DIR")
+    summary = "read absolute paths outside the project (server)"
+    _hideable(single, layers, "--allow-absolute", summary, action="store_true")
     summary = "allow no includes, files or environment variables (server)"
     _hideable(single, layers, "--embedded", summary, action="store_true")
     several: dict[str, Any] = {"action": "append", "default": []}

@@ -64,7 +64,6 @@ def run(options: argparse.Namespace, output: Output) -> int:
         partly = bool(options.select or options.ignore or options.kind)
         report = known.applied(report, files.paths, partly=partly)
     report = _with_pages(report)
-    hidden = _hidden(report) if known is None else []
     # Set before anything is printed: the reader may close the pipe.
     code = output.code = _exit_code(report, options, failed=bool(fixed and fixed.unwritten))
     if options.diff:
@@ -75,7 +74,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
     # People need no summary of nothing; programs expect a document in any case.
     elif report.files or report.diagnostics or options.output_format not in _FOR_PEOPLE:
         _write(report, options, output, fixed)
-    _write_notes(report, options, output, hidden)
+    _write_notes(report, options, output)
     # The settings of equipage itself are checked on the way; alone they are nothing to check.
     if all(each.kind == SETTINGS for each in report.files) and not report.errors:
         output.note(NOTHING_FOUND)
@@ -89,10 +88,12 @@ _FOR_PEOPLE = ("full", "concise")
 
 def _refuse_contradictions(options: argparse.Namespace, files: Chosen) -> None:
     """Raise `UsageError` for options that cannot be meant together, before anything is done."""
-    if options.write_baseline and (options.select or options.ignore or options.no_baseline):
+    if options.write_baseline and (
+        options.select or options.ignore or options.no_baseline or options.isolated
+    ):
         raise UsageError(
             "--write-baseline records every finding; it cannot be combined with --select, "
-            "--ignore or --no-baseline"
+            "--ignore, --isolated or --no-baseline"
         )
     if options.fix and files.buffers:
         raise UsageError("--fix writes files, and standard input is none; use --diff")
@@ -144,24 +145,6 @@ def _codes(written: list[str]) -> frozenset[str]:
     return frozenset(codes)
 
 
-def _hidden(report: Report) -> list[str]:
-    """The files that cannot be loaded although no error is reported for them."""
-    reported = {each.name for each in report.errors} | {
-        label.span.source.name
-        for each in report.errors
-        for label in each.related
-        if label.span is not None
-    }
-    silent = [
-        each.path
-        for each in report.files
-        if each.kind is not None and not each.ok and each.path not in reported
-    ]
-    # The errors of a file with several names are reported under one of them.
-    files = {os.path.realpath(name) for name in reported if name} if silent else set()
-    return [path for path in silent if os.path.realpath(path) not in files]
-
-
 def _exit_code(report: Report, options: argparse.Namespace, *, failed: bool) -> int:
     if any(each.code == core_codes.INTERNAL_ERROR for each in report.diagnostics):
         return BUG
@@ -175,7 +158,7 @@ def _exit_code(report: Report, options: argparse.Namespace, *, failed: bool) -> 
 
 def _known(options: argparse.Namespace, paths: Sequence[str]) -> Known | None:
     """The baseline of the command line, else that of the project; None if there is none to use."""
-    if options.no_baseline:
+    if options.no_baseline or (options.isolated and not options.baseline):
         return None
     first = paths[0] if paths else "."
     folder = first if os.path.isdir(first) else os.path.dirname(first) or "."
@@ -267,9 +250,7 @@ def _write_text(
         output.data(piece)
 
 
-def _write_notes(
-    report: Report, options: argparse.Namespace, output: Output, hidden: Sequence[str]
-) -> None:
+def _write_notes(report: Report, options: argparse.Namespace, output: Output) -> None:
     """Say what the report itself does not: what was left out, and why the command fails."""
     if options.verbose:
         kinds = {each.path: each.kind or f"read by {each.used_by[0]}" for each in report.files}
@@ -282,9 +263,9 @@ def _write_notes(
         output.note(f"equipage: too many warnings: {warnings:,} (--max-warnings {most})")
     if options.quiet and options.strict and warnings and not report.errors:
         output.note(f"equipage: --strict fails on warnings that --quiet hides: {warnings}")
-    if hidden:
-        files = ", ".join(hidden)
-        output.note(f"equipage: {files} cannot be loaded: your ignore settings hide the errors")
+    if report.hidden:
+        files = ", ".join(map(visible, report.hidden))
+        output.note(f"equipage: cannot be loaded, though every error is ignored: {files}")
 
 
 def _inside(variable: str) -> str:

@@ -99,12 +99,9 @@ def _sides(options: argparse.Namespace) -> tuple[str, str]:
 
 def run(options: argparse.Namespace, output: Output) -> int:
     with ExitStack() as stack:
-        try:
-            a, b = _sides(options)
-            before = _side(a, b, stack)
-            after = _side(b, a, stack)
-        except NoRevision as error:
-            raise UsageError(str(error)) from None
+        a, b = _sides(options)
+        before = _side(a, b, stack)
+        after = _side(b, a, stack)
         return _run(before, after, options, output)
 
 

@@ -26,6 +26,7 @@ REFERENCE_PARENT = _codes.error("reference-parent")
 REFERENCE_ESCAPES = _codes.error("reference-escapes")
 REFERENCE_PRIVATE = _codes.error("reference-private")
 ABSOLUTE_PATH = _codes.warning("absolute-path")
+ABSOLUTE_UNREAD = _codes.warning("absolute-unread")
 
 ENV_MISSING = _codes.warning("env-missing")
 ENV_NAMELESS = _codes.warning("env-nameless")

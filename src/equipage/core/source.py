@@ -7,6 +7,8 @@ Everything else passes offsets around, counted in code points of the author's ow
 from __future__ import annotations
 
 import bisect
+from collections.abc import Callable
+from weakref import WeakKeyDictionary
 
 import msgspec
 
@@ -15,7 +17,11 @@ from equipage.core.text import expression
 _LINE_BREAK = expression(r"\r\n|\r|\n")
 
 
-class Source(msgspec.Struct, eq=False, gc=False):
+#: Values of variables by source. Not a field: whoever encodes a report must not meet them.
+_SECRETS: WeakKeyDictionary[Source, tuple[tuple[str, str], ...]] = WeakKeyDictionary()
+
+
+class Source(msgspec.Struct, eq=False, weakref=True):
     """A text with a name, read once.
 
     `name` is what people are shown; `path` is where it was read from, None for strings. The text
@@ -23,13 +29,13 @@ class Source(msgspec.Struct, eq=False, gc=False):
     """
 
     name: str
-    data: bytes
-    text: str
+    _data: bytes | None
+    _text: str | None
     path: str | None = None
-    #: values of environment variables that went into the text before it was parsed, by name
-    secrets: tuple[tuple[str, str], ...] = ()
+    outside: bool = False  #: it lies outside the allowed folders: no finding may quote it
     _starts: list[int] | None = None
     _digest: str | None = None
+    _again: Callable[[str], bytes | None] | None = None
 
     @classmethod
     def of_bytes(cls, name: str, data: bytes, path: str | None = None) -> Source:
@@ -42,12 +48,47 @@ class Source(msgspec.Struct, eq=False, gc=False):
         return cls(name, text.encode("utf-8", "surrogatepass"), text)
 
     @property
+    def data(self) -> bytes:
+        """The content; of a source that was released, what its file holds, if it is the same."""
+        if self._data is not None:
+            return self._data
+        import hashlib  # slow to import, and most loads never ask
+
+        found = None if self._again is None or self.path is None else self._again(self.path)
+        is_same = found is not None and hashlib.sha256(found).hexdigest() == self._digest
+        return found if is_same and found is not None else b""
+
+    @property
+    def text(self) -> str:
+        """The content as text; empty if the bytes are not text."""
+        if self._text is not None:
+            return self._text
+        return self.data.decode("utf-8", "replace")
+
+    def release(self, again: Callable[[str], bytes | None]) -> None:
+        """Let go of the content; `again` reads the file at a path when it is asked for."""
+        if self.path is not None and self._data is not None and self._text:
+            self._digest, self._again = self.sha256, again
+            self._line_starts()
+            self._data = self._text = None
+
+    @property
     def sha256(self) -> str:
         if self._digest is None:
             import hashlib  # slow to import, and most loads never ask
 
             self._digest = hashlib.sha256(self.data).hexdigest()
         return self._digest
+
+    @property
+    def secrets(self) -> tuple[tuple[str, str], ...]:
+        """Values of variables that went into the text before it was parsed, by name."""
+        return _SECRETS.get(self, ())
+
+    def remember(self, secrets: tuple[tuple[str, str], ...]) -> None:
+        """Keep the values of variables that went into the text, for `secrets`."""
+        if secrets:
+            _SECRETS[self] = secrets
 
     def _line_starts(self) -> list[int]:
         if self._starts is None:
@@ -71,7 +112,7 @@ class Source(msgspec.Struct, eq=False, gc=False):
         return f"Source({self.name!r})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Source, (self.name, self.data, self.text, self.path)
+        return Source, (self.name, self.data, self.text, self.path, self.outside)
 
 
 class Span(msgspec.Struct, frozen=True, gc=False):

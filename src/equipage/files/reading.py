@@ -17,7 +17,7 @@ import msgspec
 
 from equipage.core import codes
 from equipage.core.source import Source
-from equipage.files import is_possible, working_directory
+from equipage.files import is_possible, real_path, working_directory
 from equipage.files.sandbox import (
     FLAGS,
     MAX_BYTES,
@@ -29,6 +29,7 @@ from equipage.files.sandbox import (
     open_named,
     read_regular,
     refusal,
+    refuse_system,
     refuse_version_control,
 )
 
@@ -37,7 +38,7 @@ Stamp = tuple[int, int, int, int]
 
 
 class Referred(msgspec.Struct, frozen=True):
-    """A source that a reference led to, and whether it lies outside the roots."""
+    """A source that a reference led to, and whether an absolute path to it deserves a warning."""
 
     source: Source
     outside: bool = False
@@ -74,13 +75,24 @@ def _stamp(status: os.stat_result) -> Stamp:
 class Files:
     """Disk access of one load: everything is read at most once and remembered by its real path."""
 
-    __slots__ = ("_asked", "_folders", "_known", "_referred", "_sources", "_stamps", "cwd")
+    __slots__ = (
+        "_asked",
+        "_folders",
+        "_known",
+        "_referred",
+        "_sources",
+        "_stamps",
+        "cwd",
+        "within",
+    )
 
     def __init__(
         self, *, cwd: str | None = None, buffers: Mapping[str, bytes] | None = None
     ) -> None:
         """`buffers` are texts that take the place of files, by real path."""
         self.cwd = cwd if cwd is not None else working_directory()
+        #: the folder of a walk and its project, if what is read came from one
+        self.within: tuple[str, str] | None = None
         self._sources: dict[str, Source] = {}
         self._asked: dict[str, None] = {}
         # Loads that are made by `again` share these.
@@ -99,6 +111,7 @@ class Files:
         other.cwd, other._known, other._stamps = self.cwd, self._known, self._stamps
         other._referred, other._folders = self._referred, self._folders
         other._sources, other._asked = {}, {}
+        other.within = None
         return other
 
     def sources(self) -> tuple[Source, ...]:
@@ -124,8 +137,8 @@ class Files:
         """Whether a path is one of these folders or below one, once every link is followed."""
         if not is_possible(path):
             return False
-        real = os.path.realpath(path)
-        return any(is_below(real, os.path.realpath(each)) for each in filter(is_possible, folders))
+        real = real_path(path)
+        return any(is_below(real, real_path(each)) for each in filter(is_possible, folders))
 
     def exists(self, path: str) -> bool:
         """Whether there is a file or folder at an absolute path."""
@@ -163,6 +176,9 @@ class Files:
             real, name = self._named(full)
         except ValueError as error:
             raise refusal(error, display_name(full, self.cwd)) from None
+        if self.within is not None:
+            descriptor, real = self._open_within(self.within, full, name)
+            return self._take(descriptor, real, name, max_bytes)
         known = self._recall(real, name, max_bytes)
         if known is not None:
             return known
@@ -172,6 +188,17 @@ class Files:
             raise refusal(error, name) from None
         return self._take(descriptor, real, name, max_bytes)
 
+    def _open_within(self, within: tuple[str, str], full: str, name: str) -> tuple[int, str]:
+        """Open a file that a walk found: nothing that was put in its place may lead elsewhere."""
+        base, root = within
+        way = os.path.relpath(full, base).replace(os.sep, "/")
+        try:
+            return open_inside(base, way, (root, base))
+        except FileProblem as problem:
+            if problem.code == codes.REFERENCE_ESCAPES:
+                raise FileProblem(codes.LINK_OUTSIDE, file=name) from None
+            raise FileProblem(problem.code, **{**problem.values, "file": name}) from None
+
     def _named(self, full: str) -> tuple[str, str]:
         """A path without links in its folder, and as people are shown it.
 
@@ -179,35 +206,47 @@ class Files:
         """
         folder, last = os.path.split(full)
         if last in ("", ".", ".."):
-            return os.path.join(os.path.realpath(folder), last), display_name(full, self.cwd)
+            return os.path.join(real_path(folder), last), display_name(full, self.cwd)
         known = self._folders.get(folder)
         if known is None:
             shown = display_name(os.path.join(folder, "x"), self.cwd)[:-1]
-            known = self._folders[folder] = os.path.join(os.path.realpath(folder), ""), shown
+            known = self._folders[folder] = os.path.join(real_path(folder), ""), shown
         return known[0] + last, known[1] + last
 
     def refer(
-        self, reference: str, bases: Iterable[str], roots: Iterable[str], policy: PathPolicy
+        self,
+        reference: str,
+        bases: Iterable[str],
+        roots: Iterable[str],
+        policy: PathPolicy,
+        home: Iterable[str] = (),
     ) -> Referred:
         """The file that a *document* names, looked for in `bases` in order, never outside `roots`.
 
-        Raises `FileProblem`; if the file is in none of the bases, that of the first.
+        An absolute path may also lead into `home`, or wherever the policy allows. Raises
+        `FileProblem`; if the file is in none of the bases, that of the first.
         """
         bases, roots = tuple(bases), tuple(roots)
         self._asked.update((os.path.join(self.cwd, base, reference), None) for base in bases)
-        key = (reference, bases, roots, policy)
+        key = (reference, bases, roots, policy, tuple(home))
         known = self._referred.get(key)
         if known is None:
-            known = self._referred[key] = self._refer(reference, bases, roots, policy)
+            known = self._referred[key] = self._refer(reference, bases, roots, policy, tuple(home))
         self.note(known.source)
         return known
 
     def _refer(
-        self, reference: str, bases: tuple[str, ...], roots: tuple[str, ...], policy: PathPolicy
+        self,
+        reference: str,
+        bases: tuple[str, ...],
+        roots: tuple[str, ...],
+        policy: PathPolicy,
+        home: tuple[str, ...],
     ) -> Referred:
         check_reference(reference, policy)
         if os.path.isabs(reference):
-            return self._absolute(reference, roots, policy)
+            refuse_system(reference)
+            return self._absolute(reference, roots, policy, home)
         first: FileProblem | None = None
         for base in bases:
             try:
@@ -220,23 +259,38 @@ class Files:
         assert first is not None
         raise first
 
-    def _absolute(self, reference: str, roots: tuple[str, ...], policy: PathPolicy) -> Referred:
-        # Inside a root the way is walked as that of a relative reference is. Elsewhere the file is
-        # read as if the caller had named it, because the policy allows that.
-        for root in filter(is_possible, roots):
-            real = os.path.realpath(root)
-            if os.path.realpath(reference).startswith(real.rstrip("/") + "/"):
-                relative = os.path.relpath(os.path.realpath(reference), real)
-                return Referred(self._inside(root, relative, roots, policy))
-        refuse_version_control(os.path.realpath(reference), reference)
-        return Referred(self.read(reference, max_bytes=policy.max_bytes), outside=True)
+    def _absolute(
+        self, reference: str, roots: tuple[str, ...], policy: PathPolicy, home: tuple[str, ...]
+    ) -> Referred:
+        # Inside a root the way is walked as that of a relative reference is. By name first: nothing
+        # outside is asked for, not even whether it exists, unless the policy allows to read it.
+        reads = policy.absolute == "outside"
+        spelt = posixpath.normpath(reference).replace("//", "/", 1)
+        real = real_path(spelt) if reads else spelt
+        allowed = tuple(filter(is_possible, (*roots, *home)))
+        for root in allowed:
+            for way, base in ((spelt, root), (real, real_path(root))):
+                if way.startswith(base.rstrip("/") + "/"):
+                    inside = self._inside(root, os.path.relpath(way, base), allowed, policy)
+                    return Referred(inside, outside=root not in roots)
+        if not reads:
+            raise FileProblem(codes.ABSOLUTE_UNREAD, reference=reference)
+        # Elsewhere the file is read as if the caller had named it.
+        refuse_version_control(real, reference)
+        within, self.within = self.within, None
+        try:
+            source = self.read(reference, max_bytes=policy.max_bytes)
+        finally:
+            self.within = within
+        source.outside = True
+        return Referred(source, outside=True)
 
     def _inside(
         self, base: str, reference: str, roots: tuple[str, ...], policy: PathPolicy
     ) -> Source:
         descriptor, real = open_inside(base, reference, roots)
         known = self._known.get(real)
-        name = known.name if known else display_name(real, os.path.realpath(self.cwd))
+        name = known.name if known else display_name(real, real_path(self.cwd))
         return self._take(descriptor, real, name, policy.max_bytes)
 
     def _recall(self, real: str, name: str, max_bytes: int) -> Source | None:
@@ -369,9 +423,13 @@ class MemoryFiles(Files):
             raise FileProblem(codes.REFERENCE_ESCAPES, reference=reference)
         return self._content(real, policy.max_bytes, reference)
 
-    def _absolute(self, reference: str, roots: tuple[str, ...], policy: PathPolicy) -> Referred:
-        inside = any(reference.startswith(root.rstrip("/") + "/") for root in roots)
-        return Referred(self.read(reference, max_bytes=policy.max_bytes), outside=not inside)
+    def _absolute(
+        self, reference: str, roots: tuple[str, ...], policy: PathPolicy, home: tuple[str, ...]
+    ) -> Referred:
+        if policy.absolute == "unread" and not self.is_within(reference, *roots, *home):
+            raise FileProblem(codes.ABSOLUTE_UNREAD, reference=reference)
+        source = self.read(reference, max_bytes=policy.max_bytes)
+        return Referred(source, outside=not self.is_within(reference, *roots))
 
     def _content(self, real: str, max_bytes: int, shown: str | None = None) -> Source:
         name = display_name(real, self.cwd)

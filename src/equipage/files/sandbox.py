@@ -23,6 +23,7 @@ import msgspec
 
 from equipage.core import codes
 from equipage.core.diagnostics import Code
+from equipage.files import real_path
 
 #: The most that is read from one file, unless the kind says otherwise.
 MAX_BYTES = 10 * 1024 * 1024
@@ -62,8 +63,9 @@ class FileProblem(Exception):
 class PathPolicy(msgspec.Struct, frozen=True):
     """Which references a directive may make. Data, so that the table in the docs is the code."""
 
-    #: what to do with an absolute path: refuse it, or read it with a warning if it leaves the roots
-    absolute: Literal["refuse", "outside"] = "refuse"
+    #: what to do with an absolute path: refuse it, or warn if it leaves the roots, and then read it
+    #: (`outside`) or not (`unread`)
+    absolute: Literal["refuse", "outside", "unread"] = "refuse"
     #: what to do with a `..` component
     parents: Literal["refuse", "inside"] = "refuse"
     max_bytes: int = MAX_BYTES
@@ -98,6 +100,13 @@ def refuse_version_control(path: str, reference: str) -> None:
         raise FileProblem(codes.REFERENCE_PRIVATE, reference=reference)
 
 
+def refuse_system(path: str) -> None:
+    """Refuse an absolute path through what a system says about itself. Raises `FileProblem`."""
+    way = os.path.normpath(path).replace("//", "/", 1) + "/"
+    if _is_of_the_system(way, None):
+        raise FileProblem(codes.FILE_NOT_REGULAR, file=path)
+
+
 def open_named(real: str, full: str) -> tuple[int, str]:
     """A descriptor of a file whose folder has no links, and its real path: it may be a link."""
     if _NOFOLLOW and not full.endswith(("/", "/.", "/..")):
@@ -106,7 +115,7 @@ def open_named(real: str, full: str) -> tuple[int, str]:
         except OSError as error:
             if error.errno not in _IS_LINK:
                 raise
-    real = os.path.realpath(full)
+    real = real_path(full)
     return os.open(real, FLAGS), real
 
 
@@ -119,8 +128,8 @@ def open_inside(base: str, reference: str, roots: tuple[str, ...]) -> tuple[int,
         return _open_checked(base, reference, roots)
     walk = _Walk(reference)
     try:
-        real = os.path.realpath(base)
-        walk.roots = [os.path.realpath(root) for root in roots]
+        real = real_path(base)
+        walk.roots = [real_path(root) for root in roots]
         # The base first, which may itself be below a root, then the reference from there.
         walk.start(real)
         walk.down(posixpath.relpath(real, walk.stack[0][1]).split("/"))
@@ -236,9 +245,9 @@ class _Walk:
 
 def _open_checked(base: str, reference: str, roots: tuple[str, ...]) -> tuple[int, str]:
     """The weaker check for systems without descriptors of folders."""
-    real = os.path.realpath(os.path.join(base, reference))
+    real = real_path(os.path.join(base, reference))
     # Windows does not tell upper from lower case.
-    folders = (os.path.normcase(os.path.realpath(root)).rstrip(os.sep) + os.sep for root in roots)
+    folders = (os.path.normcase(real_path(root)).rstrip(os.sep) + os.sep for root in roots)
     if not os.path.normcase(real).startswith(tuple(folders)):
         raise FileProblem(codes.REFERENCE_ESCAPES, reference=reference)
     refuse_version_control(real.replace(os.sep, "/"), reference)
@@ -273,11 +282,13 @@ def read_regular(
     raise FileProblem(codes.FILE_UNREADABLE, file=name, reason=reason)
 
 
-def _is_of_the_system(real: str, status: os.stat_result) -> bool:
-    """Whether an open file is one of those that a system makes up about itself."""
+def _is_of_the_system(real: str, status: os.stat_result | None) -> bool:
+    """Whether a file is one of those that a system makes up about itself."""
     if real.startswith(tuple(f"{each}/" for each in _SYSTEM)):
         return not real.startswith(_SHARED_MEMORY)
-    return status.st_dev in _system_devices()  # the same file systems, mounted elsewhere
+    return (
+        status is not None and status.st_dev in _system_devices()
+    )  # the same file systems, mounted elsewhere
 
 
 @cache

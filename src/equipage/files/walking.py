@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterator
 
 import msgspec
 
-from equipage.files import entries_of, leads_to_folder, repository_root
+from equipage.files import entries_of, leads_to_folder, real_path, repository_root
 from equipage.files.gitignore import Patterns, parse_ignores
 from equipage.files.reading import peek
 
@@ -80,17 +80,22 @@ def walk(
     also: Claim = _never,
     entered: Callable[[str], object] | None = None,
     known: Claim = _never,
+    *,
+    all_files: bool = False,
 ) -> Iterator[Found]:
     """Every candidate file below `folder`, and every folder that could not be read.
 
     Of hidden folders, only those named in `agents` are entered; links to folders are followed only
     in them. `entered` is called with each folder that is looked into. A pipe or a folder is a
-    result if it is `known` by its path: it is in the place of a file.
+    result if it is `known` by its path: it is in the place of a file. With `all_files`, what git
+    ignores is a result, too.
     """
     start = os.path.abspath(folder)
     holds_agents = any(step in agents for step in start.split(os.sep))
     links = _Links(start)
-    stack = [_Folder(folder, _slashed(start), _ignores_above(start), holds_agents)]
+    stack = [
+        _Folder(folder, _slashed(start), None if all_files else _ignores_above(start), holds_agents)
+    ]
     while stack:
         here = stack.pop()
         if entered is not None:
@@ -102,7 +107,7 @@ def walk(
         except OSError as error:
             yield Found(here.shown, problem=error.strerror or str(error))
             entries = []
-        ignores = _ignores_in(here, entries)
+        ignores = None if all_files else _ignores_in(here, entries)
         folders: list[_Folder] = []
         for entry in entries:
             name, path, is_link = entry.name, here.absolute + entry.name, entry.is_symlink()
@@ -168,17 +173,17 @@ class _Links:
     """Links to folders: kept back until all else is walked, then followed once, one by one."""
 
     def __init__(self, start: str) -> None:
-        self.boundary = _slashed(os.path.realpath(repository_root(start) or start))
+        self.boundary = _slashed(real_path(repository_root(start) or start))
         #: outside the boundary, if the caller named a link
-        self.start = _slashed(os.path.realpath(start))
+        self.start = _slashed(real_path(start))
         self.known: set[str] = set()
         self.waiting: deque[_Folder] = deque()
 
     def defer(self, link: _Folder) -> None:
         """Keep a link that may be followed: not out of the project, nor to a folder around it."""
         holder, name = os.path.split(link.absolute.rstrip("/"))
-        holder = _slashed(os.path.realpath(holder))
-        target = _slashed(os.path.realpath(link.absolute))
+        holder = _slashed(real_path(holder))
+        target = _slashed(real_path(link.absolute))
         # A link to a folder around it would lead the walk back to itself.
         allowed = target.startswith(self.boundary) and not holder.startswith(target)
         if link.holds_agents and allowed and holder + name not in self.known:
@@ -187,7 +192,7 @@ class _Links:
 
     def leaves(self, link: str) -> bool:
         """Whether a link to a file leads out of the project. One that leads nowhere does not."""
-        target = os.path.realpath(link)
+        target = real_path(link)
         is_inside = target.replace(os.sep, "/").startswith((self.boundary, self.start))
         return not is_inside and os.path.exists(target)
 

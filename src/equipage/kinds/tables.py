@@ -160,12 +160,14 @@ class Convention(msgspec.Struct, frozen=True):
     mismatch: Severity = "warning"
     identity: Identity = "file"
     suffixes: Names = (".md",)  #: endings that are not part of the name of a file
+    servers: str | None = None  #: the tool whose way to write MCP servers the file follows
     name: NameRule | None = None  #: what the name must look like
     tools: frozenset[str] | None = None  #: every tool there is; None if they are not all known
     #: names that may be referred to although no file defines them
     built_in: dict[Sort, frozenset[str]] = {}
     longest: dict[str, int] = {}  #: field → how many characters it may have
     longest_body: int | None = None  #: how many characters the body may have
+    unread: str | None = None  #: why the tool does not read files in this place
     example: str | None = None  #: the text of a good first file
     example_path: str = "NAME.md"
 

@@ -17,18 +17,22 @@ import msgspec
 from equipage.core.diagnostics import Diagnostic, Fact, LoadError
 from equipage.core.frozen import freeze
 from equipage.core.source import Source
+from equipage.files.reading import peek
 from equipage.loading.kind import Kind, Offer
 from equipage.loading.session import Session
 from equipage.loading.tree import Tree
 from equipage.syntax.document import Document
 
 if TYPE_CHECKING:
+    from equipage.loading.findings import Waiting
     from equipage.loading.result import Loaded
 
 
 import itertools
 from collections.abc import Iterator
 
+#: Included files are kept as text up to this size in sum, for whoever asks where values come from.
+_KEPT_BYTES = 1024 * 1024
 #: Texts without it ignore nothing, and need not be searched.
 _IGNORE_MARK = "equipage:"
 
@@ -43,8 +47,8 @@ class Outcome(msgspec.Struct, frozen=True):
     documents: tuple[Document, ...] = ()
     sources: tuple[Source, ...] = ()
     session: Session | None = None
-    #: there is no configuration, and no silencing of findings could bring one about
-    blocked: bool = False
+    #: comments that ignore what the rules about several files may find
+    waiting: tuple[Waiting, ...] = ()
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
@@ -60,7 +64,15 @@ class Outcome(msgspec.Struct, frozen=True):
         refused = strict and any(each.severity == "warning" for each in self.diagnostics)
         if loaded is None or refused:
             raise LoadError(self.diagnostics)
+        self._release()
         return loaded
+
+    def _release(self) -> None:
+        """Let go of the texts of included files, if they are large: the value is what counts."""
+        included = [each for each in self.documents if each.source is not self.sources[0]]
+        if sum(len(each.source.data) for each in included) > _KEPT_BYTES:
+            for document in included:
+                document.release(peek)
 
     def loaded(self) -> Loaded[Any] | None:
         """The result to hand to a program; None if there were errors."""
@@ -96,8 +108,7 @@ def report(
     if isinstance(root, Source) and (not sources or sources[0] is not root):
         sources = tuple(dict.fromkeys((root, *sources)))
     file = root.name if isinstance(root, Source) else root
-    blocked = config is None or tree is None
-    diagnostics = _diagnostics(session, tree, file, silence_errors=config is not None)
+    diagnostics, waiting = _diagnostics(session, tree, file, silence_errors=config is not None)
     if tree is None or any(each.severity == "error" for each in diagnostics):
         config = None
     kind = session.kind
@@ -106,12 +117,12 @@ def report(
             tree, config = kind.fold(tree, config)
         config = kind.build_result(resolved, session) if kind.build_result else freeze(config)
     documents, found = session.documents, tuple(diagnostics)
-    return Outcome(kind, config, found, tree, documents, sources, session, blocked)
+    return Outcome(kind, config, found, tree, documents, sources, session, tuple(waiting))
 
 
 def _diagnostics(
     session: Session, tree: Tree | None, file: str, *, silence_errors: bool
-) -> list[Diagnostic]:
+) -> tuple[list[Diagnostic], list[Waiting]]:
     """The facts of a session as findings, without those that a comment on their line ignores.
 
     An error that prevents the load cannot be ignored: `silence_errors` says whether it may be.
@@ -119,17 +130,21 @@ def _diagnostics(
     documents = session.documents
     ignoring = [each.source for each in documents if _IGNORE_MARK in each.source.text]
     if not session.facts and not ignoring:
-        return []
+        return [], []
     from equipage.loading.findings import Placer, apply_ignores
     from equipage.loading.registry import codes_of
 
-    placed = Placer(tree, documents, file=file).place(session.facts)
+    sources = session.files.sources()
+    placed = Placer(tree, documents, file=file, sources=sources).place(session.facts)
     if not ignoring:
-        return placed
+        return placed, []
     fixed = [each for each in placed if each.severity == "error" and not silence_errors]
     rest = [each for each in placed if each.severity != "error"] if fixed else placed
-    left = apply_ignores(rest, ignoring, lambda: codes_of([session.kind.name]), fixed)
-    return sorted([*fixed, *left], key=Diagnostic.sort_key)
+    later = session.kind.together.codes
+    left, waiting = apply_ignores(
+        rest, ignoring, lambda: codes_of([session.kind.name]), fixed, later
+    )
+    return sorted([*fixed, *left], key=Diagnostic.sort_key), waiting
 
 
 def place_more(outcome: Outcome, facts: Sequence[Fact]) -> list[Diagnostic]:
@@ -137,7 +152,8 @@ def place_more(outcome: Outcome, facts: Sequence[Fact]) -> list[Diagnostic]:
     from equipage.loading.findings import Placer
 
     file = outcome.sources[0].name if outcome.sources else None
-    return Placer(outcome.tree, outcome.documents, file=file).place(facts)
+    placer = Placer(outcome.tree, outcome.documents, file=file, sources=outcome.sources)
+    return placer.place(facts)
 
 
 def place_alone(fact: Fact, file: str | None = None) -> Diagnostic:

@@ -28,8 +28,6 @@ from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import Format, load_value
 
 _FORMATS: dict[str, Format] = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
-#: No convention is written in YAML: such files are looked at without importing any table.
-_YAML = (".yaml", ".yml")
 
 
 class Recognised(msgspec.Struct, frozen=True):
@@ -120,7 +118,7 @@ def recognise_path(path: str, *, conventions: bool = True) -> str | None:
 
 def kind_of_path(path: str) -> str | None:
     """The kind of a file of another agent tool by its absolute path with `/` alone."""
-    return None if path.endswith(_YAML) else _by_path(conventions(), path)
+    return _by_path(conventions(), path)
 
 
 def _by_path(rows: tuple[Recognition, ...], path: str) -> str | None:

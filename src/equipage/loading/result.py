@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
@@ -30,7 +29,6 @@ Spelling = Callable[[str], str]
 CANONICAL = 1
 
 _MISSING: Any = object()
-_DERIVED = frozenset({"digest", "_touched", "_touched_keys", "_escaped"})
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -85,6 +83,18 @@ class Placed(msgspec.Struct, frozen=True):
 class Loaded(Generic[C]):
     """A loaded configuration. It pickles, and never changes."""
 
+    __slots__ = (
+        "_derived",
+        "_documents",
+        "_dump",
+        "_takes_variables",
+        "_tree",
+        "config",
+        "kind",
+        "sources",
+        "warnings",
+    )
+
     config: C
     kind: str
     warnings: tuple[Diagnostic, ...]
@@ -93,10 +103,11 @@ class Loaded(Generic[C]):
     _documents: tuple[Document, ...]
     _dump: Callable[[C], Any]
     _takes_variables: bool
+    _derived: dict[str, Any]  #: what was worked out when it was first asked for
 
     def __init__(self, outcome: Outcome) -> None:
         """Of a load without errors."""
-        self.__dict__.update(
+        self._fill(
             config=outcome.config,
             kind=outcome.kind.name,
             warnings=outcome.diagnostics,
@@ -105,7 +116,21 @@ class Loaded(Generic[C]):
             _documents=outcome.documents,
             _dump=outcome.kind.presentation.dump or plain_data,
             _takes_variables=outcome.kind.reading.uses_environment,
+            _derived={},
         )
+
+    def _fill(self, **values: Any) -> None:
+        """Set what has no value yet: a second `__init__` must change nothing."""
+        for name, value in values.items():
+            if hasattr(self, name):
+                raise AttributeError(f"a loaded configuration never changes: cannot set {name!r}")
+            object.__setattr__(self, name, value)
+
+    def _once(self, name: str, make: Callable[[], Any]) -> Any:
+        """What `make` returns, made once."""
+        if name not in self._derived:
+            self._derived[name] = make()
+        return self._derived[name]
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a loaded configuration never changes: cannot set {name!r}")
@@ -118,18 +143,28 @@ class Loaded(Generic[C]):
 
     # Values.
 
-    def to_dict(self, *, show_env: bool = True) -> Any:
-        """The configuration as plain data. Without `show_env`, variables are `${NAME}`."""
-        plain = self._dump(self.config)
-        return plain if show_env else self._hidden(self._with_written_paths(plain))
+    def to_dict(self, *, show_env: bool = True, escaped: bool = False) -> Any:
+        """The configuration as plain data. Without `show_env`, variables are `${NAME}`.
 
-    @cached_property
+        With `escaped`, as a file would hold it: where the kind replaces variables, text that only
+        looks like one has its `$` doubled, so that loading the data gives the same text again.
+        """
+        plain = self._dump(self.config)
+        literal = _as_source if escaped and self._takes_variables else None
+        if show_env:
+            return plain if literal is None else _spelled(plain, literal)
+        return self._hidden(self._with_written_paths(plain), literal=literal)
+
+    @property
     def digest(self) -> str:
         """sha256 over the canonical form: sorted keys, no defaults, variables by name.
 
         It is the same on every machine, whatever the order of keys; no secret goes into it. Text
         that merely looks like a variable is written as its author would, so that it differs.
         """
+        return str(self._once("digest", self._digest))
+
+    def _digest(self) -> str:
         import hashlib  # slow to import, and most loads never ask
 
         plain = self._with_written_paths(without_defaults(self.config))
@@ -144,8 +179,14 @@ class Loaded(Generic[C]):
         names = (name for text in texts if text is not None for name in text.names)
         return tuple(dict.fromkeys(names))
 
-    @cached_property
+    @property
     def _touched(self) -> dict[tuple[int, Path], tuple[tuple[str, ...], str]]:
+        found: dict[tuple[int, Path], tuple[tuple[str, ...], str]] = self._once(
+            "touched", self._find_touched
+        )
+        return found
+
+    def _find_touched(self) -> dict[tuple[int, Path], tuple[tuple[str, ...], str]]:
         return {
             (id(document), touch.path): (touch.names, touch.written)
             for document in self._documents
@@ -153,8 +194,12 @@ class Loaded(Generic[C]):
             if not touch.is_key
         }
 
-    @cached_property
+    @property
     def _touched_keys(self) -> dict[str, str]:
+        found: dict[str, str] = self._once("keys", self._find_touched_keys)
+        return found
+
+    def _find_touched_keys(self) -> dict[str, str]:
         return {
             str(touch.path[-1]): touch.written
             for document in self._documents
@@ -162,12 +207,14 @@ class Loaded(Generic[C]):
             if touch.is_key
         }
 
-    @cached_property
+    @property
     def _escaped(self) -> Redactor:
         """Knows what is left of values that changed the structure of a text."""
         from equipage.loading.wording import Redactor
 
-        return Redactor(texts=(each for document in self._documents for each in document.escaped))
+        texts = (each for document in self._documents for each in document.escaped)
+        found: Redactor = self._once("escaped", lambda: Redactor(texts=texts))
+        return found
 
     def _with_written_paths(self, plain: Any) -> Any:
         """Plain data with paths as written: absolute ones differ from machine to machine."""
@@ -265,18 +312,20 @@ class Loaded(Generic[C]):
             for number, (document, inner) in wanted.items()
             for path, located in document.locate(inner).items()
         }
-        return {path: self._placed(story, spans) for path, story in stories.items()}
+        return {path: self._placed(path, story, spans) for path, story in stories.items()}
 
     def _story(self, path: Path) -> Story:
         """The story of the value at `path`, with the place it is written at."""
         story = self._tree.story(path)
         return msgspec.structs.replace(story, origin=_written_at(story.origin))
 
-    def _placed(self, story: Story, spans: dict[tuple[int, Path], Span]) -> Placed:
+    def _placed(self, path: Path, story: Story, spans: dict[tuple[int, Path], Span]) -> Placed:
         origins = (via.at for via in story.via if via.at is not None)
         ways = (spans.get((id(each.document), each.path)) for each in origins)
         here = (id(story.origin.document), story.origin.path)
         names, _ = self._touched.get(here, ((), ""))
+        if here not in spans or not _is_written(story.origin, get(self._tree.value, path)):
+            return Placed(None)
         return Placed(spans.get(here), tuple(each for each in ways if each is not None), names)
 
     def explain(self, path: str | Path, *, show_env: bool = False) -> Explanation:
@@ -292,6 +341,9 @@ class Loaded(Generic[C]):
         if value is _MISSING:
             return self._default(steps)
         story = self._story(steps)
+        if not _is_written(story.origin, value):
+            authored = self.shown(self._tree.authored(steps))
+            return Explanation(format_path(authored), value, ())
         settings = [self._setting(origin, "replaced", show_env) for origin in self._replaced(steps)]
         winners = [(story.origin, "written"), *((each, "merged over it") for each in story.merged)]
         settings += [self._setting(origin, how, show_env, wins=True) for origin, how in winners]
@@ -338,9 +390,19 @@ class Loaded(Generic[C]):
 
     # Pickling.
 
-    def __getstate__(self) -> dict[str, Any]:
-        # What was looked up by the identity of documents means nothing in another process.
-        return {name: value for name, value in self.__dict__.items() if name not in _DERIVED}
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Derived values were looked up by the identity of documents: they mean nothing elsewhere.
+        names = (name for each in type(self).__mro__ for name in getattr(each, "__slots__", ()))
+        return _restored, (
+            type(self),
+            {name: getattr(self, name) for name in names} | {"_derived": {}},
+        )
+
+
+def _restored(cls: type[Loaded[Any]], values: dict[str, Any]) -> Loaded[Any]:
+    loaded = object.__new__(cls)
+    loaded._fill(**values)
+    return loaded
 
 
 def _path_given(path: object) -> Path:
@@ -371,6 +433,18 @@ def _written_at(origin: Origin) -> Origin:
     return origin
 
 
+def _is_written(origin: Origin, value: Any) -> bool:
+    """Whether an author wrote a value at its origin; a default has the origin of what is around it.
+
+    What a reference brings may have values that are neither in its file nor beside it.
+    """
+    written = get(origin.document.value, origin.path, _MISSING)
+    if written is _MISSING or (value is None and written is not None):
+        return False
+    is_reference = bool(origin.path) and str(origin.path[-1]).startswith("$")
+    return not is_reference or written == value
+
+
 def _children(value: Any) -> dict[str | int, Any]:
     """What a part of a typed configuration holds, by the names people write; defaults included."""
     if isinstance(value, msgspec.Struct):
@@ -383,6 +457,20 @@ def _children(value: Any) -> dict[str | int, Any]:
 
 def _renamed(path: Path, keys: Mapping[str, str]) -> Path:
     return tuple(keys.get(step, step) if isinstance(step, str) else step for step in path)
+
+
+def _as_source(text: str) -> str:
+    """Text as an author has to write it, so that substitution gives it back."""
+    return text.replace("$", "$$") if "$$" in text or "${" in text else text
+
+
+def _spelled(value: Any, literal: Spelling) -> Any:
+    """Plain data with every text of it spelt another way."""
+    if isinstance(value, dict):
+        return {literal(key): _spelled(each, literal) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_spelled(each, literal) for each in value]
+    return literal(value) if isinstance(value, str) else value
 
 
 def _as_literal(text: str) -> str:

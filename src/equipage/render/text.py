@@ -2,7 +2,7 @@
 
 ```text
 error[wrong-type]: expected text, found the number 5
-  --> tools/echo.yaml:3:9 at tool.name
+  --> tools/echo.yaml:3:9 at tools[0].tool.name
    |
  3 |   name: 5
    |         ^
@@ -133,13 +133,13 @@ def finding(each: Diagnostic, style: Style) -> str:
 
 def _frame(each: Diagnostic, gutter: int, style: Style) -> Iterator[str]:
     arrow = style.paint("place", " " * (gutter + 1) + "-->")
+    at = f" at {each.path}" if each.path else ""
     if each.span is not None:
-        where = f" at {each.path}" if each.path else ""
-        yield f"{arrow} {_position(each.span)}{where}"
+        yield f"{arrow} {_position(each.span)}{at}"
         yield f"{' ' * gutter}  {style.paint('place', '|')}"
         yield from excerpt(each.span, "^", gutter, style, each.severity)
     elif each.name:
-        yield f"{arrow} {visible(each.name)}"
+        yield f"{arrow} {visible(each.name)}{at}"
 
 
 def _related(label: Label, gutter: int, style: Style) -> Iterator[str]:
@@ -228,11 +228,14 @@ def summary(report: Report, style: Style, *, quiet: bool = False) -> str:
     counts = Counter(each.severity for each in shown)
     parts = [style.paint(word, _plural(counts[word], word)) for word in SEVERITIES if counts[word]]
     known = f", {_plural(report.known, 'known one')} in the baseline" if report.known else ""
+    # What cannot be loaded is a problem, whether or not its errors are reported.
+    bad_files = len(report.hidden)
+    rest = f"; {_plural(bad_files, 'file')} cannot be loaded" if bad_files else ""
     if not parts:
-        nothing = (
-            "no errors" if report.diagnostics else "no new problems" if known else "no problems"
-        )
-        return f"{_plural(len(report.files), 'file')} checked, {nothing}{known}\n"
+        nothing = "no new problems" if known else "no problems"
+        nothing = "no errors" if report.diagnostics else nothing
+        nothing = "no errors reported" if bad_files else nothing
+        return f"{_plural(len(report.files), 'file')} checked, {nothing}{known}{rest}\n"
     found = parts[0]
     if len(parts) > 1:
         found = f"{_plural(len(shown), 'problem')} ({', '.join(parts)})"
@@ -240,7 +243,7 @@ def summary(report: Report, style: Style, *, quiet: bool = False) -> str:
     # A finding may be about something that is not a file of the report: an unreadable folder.
     total = bad | {each.path for each in report.files}
     fixes = _fixable(shown)
-    return f"{found} in {len(bad)} of {_plural(len(total), 'file')}{known}{fixes}\n"
+    return f"{found} in {len(bad)} of {_plural(len(total), 'file')}{known}{fixes}{rest}\n"
 
 
 def _fixable(shown: Sequence[Diagnostic]) -> str:

@@ -12,6 +12,7 @@ from equipage.core import codes
 from equipage.core.diagnostics import Code, Diagnostic, UsageError, raised
 from equipage.files import is_folder, real_path
 from equipage.files.reading import Files, Seen, display_name
+from equipage.files.sandbox import is_below
 from equipage.loading.kind import Kind, Offer
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
@@ -20,17 +21,23 @@ from equipage.loading.registry import agent_folders, kind_named
 from equipage.loading.session import Request, Run
 from equipage.workspace.project import project_of
 
-if TYPE_CHECKING:  # walking is imported where a folder is walked
+if TYPE_CHECKING:  # these are imported where they are needed
     from equipage.files.walking import Claim, Found
+    from equipage.loading.findings import Waiting
 
 #: Called with how many files are done and how many there are.
 Progress = Callable[[int, int], None]
 
 
 def with_folders(request: Request, paths: Iterable[str]) -> Request:
-    """A request that knows which folders the caller named."""
+    """A request that knows which folders the caller named, and opens nothing beyond its roots."""
     folders = tuple(os.path.abspath(path) for path in paths if is_folder(path))
-    return msgspec.structs.replace(request, folders=folders)
+    return msgspec.structs.replace(request, folders=folders, confined=True)
+
+
+def run_of(request: Request) -> Run:
+    """A new run for loads that are asked for in this way."""
+    return Run(Files(buffers=request.buffers), request.folders, isolated=request.isolated)
 
 
 class Candidate(msgspec.Struct, frozen=True):
@@ -104,7 +111,7 @@ def load_all(
         kind_named(kind)
     place = place or Disk()
     request = with_folders(request, paths)
-    run = Run(place.files(), request.folders)
+    run = Run(place.files(), request.folders, isolated=request.isolated)
     candidates = list(_candidates(paths, run, place))
     seen: set[Hashable] = set()
     for number, candidate in enumerate(candidates):
@@ -178,8 +185,11 @@ def load_candidate(
     path = candidate.path
     try:
         project = project_of(path, projects or run)
+        files = run.files.again()
+        if not candidate.named and not candidate.outside:
+            files.within = _walked(path, project.root, request.folders)
         if kind is None:
-            found = recognise(path, project, run, named=candidate.named)
+            found = recognise(path, project, run, named=candidate.named, files=files)
         else:
             found = Recognised(kind)
         if found.kind is None:
@@ -187,12 +197,18 @@ def load_candidate(
         wanted = kind_named(found.kind)
         if candidate.outside and not wanted.layering.discovered:
             return FileLoad(path, problem=_finding(codes.LINK_OUTSIDE, path))
-        outcome = load_path(path, wanted, project.applied(request), run)
+        outcome = load_path(path, wanted, project.applied(request), run, files)
         return FileLoad(path, outcome, guessed=found.guessed)
     except UsageError:
         raise
     except Exception as error:
         return FileLoad(path, problem=bug(path, error))
+
+
+def _walked(path: str, root: str, folders: Iterable[str]) -> tuple[str, str] | None:
+    """The folder that a walk found a file in, and its project."""
+    around = [each for each in folders if is_below(os.path.abspath(path), each)]
+    return (max(around, key=len), root) if around else None
 
 
 def bug(path: str, error: Exception) -> Diagnostic:
@@ -259,6 +275,7 @@ class Checked(msgspec.Struct, frozen=True):
     refers: bool = False  #: whether it refers to others
     guessed: bool = False  #: its kind is a guess, see `Recognised`
     layered: bool = False  #: whether it may be merged with others, see `Layering.stacks`
+    waiting: tuple[Waiting, ...] = ()  #: comments about findings in several files
     seen: Seen | None = None  #: what its load looked at, for a check that goes on
 
 
@@ -276,7 +293,7 @@ class Checker:
     ) -> None:
         self.request = request
         self.kind = kind
-        self.run = run or Run(folders=request.folders)  #: of the whole check: it knows the projects
+        self.run = run or Run(folders=request.folders, isolated=request.isolated)
         self.again = again  #: keep what is needed to know when a file must be checked again
         self.digests = digests  #: whether to make digests, which takes time
 
@@ -285,7 +302,7 @@ class Checker:
 
         Raises `UsageError` for options that a kind refuses.
         """
-        run = Run(Files(buffers=self.request.buffers), self.request.folders)
+        run = run_of(self.request)
         return [self._check(each, run) for each in candidates]
 
     def _check(self, candidate: Candidate, run: Run) -> Checked | None:
@@ -305,7 +322,7 @@ class Checker:
             load.path,
             name,
             kind.name,
-            ok=not outcome.blocked,
+            ok=outcome.ok,
             diagnostics=outcome.diagnostics,
             digest=None if loaded is None else loaded.digest,
             reads=tuple(each.name for each in outcome.sources[1:] if each.name != name),
@@ -315,6 +332,7 @@ class Checker:
             refers=refers is not None and refers(outcome),
             guessed=load.guessed,
             layered=kind.layering.stacks is not None,
+            waiting=outcome.waiting,
             seen=outcome.session.files.seen() if self.again and outcome.session else None,
         )
 

@@ -6,6 +6,7 @@ exclude = ["examples/broken"]  # leave out what matches; `include` leaves out wh
 baseline = "old-findings.json"  # leave out findings that are recorded there
 ignore = ["env-missing"]  # or `select`, to report these codes and no others
 roots = ["shared"]  # folders of the project that references may lead into
+library = "library"  # where the includes of servers start
 kinds = { "servers/*.yaml" = "server" }  # a glob decides before anything else does
 severity = { unknown-field = "error" }
 per-file-ignores = { "tests/**" = ["unknown-field"] }
@@ -67,6 +68,7 @@ class ProjectSettings(
     ignore: tuple[str, ...] = ()  #: do not report these codes
     severity: dict[str, Severity] = {}  #: code → severity
     roots: tuple[str, ...] = ()  #: folders of the project that references may lead into
+    library: str | None = None  #: the folder of the project where includes of servers start
     per_file_ignores: dict[str, tuple[str, ...]] = {}  #: glob → codes not reported there
 
 
@@ -144,10 +146,13 @@ class Project:
 
     def applied(self, request: Request) -> Request:
         """A request with the reference roots of the project beside those of the caller."""
-        if not self.settings.roots:
+        settings = self.settings
+        if not settings.roots and settings.library is None:
             return request
-        roots = (*request.roots, *(os.path.join(self.root, root) for root in self.settings.roots))
-        return msgspec.structs.replace(request, roots=roots)
+        roots = (*request.roots, *(os.path.join(self.root, root) for root in settings.roots))
+        library = settings.library
+        own = {} if library is None else {"project_library": os.path.join(self.root, library)}
+        return msgspec.structs.replace(request, roots=roots, defaults=own)
 
     def judged(
         self, diagnostics: Iterable[Diagnostic], selection: Selection = EVERYTHING
@@ -216,7 +221,10 @@ def project_of(path: str, run: Run) -> Project:
         # Where the file itself may be a link to does not count.
         root = project_root(os.path.join(folder, "file"), run.folders, files)
         if root not in known.by_root:
-            known.by_root[root] = _project(root, files)
+            alone = run.isolated
+            known.by_root[root] = (
+                Project(root, ProjectSettings()) if alone else _project(root, files)
+            )
         known.by_folder[folder] = known.by_root[root]
     return known.by_folder[folder]
 
@@ -255,7 +263,7 @@ def load_one(
 
     Raises `LoadError` if its kind is not recognised, `UsageError` if there is no such kind.
     """
-    run = Run(files)
+    run = Run(files, isolated=request.isolated)
     wanted = kind_named(kind) if kind is not None else None
     project = project_of(path, run)
     if wanted is None:
@@ -333,7 +341,9 @@ def kinds_are_known(value: Any, session: Session) -> Iterator[Fact]:
 def roots_are_inside(value: Any, session: Session) -> Iterator[Fact]:
     """Report roots outside the project: the settings come with the checked files."""
     project = real_path(session.root)
-    for path, root in _texts(value, ("roots",)):
+    library = get(value, ("library",))
+    named = [(("library",), library)] if isinstance(library, str) else []
+    for path, root in (*_texts(value, ("roots",)), *named):
         real = real_path(os.path.join(project, root))
         if real != project and not real.startswith(project.rstrip(os.sep) + os.sep):
             yield core_codes.ROOT_OUTSIDE.at(path, root=Shown(root))

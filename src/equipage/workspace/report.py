@@ -10,7 +10,7 @@ import msgspec
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.files import is_folder, real_path, repository_root
-from equipage.files.reading import Files, display_name
+from equipage.files.reading import display_name
 from equipage.loading.outcome import Outcome, place_alone
 from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import folders_of_kinds
@@ -25,6 +25,7 @@ from equipage.workspace.loads import (
     bug,
     has_kind_by_settings,
     is_known_by_name,
+    run_of,
     with_folders,
 )
 from equipage.workspace.project import (
@@ -49,7 +50,7 @@ class FileReport(msgspec.Struct, frozen=True):
 
     path: str
     kind: str | None
-    ok: bool
+    ok: bool  #: whether it loads, also where its errors are ignored
     digest: str | None = None
     used_by: tuple[str, ...] = ()
 
@@ -59,6 +60,8 @@ class Report(msgspec.Struct, frozen=True):
 
     files: tuple[FileReport, ...]
     diagnostics: tuple[Diagnostic, ...]
+    #: files that cannot be loaded, though no error of theirs is among the findings
+    hidden: tuple[str, ...] = ()
     known: int = 0  #: findings left out because a baseline records them
     left_out: tuple[str, ...] = ()  #: files that were named and are excluded
 
@@ -101,8 +104,7 @@ def check_paths(
     if kind is not None:
         kind_named(kind)
     request = with_folders(request, paths)
-    run = Run(Files(buffers=request.buffers), request.folders)
-    builder = ReportBuilder(request, run, kind, selection)
+    builder = ReportBuilder(request, run_of(request), kind, selection)
     checker = Checker(request, kind, builder.run, digests=digests)
     return builder.build(
         paths, lambda found: _checked(found, checker, jobs), progress, context=kind is None
@@ -118,8 +120,10 @@ def _checked(
     if wanted == 1:
         return (each for chunk in chunks for each in checker.check(chunk))
     # Importing it takes longer than checking a small file.
-    from equipage.workspace.parallel import by_processes
+    from equipage.workspace.parallel import by_processes, can_share
 
+    if not can_share():
+        return (each for chunk in chunks for each in checker.check(chunk))
     return by_processes(chunks, checker, wanted)
 
 
@@ -147,14 +151,13 @@ class ReportBuilder:
         self.identities: set[Hashable] = set()
         self.used: dict[str, list[str]] = {}  #: file → files that read it
         self.findings: dict[Hashable, Diagnostic] = {}
-        self.failed: set[str] = set()
+        self.failed: set[str] = set()  #: files with errors, reported or not
+        self.reported: set[str] = set()  #: files with errors that are reported
         #: folders for files of one kind, by kind and real path; and those the walk looked into
         self.folders: dict[tuple[str, str], str] = {}
         self.entered_folders: set[str] = set()
         #: files that may be merged with others, and what was found in each alone
         self.layers: dict[str, tuple[Diagnostic, ...]] = {}
-        #: files outside the project that links in it lead to, by real path
-        self.outside: set[str] = set()
         #: files around those that are checked: others may refer to them, but only findings in
         #: `asked` are reported
         self.context: set[str] = set()
@@ -229,7 +232,8 @@ class ReportBuilder:
             # A folder that holds the root was walked already.
             if any(f"{root}/".startswith(f"{folder.rstrip('/')}/") for folder in folders):
                 continue
-            for found in walk(root, agent_folders(), claimed, None, by_name):
+            alone = self.request.isolated
+            for found in walk(root, agent_folders(), claimed, None, by_name, all_files=alone):
                 path = os.path.abspath(found.path)
                 self.order.setdefault(path, len(self.order))
                 # What a load read is a part of that file, and was looked at with it.
@@ -258,11 +262,10 @@ class ReportBuilder:
         run = self.run
         project_of(os.path.join(folder, "file"), run)
         claimed, known = has_kind_by_settings(run), is_known_by_name(run)
-        for found in walk(folder, agent_folders(), claimed, self._enter, known):
+        alone = self.request.isolated
+        for found in walk(folder, agent_folders(), claimed, self._enter, known, all_files=alone):
             if found.problem is None and self._is_left_out(found.path, os.path.abspath(folder)):
                 continue
-            if found.outside:
-                self.outside.add(real_path(found.path))
             if found.problem is None:
                 yield Candidate(found.path, outside=found.outside)
             elif os.path.abspath(found.path) not in self.entered_folders:  # see `check_folders`
@@ -317,11 +320,14 @@ class ReportBuilder:
 
     def add_findings(self, path: str, name: str, diagnostics: Iterable[Diagnostic]) -> None:
         """Report findings of a file, as its project judges them."""
+        diagnostics = list(diagnostics)
         if name in self.context:
             diagnostics = [each for each in diagnostics if each.name in self.asked]
         judged = project_of(path, self.run).judged(diagnostics, self.selection)
-        if _fails(judged):
+        if _fails(diagnostics):
             self.failed.add(name)
+        if _fails(judged):
+            self.reported.add(name)
         for each in judged:
             self.findings.setdefault(each.identity(), each)
 
@@ -351,8 +357,7 @@ class ReportBuilder:
                 groups.setdefault((each.kind, each.key), []).append(each)
         together = {each.name for group in groups.values() if len(group) > 1 for each in group}
         together |= {each.name for each in self.checked.values() if each.refers}
-        run = Run(Files(buffers=self.request.buffers), self.request.folders)
-        outcomes: list[Outcome] = []
+        run, outcomes = run_of(self.request), list[Outcome]()
         about: dict[int, Checked] = {}
         # Of two files with one name, the later one is reported: in the order of a whole check.
         for each in sorted(
@@ -362,14 +367,21 @@ class ReportBuilder:
                 request = project_of(each.path, self.run).applied(self.request)
                 outcomes.append(load_path(each.path, kind_named(each.kind), request, run))
                 about[id(outcomes[-1])] = each
-        if not about:
-            return
-        from equipage.loading.outcome import findings_by_load
+        waiting = [(each, one) for each in self.checked.values() for one in each.waiting]
+        silent: set[int] = set()
+        if about:
+            from equipage.loading.outcome import findings_by_load
 
-        offers = [each.offer for each in self.checked.values() if each.offer is not None]
-        for outcome, found in findings_by_load(outcomes, offers):
-            checked = about[id(outcome)]
-            self.add_findings(checked.path, checked.name, [found])
+            offers = [each.offer for each in self.checked.values() if each.offer is not None]
+            for outcome, found in findings_by_load(outcomes, offers):
+                checked = about[id(outcome)]
+                hits = {n for n, (_, one) in enumerate(waiting) if one.silences(found)}
+                silent |= hits
+                if not hits:
+                    self.add_findings(checked.path, checked.name, [found])
+        for number, (checked, one) in enumerate(waiting):
+            if number not in silent:
+                self.add_findings(checked.path, checked.name, [one.unused])
 
     def check_layers(self) -> None:
         """Merge the layers among the files, and report what is wrong with the result.
@@ -420,11 +432,7 @@ class ReportBuilder:
         files = list(self._files())
         findings: dict[Hashable, Diagnostic] = {}
         for project in projects_of(self.run) if self.projects is None else self.projects:
-            judged = [
-                _from_inside(each, project)
-                for each in project.diagnostics
-                if self.selection.takes(each.code)
-            ]
+            judged = [each for each in project.diagnostics if self.selection.takes(each.code)]
             if judged:  # settings count as a file only if there is something to say about them
                 files.append(FileReport(project.file or project.root, SETTINGS, not _fails(judged)))
                 for each in judged:
@@ -433,13 +441,12 @@ class ReportBuilder:
         if diagnostics:
             from equipage.loading.findings import deduplicated
 
-            diagnostics = [
-                each.without_text_of(lambda source: source.path in self.outside)
-                for each in deduplicated(diagnostics)
-            ]
+            diagnostics = deduplicated(diagnostics)
+        hidden = sorted(({*self.checked} - self.context) & self.failed - self.reported)
         return Report(
             tuple(sorted(files, key=lambda each: each.path)),
             tuple(diagnostics),
+            tuple(hidden),
             left_out=tuple(self.left_out),
         )
 
@@ -447,7 +454,7 @@ class ReportBuilder:
         for name, each in self.checked.items():
             if name in self.context:
                 continue
-            ok = each.ok and name not in self.failed
+            ok = each.ok and name not in self.failed | self.reported
             yield FileReport(name, each.kind, ok, each.digest, tuple(self.used.get(name, ())))
         bad = {each.name for each in self.findings.values() if each.severity == "error"}
         for name, users in self.used.items():
@@ -466,14 +473,6 @@ def _is_ignored(path: str) -> bool:
     from equipage.files.walking import is_ignored
 
     return is_ignored(path)
-
-
-def _from_inside(each: Diagnostic, project: Project) -> Diagnostic:
-    """A finding about settings, which may be a link: no text outside the project is shown."""
-    inside = os.path.join(real_path(project.root), "")
-    return each.without_text_of(
-        lambda source: source.path is not None and not source.path.startswith(inside)
-    )
 
 
 def _fails(diagnostics: Iterable[Diagnostic]) -> bool:

@@ -16,7 +16,7 @@ import msgspec
 from equipage.core import codes as core_codes
 from equipage.core.source import Source
 from equipage.core.text import folded
-from equipage.kinds.conventions import checks
+from equipage.kinds.conventions import checks, codes
 from equipage.kinds.conventions.checks import BODY
 from equipage.kinds.conventions.codes import CODES
 from equipage.kinds.conventions.tools import CONVENTIONS, skills
@@ -289,6 +289,7 @@ def kind_of(convention: Convention) -> Kind:
             set_rules=(partial(checks.names_are_unique, convention),),
             set_key=partial(checks.own_name, convention),
             cross_rules=(partial(checks.references_exist, convention),),
+            codes=(codes.NAME_TAKEN, codes.UNKNOWN_REFERENCE),
             offers=checks.names_in,
             refers=partial(checks.refers, convention),
         ),
