@@ -101,7 +101,7 @@ def test_a_stale_entry_is_reported_at_its_line() -> None:
     (stale,) = stale_findings(source, read(source), [1])
     assert str(stale) == (
         "b.json:3:2: note[baseline-stale] the baseline records `y` in f.yaml, which is not found "
-        "any more"
+        "any more (at findings[1])"
     )
 
 

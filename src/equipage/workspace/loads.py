@@ -54,7 +54,8 @@ class FileLoad(msgspec.Struct, frozen=True):
     path: str
     outcome: Outcome | None = None
     problem: Diagnostic | None = None
-    guessed: bool = False  #: whether the kind is a guess, see `Recognised`
+    guessed: bool = False  #: whether another load that reads the file knows better what it is
+    unsure: str | None = None  #: why the file was taken for its kind, if that is a guess
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -163,7 +164,8 @@ def is_known_by_name(run: Run) -> Claim:
     """Whether a path alone says what must be there, and no discovery reports what is instead."""
 
     def is_known(path: str) -> bool:
-        kind = recognise_name(path, project_of(path, run))
+        found = recognise_name(path, project_of(path, run), run)
+        kind = None if found is None else found.kind
         return kind is not None and not kind_named(kind).layering.discovered
 
     return is_known
@@ -198,7 +200,8 @@ def load_candidate(
         if candidate.outside and not wanted.layering.discovered:
             return FileLoad(path, problem=_finding(codes.LINK_OUTSIDE, path))
         outcome = load_path(path, wanted, project.applied(request), run, files)
-        return FileLoad(path, outcome, guessed=found.guessed)
+        unsure = None if found.sure else found.why
+        return FileLoad(path, outcome, guessed=found.gives_way, unsure=unsure)
     except UsageError:
         raise
     except Exception as error:
@@ -273,7 +276,8 @@ class Checked(msgspec.Struct, frozen=True):
     key: Hashable = None  #: what it shares with those that set rules see together with it
     offer: Offer | None = None  #: how others may refer to it
     refers: bool = False  #: whether it refers to others
-    guessed: bool = False  #: its kind is a guess, see `Recognised`
+    guessed: bool = False  #: whether another load that reads the file knows better what it is
+    unsure: str | None = None  #: why the file was taken for its kind, if that is a guess
     layered: bool = False  #: whether it may be merged with others, see `Layering.stacks`
     waiting: tuple[Waiting, ...] = ()  #: comments about findings in several files
     seen: Seen | None = None  #: what its load looked at, for a check that goes on
@@ -322,7 +326,7 @@ class Checker:
             load.path,
             name,
             kind.name,
-            ok=outcome.ok,
+            ok=outcome.ok or load.unsure is not None,
             diagnostics=outcome.diagnostics,
             digest=None if loaded is None else loaded.digest,
             reads=tuple(each.name for each in outcome.sources[1:] if each.name != name),
@@ -331,6 +335,7 @@ class Checker:
             offer=outcome.offer(),
             refers=refers is not None and refers(outcome),
             guessed=load.guessed,
+            unsure=load.unsure,
             layered=kind.layering.stacks is not None,
             waiting=outcome.waiting,
             seen=outcome.session.files.seen() if self.again and outcome.session else None,
