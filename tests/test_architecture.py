@@ -285,6 +285,7 @@ SHOWN_ELSEWHERE = {
     "root-outside": "workspace/test_project.py",
     "root-missing": "workspace/test_project.py",
     "settings-twice": "workspace/test_project.py",
+    "baseline-stale": "workspace/test_baseline.py",
     "folder-unreadable": "workspace/test_checking.py",
     "index-damaged": "files/test_index.py",
     "link-outside": "security/test_links.py",

@@ -40,6 +40,8 @@ class Field(msgspec.Struct, frozen=True):
     split: str | None = None  #: characters at which text is split into a list
     refers: Sort | None = None  #: what its entries name
     instead: Names = ()  #: what people write instead, which the tool does not read
+    order: Names = ()  #: its values from narrow to wide, where it decides what an agent may do
+    default: str | None = None  #: the one of them that an absent field means
 
 
 def tool_list(

@@ -237,6 +237,8 @@ def sensitive_of(convention: Convention) -> tuple[Sensitive, ...]:
             "permission",
             widens="fewer" if field.name.lower().startswith(denying) else "more",
             absent="everything",
+            order=field.order,
+            default=field.default,
         )
         for pattern, field in patterns_in(convention.fields)
         if field.restricts

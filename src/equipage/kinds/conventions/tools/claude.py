@@ -29,6 +29,8 @@ AGENTS = frozenset(
 KEBAB = NameRule(r"[a-z0-9]+(?:-[a-z0-9]+)*", "lower-case letters, digits and single hyphens")
 _EFFORT = Literal["low", "medium", "high", "xhigh", "max"] | int
 _TEXTS = str | tuple[Any, ...]
+#: What an agent may do without asking, from narrow to wide.
+_MODES_BY_WIDTH = ("plan", "dontAsk", "default", "acceptEdits", "auto", "bypassPermissions")
 _MODES = Literal["default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions"]
 
 AGENT = Convention(
@@ -53,7 +55,14 @@ AGENT = Convention(
         ),
         tool_list("disallowedTools", "tools it may not use", instead=("denied-tools",)),
         Field("model", "the model, such as `sonnet`; `inherit` for the caller's"),
-        Field("permissionMode", "what it may do without asking the user", _MODES, restricts=True),
+        Field(
+            "permissionMode",
+            "what it may do without asking the user",
+            _MODES,
+            restricts=True,
+            order=_MODES_BY_WIDTH,
+            default="default",
+        ),
         Field("maxTurns", "after how many turns it stops", int, instead=("max-turns",)),
         Field("skills", "skills it knows from the start", Names, split=",", refers="skill"),
         Field(
