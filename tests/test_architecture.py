@@ -255,6 +255,7 @@ def test_the_reading_list_is_short() -> None:
 
 #: Codes that need more than files to be shown, and the test module that shows them.
 SHOWN_ELSEWHERE = {
+    "instructions-too-long": "kinds/conventions/test_instructions.py",
     "file-unreadable": "files/test_sandbox.py",
     "file-not-regular": "files/test_sandbox.py",
     "unrecognised": "loading/test_bad_input.py",
@@ -267,6 +268,7 @@ SHOWN_ELSEWHERE = {
     "root-outside": "workspace/test_project.py",
     "root-missing": "workspace/test_project.py",
     "settings-twice": "workspace/test_project.py",
+    "baseline-stale": "workspace/test_baseline.py",
     "folder-unreadable": "workspace/test_checking.py",
     "index-damaged": "files/test_index.py",
     "link-outside": "security/test_links.py",

@@ -94,7 +94,10 @@ class Files:
         "within",
     )
 
-    def __init__(self, *, cwd: str | None = None) -> None:
+    def __init__(
+        self, *, cwd: str | None = None, buffers: Mapping[str, bytes] | None = None
+    ) -> None:
+        """`buffers` are texts that take the place of files, by real path."""
         self.cwd = cwd if cwd is not None else working_directory()
         #: the folder of a walk and its project, if what is read came from one
         self.within: tuple[str, str] | None = None
@@ -105,6 +108,9 @@ class Files:
         self._stamps: dict[str, Stamp] = {}
         self._referred: dict[tuple[Any, ...], Referred] = {}
         self._folders: dict[str, tuple[str, str]] = {}
+        for path, data in (buffers or {}).items():
+            name = display_name(path, os.path.realpath(self.cwd))
+            self._known[path] = decoded(name, data, path)
 
     def again(self) -> Self:
         """These files for another load: nothing is read twice, and `sources` starts empty."""
@@ -144,7 +150,7 @@ class Files:
 
     def exists(self, path: str) -> bool:
         """Whether there is a file or folder at an absolute path."""
-        return exists(path)
+        return exists(path) or path in self._known
 
     def peek(self, path: str) -> bytes | None:
         """The content of a file that is not a source of this load; None if it cannot be read."""

@@ -35,6 +35,11 @@ def with_folders(request: Request, paths: Iterable[str]) -> Request:
     return msgspec.structs.replace(request, folders=folders, confined=True)
 
 
+def run_of(request: Request) -> Run:
+    """A new run for loads that are asked for in this way."""
+    return Run(Files(buffers=request.buffers), request.folders, isolated=request.isolated)
+
+
 class Candidate(msgspec.Struct, frozen=True):
     """A file to look at. One that the caller named must be of some kind; others need not."""
 
@@ -135,7 +140,12 @@ def _candidates(paths: Sequence[str], run: Run, place: Place) -> Iterator[Candid
             walked = place.walk(
                 path, agent_folders(), has_kind_by_settings(run), is_known_by_name(run)
             )
-            found = [(each.path, each.outside) for each in walked]
+            start = os.path.abspath(path)
+            found = [
+                (each.path, each.outside)
+                for each in walked
+                if not project_of(each.path, run).leaves_out(os.path.abspath(each.path), start)
+            ]
         else:
             found = [(path, False)]
         for each, outside in found:
@@ -296,7 +306,7 @@ class Checker:
 
         Raises `UsageError` for options that a kind refuses.
         """
-        run = Run(folders=self.request.folders, isolated=self.request.isolated)
+        run = run_of(self.request)
         return [self._check(each, run) for each in candidates]
 
     def _check(self, candidate: Candidate, run: Run) -> Checked | None:

@@ -27,9 +27,17 @@ from equipage.workspace.loads import (
     bug,
     has_kind_by_settings,
     is_known_by_name,
+    run_of,
     with_folders,
 )
-from equipage.workspace.project import EVERYTHING, Selection, project_of, projects_of
+from equipage.workspace.project import (
+    EVERYTHING,
+    Project,
+    Selection,
+    excluded_by,
+    project_of,
+    projects_of,
+)
 from equipage.workspace.project import KIND as SETTINGS_KIND
 
 if TYPE_CHECKING:  # imported where they are needed
@@ -88,6 +96,8 @@ class Report(msgspec.Struct, frozen=True):
     diagnostics: tuple[Diagnostic, ...]  #: every finding, sorted by file and position
     #: files that cannot be loaded, though no error of theirs is among the findings
     hidden: tuple[str, ...] = ()
+    known: int = 0  #: findings left out because a baseline records them
+    left_out: tuple[str, ...] = ()  #: files that were named and are excluded
 
     def rows(self) -> list[Row]:
         """The findings as plain tuples, for tables, data frames and queues.
@@ -183,11 +193,11 @@ def check_paths(
     if kind is not None:
         kind_named(kind)
     request = with_folders(request, paths)
-    builder = ReportBuilder(
-        request, Run(folders=request.folders, isolated=request.isolated), kind, selection
-    )
+    builder = ReportBuilder(request, run_of(request), kind, selection)
     checker = Checker(request, kind, builder.run, digests=digests)
-    return builder.build(paths, lambda found: _checked(found, checker, jobs), progress)
+    return builder.build(
+        paths, lambda found: _checked(found, checker, jobs), progress, context=kind is None
+    )
 
 
 #: The folder that files in memory are in: it has no name that people are shown.
@@ -255,24 +265,38 @@ class ReportBuilder:
         self.entered_folders: set[str] = set()
         #: files that may be merged with others, and what was found in each alone
         self.layers: dict[str, tuple[Diagnostic, ...]] = {}
+        #: files around those that are checked: others may refer to them, but only findings in
+        #: `asked` are reported
+        self.context: set[str] = set()
+        self.asked: set[str] = set()
+        self.order: dict[str, int] = {}  #: the order of a walk over everything, if there is one
+        self.projects: tuple[Project, ...] | None = None
+        self.left_out: list[str] = []  #: files that the caller named and that are excluded
+        self._excludes = excluded_by(selection.exclude, run.files.cwd)
 
     def build(
         self,
         paths: Sequence[str],
         check: Callable[[Sequence[Candidate]], Iterable[Checked | None]],
         progress: Progress | None = None,
+        *,
+        context: bool = False,
     ) -> Report:
-        """The report on what is at and below `paths`, with `check` for each file."""
-        candidates = list(self._candidates(list(dict.fromkeys(paths))))
-        guessed: list[Checked] = []
-        for number, checked in enumerate(check(candidates)):
-            if progress is not None:
-                progress(number, len(candidates))
-            if checked is not None and checked.guessed:
-                guessed.append(checked)
-            elif checked is not None:
-                self.add(checked)
-        for checked in guessed:  # another load that read the file knew better
+        """The report on what is at and below `paths`, with `check` for each file.
+
+        With `context`, references are resolved against the whole project of each path, so that the
+        report says about a file what a check of the whole project says.
+        """
+        paths = list(dict.fromkeys(paths))
+        candidates = list(self._candidates(paths))
+        waiting = self._gather(candidates, check, progress)
+        if context and (waiting or self._concern_others()):
+            self.asked = {display_name(each.path) for each in candidates}
+            self.projects = projects_of(self.run)
+            around = list(self._around(paths, candidates))
+            self.context = {display_name(each.path) for each in around}
+            waiting += self._gather(around, check, progress)
+        for checked in waiting:  # another load that read the file knew better
             if checked.name not in self.used:
                 self.add(checked)
         self.check_folders()
@@ -280,7 +304,49 @@ class ReportBuilder:
         self.check_layers()
         return self._report()
 
+    def _gather(
+        self,
+        candidates: Sequence[Candidate],
+        check: Callable[[Sequence[Candidate]], Iterable[Checked | None]],
+        progress: Progress | None,
+    ) -> list[Checked]:
+        """Check files and add them; those are given back that another load may know better."""
+        waiting: list[Checked] = []
+        for number, checked in enumerate(check(candidates)):
+            if progress is not None:
+                progress(number, len(candidates))
+            if checked is not None and (checked.guessed or _is_unrecognised(checked)):
+                waiting.append(checked)
+            elif checked is not None:
+                self.add(checked)
+        return waiting
+
     # The files to look at.
+
+    def _concern_others(self) -> bool:
+        """Whether other files may matter for findings in those that were checked."""
+        return any(each.refers or each.key is not None for each in self.checked.values())
+
+    def _around(self, paths: Sequence[str], candidates: Sequence[Candidate]) -> Iterator[Candidate]:
+        """The other files of the projects that the paths are in; they give `order`."""
+        from equipage.files.walking import walk
+
+        known = {os.path.abspath(each.path) for each in candidates}
+        folders = {os.path.abspath(path) for path in paths if is_folder(path)}
+        roots = {project_of(path, self.run).root for path in known | {f"{f}/x" for f in folders}}
+        claimed, by_name = has_kind_by_settings(self.run), is_known_by_name(self.run)
+        for root in sorted(roots):
+            # A folder that holds the root was walked already.
+            if any(f"{root}/".startswith(f"{folder.rstrip('/')}/") for folder in folders):
+                continue
+            alone = self.request.isolated
+            for found in walk(root, agent_folders(), claimed, None, by_name, all_files=alone):
+                path = os.path.abspath(found.path)
+                self.order.setdefault(path, len(self.order))
+                # What a load read is a part of that file, and was looked at with it.
+                is_part = display_name(path) in self.used
+                if found.problem is None and path not in known and not (is_part or found.outside):
+                    yield Candidate(found.path)
 
     def _candidates(self, paths: list[str]) -> Iterator[Candidate]:
         """Each file to look at, those the caller named first."""
@@ -288,7 +354,10 @@ class ReportBuilder:
         for path in paths:
             if path not in folders:
                 project_of(path, self.run)
-                yield Candidate(path, named=True)
+                if self.selection.force_exclude and self._is_left_out(path):
+                    self.left_out.append(display_name(path))
+                else:
+                    yield Candidate(path, named=True)
         for folder in folders:
             yield from self._walk(folder)
 
@@ -305,7 +374,8 @@ class ReportBuilder:
             if found.is_index:
                 self._add_damaged_index(found)
             elif found.problem is None:
-                yield Candidate(found.path, outside=found.outside)
+                if not self._is_left_out(found.path, os.path.abspath(folder)):
+                    yield Candidate(found.path, outside=found.outside)
             elif os.path.abspath(found.path) not in self.entered_folders:  # see `check_folders`
                 self._add_unreadable(found.path, found.problem, named=found.path == folder)
         # The walk does not come to a layer that is a file, or a link elsewhere.
@@ -313,6 +383,11 @@ class ReportBuilder:
         layer = os.path.join(here, PROJECT_FOLDER)
         if repository_root(here) == here and not is_ignored(layer):
             self._note_folders(layer + "/")
+
+    def _is_left_out(self, path: str, start: str | None = None) -> bool:
+        """Whether the settings or the caller exclude a file; see `Project.leaves_out`."""
+        path = os.path.abspath(path)
+        return self._excludes(path) or project_of(path, self.run).leaves_out(path, start)
 
     def _enter(self, folder: str) -> None:
         if self.entered is not None:
@@ -364,6 +439,8 @@ class ReportBuilder:
         if checked is not None and checked.unsure is not None:
             diagnostics = (_of_guess(each, checked) for each in diagnostics)
         diagnostics = list(diagnostics)
+        if name in self.context:
+            diagnostics = [each for each in diagnostics if each.name in self.asked]
         judged = project_of(path, self.run).judged(diagnostics, self.selection)
         if _fails(diagnostics):
             self.failed.add(name)
@@ -398,12 +475,12 @@ class ReportBuilder:
                 groups.setdefault((each.kind, each.key), []).append(each)
         together = {each.name for group in groups.values() if len(group) > 1 for each in group}
         together |= {each.name for each in self.checked.values() if each.refers}
-        run, outcomes = (
-            Run(folders=self.request.folders, isolated=self.request.isolated),
-            list[Outcome](),
-        )
+        run, outcomes = run_of(self.request), list[Outcome]()
         about: dict[int, Checked] = {}
-        for each in self.checked.values():
+        # Of two files with one name, the later one is reported: in the order of a whole check.
+        for each in sorted(
+            self.checked.values(), key=lambda each: self.order.get(os.path.abspath(each.path), -1)
+        ):
             if each.name in together and each.kind is not None:
                 request = project_of(each.path, self.run).applied(self.request)
                 outcomes.append(load_path(each.path, kind_named(each.kind), request, run))
@@ -472,7 +549,7 @@ class ReportBuilder:
     def _report(self) -> Report:
         files = list(self._files())
         findings: dict[Hashable, Diagnostic] = {}
-        for project in projects_of(self.run):
+        for project in projects_of(self.run) if self.projects is None else self.projects:
             judged = [each for each in project.diagnostics if self.selection.takes(each.code)]
             if judged:  # settings count as a file only if there is something to say about them
                 files.append(FileReport(project.file or project.root, SETTINGS, not _fails(judged)))
@@ -483,18 +560,31 @@ class ReportBuilder:
             from equipage.loading.findings import deduplicated
 
             diagnostics = deduplicated(diagnostics)
-        hidden = sorted({*self.checked} & self.failed - self.reported)
-        ordered = sorted(files, key=lambda each: each.path)
-        return Report(tuple(ordered), tuple(diagnostics), tuple(hidden))
+        hidden = sorted(({*self.checked} - self.context) & self.failed - self.reported)
+        return Report(
+            tuple(sorted(files, key=lambda each: each.path)),
+            tuple(diagnostics),
+            tuple(hidden),
+            left_out=tuple(self.left_out),
+        )
 
     def _files(self) -> Iterator[FileReport]:
         for name, each in self.checked.items():
+            if name in self.context:
+                continue
             ok = each.ok and name not in self.failed | self.reported
             yield FileReport(name, each.kind, ok, each.digest, tuple(self.used.get(name, ())))
         bad = {each.name for each in self.findings.values() if each.severity == "error"}
         for name, users in self.used.items():
-            if name not in self.checked:
+            if name not in self.checked and (
+                name in self.asked or not self.context.issuperset(users)
+            ):
                 yield FileReport(name, None, name not in bad, None, tuple(users))
+
+
+def _is_unrecognised(checked: Checked) -> bool:
+    """Whether the caller named a file of no kind; another file may read it as a part of itself."""
+    return any(each.code == codes.UNRECOGNISED for each in checked.diagnostics)
 
 
 def _of_guess(each: Diagnostic, checked: Checked) -> Diagnostic:
