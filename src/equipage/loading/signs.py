@@ -51,6 +51,59 @@ def is_blueprint(value: Any) -> bool:
     return "kind" in value["flow"] and ("id" in value or "agents" in value)
 
 
+def is_registry_entry(value: Any) -> bool:
+    """The schema of the registry; or a name with a slash, and packages or remotes like theirs."""
+    if not isinstance(value, dict) or not isinstance(value.get("name"), str):
+        return False
+    schema = value.get("$schema")
+    if isinstance(schema, str) and schema.endswith("server.schema.json"):
+        return True
+    offers = [
+        each
+        for key in ("packages", "remotes")
+        if isinstance(value.get(key), list)
+        for each in value[key]
+        if isinstance(each, dict)
+    ]
+    keys = {"registryType", "registry_type", "registry_name", "transport", "transport_type", "url"}
+    return "/" in value["name"] and any(each.keys() & keys for each in offers)
+
+
+def is_bundle(value: Any) -> bool:
+    """A version that is text, and a server with an entry point; browsers number their manifests."""
+    if not isinstance(value, dict) or not isinstance(value.get("server"), dict):
+        return False
+    version = value.get("manifest_version", value.get("dxt_version"))
+    return isinstance(version, str) and bool(value["server"].keys() & {"entry_point", "mcp_config"})
+
+
+def is_docker_agent(value: Any) -> bool:
+    """Agents by name, each with an instruction or a model, at least one with what only it has."""
+    agents = value.get("agents") if isinstance(value, dict) else None
+    if not isinstance(agents, dict) or not agents:
+        return False
+    keys = [each.keys() if isinstance(each, dict) else frozenset[str]() for each in agents.values()]
+    return all(each & {"model", "instruction"} for each in keys) and any(
+        "model" in each and each & {"instruction", "toolsets", "sub_agents"} for each in keys
+    )
+
+
+def is_recipe(value: Any) -> bool:
+    """A title, a description and a text, and parameters or extensions like those of Goose."""
+    if not isinstance(value, dict) or not {"title", "description"} <= value.keys():
+        return False
+    entries = [
+        each
+        for key in ("parameters", "extensions")
+        if isinstance(value.get(key), list)
+        for each in value[key]
+        if isinstance(each, dict)
+    ]
+    signs = ({"key", "requirement"}, {"key", "input_type"}, {"type", "name"})
+    has_text = bool({"instructions", "prompt"} & value.keys())
+    return has_text and any(each.keys() >= pair for each in entries for pair in signs)
+
+
 # Headers: collections keep agents and commands in folders of their own choice.
 
 #: Notes that people keep beside agents and commands.

@@ -261,6 +261,18 @@ def look_for_suspicious(
     return tree, [*suspicions(source), *alike(name)]
 
 
+def wrap(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+    """Make the whole file the one field that it is; nothing of it if it is of another tool."""
+    if convention.wraps is None or not isinstance(tree.value, dict):
+        return tree, []
+    origin = tree.story(ROOT).origin
+    entries = [each for each in tree.value.values() if isinstance(each, dict)]
+    if not any(len(convention.signs & each.keys()) > 1 for each in entries):
+        return Tree({}, Origins(origin)), []
+    origins = Origins(origin, below={convention.wraps: tree.origins})
+    return Tree({convention.wraps: tree.value}, origins), []
+
+
 def check_servers(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
     """Report what is wrong with the MCP servers in the settings of a tool."""
     if convention.servers is None:
@@ -270,7 +282,15 @@ def check_servers(convention: Convention, tree: Tree, _session: Session) -> tupl
     return tree, findings_in(convention.servers, tree)
 
 
-STAGES = (check_servers, find_cut_text, keep_text, divide_names, bring_body, look_for_suspicious)
+STAGES = (
+    wrap,
+    check_servers,
+    find_cut_text,
+    keep_text,
+    divide_names,
+    bring_body,
+    look_for_suspicious,
+)
 
 
 Finding = tuple["Outcome", Fact]
@@ -287,6 +307,8 @@ def required_fields_are_there(
         return
     # A value that does not fit was left out with a finding; it is not missing as well.
     written = document.value if isinstance(document.value, dict) else {}
+    if convention.wraps is not None:
+        written = {convention.wraps: written} if config else {}
     yield from _missing(convention.fields, {**written, **config}, convention.one, ROOT)
     for group, path, table in groups_in(convention.fields, written):
         yield from _missing(group.fields, table, group.title, path)
@@ -382,8 +404,12 @@ def texts_fit(convention: Convention, config: Any, session: Session) -> Iterator
 def extension_is_read(convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:
     """The file has the extension that the tool reads in its folder."""
     extension = convention.suffixes[0]
-    source = session.documents[0].source if session.documents else None
-    if extension == ".mdc" and source is not None and source.name.endswith(".md"):
+    document = session.documents[0] if session.documents else None
+    # Cursor reads other Markdown files, too, if they have a header.
+    if extension != ".mdc" or document is None or has_header(document):
+        return
+    source = document.source
+    if source.name.endswith(".md") and not source.name.endswith("README.md"):
         yield codes.EXTENSION_NOT_READ.at(
             span=Span(source, 0, 0), tool=convention.tool, extension=extension
         )
