@@ -118,11 +118,10 @@ def show(options: argparse.Namespace, output: Output) -> int:
     # of keys, that come from the environment.
     plain = loaded.to_dict()
     path = _existing(loaded, plain, loaded.steps(path_of(options.path)) if options.path else ROOT)
-    value = (
-        get(plain, path)
-        if options.show_env
-        else get(loaded.to_dict(show_env=False), loaded.shown(path))
-    )
+    # A mapping or list can be loaded again; a single value is what a program gets.
+    escaped = isinstance(get(plain, path), dict | list)
+    written = loaded.to_dict(show_env=options.show_env, escaped=escaped)
+    value = get(written, path if options.show_env else loaded.shown(path))
     # The scalars at and below the path, empty collections included.
     leaves = (
         each

@@ -7,6 +7,7 @@ Everything else passes offsets around, counted in code points of the author's ow
 from __future__ import annotations
 
 import bisect
+from collections.abc import Callable
 from weakref import WeakKeyDictionary
 
 import msgspec
@@ -28,12 +29,13 @@ class Source(msgspec.Struct, eq=False, weakref=True):
     """
 
     name: str
-    data: bytes
-    text: str
+    _data: bytes | None
+    _text: str | None
     path: str | None = None
     outside: bool = False  #: it lies outside the allowed folders: no finding may quote it
     _starts: list[int] | None = None
     _digest: str | None = None
+    _again: Callable[[str], bytes | None] | None = None
 
     @classmethod
     def of_bytes(cls, name: str, data: bytes, path: str | None = None) -> Source:
@@ -44,6 +46,31 @@ class Source(msgspec.Struct, eq=False, weakref=True):
     def of_text(cls, name: str, text: str) -> Source:
         """A source for a text that never was a file."""
         return cls(name, text.encode("utf-8", "surrogatepass"), text)
+
+    @property
+    def data(self) -> bytes:
+        """The content; of a source that was released, what its file holds, if it is the same."""
+        if self._data is not None:
+            return self._data
+        import hashlib  # slow to import, and most loads never ask
+
+        found = None if self._again is None or self.path is None else self._again(self.path)
+        is_same = found is not None and hashlib.sha256(found).hexdigest() == self._digest
+        return found if is_same and found is not None else b""
+
+    @property
+    def text(self) -> str:
+        """The content as text; empty if the bytes are not text."""
+        if self._text is not None:
+            return self._text
+        return self.data.decode("utf-8", "replace")
+
+    def release(self, again: Callable[[str], bytes | None]) -> None:
+        """Let go of the content; `again` reads the file at a path when it is asked for."""
+        if self.path is not None and self._data is not None and self._text:
+            self._digest, self._again = self.sha256, again
+            self._line_starts()
+            self._data = self._text = None
 
     @property
     def sha256(self) -> str:

@@ -9,10 +9,14 @@ only module that changes anything.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable, Mapping
 
 from equipage.core.diagnostics import UsageError
+
+#: How often a path is looked at that changes under our eyes.
+_TRIES = 100
 
 
 def exists(path: str, *, follow_links: bool = True) -> bool:
@@ -37,12 +41,18 @@ def is_link(path: str) -> bool:
 
 def real_path(path: str) -> str:
     """The absolute path with every link followed."""
-    return os.path.realpath(path)
+    for _ in range(_TRIES):
+        try:
+            return os.path.realpath(path)
+        except OSError as error:
+            if error.errno != errno.EINVAL:  # it was a link a moment ago; look again
+                raise
+    return os.path.abspath(path)
 
 
 def is_inside(path: str, folder: str) -> bool:
     """Whether a path lies below a folder once every link in both is followed."""
-    return os.path.realpath(path).startswith(os.path.realpath(folder).rstrip(os.sep) + os.sep)
+    return real_path(path).startswith(real_path(folder).rstrip(os.sep) + os.sep)
 
 
 def entries_of(folder: str) -> list[os.DirEntry[str]]:

@@ -17,7 +17,7 @@ import msgspec
 
 from equipage.core import codes
 from equipage.core.source import Source
-from equipage.files import is_possible, working_directory
+from equipage.files import is_possible, real_path, working_directory
 from equipage.files.sandbox import (
     FLAGS,
     MAX_BYTES,
@@ -75,10 +75,21 @@ def _stamp(status: os.stat_result) -> Stamp:
 class Files:
     """Disk access of one load: everything is read at most once and remembered by its real path."""
 
-    __slots__ = ("_asked", "_folders", "_known", "_referred", "_sources", "_stamps", "cwd")
+    __slots__ = (
+        "_asked",
+        "_folders",
+        "_known",
+        "_referred",
+        "_sources",
+        "_stamps",
+        "cwd",
+        "within",
+    )
 
     def __init__(self, *, cwd: str | None = None) -> None:
         self.cwd = cwd if cwd is not None else working_directory()
+        #: the folder of a walk and its project, if what is read came from one
+        self.within: tuple[str, str] | None = None
         self._sources: dict[str, Source] = {}
         self._asked: dict[str, None] = {}
         # Loads that are made by `again` share these.
@@ -94,6 +105,7 @@ class Files:
         other.cwd, other._known, other._stamps = self.cwd, self._known, self._stamps
         other._referred, other._folders = self._referred, self._folders
         other._sources, other._asked = {}, {}
+        other.within = None
         return other
 
     def sources(self) -> tuple[Source, ...]:
@@ -119,8 +131,8 @@ class Files:
         """Whether a path is one of these folders or below one, once every link is followed."""
         if not is_possible(path):
             return False
-        real = os.path.realpath(path)
-        return any(is_below(real, os.path.realpath(each)) for each in filter(is_possible, folders))
+        real = real_path(path)
+        return any(is_below(real, real_path(each)) for each in filter(is_possible, folders))
 
     def exists(self, path: str) -> bool:
         """Whether there is a file or folder at an absolute path."""
@@ -158,6 +170,9 @@ class Files:
             real, name = self._named(full)
         except ValueError as error:
             raise refusal(error, display_name(full, self.cwd)) from None
+        if self.within is not None:
+            descriptor, real = self._open_within(self.within, full, name)
+            return self._take(descriptor, real, name, max_bytes)
         known = self._recall(real, name, max_bytes)
         if known is not None:
             return known
@@ -167,6 +182,17 @@ class Files:
             raise refusal(error, name) from None
         return self._take(descriptor, real, name, max_bytes)
 
+    def _open_within(self, within: tuple[str, str], full: str, name: str) -> tuple[int, str]:
+        """Open a file that a walk found: nothing that was put in its place may lead elsewhere."""
+        base, root = within
+        way = os.path.relpath(full, base).replace(os.sep, "/")
+        try:
+            return open_inside(base, way, (root, base))
+        except FileProblem as problem:
+            if problem.code == codes.REFERENCE_ESCAPES:
+                raise FileProblem(codes.LINK_OUTSIDE, file=name) from None
+            raise FileProblem(problem.code, **{**problem.values, "file": name}) from None
+
     def _named(self, full: str) -> tuple[str, str]:
         """A path without links in its folder, and as people are shown it.
 
@@ -174,11 +200,11 @@ class Files:
         """
         folder, last = os.path.split(full)
         if last in ("", ".", ".."):
-            return os.path.join(os.path.realpath(folder), last), display_name(full, self.cwd)
+            return os.path.join(real_path(folder), last), display_name(full, self.cwd)
         known = self._folders.get(folder)
         if known is None:
             shown = display_name(os.path.join(folder, "x"), self.cwd)[:-1]
-            known = self._folders[folder] = os.path.join(os.path.realpath(folder), ""), shown
+            known = self._folders[folder] = os.path.join(real_path(folder), ""), shown
         return known[0] + last, known[1] + last
 
     def refer(
@@ -234,10 +260,10 @@ class Files:
         # outside is asked for, not even whether it exists, unless the policy allows to read it.
         reads = policy.absolute == "outside"
         spelt = posixpath.normpath(reference).replace("//", "/", 1)
-        real = os.path.realpath(spelt) if reads else spelt
+        real = real_path(spelt) if reads else spelt
         allowed = tuple(filter(is_possible, (*roots, *home)))
         for root in allowed:
-            for way, base in ((spelt, root), (real, os.path.realpath(root))):
+            for way, base in ((spelt, root), (real, real_path(root))):
                 if way.startswith(base.rstrip("/") + "/"):
                     inside = self._inside(root, os.path.relpath(way, base), allowed, policy)
                     return Referred(inside, outside=root not in roots)
@@ -245,7 +271,11 @@ class Files:
             raise FileProblem(codes.ABSOLUTE_UNREAD, reference=reference)
         # Elsewhere the file is read as if the caller had named it.
         refuse_version_control(real, reference)
-        source = self.read(reference, max_bytes=policy.max_bytes)
+        within, self.within = self.within, None
+        try:
+            source = self.read(reference, max_bytes=policy.max_bytes)
+        finally:
+            self.within = within
         source.outside = True
         return Referred(source, outside=True)
 
@@ -254,7 +284,7 @@ class Files:
     ) -> Source:
         descriptor, real = open_inside(base, reference, roots)
         known = self._known.get(real)
-        name = known.name if known else display_name(real, os.path.realpath(self.cwd))
+        name = known.name if known else display_name(real, real_path(self.cwd))
         return self._take(descriptor, real, name, policy.max_bytes)
 
     def _recall(self, real: str, name: str, max_bytes: int) -> Source | None:

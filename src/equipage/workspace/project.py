@@ -34,7 +34,7 @@ from equipage.loading.kind import Kind, Reading
 from equipage.loading.model import Shape
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
-from equipage.loading.projects import project_root, speaks_of_equipage
+from equipage.loading.projects import project_root, root_in, speaks_of_equipage
 from equipage.loading.recognise import recognise, unrecognised
 from equipage.loading.registry import all_codes, kind_named, known_names, names
 from equipage.loading.session import Request, Run, Session
@@ -173,7 +173,7 @@ def project_of(path: str, run: Run) -> Project:
     folder = os.path.dirname(os.path.join(files.cwd, path))
     if folder not in known.by_folder:
         # Where the file itself may be a link to does not count.
-        root = project_root(os.path.join(folder, "file"), run.folders, files)
+        root = root_in(run, os.path.join(folder, "file"))
         if root not in known.by_root:
             alone = run.isolated
             known.by_root[root] = (

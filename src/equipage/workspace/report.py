@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from equipage.core import codes
-from equipage.core.diagnostics import Diagnostic, UsageError
+from equipage.core.diagnostics import Diagnostic, Label, UsageError
 from equipage.files import is_folder, real_path, repository_root
 from equipage.files.reading import display_name
 from equipage.loading.outcome import Outcome, place_alone
@@ -29,6 +30,9 @@ from equipage.workspace.loads import (
 )
 from equipage.workspace.project import EVERYTHING, Selection, project_of, projects_of
 from equipage.workspace.project import KIND as SETTINGS_KIND
+
+if TYPE_CHECKING:  # walking is imported where a folder is walked
+    from equipage.files.walking import Found
 
 #: The kind of the files that hold settings, as reports name it.
 SETTINGS = SETTINGS_KIND.name
@@ -195,7 +199,9 @@ class ReportBuilder:
         claimed, known = has_kind_by_settings(run), is_known_by_name(run)
         alone = self.request.isolated
         for found in walk(folder, agent_folders(), claimed, self._enter, known, all_files=alone):
-            if found.problem is None:
+            if found.is_index:
+                self._add_damaged_index(found)
+            elif found.problem is None:
                 yield Candidate(found.path, outside=found.outside)
             elif os.path.abspath(found.path) not in self.entered_folders:  # see `check_folders`
                 self._add_unreadable(found.path, found.problem, named=found.path == folder)
@@ -216,6 +222,13 @@ class ReportBuilder:
             self.folders.setdefault((kind, real_path(folder)), folder)
             if entered.startswith(folder):
                 self.entered_folders.add(folder)
+
+    def _add_damaged_index(self, found: Found) -> None:
+        from equipage.loading.findings import finding
+
+        name = display_name(os.path.join(found.path, ".git", "index"))
+        note = finding(codes.INDEX_DAMAGED, name, {"reason": found.problem})
+        self.add_findings(os.path.join(found.path, "file"), name, [note])
 
     def _add_unreadable(self, folder: str, problem: str, *, named: bool) -> None:
         from equipage.loading.findings import finding
@@ -244,6 +257,9 @@ class ReportBuilder:
 
     def add_findings(self, path: str, name: str, diagnostics: Iterable[Diagnostic]) -> None:
         """Report findings of a file, as its project judges them."""
+        checked = self.checked.get(name)
+        if checked is not None and checked.unsure is not None:
+            diagnostics = (_of_guess(each, checked) for each in diagnostics)
         diagnostics = list(diagnostics)
         judged = project_of(path, self.run).judged(diagnostics, self.selection)
         if _fails(diagnostics):
@@ -376,6 +392,14 @@ class ReportBuilder:
         for name, users in self.used.items():
             if name not in self.checked:
                 yield FileReport(name, None, name not in bad, None, tuple(users))
+
+
+def _of_guess(each: Diagnostic, checked: Checked) -> Diagnostic:
+    """A finding in a file that is of its kind by a guess: never an error, and it says why."""
+    if each.severity != "error" or each.code == codes.INTERNAL_ERROR:
+        return each
+    why = Label(None, f"checked as kind `{checked.kind}` because {checked.unsure}")
+    return msgspec.structs.replace(each, severity="warning", related=(*each.related, why))
 
 
 def _is_ignored(path: str) -> bool:

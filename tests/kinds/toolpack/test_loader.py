@@ -495,3 +495,11 @@ def test_further_roots_can_be_allowed(tmp_path: Path) -> None:
     for root in (tmp_path, tmp_path / "lib"):
         loader = load(tmp_path / "project", files, roots=(str(root),))
         assert loader.get("tool.echo").input_schema == {"title": "elsewhere"}
+
+
+@pytest.mark.parametrize("name", ["bad\ud800", "a\0b"])
+def test_the_text_of_an_error_can_be_printed(name: str) -> None:
+    with pytest.raises(ToolpackValidationError) as caught:
+        ToolpackLoader().load_dir(name)
+    assert str(caught.value).encode()
+    assert "\0" not in str(caught.value)

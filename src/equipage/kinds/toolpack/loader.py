@@ -22,6 +22,7 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, LoadError
 from equipage.core.path import Path, PathSyntaxError, parse_path
 from equipage.core.source import Source
+from equipage.core.text import visible
 from equipage.directives import codes as directive_codes
 from equipage.files import entries_of, exists, folders_given, is_folder, path_given, real_path
 from equipage.files.reading import display_name
@@ -192,7 +193,7 @@ def _no_folder(folder: str) -> Diagnostic:
         code, reason = core_codes.FILE_UNREADABLE, "is a file, not a folder"
     else:
         code, reason = core_codes.FILE_MISSING, "does not exist"
-    message = f"Toolpacks directory not found: {shown} {reason}"
+    message = f"Toolpacks directory not found: {visible(shown)} {reason}"
     return Diagnostic(code.name, "error", message, file=shown)
 
 
