@@ -148,6 +148,7 @@ class Convention(msgspec.Struct, frozen=True):
     trailing_commas: bool = False  #: whether a JSON file may have commas before closing brackets
     sort: str = "agent"  #: what `list` calls it
     header_optional: bool = False  #: whether the tool also reads files without a header
+    body_optional: bool = False  #: whether a header alone does something
     #: whether the tool ignores Markdown files in its folder that do not start with a header
     ignores_headerless: bool = False
     reader: Reader = "strict"  #: how the tool reads a header that is not YAML

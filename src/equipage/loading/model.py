@@ -381,7 +381,11 @@ class Collector:
 
     def _not_allowed(self, value: str, allowed: list[str], path: Path) -> Any:
         guess = nearest(value, allowed)
-        remedy = None if guess is None else Remedy(f"change to `{guess}`", (Change(path, guess),))
+        remedy = None
+        if guess is not None:
+            # What another tool makes of the other word is not known for sure.
+            safe = not self.shape.ignores
+            remedy = Remedy(f"change to `{guess}`", (Change(path, guess),), safe)
         values: dict[str, Any] = {"allowed": tuple(allowed), "nearest": guess}
         return self._refused(
             codes.INVALID_VALUE.at(path, remedy=remedy, found=Shown(value), **values)

@@ -12,7 +12,7 @@ TOOL = "GitHub Copilot"
 
 AGENT = Convention(
     kind="copilot-agent",
-    paths=(".github/{agents,chatmodes}/**/*.md", "*.{agent,chatmode}.md"),
+    paths=(".github/{agents,chatmodes}/*.md", "*.{agent,chatmode}.md"),
     tool=TOOL,
     title="Copilot agent",
     header_optional=True,
@@ -194,13 +194,20 @@ WORKFLOW = Convention(
     title="agentic workflow",
     sort="workflow",
     header_optional=True,
+    body_optional=True,
     reader="lenient",
     measured=False,
     fields=(
         Field("on", "what starts it; without it, others import the file", Any),
         Field("name", "the name that people see"),
         Field("description", "what it does"),
-        Field("permissions", "what it may do on GitHub", str | Table, restricts=True),
+        Field(
+            "permissions",
+            "what it may do on GitHub",
+            str | Table,
+            restricts=True,
+            instead=("permission",),
+        ),
         Field("engine", "the agent that runs it", str | Table),
         Field("tools", "the tools it has", Table, restricts=True),
         Field("mcp-servers", "MCP servers, by name", Table),

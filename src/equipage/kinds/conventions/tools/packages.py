@@ -26,9 +26,7 @@ _INPUT = (
     Field("variables", "what `{name}` in the value stands for", Table),
 )
 _NAMED = Group(
-    "a variable or header of a server",
-    (Field("name", "its name", required="warning"), *_INPUT),
-    unknown="ignore",
+    "a variable or header of a server", (Field("name", "its name", required="warning"), *_INPUT)
 )
 _ARGUMENT = Group(
     "an argument of a server",
@@ -39,7 +37,6 @@ _ARGUMENT = Group(
         Field("isRepeated", "whether it may be given several times", bool),
         *_INPUT,
     ),
-    unknown="ignore",
 )
 _LOCAL = Group(
     "a transport of a package",
@@ -53,7 +50,6 @@ _LOCAL = Group(
         Field("url", "the address, unless the type is `stdio`"),
         Field("headers", "headers of each request", list_of(_NAMED)),
     ),
-    unknown="ignore",
 )
 _REMOTE = Group(
     "a remote of a server",
@@ -63,7 +59,6 @@ _REMOTE = Group(
         Field("headers", "headers of each request", list_of(_NAMED)),
         Field("variables", "what `{name}` in the address stands for", Table),
     ),
-    unknown="ignore",
 )
 _PACKAGE = Group(
     "a package of a server",
@@ -99,7 +94,6 @@ _PACKAGE = Group(
         ),
         Field("fileSha256", "the hash of a bundle", instead=("file_sha256",)),
     ),
-    unknown="ignore",
 )
 
 REGISTRY = Convention(
@@ -295,9 +289,9 @@ FASTMCP = Convention(
                     Field("path", "the file of the server", required="warning"),
                     Field("entrypoint", "the object in the file"),
                 ),
-                unknown="ignore",
             ),
             required="warning",
+            instead=("entrypoint",),
         ),
         Field(
             "environment",
@@ -312,7 +306,6 @@ FASTMCP = Convention(
                     Field("project", "the project to run in"),
                     Field("editable", "folders to install", Names),
                 ),
-                unknown="ignore",
             ),
         ),
         Field(
@@ -338,7 +331,6 @@ FASTMCP = Convention(
                     Field("env", "environment variables to set", Table),
                     Field("args", "arguments of the server", Names),
                 ),
-                unknown="ignore",
             ),
         ),
     ),
@@ -358,7 +350,6 @@ _GRAPH = Group(
         Field("path", "the file and the variable: `./file.py:graph`", required="warning"),
         Field("description", "what it does"),
     ),
-    unknown="ignore",
 )
 
 LANGGRAPH = Convention(

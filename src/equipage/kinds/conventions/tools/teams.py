@@ -23,7 +23,7 @@ _MODEL = Group(
         Field("token_key", "the environment variable that holds the token"),
         Field("provider_opts", "further options for the provider", Table),
         Field("track_usage", "whether tokens are counted", bool),
-        Field("thinking_budget", "how much it reasons", str | int),
+        Field("thinking_budget", "how much it reasons", Any),
         Field("routing", "which model answers what", tuple[Any, ...]),
     ),
 )
@@ -101,7 +101,9 @@ DOCKER_AGENT = Convention(
                 (
                     Field("allow", "tools that run without asking", Names),
                     Field("ask", "tools that always ask", Names, restricts=True),
-                    Field("deny", "tools that never run", Names, restricts=True),
+                    Field(
+                        "deny", "tools that never run", Names, restricts=True, instead=("denied",)
+                    ),
                 ),
             ),
             restricts=True,
