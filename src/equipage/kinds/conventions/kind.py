@@ -47,7 +47,8 @@ _FORMATS: dict[str, dict[str, Format]] = {
 
 #: Clients that end a header at the next three dashes, wherever they are.
 ANYWHERE_READERS = ("claude", "codex", "gemini")
-
+#: Every table, those of the tools that read skills included.
+_TABLES = (*CONVENTIONS, *skills.VARIANTS)
 _MODELS: dict[str, type[Any]] = {}
 _MAKING = allocate_lock()
 
@@ -59,6 +60,14 @@ def model_of(convention: Convention) -> type[Any]:
         if name not in _MODELS:
             _MODELS[name] = _made(convention, name)
         return _MODELS[name]
+
+
+def fields_of(model: type[Any]) -> tuple[Field, ...]:
+    """The rows of the table that a model was made from; none for any other class."""
+    if model.__module__ != __name__:
+        return ()
+    tables = (each for each in _TABLES if _class_name(each) == model.__name__)
+    return next((each.fields for each in tables), ())
 
 
 def _made(convention: Convention, name: str) -> type[Any]:
@@ -132,7 +141,7 @@ def __getattr__(name: str) -> Any:
     Only names that a class may have are looked up: importing a module asks for others.
     """
     if not name.startswith("_"):
-        for convention in (*CONVENTIONS, *skills.VARIANTS):
+        for convention in _TABLES:
             if _class_name(convention) == name:
                 return model_of(convention)
             for group in groups_of(convention):
