@@ -21,7 +21,7 @@ from equipage.core import codes
 from equipage.core.diagnostics import Change, Code, Fact, Remedy, Severity, Shown
 from equipage.core.frozen import convert
 from equipage.core.path import ROOT, Path
-from equipage.core.text import Guesses, folded, nearest
+from equipage.core.text import Guesses, folded, is_slip, nearest
 from equipage.loading.tree import HOLE, walk
 
 #: The type information of a model or of any other type. Asking walks every class that a model is
@@ -39,6 +39,28 @@ MISMATCHES = frozenset(
         codes.OUT_OF_RANGE,
         codes.WRONG_LENGTH,
         codes.PATTERN_MISMATCH,
+    }
+)
+
+
+#: Keys that are close to fields of some kinds and mean something of their own, as `folded` writes
+#: them: parameters of models, which clients pass on, and notes of authors.
+OFTEN_WRITTEN = frozenset(
+    {
+        *(
+            "top_k",
+            "topk",
+            "topp",
+            "min_p",
+            "seed",
+            "stop",
+            "n",
+            "logprobs",
+            "max_tokens",
+            "maxtokens",
+        ),
+        *("tag", "tags", "note", "notes", "role", "date", "type", "types", "kind", "title"),
+        *("author", "authors", "mode", "modes", "node", "names", "path", "status", "license"),
     }
 )
 
@@ -215,7 +237,7 @@ class Collector:
         guarded = getattr(kind.cls, "GUARDED", frozenset[str]()) if path else shape.guarded
         own = getattr(kind.cls, "UNKNOWN", None)
         severity = "error" if closed else None if own == "ignore" else own or shape.unknown
-        if (severity is None and not guarded) or not kind.forbid_unknown_fields:
+        if not kind.forbid_unknown_fields:
             return
         ignored: list[str] = []
         free = [each for each in known if each not in value]
@@ -229,16 +251,24 @@ class Collector:
             is_meant = name in shape.synonyms or folded(name) == folded(guess or "")
             if where is not None and not is_meant:
                 guess = None  # `mode` is no slip of `model` if another tool has a field `mode`
-            if severity is None and guess is None:
+            # A key one slip away from a field is never silent, even where other keys are allowed
+            # or the field is there as well.
+            slip = None if where is not None or folded(name) in OFTEN_WRITTEN else guess
+            if slip is None or not is_slip(name, slip):
+                taken = (each for each in known if each in value and is_slip(name, each))
+                slip = next(taken, None) if where is None and guess is None else None
+            if severity is None and slip is None and guess not in guarded:
                 continue
-            if guess is None and where is None and shape.ignores and not closed:
+            if guess is None and where is None and slip is None and shape.ignores and not closed:
                 ignored.append(name)
                 continue
-            worst = "error" if guess in guarded else severity
-            if worst is not None:
-                safe = not shape.ignores and guess not in guarded
-                fact = self._unknown_key((*path, name), guess, where, kind.cls, safe=safe)
-                self.facts.append(msgspec.structs.replace(fact, severity=worst))
+            worst = "error" if guess in guarded else severity or "warning"
+            safe = not shape.ignores and guess not in guarded
+            fact = self._unknown_key((*path, name), guess, where, kind.cls, safe=safe)
+            if guess is None and slip is not None:  # a rename would make a second one of it
+                values = {**fact.values, "nearest": slip}
+                fact = msgspec.structs.replace(fact, values=values)
+            self.facts.append(msgspec.structs.replace(fact, severity=worst))
         if ignored:
             self.facts.append(_ignored((*path, ignored[0]), ignored, kind.cls))
 
