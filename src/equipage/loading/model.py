@@ -397,7 +397,8 @@ class Collector:
         if hint is None and any(_fits(value, each.item_type) for each in lists):
             hint = "write it as a list: put brackets around it"
         found = Shown(value, as_found=True, hidden=path[:-1] in self.shape.secret)
-        return self._refused(codes.WRONG_TYPE.at(path, expected=expected, found=found, hint=hint))
+        values: dict[str, Any] = {"expected": expected, "found": found, "hint": hint}
+        return self._refused(codes.WRONG_TYPE.at(path, remedy=_remedy(path, hint), **values))
 
     def _not_allowed(self, value: str, allowed: list[str], path: Path) -> Any:
         guess = nearest(value, allowed)
@@ -495,6 +496,23 @@ def _range(kind: types.IntType | types.FloatType) -> str:
     if low is not None:
         return f" of at least {low}"
     return f" of at most {kind.le}" if kind.le is not None else ""
+
+
+#: The hints that a fix can follow, and what it writes: None for what is there, as text.
+_WRITTEN: dict[str, bool | None] = {
+    "put quotes around it": None,
+    "write `true`": True,
+    "write `false`": False,
+}
+
+
+def _remedy(path: Path, hint: str | None) -> Remedy | None:
+    """The fix that does what a hint says, if nothing is left to decide."""
+    if hint not in _WRITTEN or not path:
+        return None
+    text = _WRITTEN[hint]
+    change = Change(path, "", as_written=True) if text is None else Change(path, text)
+    return Remedy(hint, (change,))
 
 
 def _hint(value: Any, expected: str) -> str | None:
