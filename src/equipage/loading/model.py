@@ -79,6 +79,8 @@ class Shape(msgspec.Struct, frozen=True):
     #: the severity of a value that does not fit a field; unless it is an error, the value is left
     #: out
     mismatch: Severity = "error"
+    #: the worst that a finding may be, for kinds whose readers nobody has seen refuse anything
+    worst: Severity = "error"
     #: fields of the root that restrict. A key that nearly spells one, or a value that does not fit
     #: one, would let everything through; both are errors, whatever else is forgiven
     guarded: frozenset[str] = frozenset()
@@ -113,6 +115,8 @@ def build(
     pruned = collector.check(value, type_info(model), ROOT)
     if shape.mismatch != "error":
         collector.facts = [_forgiven(each, shape) for each in collector.facts]
+    if shape.worst != "error":
+        collector.facts = [_capped(each, shape.worst) for each in collector.facts]
     if any(each.severity in (None, "error") for each in collector.facts) or collector.holes:
         return None, pruned, collector.facts
     try:
@@ -128,6 +132,12 @@ def _forgiven(each: Fact, shape: Shape) -> Fact:
     if each.severity is not None or not each.path or each.path[0] in shape.guarded | shape.needed:
         return each
     return msgspec.structs.replace(each, severity=shape.mismatch)
+
+
+def _capped(each: Fact, worst: Severity) -> Fact:
+    if each.severity not in (None, "error"):
+        return each
+    return msgspec.structs.replace(each, severity=worst)
 
 
 class Collector:
@@ -251,26 +261,38 @@ class Collector:
             is_meant = name in shape.synonyms or folded(name) == folded(guess or "")
             if where is not None and not is_meant:
                 guess = None  # `mode` is no slip of `model` if another tool has a field `mode`
+            if guess is None and where is None and guarded:
+                # It nearly has the name of a field beside it that restricts, but does not restrict.
+                twin = self.guesses.nearest(name, [each for each in guarded if each in value])
+                if twin is not None:
+                    fact = self._unknown_key((*path, name), twin, None, kind.cls, safe=None)
+                    self.facts.append(msgspec.structs.replace(fact, severity="error"))
+                    continue
             # A key one slip away from a field is never silent, even where other keys are allowed
             # or the field is there as well.
-            slip = None if where is not None or folded(name) in OFTEN_WRITTEN else guess
-            if slip is None or not is_slip(name, slip):
-                taken = (each for each in known if each in value and is_slip(name, each))
-                slip = next(taken, None) if where is None and guess is None else None
+            slip = self._slip(name, guess, value, known) if where is None else None
             if severity is None and slip is None and guess not in guarded:
                 continue
-            if guess is None and where is None and slip is None and shape.ignores and not closed:
+            if not (guess or where or slip) and shape.ignores and severity != "error":
                 ignored.append(name)
                 continue
             worst = "error" if guess in guarded else severity or "warning"
-            safe = not shape.ignores and guess not in guarded
-            fact = self._unknown_key((*path, name), guess, where, kind.cls, safe=safe)
-            if guess is None and slip is not None:  # a rename would make a second one of it
-                values = {**fact.values, "nearest": slip}
-                fact = msgspec.structs.replace(fact, values=values)
+            # Where the field is there as well, a rename would make a second one of it.
+            safe = None if guess is None else not shape.ignores and guess not in guarded
+            fact = self._unknown_key((*path, name), guess or slip, where, kind.cls, safe=safe)
             self.facts.append(msgspec.structs.replace(fact, severity=worst))
         if ignored:
             self.facts.append(_ignored((*path, ignored[0]), ignored, kind.cls))
+
+    def _slip(
+        self, name: str, guess: str | None, value: dict[str, Any], known: Collection[str]
+    ) -> str | None:
+        """The field that a key is hardly anything else than a slip of."""
+        if folded(name) in OFTEN_WRITTEN:
+            return None
+        if guess is not None:
+            return guess if is_slip(name, guess) else None
+        return next((each for each in known if each in value and is_slip(name, each)), None)
 
     def _harden(self, first: int) -> None:
         """Make errors of the mismatches from the `first` on: their field restricts."""
@@ -279,13 +301,14 @@ class Collector:
                 self.facts[number] = msgspec.structs.replace(each, severity="error")
 
     def _unknown_key(
-        self, place: Path, guess: str | None, where: str | None, cls: type, *, safe: bool
+        self, place: Path, guess: str | None, where: str | None, cls: type, *, safe: bool | None
     ) -> Fact:
+        """A finding about a key; `safe` says how safe a rename is, None that there is none."""
         name = str(place[-1])
         if name in self.shape.own_codes:
             return self.shape.own_codes[name].at(place, part="key")
         remedy = None
-        if guess is not None:
+        if guess is not None and safe is not None:
             # A rename is a guess about what was meant. In files of other tools it may change what
             # an agent does, so a person must agree; so it does where the field restricts.
             remedy = Remedy(f"rename to `{guess}`", (Change(place, guess, "key"),), safe=safe)
@@ -402,7 +425,11 @@ class Collector:
 
     def _not_allowed(self, value: str, allowed: list[str], path: Path) -> Any:
         guess = nearest(value, allowed)
-        remedy = None if guess is None else Remedy(f"change to `{guess}`", (Change(path, guess),))
+        remedy = None
+        if guess is not None:
+            # What another tool makes of the other word is not known for sure.
+            safe = not self.shape.ignores
+            remedy = Remedy(f"change to `{guess}`", (Change(path, guess),), safe)
         values: dict[str, Any] = {"allowed": tuple(allowed), "nearest": guess}
         return self._refused(
             codes.INVALID_VALUE.at(path, remedy=remedy, found=Shown(value), **values)

@@ -21,7 +21,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from equipage.core.diagnostics import SEVERITIES, Diagnostic, Label
-from equipage.core.source import Source, Span
+from equipage.core.source import Outline, Source, Span
 from equipage.core.text import visible, visible_first
 from equipage.syntax.suspicious import masked
 from equipage.workspace.report import Report
@@ -157,6 +157,8 @@ def _position(span: Span) -> str:
 
 def excerpt(span: Span, mark: str, gutter: int, style: Style, role: str) -> Iterator[str]:
     """The line that a span starts on, and marks below the part it covers."""
+    if isinstance(span.source, Outline):
+        return  # the finding came from another process, without the text
     number, column = span.source.position(span.start)
     line = _line_to_show(span.source, number)
     # A span may continue on the next line, or lie behind the end of its own.

@@ -11,7 +11,7 @@ import msgspec
 from equipage.core import codes
 from equipage.core.diagnostics import Code, Diagnostic, UsageError, raised
 from equipage.files import is_folder, real_path
-from equipage.files.reading import Files, Seen, display_name
+from equipage.files.reading import Files, Seen, display_name, files_here
 from equipage.files.sandbox import is_below
 from equipage.loading.kind import Kind, Offer
 from equipage.loading.outcome import Outcome
@@ -92,7 +92,7 @@ class Disk:
         return (each for each in walk(folder, agents, also, known=known) if each.problem is None)
 
     def files(self) -> Files:
-        return Files()
+        return files_here()
 
 
 def load_all(

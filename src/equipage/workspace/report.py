@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic, Label, UsageError
+from equipage.core.source import pickled_with_text
 from equipage.files import is_folder, real_path, repository_root
 from equipage.files.reading import display_name
 from equipage.loading.outcome import Outcome, place_alone
@@ -39,7 +40,9 @@ from equipage.workspace.project import (
 )
 from equipage.workspace.project import KIND as SETTINGS_KIND
 
-if TYPE_CHECKING:  # walking is imported where a folder is walked
+if TYPE_CHECKING:  # imported where they are needed
+    import pyarrow
+
     from equipage.files.walking import Found
 
 #: The kind of the files that hold settings, as reports name it.
@@ -50,43 +53,125 @@ WORTH_IT = 256
 
 
 class FileReport(msgspec.Struct, frozen=True):
-    """One file of a check. `kind` None: it was only read by others."""
+    """One file of a check.
 
-    path: str
-    kind: str | None
+    >>> equipage.check_files({"a.tool.yaml": b"id: 5"}).files[0].kind
+    'toolpack'
+    """
+
+    path: str  #: its name as people are shown it, with `/`
+    kind: str | None  #: None: it was only read by others
     ok: bool  #: whether it loads, also where its errors are ignored
-    digest: str | None = None
-    used_by: tuple[str, ...] = ()
+    digest: str | None = None  #: sha256 of its meaning, if it could be loaded
+    used_by: tuple[str, ...] = ()  #: the names of the files that read it
+
+
+class Row(NamedTuple):
+    """A finding as a row of a table. Lines and columns count from 1 in code points."""
+
+    file: str | None  #: None: it is about the command line or the environment
+    line: int | None  #: None: it is about no text in particular
+    column: int | None
+    end_line: int | None
+    end_column: int | None
+    severity: str
+    code: str
+    message: str
+    path: str  #: the path of the value at fault
+    help: str | None
 
 
 class Report(msgspec.Struct, frozen=True):
-    """What a check found: every file, every finding in order."""
+    """What a check found: every file, every finding in order.
 
-    files: tuple[FileReport, ...]
-    diagnostics: tuple[Diagnostic, ...]
+    A pickled report is small: a finding keeps its place, and not the text of its file. `to_bytes`
+    keeps the texts.
+
+    >>> report = equipage.check_files({"a.tool.yaml": b"id: 5"})
+    >>> report.ok, len(report.files), len(report.errors), report.rows()[0].code
+    (False, 1, 8, 'wrong-type')
+    """
+
+    files: tuple[FileReport, ...]  #: every file, sorted by name
+    diagnostics: tuple[Diagnostic, ...]  #: every finding, sorted by file and position
     #: files that cannot be loaded, though no error of theirs is among the findings
     hidden: tuple[str, ...] = ()
     known: int = 0  #: findings left out because a baseline records them
     left_out: tuple[str, ...] = ()  #: files that were named and are excluded
+
+    def rows(self) -> list[Row]:
+        """The findings as plain tuples, for tables, data frames and queues.
+
+        >>> equipage.check_files({"a.tool.yaml": b"id: 5"}).rows()[0][:4]
+        ('a.tool.yaml', 1, 1, 1)
+        """
+        return [_row(each) for each in self.diagnostics]
+
+    def to_arrow(self) -> pyarrow.Table:
+        """The rows as an Arrow table. Raises `UsageError` if pyarrow is not installed.
+
+        >>> equipage.check_files({"a.tool.yaml": b"id: 5"}).to_arrow().column_names[:3]
+        ['file', 'line', 'column']
+        """
+        try:
+            import pyarrow
+        except ImportError:
+            raise UsageError("`to_arrow` needs pyarrow: install equipage[arrow]") from None
+        numbers = {"line", "column", "end_line", "end_column"}
+        text, number = pyarrow.string(), pyarrow.int32()
+        types = [(name, number if name in numbers else text) for name in Row._fields]
+        # A name that is not UTF-8 has lone surrogates, which Arrow does not take.
+        rows = [{name: _clean(each) for name, each in row._asdict().items()} for row in self.rows()]
+        return pyarrow.Table.from_pylist(rows, schema=pyarrow.schema(types))
+
+    def to_bytes(self, *, text: bool = True) -> bytes:
+        """The report as a pickle; with `text`, the findings keep the texts that they are about.
+
+        >>> report = equipage.check_files({"a.tool.yaml": b"id: 5"})
+        >>> pickle.loads(report.to_bytes()).errors[0].span.source.text
+        'id: 5'
+        """
+        if text:
+            return pickled_with_text(self)
+        import pickle  # slow to import, and most reports stay where they are
+
+        return pickle.dumps(self, protocol=pickle.HIGHEST_PROTOCOL)
 
     def _of(self, severity: str) -> tuple[Diagnostic, ...]:
         return tuple(each for each in self.diagnostics if each.severity == severity)
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
+        """The findings that are errors."""
         return self._of("error")
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
+        """The findings that are warnings."""
         return self._of("warning")
 
     @property
     def notes(self) -> tuple[Diagnostic, ...]:
+        """The findings that are notes."""
         return self._of("note")
 
     @property
     def ok(self) -> bool:
+        """Whether there are no errors."""
         return not self.errors
+
+
+def _row(each: Diagnostic) -> Row:
+    line = column = end_line = end_column = None
+    if each.span is not None:
+        line, column = each.span.source.position(each.span.start)
+        end_line, end_column = each.span.source.position(each.span.end)
+    words = (each.severity, each.code, each.message, each.path, each.help)
+    return Row(each.name, line, column, end_line, end_column, *words)
+
+
+def _clean(value: Any) -> Any:
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
 def check_paths(
@@ -113,6 +198,24 @@ def check_paths(
     return builder.build(
         paths, lambda found: _checked(found, checker, jobs), progress, context=kind is None
     )
+
+
+#: The folder that files in memory are in: it has no name that people are shown.
+_MEMORY = "/project"
+
+
+def check_contents(
+    contents: Mapping[str, bytes], request: Request, *, kind: str | None = None
+) -> Report:
+    """Check files in memory as a check of a folder would, without the disk.
+
+    Raises `UsageError` for an unknown kind.
+    """
+    from equipage.files.overlay import Overlay, overlaid
+
+    files = {f"{_MEMORY}/{path}": data for path, data in contents.items()}
+    with overlaid(Overlay(files, root=_MEMORY)):
+        return check_paths([_MEMORY], request, kind=kind)
 
 
 def _checked(

@@ -7,12 +7,17 @@ from __future__ import annotations
 
 from equipage.kinds.conventions.tools import (
     claude,
+    claude_settings,
     codex,
     copilot,
     cursor,
+    editors,
     gemini,
     opencode,
+    packages,
     skills,
+    teams,
+    terminals,
 )
 from equipage.kinds.tables import Convention
 
@@ -20,11 +25,16 @@ from equipage.kinds.tables import Convention
 #: those kinds have several tables each, in `tools.skills` and `kinds.mcp`.
 CONVENTIONS: tuple[Convention, ...] = (
     *claude.CONVENTIONS,
+    *claude_settings.CONVENTIONS,
     *copilot.CONVENTIONS,
     *opencode.CONVENTIONS,
     *codex.CONVENTIONS,
     *gemini.CONVENTIONS,
     *cursor.CONVENTIONS,
+    *editors.CONVENTIONS,
+    *terminals.CONVENTIONS,
+    *packages.CONVENTIONS,
+    *teams.CONVENTIONS,
 )
 
 #: The files of each kind, in order of recognition. Skills come first: they may be anywhere.
