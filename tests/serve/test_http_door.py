@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import sys
@@ -134,25 +135,30 @@ def test_in_the_older_revision_only_a_notice_cancels(server: Http, folder: Path)
         "authorization": f"Bearer {server.token}",
     }
 
-    def post(body: dict[str, Any]) -> Any:
+    def start(body: dict[str, Any]) -> Any:
         connection = server.connection()
         connection.request("POST", "/mcp", json.dumps({"jsonrpc": "2.0", **body}), headers)
         return connection
 
+    def post(body: dict[str, Any]) -> Any:
+        with contextlib.closing(start(body)) as connection:
+            answer = connection.getresponse()
+            answer.read()
+            return answer
+
     client = {"name": "test", "version": "1"}
     opening = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
-    opened = post({"id": 1, "method": "initialize", "params": opening}).getresponse()
-    opened.read()
+    opened = post({"id": 1, "method": "initialize", "params": opening})
     headers["mcp-session-id"] = opened.headers["mcp-session-id"]
     headers["mcp-protocol-version"] = "2025-11-25"
-    assert post({"method": "notifications/initialized"}).getresponse().status == 202
+    assert post({"method": "notifications/initialized"}).status == 202
     call = {"name": "t.hang", "arguments": {}}
-    connection = post({"id": 2, "method": "tools/call", "params": call})
+    connection = start({"id": 2, "method": "tools/call", "params": call})
     wait_until(lambda: (folder / "pid").exists() and (folder / "pid").read_text(), 10)
     pid = int((folder / "pid").read_text())
     connection.close()
     time.sleep(1)
     assert is_there(pid)
     cancel = {"method": "notifications/cancelled", "params": {"requestId": 2}}
-    assert post(cancel).getresponse().status == 202
+    assert post(cancel).status == 202
     wait_until(lambda: not is_there(pid), 5)
