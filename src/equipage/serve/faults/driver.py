@@ -17,7 +17,7 @@ from equipage.serve.faults.engine import Engine
 from equipage.serve.faults.jobs import Job
 
 #: How long frames that have begun may take to go out after a signal, in seconds.
-GRACE = 3.0
+GRACE = 2.0
 
 
 class Transport(Protocol):

@@ -190,6 +190,7 @@ class _Run:
                 loop = asyncio.get_running_loop()
                 loop.call_later(self.settings.seconds, driver.end, "completed", 0)
             transport.start()
+            driver.do(lambda: None)  # the first phase may end by itself
             reason, code = await driver.ended
         except UsageError:
             self._trace(engine.now, None, "stop", reason="error")
