@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import queue
 import random
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from typing import IO, Any, get_args
 
@@ -76,15 +78,21 @@ def serve(
     if config.logging.output == "stdout" and settings.transport == "stdio":
         raise UsageError("`logging.output: stdout` would mix with the messages on standard output")
     wanted = expect.read(settings.expect) if settings.expect is not None else None
-    with ExitStack() as files:
-        run = _Run(config, digest, settings, note, frozenset(literal), outside, files)
-        code = asyncio.run(run.run())
-    if wanted is not None:
-        verdicts = expect.judge(wanted, run.records)
-        for each in verdicts:
-            note(str(each))
-        if not all(each.is_met for each in verdicts):
-            code = code or 1
+    tell = _Teller(note)
+    try:
+        with ExitStack() as files:
+            run = _Run(config, digest, settings, tell, frozenset(literal), outside, files)
+            code = asyncio.run(run.run())
+        if wanted is not None:
+            verdicts = expect.judge(wanted, run.records)
+            for each in verdicts:
+                tell(str(each))
+            if not all(each.is_met for each in verdicts):
+                code = code or 1
+    finally:
+        is_told = tell.close()
+    if not is_told:
+        os._exit(code)  # Python would wait for standard error until somebody reads it
     return code
 
 
@@ -131,6 +139,31 @@ def literal_texts(loaded: Loaded[Any]) -> Iterator[str]:
             through = loaded.explain(path).through
             if any(each.how == File.how for each in through):
                 yield value
+
+
+class _Teller:
+    """Writes notes in a thread of its own: a full standard error must not stop the server."""
+
+    def __init__(self, note: Note) -> None:
+        self._lines: queue.Queue[str | None] = queue.Queue(1_000)
+        self._note = note
+        self._thread = threading.Thread(target=self._tell, daemon=True)
+        self._thread.start()
+
+    def __call__(self, line: str) -> None:
+        with suppress(queue.Full):
+            self._lines.put_nowait(line)
+
+    def _tell(self) -> None:
+        while (line := self._lines.get()) is not None:
+            self._note(line)
+
+    def close(self) -> bool:
+        """Write what is left; False if nothing takes it."""
+        with suppress(queue.Full):
+            self._lines.put_nowait(None)
+        self._thread.join(1.0)
+        return not self._thread.is_alive()
 
 
 class _Run:
@@ -182,6 +215,9 @@ class _Run:
             run_bytes=self.settings.caps.run_bytes,
         )
         driver.listen_for_signals()
+        asyncio.get_running_loop().set_exception_handler(
+            lambda _loop, problem: self._bug(driver, problem)
+        )
         self._begin(engine)
         try:
             transport = await self._transport(driver)
@@ -198,6 +234,14 @@ class _Run:
         engine.jobs.cancel(engine.jobs.alive)
         self._end(engine, reason)
         return code
+
+    def _bug(self, driver: Driver, problem: Mapping[str, Any]) -> None:
+        """An exception that nothing expected: say its name, and end."""
+        if os.environ.get("EQUIPAGE_TRACEBACK") and isinstance(problem.get("exception"), Exception):
+            raise problem["exception"]
+        name = type(problem.get("exception")).__name__
+        self._note(f"a bug in equipage: {name}; run again with EQUIPAGE_TRACEBACK=1")
+        driver.end("error", 3)
 
     async def _transport(self, driver: Driver) -> Any:
         if self.settings.transport == "stdio":
