@@ -50,6 +50,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 import lab
@@ -207,7 +208,9 @@ def cases_in(folder: Path) -> Iterator[Case]:
 
 def written(each: Diagnostic) -> str:
     """A finding as case files write it."""
-    lines = [str(each) + (f" (x{each.count})" if each.count > 1 else "")]
+    # Without its path: the place says where it is.
+    alone = str(msgspec.structs.replace(each, path=""))
+    lines = [alone + (f" (x{each.count})" if each.count > 1 else "")]
     for label in each.related:
         place = (
             f"{label.span.source.name}:{label.span.line}:{label.span.column} " if label.span else ""

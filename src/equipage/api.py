@@ -6,6 +6,8 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import msgspec
+
 from equipage.files import (
     folder_given,
     kind_given,
@@ -16,7 +18,7 @@ from equipage.files import (
 )
 from equipage.files.reading import Files
 from equipage.loading.pipeline import load_text
-from equipage.loading.registry import kind_named
+from equipage.loading.registry import kind_named, known_options
 from equipage.loading.result import Loaded
 from equipage.loading.session import request_of
 from equipage.workspace.project import load_one
@@ -89,6 +91,7 @@ def check(
 
     With `jobs`, several processes share the work; 0 means as many as are worth it.
     """
-    request = request_of(env, options, embedded=embedded)
+    request = request_of(env, known_options(options), embedded=embedded)
+    request = msgspec.structs.replace(request, shared=True)  # each kind takes those it knows
     several, count = paths_given("paths", paths), number_given("jobs", jobs)
     return check_paths(several, request, kind=kind_given(kind), jobs=count)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import equipage
 from equipage.core.frozen import FrozenDict, FrozenList, freeze, frozen, thawed
 
 JSON = st.recursive(
@@ -163,3 +164,37 @@ class Trunk(msgspec.Struct, frozen=True):
 
 def test_a_shared_default_is_frozen_too() -> None:
     assert isinstance(freeze(msgspec.convert({}, Trunk)).branch.notes, FrozenDict)
+
+
+def test_no_two_loads_share_a_mapping() -> None:
+    """`eval` adds to the mapping it is given, frozen or not; that must stay in one load."""
+    text = '{"id": "x", "flow": {"kind": "seq", "children": []}}'
+    first, second = (equipage.loads(text, kind="blueprint").config for _ in range(2))
+    eval("1", first.hints.per_agent)
+    assert second.hints.per_agent == {}
+    assert equipage.loads(text, kind="blueprint").config.hints.per_agent == {}
+
+
+def test_a_result_has_no_back_doors() -> None:
+    text = (
+        "server: {name: x}\ntools:\n"
+        "- tool: {name: t, description: d, inputSchema: {type: object, required: [b, a]}}\n"
+        "  response: {content: [{type: text, text: {$generate: {type: garbage, bytes: 5}}}]}\n"
+    )
+    loaded = equipage.loads(text, kind="server")
+    tool = loaded.config.baseline.tools[0]
+    payload, schema = tool.response.content[0].text, tool.tool.input_schema
+    for each in (loaded, loaded.config, tool, payload, schema, schema["required"]):
+        assert not hasattr(each, "__dict__"), type(each)
+        assert not hasattr(each, "__setstate__"), type(each)
+        with pytest.raises((AttributeError, TypeError)):
+            each.new = 1
+    with pytest.raises(AttributeError):
+        loaded.__init__(None)  # type: ignore[misc]
+    schema.__init__({"a": 1})
+    schema["required"].__init__(["c"])
+    assert schema == {"type": "object", "required": ["b", "a"]}
+    again = pickle.loads(pickle.dumps(loaded))
+    assert again.config == loaded.config
+    assert again.digest == loaded.digest
+    assert again.explain("tools[0].tool.name").steps

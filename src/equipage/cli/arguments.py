@@ -105,6 +105,7 @@ def _check(check: argparse.ArgumentParser) -> None:
         metavar="N",
         help="check with N processes (default: depends on the number of files)",
     )
+    _flag(check, "--isolated", "ignore the settings of projects and what git ignores")
     _flag(check, "--quiet", "report errors only")
     _flag(check, "--strict", "exit 1 on warnings, too")
     _list_of(check, "--select", "CODE", "report only these codes; separate with commas, or repeat")
@@ -443,6 +444,7 @@ def _loading(command: argparse.ArgumentParser, *, layers: bool = True) -> None:
     _list_of(group, "--root", "DIR", "also allow references into DIR; repeatable")
     # The others belong to single kinds; a load of another kind ignores them.
     group.add_argument("--library", metavar="DIR", help="start $include paths at DIR (server)")
+    _flag(group, "--allow-absolute", "read absolute paths outside the project (server)")
     _flag(group, "--embedded", "allow no includes, files or environment variables (server)")
     _list_of(group, "--include-root", "DIR", "also read files from DIR (blueprint); repeatable")
     group.add_argument(

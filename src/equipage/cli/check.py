@@ -44,9 +44,9 @@ def run(options: argparse.Namespace, output: Output) -> int:
         report, fixed, unwritten = fix_all(check, options.paths, output, unsafe=unsafe)
     else:
         report = check()
-    hidden = _hidden(report)
+    hidden = report.hidden
     # Set before anything is printed: the reader may close the pipe.
-    code = output.code = _exit_code(report, failed=bool(hidden or unwritten), strict=options.strict)
+    code = output.code = _exit_code(report, failed=bool(unwritten), strict=options.strict)
     if options.diff:
         # The question is only whether there is something to fix, not whether there are errors.
         code = FOUND if _show_diff(report, output, unsafe=options.unsafe_fixes) else OK
@@ -58,8 +58,8 @@ def run(options: argparse.Namespace, output: Output) -> int:
             count = len(report.warnings)
             output.note(f"equipage: --strict fails on warnings that --quiet hides: {count}")
     if hidden:
-        files = ", ".join(hidden)
-        output.note(f"equipage: {files} cannot be loaded: your ignore settings hide the errors")
+        files = ", ".join(map(visible, hidden))
+        output.note(f"equipage: cannot be loaded, though every error is ignored: {files}")
     # The settings of equipage itself are checked on the way; alone they are nothing to check.
     if all(each.kind == SETTINGS for each in report.files) and not report.errors:
         output.note(NOTHING_FOUND)
@@ -96,24 +96,6 @@ def _codes(written: list[str]) -> frozenset[str]:
     return frozenset(codes)
 
 
-def _hidden(report: Report) -> list[str]:
-    """The files that cannot be loaded although no error is reported for them."""
-    reported = {each.name for each in report.errors} | {
-        label.span.source.name
-        for each in report.errors
-        for label in each.related
-        if label.span is not None
-    }
-    silent = [
-        each.path
-        for each in report.files
-        if each.kind is not None and not each.ok and each.path not in reported
-    ]
-    # The errors of a file with several names are reported under one of them.
-    files = {os.path.realpath(name) for name in reported if name} if silent else set()
-    return [path for path in silent if os.path.realpath(path) not in files]
-
-
 def _exit_code(report: Report, *, failed: bool, strict: bool) -> int:
     if any(each.code == core_codes.INTERNAL_ERROR for each in report.diagnostics):
         return BUG
@@ -129,7 +111,7 @@ def _write(report: Report, options: argparse.Namespace, output: Output, fixed: i
         _write_text(report, options, output, fixed)
         return
     if options.quiet:
-        report = Report(report.files, report.errors)
+        report = Report(report.files, report.errors, report.hidden)
     if options.output_format == "json":
         from equipage.render import json
 

@@ -77,11 +77,8 @@ class FileDiff(msgspec.Struct, frozen=True):
 
 def run(options: argparse.Namespace, output: Output) -> int:
     with ExitStack() as stack:
-        try:
-            before = _side(options.a, options.b, stack)
-            after = _side(options.b, options.a, stack)
-        except NoRevision as error:
-            raise UsageError(str(error)) from None
+        before = _side(options.a, options.b, stack)
+        after = _side(options.b, options.a, stack)
         return _run(before, after, options, output)
 
 

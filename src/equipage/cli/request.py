@@ -35,6 +35,7 @@ def request_of(options: argparse.Namespace) -> Request:
             raise UsageError(f"--root {root}: no such folder")
     written = {
         "library": options.library,
+        "allow_absolute": options.allow_absolute,
         "include_roots": options.include_root,
         "default_agent_kind": options.default_agent_kind,
         "local": options.local,
@@ -45,8 +46,11 @@ def request_of(options: argparse.Namespace) -> Request:
         env=process_variables(),
         options={name: value for name, value in written.items() if value not in (None, False, [])},
         embedded=options.embedded,
+        isolated=getattr(options, "isolated", False),
         shared=True,
         roots=tuple(os.path.abspath(root) for root in options.root),
+        # These two are about one file that the user named; all others judge a tree.
+        confined=options.command not in ("show", "explain"),
     )
 
 

@@ -26,6 +26,7 @@ REFERENCE_PARENT = _codes.error("reference-parent")
 REFERENCE_ESCAPES = _codes.error("reference-escapes")
 REFERENCE_PRIVATE = _codes.error("reference-private")
 ABSOLUTE_PATH = _codes.warning("absolute-path")
+ABSOLUTE_UNREAD = _codes.warning("absolute-unread")
 
 ENV_MISSING = _codes.warning("env-missing")
 ENV_NAMELESS = _codes.warning("env-nameless")
@@ -58,6 +59,8 @@ DOCUMENT_EMPTY = _codes.error("document-empty")
 
 MISSING_LEVEL = _codes.error("missing-level")
 MISSING_FIELD = _codes.error("missing-field")
+FOREIGN_FIELD = _codes.warning("foreign-field")
+IGNORED_FIELD = _codes.quiet("ignored-field")
 UNKNOWN_FIELD = _codes.warning("unknown-field")
 WRONG_TYPE = _codes.error("wrong-type")
 INVALID_VALUE = _codes.error("invalid-value")
@@ -79,3 +82,6 @@ CORE_CODES = _codes.declared()
 
 #: Errors of reading, parsing and types prevent loading: with one of them there is no configuration.
 BLOCKING: frozenset[str] = frozenset(code.name for code in CORE_CODES if code.severity == "error")
+
+#: Codes that are reported only if `select` or `severity` names them.
+QUIET = frozenset(code.name for code in _codes.declared() if code.quiet)

@@ -8,13 +8,13 @@ and sent elsewhere. One exception, `LoadError`, carries them to the caller.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any, Literal
 
 import msgspec
 
 from equipage.core.path import ROOT, Path
-from equipage.core.source import Source, Span
+from equipage.core.source import Span
 from equipage.core.text import visible, visible_first
 
 Severity = Literal["error", "warning", "note"]
@@ -125,11 +125,14 @@ class Code(str):
     """One sort of finding; as text, its name."""
 
     severity: Severity
+    quiet: bool  #: whether it is reported only to those who ask for it
     _catalogue: Catalogue
 
-    def __new__(cls, name: str, severity: Severity, catalogue: Catalogue) -> Code:
+    def __new__(
+        cls, name: str, severity: Severity, catalogue: Catalogue, *, quiet: bool = False
+    ) -> Code:
         code = super().__new__(cls, name)
-        code.severity, code._catalogue = severity, catalogue
+        code.severity, code.quiet, code._catalogue = severity, quiet, catalogue
         return code
 
     @property
@@ -176,8 +179,12 @@ class Catalogue:
     def note(self, name: str) -> Code:
         return self._declare(name, "note")
 
-    def _declare(self, name: str, severity: Severity) -> Code:
-        code = Code(name, severity, self)
+    def quiet(self, name: str) -> Code:
+        """A note that is reported only to those who ask for its code."""
+        return self._declare(name, "note", quiet=True)
+
+    def _declare(self, name: str, severity: Severity, *, quiet: bool = False) -> Code:
+        code = Code(name, severity, self, quiet=quiet)
         self._codes.append(code)
         return code
 
@@ -201,8 +208,8 @@ class Label(msgspec.Struct, frozen=True):
     message: str
     path: str = ""
 
-    def without_text_of(self, hidden: Callable[[Source], bool]) -> Label:
-        if self.span is None or not hidden(self.span.source):
+    def without_text_outside(self) -> Label:
+        if self.span is None or not self.span.source.outside:
             return self
         return Label(None, f"{self.message}: {visible(self.span.source.name)}", self.path)
 
@@ -255,12 +262,16 @@ class Diagnostic(msgspec.Struct, frozen=True):
         place = (self.name, self.span.start, self.span.end) if self.span else (self.name,)
         return self.code, self.severity, place, self.message
 
-    def without_text_of(self, hidden: Callable[[Source], bool]) -> Diagnostic:
-        """The finding without places in sources whose text must not be shown."""
-        related = tuple(each.without_text_of(hidden) for each in self.related)
+    def without_text_outside(self) -> Diagnostic:
+        """The finding without places in files outside the allowed folders."""
         edits = () if self.fix is None else self.fix.edits
-        fix = None if any(hidden(edit.span.source) for edit in edits) else self.fix
-        if self.span is None or not hidden(self.span.source):
+        around = (*(each.span for each in self.related), *(each.span for each in edits))
+        spans = (self.span, *around)
+        if not any(span is not None and span.source.outside for span in spans):
+            return self
+        related = tuple(each.without_text_outside() for each in self.related)
+        fix = None if any(edit.span.source.outside for edit in edits) else self.fix
+        if self.span is None or not self.span.source.outside:
             return msgspec.structs.replace(self, fix=fix, related=related)
         return msgspec.structs.replace(self, span=None, file=self.name, fix=fix, related=related)
 
@@ -268,7 +279,8 @@ class Diagnostic(msgspec.Struct, frozen=True):
         place = visible_first(self.name or "equipage")
         if self.span is not None:
             place = f"{place}:{self.span.line}:{self.span.column}"
-        return f"{place}: {self.severity}[{self.code}] {self.message}"
+        at = f" (at {self.path})" if self.path else ""
+        return f"{place}: {self.severity}[{self.code}] {self.message}{at}"
 
 
 class EquipageError(Exception):

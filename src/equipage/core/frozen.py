@@ -8,7 +8,7 @@ changed by accident; it is not a wall against `dict.__setitem__(frozen, …)`.
 
 from __future__ import annotations
 
-from _thread import allocate_lock
+from _thread import allocate_lock, start_new_thread
 from collections.abc import Iterator
 from contextlib import suppress
 from functools import cache
@@ -34,11 +34,35 @@ def convert(value: Any, model: Any) -> Any:
     model happens alone. Any value builds all tables, also one that does not fit.
     """
     if model not in _READY:
-        with _FIRST_USE:
-            with suppress(msgspec.ValidationError):
-                msgspec.convert(None, model)
-            _READY.add(model)
+        _prepare(model)
     return msgspec.convert(value, model)
+
+
+def _prepare(model: Any) -> None:
+    """Use a model for the first time, in a thread of its own.
+
+    An interrupt ends what the main thread does, wherever it is, and would leave tables half filled.
+    The thread releases the lock itself, so that nothing uses the model before it is ready.
+    """
+    _FIRST_USE.acquire()
+    done = allocate_lock()
+    done.acquire()
+
+    def use() -> None:
+        try:
+            if model not in _READY:
+                with suppress(Exception):  # the caller's own use raises it again
+                    msgspec.convert(None, model)
+                _READY.add(model)
+        finally:
+            _FIRST_USE.release()
+            done.release()
+
+    try:
+        start_new_thread(use, ())
+    except RuntimeError:  # no more threads, as at the end of a process
+        use()
+    done.acquire()
 
 
 # ---------------------------------------------------------------------------------------- freezing
@@ -83,7 +107,7 @@ class FrozenDict(_Frozen, dict[Any, Any]):
         return FrozenDict, (dict(self),)
 
 
-#: The default of a mapping: frozen from the start, and left out of plain data.
+#: The default of a mapping: frozen from the start, and left out of plain data. A load has its own.
 EMPTY: Final[dict[Any, Any]] = FrozenDict()
 
 
@@ -144,10 +168,10 @@ def _freeze_part(value: Any, memo: dict[int, Any]) -> Any:
     if isinstance(value, msgspec.Struct):
         for name, default in _fields_and_defaults(kind):
             part = getattr(value, name)
-            if part is default:
+            if part is default and not _holds_mapping(default):
                 continue  # msgspec copies mutable defaults; those that are Structs are frozen
-            new = _freeze_part(part, memo)
-            if new is not part:
+            new = _own(part) if part is default else _freeze_part(part, memo)
+            if new is not default:
                 force_setattr(value, name, new)
         return value
     if kind is tuple:
@@ -155,6 +179,26 @@ def _freeze_part(value: Any, memo: dict[int, Any]) -> Any:
     if kind is dict and any(isinstance(each, msgspec.Struct | tuple) for each in value.values()):
         return FrozenDict({key: _freeze_part(each, memo) for key, each in value.items()})
     return frozen(value, memo)
+
+
+def _holds_mapping(default: Any) -> bool:
+    """Whether a default is the empty mapping, or a Struct with one inside."""
+    if isinstance(default, FrozenDict):
+        return not default
+    if not isinstance(default, msgspec.Struct):
+        return False
+    return any(_holds_mapping(getattr(default, name)) for name in default.__struct_fields__)
+
+
+def _own(default: Any) -> Any:
+    """A default with mappings of its own: no two loads share one, not even an empty one."""
+    if isinstance(default, FrozenDict):
+        return FrozenDict()
+    copy = msgspec.structs.replace(default)
+    for name in copy.__struct_fields__:
+        if _holds_mapping(getattr(copy, name)):
+            force_setattr(copy, name, _own(getattr(copy, name)))
+    return copy
 
 
 @cache

@@ -7,6 +7,7 @@ Everything else passes offsets around, counted in code points of the author's ow
 from __future__ import annotations
 
 import bisect
+from weakref import WeakKeyDictionary
 
 import msgspec
 
@@ -15,7 +16,11 @@ from equipage.core.text import expression
 _LINE_BREAK = expression(r"\r\n|\r|\n")
 
 
-class Source(msgspec.Struct, eq=False, gc=False):
+#: Values of variables by source. Not a field: whoever encodes a report must not meet them.
+_SECRETS: WeakKeyDictionary[Source, tuple[tuple[str, str], ...]] = WeakKeyDictionary()
+
+
+class Source(msgspec.Struct, eq=False, weakref=True):
     """A text with a name, read once.
 
     `name` is what people are shown; `path` is where it was read from, None for strings. The text
@@ -26,8 +31,7 @@ class Source(msgspec.Struct, eq=False, gc=False):
     data: bytes
     text: str
     path: str | None = None
-    #: values of environment variables that went into the text before it was parsed, by name
-    secrets: tuple[tuple[str, str], ...] = ()
+    outside: bool = False  #: it lies outside the allowed folders: no finding may quote it
     _starts: list[int] | None = None
     _digest: str | None = None
 
@@ -48,6 +52,16 @@ class Source(msgspec.Struct, eq=False, gc=False):
 
             self._digest = hashlib.sha256(self.data).hexdigest()
         return self._digest
+
+    @property
+    def secrets(self) -> tuple[tuple[str, str], ...]:
+        """Values of variables that went into the text before it was parsed, by name."""
+        return _SECRETS.get(self, ())
+
+    def remember(self, secrets: tuple[tuple[str, str], ...]) -> None:
+        """Keep the values of variables that went into the text, for `secrets`."""
+        if secrets:
+            _SECRETS[self] = secrets
 
     def _line_starts(self) -> list[int]:
         if self._starts is None:
@@ -71,7 +85,7 @@ class Source(msgspec.Struct, eq=False, gc=False):
         return f"Source({self.name!r})"
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Source, (self.name, self.data, self.text, self.path)
+        return Source, (self.name, self.data, self.text, self.path, self.outside)
 
 
 class Span(msgspec.Struct, frozen=True, gc=False):

@@ -76,8 +76,8 @@ class Guesses:
             return None
         spellings: dict[str, str] = {}
         for each in islice(known, _MOST_KNOWN):
-            spellings.setdefault(_folded(each), each)
-        wanted = _folded(name)
+            spellings.setdefault(folded(each), each)
+        wanted = folded(name)
         self._left -= _LOOKING * len(spellings)
         if wanted in spellings:
             return spellings[wanted]
@@ -109,7 +109,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     return Guesses().nearest(name, known)
 
 
-def _folded(name: str) -> str:
+def folded(name: str) -> str:
     """Equal for every way to join the same words."""
     return _HUMP.sub("_", name).replace("-", "_").replace(" ", "_").casefold()
 

@@ -7,8 +7,9 @@ parameters share one generator.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from functools import cached_property
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import msgspec
@@ -29,7 +30,7 @@ KEY = "$generate"
 _NO_LIMITS = GeneratorLimits(2**64, 2**64, 2**64)
 
 
-class Generated(msgspec.Struct, frozen=True, eq=False, dict=True, rename={"params": KEY}):
+class Generated(msgspec.Struct, frozen=True, eq=False, rename={"params": KEY}):
     """A payload to be made later. Equal to every other that makes the same bytes."""
 
     made_by_directive: ClassVar[str] = "a payload from `$generate`"
@@ -38,17 +39,12 @@ class Generated(msgspec.Struct, frozen=True, eq=False, dict=True, rename={"param
 
     @classmethod
     def by(cls, generator: Generator) -> Generated:
-        made = cls(frozen(generator.to_dict()))
-        made.__dict__["generator"] = generator
-        return made
+        return cls(frozen(generator.to_dict()))
 
-    @cached_property
+    @property
     def generator(self) -> Generator:
-        """What makes the bytes; built again after unpickling."""
-        generator, facts = build(self.params, _NO_LIMITS, (), plugins=True)
-        if generator is None:
-            raise ValueError(f"no generator for {self.params!r}: {[each.code for each in facts]}")
-        return generator
+        """What makes the bytes."""
+        return _generator(json.dumps(self.params, sort_keys=True))
 
     @property
     def type(self) -> str:
@@ -72,6 +68,18 @@ class Generated(msgspec.Struct, frozen=True, eq=False, dict=True, rename={"param
 
     def __hash__(self) -> int:
         return hash(self.generator)
+
+
+@lru_cache(1024)
+def _generator(params: str) -> Generator:
+    """The generator of parameters that were checked before, written as JSON.
+
+    A payload keeps its parameters alone: what it could be given beside them could be changed.
+    """
+    generator, facts = build(json.loads(params), _NO_LIMITS, (), plugins=True)
+    if generator is None:
+        raise ValueError(f"no generator for {params}: {[each.code for each in facts]}")
+    return generator
 
 
 class Generate(Directive):

@@ -11,6 +11,7 @@ import posixpath
 import subprocess
 from collections.abc import Collection, Iterator, Mapping
 
+from equipage.core.diagnostics import UsageError
 from equipage.files.reading import Files, MemoryFiles
 from equipage.files.walking import EXTENSIONS, Claim, Found, enters
 
@@ -32,7 +33,7 @@ _ENVIRONMENT = {
 }
 
 
-class NoRevision(Exception):
+class NoRevision(UsageError):
     """There is no such revision, or no repository; the text says which."""
 
 
@@ -119,7 +120,7 @@ class Revision(Mapping[str, bytes]):
         pipe_in.flush()
         answer = pipe_out.readline().split()  # number, type, size; or: number, "missing"
         if len(answer) != 3:
-            raise KeyError(number)
+            raise NoRevision(f"the object {number} of `{self.name}` is missing in this clone")
         return pipe_out.read(int(answer[2]) + 1)[:-1]
 
     def close(self) -> None:

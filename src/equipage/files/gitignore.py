@@ -103,27 +103,31 @@ def _pattern(line: str) -> Pattern | None:
     negated, line = line.startswith("!"), line.removeprefix("!")
     folders_only, line = line.endswith("/"), line.removesuffix("/")
     names_only = "/" not in line
-    return Pattern(glob_expression(line.removeprefix("/")), negated, folders_only, names_only)
+    expression = glob_expression(line.removeprefix("/"), whole=names_only)
+    return Pattern(expression, negated, folders_only, names_only)
 
 
 #: Tokens of a glob that are not one character: any text inside a step, any number of whole steps.
 _STAR, _STEPS = "*", "**"
 
 
-def glob_expression(glob: str) -> str:
+def glob_expression(glob: str, *, whole: bool = True) -> str:
     """A gitignore glob as a regular expression over a relative path with `/`.
+
+    Unless it is `whole`, its literal beginning is compared first, as git does: to what follows,
+    `a**/b` begins with the stars.
 
     Between wildcards the first match is as good as any other, so the atomic groups `(?>…)` never
     take it back: this is what keeps a pattern full of stars from backtracking.
     """
     first, *rest = [
         "/".join(_step(each) for each in _split(section, "/"))
-        for section in _split(_tokens(glob), _STEPS)
+        for section in _split(_tokens(glob, whole=whole), _STEPS)
     ]
     if not rest:
         return first
-    between = "".join(f"(?>(?:[^/]+/)*?{each})" for each in rest[:-1])
-    return f"{first}{between}(?:[^/]+/)*{rest[-1]}"
+    between = "".join(f"(?>(?:[^/]*/)*?{each})" for each in rest[:-1])
+    return f"{first}{between}(?:[^/]*/)*{rest[-1]}"
 
 
 def _step(tokens: list[str]) -> str:
@@ -145,14 +149,15 @@ def _split(tokens: list[str], divider: str) -> list[list[str]]:
     return parts
 
 
-def _tokens(glob: str) -> list[str]:
+def _tokens(glob: str, *, whole: bool) -> list[str]:
     """Expressions for single characters, and wildcards as they are."""
     tokens: list[str] = []
     position = 0
+    literal = 0 if whole else len(glob) - len(glob.lstrip("".join(set(glob) - set("*?[\\"))))
     while position < len(glob):
         character = glob[position]
         if character == "*":
-            token, position = _stars(glob, position)
+            token, position = _stars(glob, position, literal)
         elif character == "?":
             token, position = "[^/]", position + 1
         elif character == "[":
@@ -166,16 +171,17 @@ def _tokens(glob: str) -> list[str]:
     return tokens
 
 
-def _stars(glob: str, position: int) -> tuple[str, int]:
+def _stars(glob: str, position: int, literal: int) -> tuple[str, int]:
     """One star stays inside a step. Two are any number of steps, if they replace whole ones."""
     end = position
     while glob[end : end + 1] == "*":
         end += 1
     # `a**` and `**b` are stars like one; `**/` takes its slash along, a final `**` is not empty.
-    at_start = position == 0 or glob[position - 1] == "/"
+    at_start = position in (0, literal) or glob[position - 1] == "/"
     if end - position < 2 or not at_start or glob[end : end + 1] not in ("", "/"):
         return _STAR, end
-    return (_STEPS, end + 1) if end < len(glob) else (".+", end)
+    after = position > 0 and glob[position - 1] != "/"
+    return (_STEPS, end + 1) if end < len(glob) else (".*" if after else ".+", end)
 
 
 def _brackets(glob: str, position: int) -> tuple[str, int]:

@@ -29,6 +29,7 @@ from equipage.files.sandbox import (
     open_named,
     read_regular,
     refusal,
+    refuse_system,
     refuse_version_control,
 )
 
@@ -37,7 +38,7 @@ Stamp = tuple[int, int, int, int]
 
 
 class Referred(msgspec.Struct, frozen=True):
-    """A source that a reference led to, and whether it lies outside the roots."""
+    """A source that a reference led to, and whether an absolute path to it deserves a warning."""
 
     source: Source
     outside: bool = False
@@ -181,27 +182,39 @@ class Files:
         return known[0] + last, known[1] + last
 
     def refer(
-        self, reference: str, bases: Iterable[str], roots: Iterable[str], policy: PathPolicy
+        self,
+        reference: str,
+        bases: Iterable[str],
+        roots: Iterable[str],
+        policy: PathPolicy,
+        home: Iterable[str] = (),
     ) -> Referred:
         """The file that a *document* names, looked for in `bases` in order, never outside `roots`.
 
-        Raises `FileProblem`; if the file is in none of the bases, that of the first.
+        An absolute path may also lead into `home`, or wherever the policy allows. Raises
+        `FileProblem`; if the file is in none of the bases, that of the first.
         """
         bases, roots = tuple(bases), tuple(roots)
         self._asked.update((os.path.join(self.cwd, base, reference), None) for base in bases)
-        key = (reference, bases, roots, policy)
+        key = (reference, bases, roots, policy, tuple(home))
         known = self._referred.get(key)
         if known is None:
-            known = self._referred[key] = self._refer(reference, bases, roots, policy)
+            known = self._referred[key] = self._refer(reference, bases, roots, policy, tuple(home))
         self.note(known.source)
         return known
 
     def _refer(
-        self, reference: str, bases: tuple[str, ...], roots: tuple[str, ...], policy: PathPolicy
+        self,
+        reference: str,
+        bases: tuple[str, ...],
+        roots: tuple[str, ...],
+        policy: PathPolicy,
+        home: tuple[str, ...],
     ) -> Referred:
         check_reference(reference, policy)
         if os.path.isabs(reference):
-            return self._absolute(reference, roots, policy)
+            refuse_system(reference)
+            return self._absolute(reference, roots, policy, home)
         first: FileProblem | None = None
         for base in bases:
             try:
@@ -214,16 +227,27 @@ class Files:
         assert first is not None
         raise first
 
-    def _absolute(self, reference: str, roots: tuple[str, ...], policy: PathPolicy) -> Referred:
-        # Inside a root the way is walked as that of a relative reference is. Elsewhere the file is
-        # read as if the caller had named it, because the policy allows that.
-        for root in filter(is_possible, roots):
-            real = os.path.realpath(root)
-            if os.path.realpath(reference).startswith(real.rstrip("/") + "/"):
-                relative = os.path.relpath(os.path.realpath(reference), real)
-                return Referred(self._inside(root, relative, roots, policy))
-        refuse_version_control(os.path.realpath(reference), reference)
-        return Referred(self.read(reference, max_bytes=policy.max_bytes), outside=True)
+    def _absolute(
+        self, reference: str, roots: tuple[str, ...], policy: PathPolicy, home: tuple[str, ...]
+    ) -> Referred:
+        # Inside a root the way is walked as that of a relative reference is. By name first: nothing
+        # outside is asked for, not even whether it exists, unless the policy allows to read it.
+        reads = policy.absolute == "outside"
+        spelt = posixpath.normpath(reference).replace("//", "/", 1)
+        real = os.path.realpath(spelt) if reads else spelt
+        allowed = tuple(filter(is_possible, (*roots, *home)))
+        for root in allowed:
+            for way, base in ((spelt, root), (real, os.path.realpath(root))):
+                if way.startswith(base.rstrip("/") + "/"):
+                    inside = self._inside(root, os.path.relpath(way, base), allowed, policy)
+                    return Referred(inside, outside=root not in roots)
+        if not reads:
+            raise FileProblem(codes.ABSOLUTE_UNREAD, reference=reference)
+        # Elsewhere the file is read as if the caller had named it.
+        refuse_version_control(real, reference)
+        source = self.read(reference, max_bytes=policy.max_bytes)
+        source.outside = True
+        return Referred(source, outside=True)
 
     def _inside(
         self, base: str, reference: str, roots: tuple[str, ...], policy: PathPolicy
@@ -363,9 +387,13 @@ class MemoryFiles(Files):
             raise FileProblem(codes.REFERENCE_ESCAPES, reference=reference)
         return self._content(real, policy.max_bytes, reference)
 
-    def _absolute(self, reference: str, roots: tuple[str, ...], policy: PathPolicy) -> Referred:
-        inside = any(reference.startswith(root.rstrip("/") + "/") for root in roots)
-        return Referred(self.read(reference, max_bytes=policy.max_bytes), outside=not inside)
+    def _absolute(
+        self, reference: str, roots: tuple[str, ...], policy: PathPolicy, home: tuple[str, ...]
+    ) -> Referred:
+        if policy.absolute == "unread" and not self.is_within(reference, *roots, *home):
+            raise FileProblem(codes.ABSOLUTE_UNREAD, reference=reference)
+        source = self.read(reference, max_bytes=policy.max_bytes)
+        return Referred(source, outside=not self.is_within(reference, *roots))
 
     def _content(self, real: str, max_bytes: int, shown: str | None = None) -> Source:
         name = display_name(real, self.cwd)

@@ -62,8 +62,9 @@ class FileProblem(Exception):
 class PathPolicy(msgspec.Struct, frozen=True):
     """Which references a directive may make. Data, so that the table in the docs is the code."""
 
-    #: what to do with an absolute path: refuse it, or read it with a warning if it leaves the roots
-    absolute: Literal["refuse", "outside"] = "refuse"
+    #: what to do with an absolute path: refuse it, or warn if it leaves the roots, and then read it
+    #: (`outside`) or not (`unread`)
+    absolute: Literal["refuse", "outside", "unread"] = "refuse"
     #: what to do with a `..` component
     parents: Literal["refuse", "inside"] = "refuse"
     max_bytes: int = MAX_BYTES
@@ -96,6 +97,13 @@ def refuse_version_control(path: str, reference: str) -> None:
     # Some file systems do not tell upper from lower case, or drop dots and blanks at the end.
     if any(part.rstrip(". ").lower() in _VERSION_CONTROL for part in path.split("/")):
         raise FileProblem(codes.REFERENCE_PRIVATE, reference=reference)
+
+
+def refuse_system(path: str) -> None:
+    """Refuse an absolute path through what a system says about itself. Raises `FileProblem`."""
+    way = os.path.normpath(path).replace("//", "/", 1) + "/"
+    if _is_of_the_system(way, None):
+        raise FileProblem(codes.FILE_NOT_REGULAR, file=path)
 
 
 def open_named(real: str, full: str) -> tuple[int, str]:
@@ -273,11 +281,13 @@ def read_regular(
     raise FileProblem(codes.FILE_UNREADABLE, file=name, reason=reason)
 
 
-def _is_of_the_system(real: str, status: os.stat_result) -> bool:
-    """Whether an open file is one of those that a system makes up about itself."""
+def _is_of_the_system(real: str, status: os.stat_result | None) -> bool:
+    """Whether a file is one of those that a system makes up about itself."""
     if real.startswith(tuple(f"{each}/" for each in _SYSTEM)):
         return not real.startswith(_SHARED_MEMORY)
-    return status.st_dev in _system_devices()  # the same file systems, mounted elsewhere
+    return (
+        status is not None and status.st_dev in _system_devices()
+    )  # the same file systems, mounted elsewhere
 
 
 @cache

@@ -80,17 +80,22 @@ def walk(
     also: Claim = _never,
     entered: Callable[[str], object] | None = None,
     known: Claim = _never,
+    *,
+    all_files: bool = False,
 ) -> Iterator[Found]:
     """Every candidate file below `folder`, and every folder that could not be read.
 
     Of hidden folders, only those named in `agents` are entered; links to folders are followed only
     in them. `entered` is called with each folder that is looked into. A pipe or a folder is a
-    result if it is `known` by its path: it is in the place of a file.
+    result if it is `known` by its path: it is in the place of a file. With `all_files`, what git
+    ignores is a result, too.
     """
     start = os.path.abspath(folder)
     holds_agents = any(step in agents for step in start.split(os.sep))
     links = _Links(start)
-    stack = [_Folder(folder, _slashed(start), _ignores_above(start), holds_agents)]
+    stack = [
+        _Folder(folder, _slashed(start), None if all_files else _ignores_above(start), holds_agents)
+    ]
     while stack:
         here = stack.pop()
         if entered is not None:
@@ -102,7 +107,7 @@ def walk(
         except OSError as error:
             yield Found(here.shown, problem=error.strerror or str(error))
             entries = []
-        ignores = _ignores_in(here, entries)
+        ignores = None if all_files else _ignores_in(here, entries)
         folders: list[_Folder] = []
         for entry in entries:
             name, path, is_link = entry.name, here.absolute + entry.name, entry.is_symlink()

@@ -13,10 +13,14 @@ import errno
 import os
 import secrets
 import stat
+import time
 from collections.abc import Iterable
 
 from equipage.core.source import Source
 from equipage.files import is_inside
+
+#: Seconds after which an unfinished file belongs to no run that still goes on.
+_LONG_AGO = 3600
 
 
 class NotWritten(Exception):
@@ -130,15 +134,28 @@ def _put(
     """Put a finished file in the place of another."""
     finished = _beside(path)
     try:
-        _write(finished, data, like)
+        _write(finished, data, like, path)
         if unless_changed_from is not None:
             _require_unchanged(path, unless_changed_from)
-        os.replace(finished, path)
+        if like is not None and like.st_nlink > 1:
+            _write_over(path, data)  # its other names must not keep the old text
+            os.unlink(finished)
+        else:
+            os.replace(finished, path)
     except BaseException:  # an interrupt by the user must not leave a copy behind, either
         with contextlib.suppress(FileNotFoundError):
             os.unlink(finished)
         raise
     _sync_folder(os.path.dirname(path))
+
+
+def _write_over(path: str, data: bytes) -> None:
+    """Write into a file that has several names; the finished copy beside it outlives a crash."""
+    with open(path, "r+b") as file:
+        file.write(data)
+        file.truncate()
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def _require_unchanged(path: str, before: bytes) -> None:
@@ -166,12 +183,29 @@ def _put_new(path: str, data: bytes) -> None:
 
 
 def _beside(path: str) -> str:
-    """An unused name in the same folder; a killed run leaves it, and `.*.equipage-tmp` finds it."""
+    """An unused name in the same folder. What killed runs left there long ago is removed."""
     folder, name = os.path.split(path)
-    return os.path.join(folder, f".{name[:180]}.{secrets.token_hex(6)}.equipage-tmp")
+    start, end = f".{name[:180]}.", ".equipage-tmp"
+    with contextlib.suppress(OSError):
+        for each in os.listdir(folder or "."):
+            left = os.path.join(folder, each)
+            is_ours = each.startswith(start) and each.endswith(end)
+            if is_ours and time.time() - os.lstat(left).st_mtime > _LONG_AGO:
+                os.unlink(left)
+    return os.path.join(folder, f"{start}{secrets.token_hex(6)}{end}")
 
 
-def _write(path: str, data: bytes, like: os.stat_result | None) -> None:
+def _copy_attributes(model: str, descriptor: int) -> None:
+    """Give an open file the extended attributes of another, where a system has them."""
+    if not hasattr(os, "listxattr"):
+        return
+    with contextlib.suppress(OSError):
+        for name in os.listxattr(model):
+            with contextlib.suppress(OSError):  # some only the administrator may set
+                os.setxattr(descriptor, name, os.getxattr(model, name))
+
+
+def _write(path: str, data: bytes, like: os.stat_result | None, model: str = "") -> None:
     """A new file, complete on the disk; with the mode of another, and its owner if allowed."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     # A copy is private until it has the mode of its model; a new file follows the umask.
@@ -180,6 +214,7 @@ def _write(path: str, data: bytes, like: os.stat_result | None) -> None:
         file.write(data)
         file.flush()
         if like is not None:
+            _copy_attributes(model, descriptor)
             if hasattr(os, "fchown"):
                 with contextlib.suppress(PermissionError):
                     os.fchown(descriptor, like.st_uid, like.st_gid)

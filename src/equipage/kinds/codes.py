@@ -15,6 +15,9 @@ HEADER_FENCE_NOT_ALONE = _codes.error("header-fence-not-alone")
 HEADER_NEVER_CLOSED = _codes.error("header-never-closed")
 HEADER_CLOSED_BY_INDENTED_FENCE = _codes.warning("header-closed-by-indented-fence")
 
+HEADER_DROPPED = _codes.error("header-dropped")
+HEADER_ENDS_EARLY = _codes.error("header-ends-early")
+HEADER_TEXT_LOST = _codes.warning("header-text-lost")
 HEADER_NOT_YAML = _codes.warning("header-not-yaml")
 HEADER_WITHOUT_FIELDS = _codes.warning("header-without-fields")
 FILE_PASSED_OVER = _codes.warning("file-passed-over")
@@ -32,5 +35,12 @@ HEADER_CODES = (
     HEADER_NEVER_CLOSED,
     HEADER_CLOSED_BY_INDENTED_FENCE,
 )
-RECOVERY_CODES = (HEADER_NOT_YAML, HEADER_WITHOUT_FIELDS, FILE_PASSED_OVER)
+RECOVERY_CODES = (
+    HEADER_DROPPED,
+    HEADER_ENDS_EARLY,
+    HEADER_TEXT_LOST,
+    HEADER_NOT_YAML,
+    HEADER_WITHOUT_FIELDS,
+    FILE_PASSED_OVER,
+)
 SUSPICIONS = (MIXED_SCRIPTS, SECRET_IN_FILE)

@@ -1,9 +1,8 @@
 """Markdown files with a header: the configuration above, the prompt below.
 
-Every kind of such files describes its header with one `HeaderStyle`. Where the tools of a kind
-accept a header that is not quite YAML, `recover` reads it line by line: each entry that is
-not YAML is a warning at the character that breaks it, with a fix. Everywhere else it is an error,
-with the same fix.
+Every kind of such files describes its header with one `HeaderStyle`. A header that is not YAML is
+read as the client of the kind reads it: what the client drops is one error, what it recovers is a
+warning for each entry. Both come with a fix that writes what the author meant as YAML.
 """
 
 from __future__ import annotations
@@ -12,6 +11,7 @@ import json
 import math
 import re
 from collections.abc import Collection, Iterable, Iterator
+from typing import Any
 
 import msgspec
 
@@ -19,6 +19,7 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Change, Code, Effect, Fact, Remedy, Severity, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
+from equipage.core.text import expression
 from equipage.files.reading import require_text
 from equipage.files.sandbox import FileProblem
 from equipage.kinds import codes
@@ -31,11 +32,11 @@ from equipage.syntax.frontmatter import (
     Grammar,
     Header,
     NoHeader,
-    Recovered,
+    Reader,
     body_after,
-    recover,
     split,
 )
+from equipage.syntax.recovery import Recovered, recover, reread
 from equipage.syntax.variables import Piece, Substituted
 
 #: The window of a document that replaces a missing header.
@@ -74,7 +75,9 @@ class HeaderStyle(msgspec.Struct, frozen=True):
     what: str  #: what the file is, as in “{what} must start with …”
     grammar: Grammar = PROFILE
     known: Collection[str] = ()  #: the names of fields, to tell an entry from a line of text
-    forgiving: bool = False  #: whether the tools read a header that is not YAML line by line
+    tool: str = "the tool"  #: the client that reads it, as people call it
+    #: how the client reads a header that is not YAML; None: equipage itself reads it, strictly
+    reader: Reader | None = None
     optional: bool = False  #: whether a file without a header is as good as one with it
     #: whether the tools ignore a file that does not start with a fence
     ignores_headerless: bool = False
@@ -92,6 +95,9 @@ def read_header(source: Source, session: Session, style: HeaderStyle) -> Parsed:
     header = split(source.text, style.grammar)
     if isinstance(header, NoHeader):
         return _without(source, session, style, header)
+    early = list(_ends_early(source, style, header))
+    if any(each.severity is None for each in early):
+        return None, early  # what else is wrong follows from it
     document, facts = parse(source, header.format, window=(header.start, header.end))
     facts = session.strict(facts, header.format)
     if document is None and header.format == "yaml":
@@ -104,24 +110,39 @@ def read_header(source: Source, session: Session, style: HeaderStyle) -> Parsed:
         span = Span(source, header.start, header.end)
         facts.append(codes.HEADER_WITHOUT_FIELDS.at(span=span))
         document.value = {}
-    return session.adopt(document), [*facts, *_indented_fence(source, header)]
+    return session.adopt(document), [*facts, *early]
+
+
+#: What may hide a header: blanks and comments before it.
+_HIDDEN = expression(r"\ufeff?(?P<before>(?:\s|<!--.*?-->)+)---[ \t]*\r?\n", re.DOTALL)
+_FIELD = expression(r"^([A-Za-z_][\w-]*)[ \t]*:", re.MULTILINE)
 
 
 def _without(source: Source, session: Session, style: HeaderStyle, found: NoHeader) -> Parsed:
     """What becomes of a file without a header. A line of dashes may also begin a text, so where a
-    header is optional, one that is broken is only a warning."""
+    header is optional, one that is broken is an error only if it has fields."""
     attempted = found.reason != "no-opening-fence"
     span = Span(source, *found.range)
     fences = " or ".join(each for fence, each in _FENCES.items() if fence in style.grammar.fences)
     fact = _NO_HEADER[found.reason].at(span=span, what=style.what, fences=fences)
+    hidden = None if attempted or style.reader is None else _HIDDEN.match(source.text)
+    if hidden is not None and _fields(source.text[hidden.end() :], style):
+        span = Span(source, *hidden.span("before"))
+        return None, [codes.HEADER_NOT_FIRST.at(span=span)]
     if not style.optional and (attempted or not style.ignores_headerless):
         return None, [fact]
     facts: list[Fact] = []
     if attempted:
-        facts = [msgspec.structs.replace(fact, severity="warning")]
+        is_header = style.reader is not None and _fields(source.text[found.range[1] :], style)
+        facts = [msgspec.structs.replace(fact, severity="error" if is_header else "warning")]
     elif not style.optional:
         facts = [codes.FILE_PASSED_OVER.at(span=span, what=style.what)]
     return session.adopt(Document(source, "yaml", {}, window=_NO_WINDOW)), facts
+
+
+def _fields(text: str, style: HeaderStyle, *, longest: int = 4096) -> list[str]:
+    """The known fields that a text has at the start of its lines."""
+    return [name for name in _FIELD.findall(text[:longest]) if name in style.known]
 
 
 def has_header(document: Document) -> bool:
@@ -129,12 +150,26 @@ def has_header(document: Document) -> bool:
     return document.window != _NO_WINDOW
 
 
-def _indented_fence(source: Source, header: Header) -> Iterator[Fact]:
-    """An indented fence that closes the header may have been meant as text of the header."""
-    fence = source.text[header.end :].split("\n", 1)[0]
-    start = header.end + len(fence) - len(fence.lstrip())
-    if source.text[header.end].isspace():
-        yield codes.HEADER_CLOSED_BY_INDENTED_FENCE.at(span=Span(source, start, start + 3))
+def _ends_early(source: Source, style: HeaderStyle, header: Header) -> Iterator[Fact]:
+    """Dashes that close the header although they look like a part of it."""
+    text = source.text
+    start = text.index("---", header.end) if header.format == "yaml" else header.end
+    is_inside = header.end > header.start and text[header.end - 1] not in "\r\n"
+    if not is_inside and not text[header.end].isspace():
+        return
+    span = Span(source, start, start + 3)
+    # Only what lies above a second fence was meant to be in the header.
+    rest, fence, _ = text[start + 3 :].partition("\n---")
+    lost = _fields(rest, style) if fence and style.grammar.closes_anywhere else []
+    if lost:
+        names = ", ".join(f"`{each}`" for each in dict.fromkeys(lost))
+        words = f"{names} below {'is' if len(lost) == 1 else 'are'} lost"
+        yield codes.HEADER_ENDS_EARLY.at(span=span, tool=style.tool, lost=words)
+    elif is_inside:
+        words = "the text behind them is lost"
+        yield codes.HEADER_ENDS_EARLY.at(span=span, severity="warning", tool=style.tool, lost=words)
+    else:
+        yield codes.HEADER_CLOSED_BY_INDENTED_FENCE.at(span=span, severity="warning")
 
 
 def body_of(header: Document, grammar: Grammar = PROFILE) -> Document:
@@ -181,37 +216,101 @@ def keep_as_written(
 def _recovered(
     source: Source, session: Session, style: HeaderStyle, header: Header, facts: list[Fact]
 ) -> Parsed:
-    """The header as forgiving tools read it, with a warning and a fix for each entry that is not
-    YAML. For strict tools, the errors, the first of them with a fix for all entries."""
+    """The header as its client reads it, with a finding and a fix for what is not YAML."""
     window = (header.start, header.end)
     errors = [each for each in facts if each.code == core_codes.YAML_SYNTAX]
     # Without such an error it is YAML of a sort that is refused; read line by line, its structure
     # would become text.
-    found = recover(source.text[slice(*window)], style.known) if errors else None
-    if found is None:
+    if not errors:
         return None, facts
+    text = source.text[slice(*window)]
+    meant = recover(text, style.known)
+    if style.reader == "lenient":
+        read = meant
+    else:
+        read = None if style.reader is None else reread(text, style.reader)
+    if read is None:
+        return None, _dropped(source, style, header, facts, errors[0], meant)
+    found = read if meant is None or style.reader == "lines" else meant
     parsed = yaml.load(found.text)
-    effect = Effect("correct", value=json.dumps(parsed.value), format="yaml", window=window)
-    changes = [
-        Change(ROOT, each.text, span=_span(source, header, each.range), effect=effect)
-        for each in found.corrections
-    ]
-    if not (style.forgiving and found.forgiven):
-        remedy = Remedy("write it as YAML", tuple(changes))
-        repaired = msgspec.structs.replace(errors[0], remedy=remedy)
-        return None, [repaired if each is errors[0] else each for each in facts]
+    document = Document(
+        source,
+        "yaml",
+        parsed.value,
+        window=window,
+        substituted_text=Substituted(found.text, tuple(_pieces(found))),
+    )
+    odd = session.strict(oddities(document, parsed.irregularities), "yaml")
+    if style.reader == "lines":
+        return document, odd  # its client never reads YAML
+    lost = _texts_lost(parsed.value, yaml.load(read.text).value)
+    changes = _changes(source, header, found)
     warnings = [
-        codes.HEADER_NOT_YAML.at(
+        (codes.HEADER_TEXT_LOST if each.key in lost else codes.HEADER_NOT_YAML).at(
             span=_span(source, header, each.place),
             remedy=Remedy(f"quote the text of `{each.key}`", (change,)),
             key=each.key,
+            tool=style.tool,
             reason=REASONS[each.reason],
         )
         for each, change in zip(found.corrections, changes, strict=True)
     ]
-    text = Substituted(found.text, tuple(_pieces(found)))
-    document = Document(source, "yaml", parsed.value, window=window, substituted_text=text)
-    return document, [*warnings, *session.strict(oddities(document, parsed.irregularities), "yaml")]
+    return document, [*warnings, *odd]
+
+
+def _dropped(
+    source: Source,
+    style: HeaderStyle,
+    header: Header,
+    facts: list[Fact],
+    error: Fact,
+    meant: Recovered | None,
+) -> list[Fact]:
+    """What to say of a header that its client drops: one error, with a fix if that is clear."""
+    remedy = None
+    if meant is not None:
+        remedy = Remedy("write it as YAML", _changes(source, header, meant))
+    if style.reader is None:
+        repaired = msgspec.structs.replace(error, remedy=remedy)
+        return [repaired if each is error else each for each in facts]
+    if meant is None:
+        problem, hint = error.values.get("problem"), error.values.get("hint")
+        return [
+            codes.HEADER_DROPPED.at(span=error.span, tool=style.tool, reason=problem, hint=hint)
+        ]
+    first = meant.corrections[0]
+    return [
+        codes.HEADER_DROPPED.at(
+            span=_span(source, header, first.place),
+            remedy=remedy,
+            tool=style.tool,
+            reason=f"in `{first.key}` {REASONS[first.reason]}" if first.key else REASONS["tabs"],
+            hint="write it as YAML",
+        )
+    ]
+
+
+def _changes(source: Source, header: Header, found: Recovered) -> tuple[Change, ...]:
+    """The corrections of a header as changes of its file."""
+    value = json.dumps(yaml.load(found.text).value)
+    window = (header.start, header.end)
+    effect = Effect("correct", value=value, format="yaml", window=window)
+    return tuple(
+        Change(ROOT, each.text, span=_span(source, header, each.range), effect=effect)
+        for each in found.corrections
+    )
+
+
+def _texts_lost(meant: Any, read: Any) -> frozenset[str]:
+    """The fields of which a client reads only the beginning."""
+    return frozenset(
+        key
+        for key, value in meant.items()
+        if isinstance(value, str)
+        and isinstance(shorter := read.get(key), str)
+        and len(shorter) < len(value)
+        and value.startswith(shorter)
+    )
 
 
 def _span(source: Source, header: Header, place: Range) -> Span:

@@ -14,6 +14,7 @@ import msgspec
 
 from equipage.core.diagnostics import Severity
 from equipage.core.path import ROOT, Path
+from equipage.syntax.frontmatter import Reader
 
 Syntax = Literal["header", "toml", "json", "yaml"]
 #: What the entries of a field may name.
@@ -149,7 +150,7 @@ class Convention(msgspec.Struct, frozen=True):
     header_optional: bool = False  #: whether the tool also reads files without a header
     #: whether the tool ignores Markdown files in its folder that do not start with a header
     ignores_headerless: bool = False
-    forgiving: bool = False  #: whether the tool reads a header that is not YAML line by line
+    reader: Reader = "strict"  #: how the tool reads a header that is not YAML
     #: severity of a key that is in no table; None: such keys have a meaning, for example to the
     #: provider of the model
     unknown: Severity | None = "warning"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -39,22 +39,42 @@ from equipage.syntax.document import Document, Located
 _IGNORE = expression(r"(?:#|//|<!--)\s*equipage:\s*ignore\[(?P<codes>[^\]]*)\]")
 
 
+class Waiting(msgspec.Struct, frozen=True):
+    """A comment that ignores a finding about several files, if there is one."""
+
+    code: str
+    unused: Diagnostic  #: the finding about the comment if there is none
+
+    def silences(self, each: Diagnostic) -> bool:
+        span, own = each.span, self.unused.span
+        if each.code != self.code or span is None or own is None:
+            return False
+        # Not by identity: a file may have been read twice.
+        return span.source.name == own.source.name and span.line == own.line
+
+
 class Placer:
     """Turns the facts of one load into diagnostics."""
 
     def __init__(
-        self, tree: Tree | None, documents: Iterable[Document], *, file: str | None = None
+        self,
+        tree: Tree | None,
+        documents: Iterable[Document],
+        *,
+        file: str | None = None,
+        sources: Iterable[Source] = (),
     ) -> None:
         self.tree = tree
         self.undone = Undone(tree.moves if tree is not None else ())
         self.file = file  #: named when a finding has no place at all
         self.documents = tuple(documents)
+        self.sources = tuple(sources)  #: everything the load read
         self.redactor = Redactor()
         self.located: dict[tuple[int, Path], Located] = {}
 
     def place(self, facts: Sequence[Fact]) -> list[Diagnostic]:
         """The diagnostics of `facts`, sorted by place, equal ones counted."""
-        sources = [document.source for document in self.documents]
+        sources = [*self.sources, *(document.source for document in self.documents)]
         sources += [each.span.source for each in facts if each.span is not None]
         self.redactor = Redactor(self.documents, dict.fromkeys(sources))
         self._locate_all(facts)
@@ -110,9 +130,11 @@ class Placer:
         story = self._story(each)
         span = each.span or (self._span(story.origin, each.part) if story else None)
         authored = self._authored(each)
+        # What is about a file outside the allowed folders is worded without any of its text.
+        redactor.blind = span is not None and span.source.outside
         severity = each.severity or code.severity
         words = code.words.at(severity)
-        return Diagnostic(
+        found = Diagnostic(
             code=code.name,
             severity=severity,
             message=message_of(words, each.values, redactor),
@@ -124,6 +146,7 @@ class Placer:
             related=(*map(self._label, each.also), *(self._chain(story) if story else ())),
             file=None if span or each.part == "nowhere" else self.file,
         )
+        return found.without_text_outside()
 
     def _label(self, also: Also) -> Label:
         story = self._story(also)
@@ -219,11 +242,14 @@ def apply_ignores(
     sources: Iterable[Source],
     codes: Callable[[], Mapping[str, Code]],
     fixed: Sequence[Diagnostic] = (),
-) -> list[Diagnostic]:
+    later: Collection[str] = (),
+) -> tuple[list[Diagnostic], list[Waiting]]:
     """The diagnostics without those that a `# equipage: ignore[code]` on their line silences.
 
-    Each comment that silences nothing adds one. `fixed` are those that cannot be silenced.
+    Each comment that silences nothing adds one; if its code is one of `later`, it waits for what
+    several files come to. `fixed` are those that cannot be silenced.
     """
+    waiting: list[Waiting] = []
     left, refused = _by_line(diagnostics), _by_line(fixed)
     known: Mapping[str, Code] | None = None
     guesses = Guesses()
@@ -237,9 +263,13 @@ def apply_ignores(
                     known = codes() if known is None else known
                     span = Span(source, start + part.start(), start + part.end())
                     unused = _unused(part.group(), span, known, guesses, refused=key in refused)
+                    if part.group() in later and key not in refused:
+                        waiting.append(Waiting(part.group(), unused))
+                        continue
                     # It is a finding of this line, so that a later comment there can silence it.
                     left.setdefault((id(source), line, unused.code), []).append(unused)
-    return sorted((each for found in left.values() for each in found), key=Diagnostic.sort_key)
+    found = (each for those in left.values() for each in those)
+    return sorted(found, key=Diagnostic.sort_key), waiting
 
 
 def _by_line(diagnostics: Iterable[Diagnostic]) -> dict[tuple[int, int, str], list[Diagnostic]]:

@@ -89,6 +89,8 @@ class Together(msgspec.Struct, frozen=True):
     offers: Callable[[Outcome], Iterable[str]] | None = None
     #: whether the cross rules have anything to say about a file
     refers: Callable[[Outcome], bool] | None = None
+    #: the codes of both sorts of rules: one load cannot say that a comment ignores them in vain
+    codes: tuple[Code, ...] = ()
 
     def key_of(self, outcome: Outcome) -> Hashable:
         """What a file shares with those that the set rules must see it together with."""

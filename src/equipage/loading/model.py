@@ -21,7 +21,7 @@ from equipage.core import codes
 from equipage.core.diagnostics import Change, Code, Fact, Remedy, Severity, Shown
 from equipage.core.frozen import convert
 from equipage.core.path import ROOT, Path
-from equipage.core.text import nearest
+from equipage.core.text import Guesses, folded, nearest
 from equipage.loading.tree import HOLE, walk
 
 #: The type information of a model or of any other type. Asking walks every class that a model is
@@ -64,6 +64,11 @@ class Shape(msgspec.Struct, frozen=True):
     needed: frozenset[str] = frozenset()
     #: what people write for a field of the root that has another name
     synonyms: Mapping[str, str] = {}
+    #: unknown keys of the root that mean something elsewhere, by `text.folded` → where: they were
+    #: meant to act
+    elsewhere: Mapping[str, str] = {}
+    #: whether unknown keys that resemble nothing are only ignored, with one note for all of them
+    ignores: bool = False
     #: unknown keys that have a code of their own
     own_codes: Mapping[str, Code] = {}
     #: mappings whose values may be secrets: only their type is shown
@@ -109,6 +114,7 @@ class Collector:
     def __init__(self, shape: Shape, reported: Collection[str] = ()) -> None:
         self.shape = shape
         self.reported = reported
+        self.guesses = Guesses()
         self.facts: list[Fact] = []
         self.holes = False  #: whether anything is missing
 
@@ -211,17 +217,30 @@ class Collector:
         severity = "error" if closed else None if own == "ignore" else own or shape.unknown
         if (severity is None and not guarded) or not kind.forbid_unknown_fields:
             return
+        ignored: list[str] = []
+        free = [each for each in known if each not in value]
         for name in value:
             if name in known or name == kind.tag_field or name in self.reported:
                 continue
             if not closed and name.startswith(shape.exempt or ("\0",)):
                 continue
-            guess = self._meant(name, [each for each in known if each not in value], kind.cls, path)
-            restricts = guess in guarded
-            worst = "error" if restricts else severity
+            where = None if path else shape.elsewhere.get(folded(name))
+            guess = self._meant(name, free, kind.cls, path)
+            is_meant = name in shape.synonyms or folded(name) == folded(guess or "")
+            if where is not None and not is_meant:
+                guess = None  # `mode` is no slip of `model` if another tool has a field `mode`
+            if severity is None and guess is None:
+                continue
+            if guess is None and where is None and shape.ignores and not closed:
+                ignored.append(name)
+                continue
+            worst = "error" if guess in guarded else severity
             if worst is not None:
-                fact = self._unknown_key((*path, name), guess, kind.cls, safe=not restricts)
+                safe = not shape.ignores and guess not in guarded
+                fact = self._unknown_key((*path, name), guess, where, kind.cls, safe=safe)
                 self.facts.append(msgspec.structs.replace(fact, severity=worst))
+        if ignored:
+            self.facts.append(_ignored((*path, ignored[0]), ignored, kind.cls))
 
     def _harden(self, first: int) -> None:
         """Make errors of the mismatches from the `first` on: their field restricts."""
@@ -229,22 +248,27 @@ class Collector:
             if each.severity is None:
                 self.facts[number] = msgspec.structs.replace(each, severity="error")
 
-    def _unknown_key(self, place: Path, guess: str | None, cls: type, *, safe: bool) -> Fact:
+    def _unknown_key(
+        self, place: Path, guess: str | None, where: str | None, cls: type, *, safe: bool
+    ) -> Fact:
         name = str(place[-1])
         if name in self.shape.own_codes:
             return self.shape.own_codes[name].at(place, part="key")
         remedy = None
         if guess is not None:
-            # To rename what restricts changes what the agent may do, so a person must agree.
+            # A rename is a guess about what was meant. In files of other tools it may change what
+            # an agent does, so a person must agree; so it does where the field restricts.
             remedy = Remedy(f"rename to `{guess}`", (Change(place, guess, "key"),), safe=safe)
         values: dict[str, Any] = {"field": Shown(name), "owner": title(cls), "nearest": guess}
+        if guess is None and where is not None:
+            return codes.FOREIGN_FIELD.at(place, part="key", **values, where=where)
         return codes.UNKNOWN_FIELD.at(place, part="key", remedy=remedy, **values)
 
     def _meant(self, name: str, free: list[str], cls: type, path: Path) -> str | None:
         """The field a key was probably meant to be. A Struct may bring `SYNONYMS` of its own."""
         named: Mapping[str, str] = getattr(cls, "SYNONYMS", {}) if path else self.shape.synonyms
         synonyms = {other: field for other, field in named.items() if field in free}
-        guess = nearest(name, [*free, *synonyms])
+        guess = self.guesses.nearest(name, [*free, *synonyms])
         return synonyms.get(guess, guess) if guess is not None else None
 
     def _list(self, value: Any, kind: types.VarTupleType | types.ListType, path: Path) -> Any:
@@ -352,6 +376,15 @@ class Collector:
         return self._refused(
             codes.INVALID_VALUE.at(path, remedy=remedy, found=Shown(value), **values)
         )
+
+
+def _ignored(place: Path, names: list[str], cls: type) -> Fact:
+    """One note for all keys of a mapping that nothing reads."""
+    first, more = Shown(names[0]), len(names) - 1
+    others = f" (and {more} more)" if more else ""
+    return codes.IGNORED_FIELD.at(
+        place, part="key", severity="note", owner=title(cls), field=first, more=others
+    )
 
 
 def _takes_null(kind: types.Type) -> bool:

@@ -23,6 +23,7 @@ from equipage.loading.tree import Tree
 from equipage.syntax.document import Document
 
 if TYPE_CHECKING:
+    from equipage.loading.findings import Waiting
     from equipage.loading.result import Loaded
 
 
@@ -43,8 +44,8 @@ class Outcome(msgspec.Struct, frozen=True):
     documents: tuple[Document, ...] = ()
     sources: tuple[Source, ...] = ()
     session: Session | None = None
-    #: there is no configuration, and no silencing of findings could bring one about
-    blocked: bool = False
+    #: comments that ignore what the rules about several files may find
+    waiting: tuple[Waiting, ...] = ()
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
@@ -96,8 +97,7 @@ def report(
     if isinstance(root, Source) and (not sources or sources[0] is not root):
         sources = tuple(dict.fromkeys((root, *sources)))
     file = root.name if isinstance(root, Source) else root
-    blocked = config is None or tree is None
-    diagnostics = _diagnostics(session, tree, file, silence_errors=config is not None)
+    diagnostics, waiting = _diagnostics(session, tree, file, silence_errors=config is not None)
     if tree is None or any(each.severity == "error" for each in diagnostics):
         config = None
     kind = session.kind
@@ -106,12 +106,12 @@ def report(
             tree, config = kind.fold(tree, config)
         config = kind.build_result(resolved, session) if kind.build_result else freeze(config)
     documents, found = session.documents, tuple(diagnostics)
-    return Outcome(kind, config, found, tree, documents, sources, session, blocked)
+    return Outcome(kind, config, found, tree, documents, sources, session, tuple(waiting))
 
 
 def _diagnostics(
     session: Session, tree: Tree | None, file: str, *, silence_errors: bool
-) -> list[Diagnostic]:
+) -> tuple[list[Diagnostic], list[Waiting]]:
     """The facts of a session as findings, without those that a comment on their line ignores.
 
     An error that prevents the load cannot be ignored: `silence_errors` says whether it may be.
@@ -119,17 +119,21 @@ def _diagnostics(
     documents = session.documents
     ignoring = [each.source for each in documents if _IGNORE_MARK in each.source.text]
     if not session.facts and not ignoring:
-        return []
+        return [], []
     from equipage.loading.findings import Placer, apply_ignores
     from equipage.loading.registry import codes_of
 
-    placed = Placer(tree, documents, file=file).place(session.facts)
+    sources = session.files.sources()
+    placed = Placer(tree, documents, file=file, sources=sources).place(session.facts)
     if not ignoring:
-        return placed
+        return placed, []
     fixed = [each for each in placed if each.severity == "error" and not silence_errors]
     rest = [each for each in placed if each.severity != "error"] if fixed else placed
-    left = apply_ignores(rest, ignoring, lambda: codes_of([session.kind.name]), fixed)
-    return sorted([*fixed, *left], key=Diagnostic.sort_key)
+    later = session.kind.together.codes
+    left, waiting = apply_ignores(
+        rest, ignoring, lambda: codes_of([session.kind.name]), fixed, later
+    )
+    return sorted([*fixed, *left], key=Diagnostic.sort_key), waiting
 
 
 def place_more(outcome: Outcome, facts: Sequence[Fact]) -> list[Diagnostic]:
@@ -137,7 +141,8 @@ def place_more(outcome: Outcome, facts: Sequence[Fact]) -> list[Diagnostic]:
     from equipage.loading.findings import Placer
 
     file = outcome.sources[0].name if outcome.sources else None
-    return Placer(outcome.tree, outcome.documents, file=file).place(facts)
+    placer = Placer(outcome.tree, outcome.documents, file=file, sources=outcome.sources)
+    return placer.place(facts)
 
 
 def place_alone(fact: Fact, file: str | None = None) -> Diagnostic:

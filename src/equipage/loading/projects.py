@@ -27,7 +27,8 @@ def root_in(run: Run, path: str) -> str:
     """As `project_root`, looked up once per folder in a run."""
     known, folder = run.cache(_Roots), os.path.dirname(path)
     if folder not in known:
-        known[folder] = project_root(path, run.folders, run.files)
+        # Where the file itself may be a link to does not count.
+        known[folder] = project_root(os.path.join(folder, "file"), run.folders, run.files)
     return known[folder]
 
 

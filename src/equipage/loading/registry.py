@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import importlib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -218,3 +218,16 @@ def codes_of(kinds: Iterable[str | None]) -> dict[str, Code]:
         kind = installed().get(str(name))
         codes |= {code.name: code for code in kind.codes} if kind is not None else {}
     return codes
+
+
+def known_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """These options of kinds. Raises `UsageError` for one that no built-in kind has."""
+    if options:
+        models = [kind_named(name).reading.options for name in names()]
+        known = {field for model in models for field in model.__struct_fields__}
+        for each in options:
+            if each not in known:
+                guess = nearest(each, known)
+                hint = f"; did you mean `{guess}`?" if guess else ""
+                raise UsageError(f"`{each}` is not an option of any kind{hint}")
+    return options

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
@@ -30,7 +29,6 @@ Spelling = Callable[[str], str]
 CANONICAL = 1
 
 _MISSING: Any = object()
-_DERIVED = frozenset({"digest", "_touched", "_touched_keys", "_escaped"})
 
 
 class Setting(msgspec.Struct, frozen=True):
@@ -85,6 +83,18 @@ class Placed(msgspec.Struct, frozen=True):
 class Loaded(Generic[C]):
     """A loaded configuration. It pickles, and never changes."""
 
+    __slots__ = (
+        "_derived",
+        "_documents",
+        "_dump",
+        "_takes_variables",
+        "_tree",
+        "config",
+        "kind",
+        "sources",
+        "warnings",
+    )
+
     config: C
     kind: str
     warnings: tuple[Diagnostic, ...]
@@ -93,10 +103,11 @@ class Loaded(Generic[C]):
     _documents: tuple[Document, ...]
     _dump: Callable[[C], Any]
     _takes_variables: bool
+    _derived: dict[str, Any]  #: what was worked out when it was first asked for
 
     def __init__(self, outcome: Outcome) -> None:
         """Of a load without errors."""
-        self.__dict__.update(
+        self._fill(
             config=outcome.config,
             kind=outcome.kind.name,
             warnings=outcome.diagnostics,
@@ -105,7 +116,21 @@ class Loaded(Generic[C]):
             _documents=outcome.documents,
             _dump=outcome.kind.presentation.dump or plain_data,
             _takes_variables=outcome.kind.reading.uses_environment,
+            _derived={},
         )
+
+    def _fill(self, **values: Any) -> None:
+        """Set what has no value yet: a second `__init__` must change nothing."""
+        for name, value in values.items():
+            if hasattr(self, name):
+                raise AttributeError(f"a loaded configuration never changes: cannot set {name!r}")
+            object.__setattr__(self, name, value)
+
+    def _once(self, name: str, make: Callable[[], Any]) -> Any:
+        """What `make` returns, made once."""
+        if name not in self._derived:
+            self._derived[name] = make()
+        return self._derived[name]
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a loaded configuration never changes: cannot set {name!r}")
@@ -123,13 +148,16 @@ class Loaded(Generic[C]):
         plain = self._dump(self.config)
         return plain if show_env else self._hidden(self._with_written_paths(plain))
 
-    @cached_property
+    @property
     def digest(self) -> str:
         """sha256 over the canonical form: sorted keys, no defaults, variables by name.
 
         It is the same on every machine, whatever the order of keys; no secret goes into it. Text
         that merely looks like a variable is written as its author would, so that it differs.
         """
+        return str(self._once("digest", self._digest))
+
+    def _digest(self) -> str:
         import hashlib  # slow to import, and most loads never ask
 
         plain = self._with_written_paths(without_defaults(self.config))
@@ -144,8 +172,14 @@ class Loaded(Generic[C]):
         names = (name for text in texts if text is not None for name in text.names)
         return tuple(dict.fromkeys(names))
 
-    @cached_property
+    @property
     def _touched(self) -> dict[tuple[int, Path], tuple[tuple[str, ...], str]]:
+        found: dict[tuple[int, Path], tuple[tuple[str, ...], str]] = self._once(
+            "touched", self._find_touched
+        )
+        return found
+
+    def _find_touched(self) -> dict[tuple[int, Path], tuple[tuple[str, ...], str]]:
         return {
             (id(document), touch.path): (touch.names, touch.written)
             for document in self._documents
@@ -153,8 +187,12 @@ class Loaded(Generic[C]):
             if not touch.is_key
         }
 
-    @cached_property
+    @property
     def _touched_keys(self) -> dict[str, str]:
+        found: dict[str, str] = self._once("keys", self._find_touched_keys)
+        return found
+
+    def _find_touched_keys(self) -> dict[str, str]:
         return {
             str(touch.path[-1]): touch.written
             for document in self._documents
@@ -162,12 +200,14 @@ class Loaded(Generic[C]):
             if touch.is_key
         }
 
-    @cached_property
+    @property
     def _escaped(self) -> Redactor:
         """Knows what is left of values that changed the structure of a text."""
         from equipage.loading.wording import Redactor
 
-        return Redactor(texts=(each for document in self._documents for each in document.escaped))
+        texts = (each for document in self._documents for each in document.escaped)
+        found: Redactor = self._once("escaped", lambda: Redactor(texts=texts))
+        return found
 
     def _with_written_paths(self, plain: Any) -> Any:
         """Plain data with paths as written: absolute ones differ from machine to machine."""
@@ -338,9 +378,19 @@ class Loaded(Generic[C]):
 
     # Pickling.
 
-    def __getstate__(self) -> dict[str, Any]:
-        # What was looked up by the identity of documents means nothing in another process.
-        return {name: value for name, value in self.__dict__.items() if name not in _DERIVED}
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Derived values were looked up by the identity of documents: they mean nothing elsewhere.
+        names = (name for each in type(self).__mro__ for name in getattr(each, "__slots__", ()))
+        return _restored, (
+            type(self),
+            {name: getattr(self, name) for name in names} | {"_derived": {}},
+        )
+
+
+def _restored(cls: type[Loaded[Any]], values: dict[str, Any]) -> Loaded[Any]:
+    loaded = object.__new__(cls)
+    loaded._fill(**values)
+    return loaded
 
 
 def _path_given(path: object) -> Path:

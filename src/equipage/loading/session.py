@@ -37,6 +37,10 @@ class Request(msgspec.Struct, frozen=True):
     #: folders the caller named: each is the root of what has no other
     folders: tuple[str, ...] = ()
     shared: bool = False  #: the options serve several kinds; each takes those it knows
+    isolated: bool = False  #: whether the settings of projects and `.gitignore` have no say
+    confined: bool = False  #: whether absolute paths outside the roots are left unread
+    #: options that the settings of the project give; each kind takes those it knows
+    defaults: Mapping[str, object] = {}
 
     def __repr__(self) -> str:
         """Without the environment: tracebacks with local variables end up in logs."""
@@ -57,6 +61,7 @@ def options_of(kind: Kind, request: Request) -> Any:
             guess = nearest(name, known)
             hint = f"; did you mean `{guess}`?" if guess else ""
             raise UsageError(f"`{name}` is not an option of kind {kind.name}{hint}")
+    given |= {name: value for name, value in request.defaults.items() if name in known}
     try:
         return convert(given, kind.reading.options)
     except msgspec.ValidationError as error:
@@ -111,9 +116,12 @@ Parsed = tuple[Document | None, list[Fact]]
 class Run:
     """What the loads of one run share. They must have the same environment and options."""
 
-    def __init__(self, files: Files | None = None, folders: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, files: Files | None = None, folders: tuple[str, ...] = (), *, isolated: bool = False
+    ) -> None:
         self.files = files or Files()
         self.folders = folders  #: see `Request.folders`
+        self.isolated = isolated  #: see `Request.isolated`
         self.documents: dict[tuple[int, Format, str], Parsed] = {}
         self._prepared: dict[str, tuple[Request, Any, Limits, list[Fact]]] = {}
         self._caches: dict[type, Any] = {}
@@ -155,6 +163,7 @@ class Session:
         self.facts = list(facts)  #: everything found so far
         self.env = request.env
         self.embedded = request.embedded
+        self.confined = request.confined
         self.roots = request.roots  #: further folders the *caller* allows
         self.files = files if files is not None else run.files.again()
         self.path = path  #: what the caller named, absolute; links in it are not followed
@@ -226,8 +235,11 @@ class Session:
     def refer(
         self, reference: str, policy: PathPolicy, *, bases: tuple[str, ...], roots: tuple[str, ...]
     ) -> Referred:
-        """The file a document names. Raises `FileProblem`."""
-        return self.files.refer(reference, bases, roots, policy)
+        """The file a document names. Raises `FileProblem`.
+
+        An absolute path may lead anywhere in the project, and into the folders the caller allows.
+        """
+        return self.files.refer(reference, bases, roots, policy, (self.root, *self.roots))
 
     def noted(self, code: Code) -> bool:
         """Whether the text of any document of this load has this oddity."""

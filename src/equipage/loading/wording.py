@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 import string
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
 from equipage.core.diagnostics import Shown, Words
+from equipage.core.frozen import levels
 from equipage.core.path import Path, format_path
 from equipage.core.source import Source
 from equipage.core.text import visible
@@ -67,10 +68,18 @@ class Redactor:
         self.values: dict[tuple[type, object], str] = {}
         self.texts: dict[str, str] = {}
         self.keys: dict[str, str] = {}
+        #: keys, values and texts of files outside the allowed folders
+        self.foreign: set[object] = set()
+        self.foreign_texts: list[str] = []
+        self.blind = False  #: whether to show no value at all
         for document in documents:
             self._learn(document)
+            if document.source.outside:
+                self.foreign |= set(_parts(document.value))
         for source in sources:
             self._learn_texts(source.secrets)
+            if source.outside:
+                self.foreign_texts.append(source.text)
         self._learn_texts(texts)
 
     def _learn(self, document: Document) -> None:
@@ -134,12 +143,37 @@ class Redactor:
     def _all_texts(self) -> str:
         return "\0".join(self.texts)
 
+    def hides(self, value: object) -> bool:
+        """Whether a value is, or may be, part of a file outside the allowed folders."""
+        if self.blind or not self.foreign_texts:
+            return self.blind
+        if not isinstance(value, str | int | float) or value in self.foreign:
+            return isinstance(value, str | int | float)
+        return isinstance(value, str) and any(value in text for text in self.foreign_texts)
+
     def path(self, path: Path) -> Path:
-        """A path whose keys are shown as the author wrote them."""
+        """A path whose keys are shown as the author wrote them; none of a file outside."""
+        if self.blind:
+            return ()
         keys = self.keys
         return tuple(
-            keys.get(step, self.text(step)) if isinstance(step, str) else step for step in path
+            step
+            if not isinstance(step, str)
+            else "…"
+            if step in self.foreign
+            else keys.get(step, self.text(step))
+            for step in path
         )
+
+
+def _parts(value: Any) -> Iterator[object]:
+    """Every key and scalar of a plain value."""
+    for level in levels(value):
+        for node in level:
+            children = [*node, *node.values()] if isinstance(node, dict) else node
+            yield from (each for each in children if isinstance(each, str | int | float))
+    if isinstance(value, str | int | float):
+        yield value
 
 
 def show(value: object, redactor: Redactor, *, as_found: bool = False) -> str:
@@ -147,6 +181,8 @@ def show(value: object, redactor: Redactor, *, as_found: bool = False) -> str:
     secret = redactor.value(value)
     if secret is not None:
         return visible(secret)
+    if redactor.hides(value):
+        return type_name(value) if as_found else "…"
     if isinstance(value, str):
         text = shortened(visible(redactor.text(value)))
         return (f"text `{text}`" if value else "empty text") if as_found else text
@@ -201,7 +237,8 @@ def message_of(words: Words, values: Mapping[str, object], redactor: Redactor) -
 def help_of(words: Words, values: Mapping[str, object], redactor: Redactor) -> str | None:
     """The help of a fact, if all it would say is known.
 
-    Parts divided by `; ` are left out one by one where a value they name is missing.
+    Parts divided by `; ` are left out one by one where a value they name is missing, or may be made
+    from one that must not be shown.
     """
     if words.help is None:
         return None
@@ -209,7 +246,11 @@ def help_of(words: Words, values: Mapping[str, object], redactor: Redactor) -> s
     parts = [
         part
         for part in words.help.split("; ")
-        if all(shown.get(name) is not None for _, name, _, _ in _template_parts(part) if name)
+        if all(
+            shown.get(name) is not None and not redactor.blind
+            for _, name, _, _ in _template_parts(part)
+            if name
+        )
     ]
     text = "; ".join(parts).replace("?; ", "? ").format_map(_Forgiving(shown))
     return "\n".join(map(visible, text.split("\n"))) or None

@@ -29,8 +29,9 @@ def render(report: Report, *, prefix: str = "") -> Iterator[str]:
 def command(each: Diagnostic, prefix: str = "") -> str:
     properties = {**_place(each, prefix), "title": f"equipage: {each.code}"}
     listed = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
-    # An annotation has one text: the help goes on a line of its own.
-    message = each.message if each.help is None else f"{each.message}\n{each.help}"
+    # An annotation has one text: path and help go on lines of their own.
+    at = f"at {each.path}" if each.path else None
+    message = "\n".join(part for part in (each.message, at, each.help) if part is not None)
     return f"::{_COMMANDS[each.severity]} {listed}::{_data(message)}\n"
 
 

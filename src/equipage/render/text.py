@@ -2,7 +2,7 @@
 
 ```text
 error[wrong-type]: expected text, found the number 5
-  --> tools/echo.yaml:3:9
+  --> tools/echo.yaml:3:9 at tools[0].tool.name
    |
  3 |   name: 5
    |         ^
@@ -93,12 +93,13 @@ def finding(each: Diagnostic, style: Style) -> str:
 
 def _frame(each: Diagnostic, gutter: int, style: Style) -> Iterator[str]:
     arrow = style.paint("place", " " * (gutter + 1) + "-->")
+    at = f" at {each.path}" if each.path else ""
     if each.span is not None:
-        yield f"{arrow} {_position(each.span)}"
+        yield f"{arrow} {_position(each.span)}{at}"
         yield f"{' ' * gutter}  {style.paint('place', '|')}"
         yield from excerpt(each.span, "^", gutter, style, each.severity)
     elif each.name:
-        yield f"{arrow} {visible(each.name)}"
+        yield f"{arrow} {visible(each.name)}{at}"
 
 
 def _related(label: Label, gutter: int, style: Style) -> Iterator[str]:
@@ -182,13 +183,17 @@ def summary(report: Report, style: Style, *, quiet: bool = False) -> str:
         for word in ("error", "warning", "note")
         if counts[word]
     )
+    # What cannot be loaded is a problem, whether or not its errors are reported.
+    bad_files = len(report.hidden)
+    rest = f"; {_plural(bad_files, 'file')} cannot be loaded" if bad_files else ""
     if not found:
         nothing = "no errors" if report.diagnostics else "no problems"
-        return f"{_plural(len(report.files), 'file')} checked, {nothing}\n"
+        nothing = "no errors reported" if bad_files else nothing
+        return f"{_plural(len(report.files), 'file')} checked, {nothing}{rest}\n"
     bad = {each.name for each in shown} - {None}
     # A finding may be about something that is not a file of the report: an unreadable folder.
     total = bad | {each.path for each in report.files}
-    return f"{found} in {len(bad)} of {_plural(len(total), 'file')}\n"
+    return f"{found} in {len(bad)} of {_plural(len(total), 'file')}{rest}\n"
 
 
 def _plural(number: int, word: str) -> str:

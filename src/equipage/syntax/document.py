@@ -201,7 +201,7 @@ def _replace(document: Document, replaced: Substituted) -> list[Fact]:
     document.escaped = tuple(
         (name, part) for name, value in secrets if name in names for part in fragments(value)
     )
-    document.source.secrets = (*secrets, *document.escaped)
+    document.source.remember((*secrets, *document.escaped))
     document.substituted_text = replaced
     return facts
 

@@ -219,7 +219,11 @@ def _obstacles(
     own: Convention, target: Convention, document: Document, value: dict[str, Any]
 ) -> Iterator[str]:
     # A header that is not YAML is read only after repairs, and few tools make those.
-    if document.format == "yaml" and document.substituted_text is not None and not target.forgiving:
+    if (
+        document.format == "yaml"
+        and document.substituted_text is not None
+        and target.reader == "strict"
+    ):
         yield "the header is not YAML"
     if not has_header(document) and not target.header_optional:
         yield "the file has no header"

@@ -20,17 +20,18 @@ from equipage.loading.registry import agent_folders, kind_named
 from equipage.loading.session import Request, Run
 from equipage.workspace.project import project_of
 
-if TYPE_CHECKING:  # walking is imported where a folder is walked
+if TYPE_CHECKING:  # these are imported where they are needed
     from equipage.files.walking import Claim, Found
+    from equipage.loading.findings import Waiting
 
 #: Called with how many files are done and how many there are.
 Progress = Callable[[int, int], None]
 
 
 def with_folders(request: Request, paths: Iterable[str]) -> Request:
-    """A request that knows which folders the caller named."""
+    """A request that knows which folders the caller named, and opens nothing beyond its roots."""
     folders = tuple(os.path.abspath(path) for path in paths if is_folder(path))
-    return msgspec.structs.replace(request, folders=folders)
+    return msgspec.structs.replace(request, folders=folders, confined=True)
 
 
 class Candidate(msgspec.Struct, frozen=True):
@@ -104,7 +105,7 @@ def load_all(
         kind_named(kind)
     place = place or Disk()
     request = with_folders(request, paths)
-    run = Run(place.files(), request.folders)
+    run = Run(place.files(), request.folders, isolated=request.isolated)
     candidates = list(_candidates(paths, run, place))
     seen: set[Hashable] = set()
     for number, candidate in enumerate(candidates):
@@ -254,6 +255,7 @@ class Checked(msgspec.Struct, frozen=True):
     refers: bool = False  #: whether it refers to others
     guessed: bool = False  #: its kind is a guess, see `Recognised`
     layered: bool = False  #: whether it may be merged with others, see `Layering.stacks`
+    waiting: tuple[Waiting, ...] = ()  #: comments about findings in several files
     seen: Seen | None = None  #: what its load looked at, for a check that goes on
 
 
@@ -271,7 +273,7 @@ class Checker:
     ) -> None:
         self.request = request
         self.kind = kind
-        self.run = run or Run(folders=request.folders)  #: of the whole check: it knows the projects
+        self.run = run or Run(folders=request.folders, isolated=request.isolated)
         self.again = again  #: keep what is needed to know when a file must be checked again
         self.digests = digests  #: whether to make digests, which takes time
 
@@ -280,7 +282,7 @@ class Checker:
 
         Raises `UsageError` for options that a kind refuses.
         """
-        run = Run(folders=self.request.folders)
+        run = Run(folders=self.request.folders, isolated=self.request.isolated)
         return [self._check(each, run) for each in candidates]
 
     def _check(self, candidate: Candidate, run: Run) -> Checked | None:
@@ -300,7 +302,7 @@ class Checker:
             load.path,
             name,
             kind.name,
-            ok=not outcome.blocked,
+            ok=outcome.ok,
             diagnostics=outcome.diagnostics,
             digest=None if loaded is None else loaded.digest,
             reads=tuple(each.name for each in outcome.sources[1:] if each.name != name),
@@ -310,6 +312,7 @@ class Checker:
             refers=refers is not None and refers(outcome),
             guessed=load.guessed,
             layered=kind.layering.stacks is not None,
+            waiting=outcome.waiting,
             seen=outcome.session.files.seen() if self.again and outcome.session else None,
         )
 

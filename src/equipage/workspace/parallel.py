@@ -60,10 +60,26 @@ def by_processes(chunks: Iterator[Chunk], checker: Checker, jobs: int) -> Iterat
             pool.shutdown(cancel_futures=True)
 
 
+def can_share() -> bool:
+    """Whether other processes can be started without surprises.
+
+    Forking copies locks that other threads hold, and some systems forbid it. A process that is
+    spawned runs the script of the caller again, unless that is our own command.
+    """
+    return _can_fork() or "equipage.__main__" in sys.modules or _is_command()
+
+
+def _can_fork() -> bool:
+    return sys.platform == "linux" and threading.active_count() == 1
+
+
+def _is_command() -> bool:
+    spec = getattr(sys.modules.get("__main__"), "__spec__", None)
+    return spec is not None and spec.name == "equipage.__main__"
+
+
 def _context() -> multiprocessing.context.BaseContext:
-    """Forking is cheapest, but copies locks that other threads hold, and some systems forbid it."""
-    can_fork = sys.platform == "linux" and threading.active_count() == 1
-    return multiprocessing.get_context("fork" if can_fork else "spawn")
+    return multiprocessing.get_context("fork" if _can_fork() else "spawn")
 
 
 # --- the worker

@@ -4,6 +4,7 @@
 conventions = false  # leave the files of other agent tools alone
 ignore = ["env-missing"]  # or `select`, to report these codes and no others
 roots = ["shared"]  # folders of the project that references may lead into
+library = "library"  # where the includes of servers start
 kinds = { "servers/*.yaml" = "server" }  # a glob decides before anything else does
 severity = { unknown-field = "error" }
 per-file-ignores = { "tests/**" = ["unknown-field"] }
@@ -60,6 +61,7 @@ class ProjectSettings(
     ignore: tuple[str, ...] = ()  #: do not report these codes
     severity: dict[str, Severity] = {}  #: code → severity
     roots: tuple[str, ...] = ()  #: folders of the project that references may lead into
+    library: str | None = None  #: the folder of the project where includes of servers start
     per_file_ignores: dict[str, tuple[str, ...]] = {}  #: glob → codes not reported there
 
 
@@ -68,11 +70,14 @@ class Selection(msgspec.Struct, frozen=True):
 
     select: frozenset[str] | None = None
     ignore: frozenset[str] = frozenset()
+    asked: frozenset[str] = frozenset()  #: quiet codes that are to be reported as well
 
     def takes(self, code: str) -> bool:
         """Whether a code is to be reported; a bug in equipage always is."""
         if code == core_codes.INTERNAL_ERROR:
             return True
+        if code in core_codes.QUIET and code not in self.asked | (self.select or frozenset()):
+            return False
         return code not in self.ignore and (self.select is None or code in self.select)
 
 
@@ -111,10 +116,13 @@ class Project:
 
     def applied(self, request: Request) -> Request:
         """A request with the reference roots of the project beside those of the caller."""
-        if not self.settings.roots:
+        settings = self.settings
+        if not settings.roots and settings.library is None:
             return request
-        roots = (*request.roots, *(os.path.join(self.root, root) for root in self.settings.roots))
-        return msgspec.structs.replace(request, roots=roots)
+        roots = (*request.roots, *(os.path.join(self.root, root) for root in settings.roots))
+        library = settings.library
+        own = {} if library is None else {"project_library": os.path.join(self.root, library)}
+        return msgspec.structs.replace(request, roots=roots, defaults=own)
 
     def judged(
         self, diagnostics: Iterable[Diagnostic], selection: Selection = EVERYTHING
@@ -124,7 +132,8 @@ class Project:
         select = selection.select
         if select is None and settings.select is not None:
             select = frozenset(settings.select)
-        wanted = Selection(select, selection.ignore | frozenset(settings.ignore))
+        ignore = selection.ignore | frozenset(settings.ignore)
+        wanted = Selection(select, ignore, frozenset(settings.severity))
         return [
             msgspec.structs.replace(each, severity=settings.severity[each.code])
             if each.code in settings.severity
@@ -166,7 +175,10 @@ def project_of(path: str, run: Run) -> Project:
         # Where the file itself may be a link to does not count.
         root = project_root(os.path.join(folder, "file"), run.folders, files)
         if root not in known.by_root:
-            known.by_root[root] = _project(root, files)
+            alone = run.isolated
+            known.by_root[root] = (
+                Project(root, ProjectSettings()) if alone else _project(root, files)
+            )
         known.by_folder[folder] = known.by_root[root]
     return known.by_folder[folder]
 
@@ -205,7 +217,7 @@ def load_one(
 
     Raises `LoadError` if its kind is not recognised, `UsageError` if there is no such kind.
     """
-    run = Run(files)
+    run = Run(files, isolated=request.isolated)
     wanted = kind_named(kind) if kind is not None else None
     project = project_of(path, run)
     if wanted is None:
@@ -283,7 +295,9 @@ def kinds_are_known(value: Any, session: Session) -> Iterator[Fact]:
 def roots_are_inside(value: Any, session: Session) -> Iterator[Fact]:
     """Report roots outside the project: the settings come with the checked files."""
     project = real_path(session.root)
-    for path, root in _texts(value, ("roots",)):
+    library = get(value, ("library",))
+    named = [(("library",), library)] if isinstance(library, str) else []
+    for path, root in (*_texts(value, ("roots",)), *named):
         real = real_path(os.path.join(project, root))
         if real != project and not real.startswith(project.rstrip(os.sep) + os.sep):
             yield core_codes.ROOT_OUTSIDE.at(path, root=Shown(root))

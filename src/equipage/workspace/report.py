@@ -27,7 +27,7 @@ from equipage.workspace.loads import (
     is_known_by_name,
     with_folders,
 )
-from equipage.workspace.project import EVERYTHING, Project, Selection, project_of, projects_of
+from equipage.workspace.project import EVERYTHING, Selection, project_of, projects_of
 from equipage.workspace.project import KIND as SETTINGS_KIND
 
 #: The kind of the files that hold settings, as reports name it.
@@ -42,7 +42,7 @@ class FileReport(msgspec.Struct, frozen=True):
 
     path: str
     kind: str | None
-    ok: bool
+    ok: bool  #: whether it loads, also where its errors are ignored
     digest: str | None = None
     used_by: tuple[str, ...] = ()
 
@@ -52,6 +52,8 @@ class Report(msgspec.Struct, frozen=True):
 
     files: tuple[FileReport, ...]
     diagnostics: tuple[Diagnostic, ...]
+    #: files that cannot be loaded, though no error of theirs is among the findings
+    hidden: tuple[str, ...] = ()
 
     def _of(self, severity: str) -> tuple[Diagnostic, ...]:
         return tuple(each for each in self.diagnostics if each.severity == severity)
@@ -92,7 +94,9 @@ def check_paths(
     if kind is not None:
         kind_named(kind)
     request = with_folders(request, paths)
-    builder = ReportBuilder(request, Run(folders=request.folders), kind, selection)
+    builder = ReportBuilder(
+        request, Run(folders=request.folders, isolated=request.isolated), kind, selection
+    )
     checker = Checker(request, kind, builder.run, digests=digests)
     return builder.build(paths, lambda found: _checked(found, checker, jobs), progress)
 
@@ -106,8 +110,10 @@ def _checked(
     if wanted == 1:
         return (each for chunk in chunks for each in checker.check(chunk))
     # Importing it takes longer than checking a small file.
-    from equipage.workspace.parallel import by_processes
+    from equipage.workspace.parallel import by_processes, can_share
 
+    if not can_share():
+        return (each for chunk in chunks for each in checker.check(chunk))
     return by_processes(chunks, checker, wanted)
 
 
@@ -135,14 +141,13 @@ class ReportBuilder:
         self.identities: set[Hashable] = set()
         self.used: dict[str, list[str]] = {}  #: file → files that read it
         self.findings: dict[Hashable, Diagnostic] = {}
-        self.failed: set[str] = set()
+        self.failed: set[str] = set()  #: files with errors, reported or not
+        self.reported: set[str] = set()  #: files with errors that are reported
         #: folders for files of one kind, by kind and real path; and those the walk looked into
         self.folders: dict[tuple[str, str], str] = {}
         self.entered_folders: set[str] = set()
         #: files that may be merged with others, and what was found in each alone
         self.layers: dict[str, tuple[Diagnostic, ...]] = {}
-        #: files outside the project that links in it lead to, by real path
-        self.outside: set[str] = set()
 
     def build(
         self,
@@ -188,9 +193,8 @@ class ReportBuilder:
         run = self.run
         project_of(os.path.join(folder, "file"), run)
         claimed, known = has_kind_by_settings(run), is_known_by_name(run)
-        for found in walk(folder, agent_folders(), claimed, self._enter, known):
-            if found.outside:
-                self.outside.add(real_path(found.path))
+        alone = self.request.isolated
+        for found in walk(folder, agent_folders(), claimed, self._enter, known, all_files=alone):
             if found.problem is None:
                 yield Candidate(found.path, outside=found.outside)
             elif os.path.abspath(found.path) not in self.entered_folders:  # see `check_folders`
@@ -240,9 +244,12 @@ class ReportBuilder:
 
     def add_findings(self, path: str, name: str, diagnostics: Iterable[Diagnostic]) -> None:
         """Report findings of a file, as its project judges them."""
+        diagnostics = list(diagnostics)
         judged = project_of(path, self.run).judged(diagnostics, self.selection)
-        if _fails(judged):
+        if _fails(diagnostics):
             self.failed.add(name)
+        if _fails(judged):
+            self.reported.add(name)
         for each in judged:
             self.findings.setdefault(each.identity(), each)
 
@@ -272,21 +279,31 @@ class ReportBuilder:
                 groups.setdefault((each.kind, each.key), []).append(each)
         together = {each.name for group in groups.values() if len(group) > 1 for each in group}
         together |= {each.name for each in self.checked.values() if each.refers}
-        run, outcomes = Run(folders=self.request.folders), list[Outcome]()
+        run, outcomes = (
+            Run(folders=self.request.folders, isolated=self.request.isolated),
+            list[Outcome](),
+        )
         about: dict[int, Checked] = {}
         for each in self.checked.values():
             if each.name in together and each.kind is not None:
                 request = project_of(each.path, self.run).applied(self.request)
                 outcomes.append(load_path(each.path, kind_named(each.kind), request, run))
                 about[id(outcomes[-1])] = each
-        if not about:
-            return
-        from equipage.loading.outcome import findings_by_load
+        waiting = [(each, one) for each in self.checked.values() for one in each.waiting]
+        silent: set[int] = set()
+        if about:
+            from equipage.loading.outcome import findings_by_load
 
-        offers = [each.offer for each in self.checked.values() if each.offer is not None]
-        for outcome, found in findings_by_load(outcomes, offers):
-            checked = about[id(outcome)]
-            self.add_findings(checked.path, checked.name, [found])
+            offers = [each.offer for each in self.checked.values() if each.offer is not None]
+            for outcome, found in findings_by_load(outcomes, offers):
+                checked = about[id(outcome)]
+                hits = {n for n, (_, one) in enumerate(waiting) if one.silences(found)}
+                silent |= hits
+                if not hits:
+                    self.add_findings(checked.path, checked.name, [found])
+        for number, (checked, one) in enumerate(waiting):
+            if number not in silent:
+                self.add_findings(checked.path, checked.name, [one.unused])
 
     def check_layers(self) -> None:
         """Merge the layers among the files, and report what is wrong with the result.
@@ -337,11 +354,7 @@ class ReportBuilder:
         files = list(self._files())
         findings: dict[Hashable, Diagnostic] = {}
         for project in projects_of(self.run):
-            judged = [
-                _from_inside(each, project)
-                for each in project.diagnostics
-                if self.selection.takes(each.code)
-            ]
+            judged = [each for each in project.diagnostics if self.selection.takes(each.code)]
             if judged:  # settings count as a file only if there is something to say about them
                 files.append(FileReport(project.file or project.root, SETTINGS, not _fails(judged)))
                 for each in judged:
@@ -350,15 +363,14 @@ class ReportBuilder:
         if diagnostics:
             from equipage.loading.findings import deduplicated
 
-            diagnostics = [
-                each.without_text_of(lambda source: source.path in self.outside)
-                for each in deduplicated(diagnostics)
-            ]
-        return Report(tuple(sorted(files, key=lambda each: each.path)), tuple(diagnostics))
+            diagnostics = deduplicated(diagnostics)
+        hidden = sorted({*self.checked} & self.failed - self.reported)
+        ordered = sorted(files, key=lambda each: each.path)
+        return Report(tuple(ordered), tuple(diagnostics), tuple(hidden))
 
     def _files(self) -> Iterator[FileReport]:
         for name, each in self.checked.items():
-            ok = each.ok and name not in self.failed
+            ok = each.ok and name not in self.failed | self.reported
             yield FileReport(name, each.kind, ok, each.digest, tuple(self.used.get(name, ())))
         bad = {each.name for each in self.findings.values() if each.severity == "error"}
         for name, users in self.used.items():
@@ -370,14 +382,6 @@ def _is_ignored(path: str) -> bool:
     from equipage.files.walking import is_ignored
 
     return is_ignored(path)
-
-
-def _from_inside(each: Diagnostic, project: Project) -> Diagnostic:
-    """A finding about settings, which may be a link: no text outside the project is shown."""
-    inside = os.path.join(real_path(project.root), "")
-    return each.without_text_of(
-        lambda source: source.path is not None and not source.path.startswith(inside)
-    )
 
 
 def _fails(diagnostics: Iterable[Diagnostic]) -> bool:

@@ -365,7 +365,7 @@ class _Recheck:
 
     def turn(self, touched: frozenset[str], progress: Progress | None = None) -> Turn | None:
         """Look at the disk and check what changed; None if the report is as it was."""
-        look, run = Look(), Run(folders=self.request.folders)
+        look, run = Look(), Run(folders=self.request.folders, isolated=self.request.isolated)
         self._entered = set()
         builder = ReportBuilder(self.request, run, self.kind, self.selection, self._entered.add)
         report = builder.build(

@@ -122,8 +122,8 @@ def test_how_loud_it_is(report: Report) -> None:
         "header-not-yaml": 9,
         "unknown-reference": 8,
         "name-form": 2,
-        "unknown-field": 2,
+        "foreign-field": 2,
         "name-differs": 1,
     }
-    unknown = [each.path for each in report.diagnostics if each.code == "unknown-field"]
+    unknown = [each.path for each in report.diagnostics if each.code == "foreign-field"]
     assert unknown == ["tools", "tools"]

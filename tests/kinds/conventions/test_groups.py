@@ -44,29 +44,29 @@ def test_entries_are_checked_at_their_own_place() -> None:
     good = '{"locks": {"a": {"key": "k"}}, "doors": [{"key": "k"}], "mode": "open"} // fine'
     assert found(good) == []
     assert found('{"doors": [{"key": "k", "label": 5}]}') == [
-        "x.json:1:34: warning[wrong-type] expected text, found the number 5"
+        "x.json:1:34: warning[wrong-type] expected text, found the number 5 (at doors[0].label)"
     ]
     assert found('{"doors": [{"key": "k", "lable": "x"}]}') == [
-        "x.json:1:25: warning[unknown-field] `lable` is not a field of a lock of a test"
+        "x.json:1:25: warning[unknown-field] `lable` is not a field of a lock of a test (at doors[0].lable)"
     ]
 
 
 def test_what_restricts_is_an_error_at_any_depth() -> None:
     assert found('{"mode": {"key": "k", "denny": []}}') == [
-        "x.json:1:23: error[unknown-field] `denny` is not a field of a lock of a test"
+        "x.json:1:23: error[unknown-field] `denny` is not a field of a lock of a test (at mode.denny)"
     ]
     assert found('{"mode": {"key": "k", "forbid": []}}') == [
-        "x.json:1:23: error[unknown-field] `forbid` is not a field of a lock of a test"
+        "x.json:1:23: error[unknown-field] `forbid` is not a field of a lock of a test (at mode.forbid)"
     ]
     assert found('{"locks": {"a": {"key": "k", "deny": "all"}}}') == [
-        "x.json:1:38: error[wrong-type] expected a list, found text `all`"
+        "x.json:1:38: error[wrong-type] expected a list, found text `all` (at locks.a.deny)"
     ]
 
 
 def test_what_is_required_inside_is_missed_there() -> None:
     assert found('{"doors": [{}, {"key": " "}]}') == [
-        "x.json:1:12: error[missing-field] missing required field `key` in a lock of a test",
-        "x.json:1:16: error[missing-field] missing required field `key` in a lock of a test",
+        "x.json:1:12: error[missing-field] missing required field `key` in a lock of a test (at doors[0])",
+        "x.json:1:16: error[missing-field] missing required field `key` in a lock of a test (at doors[1])",
     ]
 
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Also, Change, Fact, Remedy, Shown
+from equipage.core.diagnostics import Also, Change, Fact, Remedy, Severity, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
 from equipage.core.text import Guesses, nearest
@@ -131,14 +131,18 @@ def _words_in_text(value: str, separators: str, place: Span) -> Iterator[tuple[s
 _CUT = re.compile(r"[ \t]*\#(?=\S)[^\r\n]*")
 
 
-def before_header(source: Source) -> list[Fact]:
-    """Space before the opening fence: some tools forgive it, others see no header at all."""
+def before_header(convention: Convention, source: Source) -> list[Fact]:
+    """Space before the opening fence: nearly all tools see no header then."""
     text = source.text.lstrip("\ufeff")
     space = len(text) - len(text.lstrip())
     if not space or not text[space:].startswith("---"):
         return []
     start = len(source.text) - len(text)
-    return [HEADER_NOT_FIRST.at(span=Span(source, start, start + space), severity="warning")]
+    span = Span(source, start, start + space)
+    is_measured = convention.reader not in ("lenient", "lines")
+    remedy = Remedy("remove the space before it", (Change(ROOT, "", span=span),))
+    severity: Severity = "error" if is_measured else "warning"
+    return [HEADER_NOT_FIRST.at(span=span, remedy=remedy, severity=severity)]
 
 
 def find_cut_text(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:

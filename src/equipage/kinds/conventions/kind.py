@@ -15,7 +15,8 @@ import msgspec
 
 from equipage.core import codes as core_codes
 from equipage.core.source import Source
-from equipage.kinds.conventions import checks
+from equipage.core.text import folded
+from equipage.kinds.conventions import checks, codes
 from equipage.kinds.conventions.checks import BODY
 from equipage.kinds.conventions.codes import CODES
 from equipage.kinds.conventions.tools import CONVENTIONS, skills
@@ -27,7 +28,7 @@ from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive, 
 from equipage.loading.model import Shape
 from equipage.loading.session import Parsed, Session
 from equipage.syntax.document import Format
-from equipage.syntax.frontmatter import CONVENTION
+from equipage.syntax.frontmatter import ANYWHERE, CONVENTION
 
 if TYPE_CHECKING:
     from equipage.loading.outcome import Outcome
@@ -40,6 +41,9 @@ _FORMATS: dict[str, dict[str, Format]] = {
     "toml": {".toml": "toml"},
 }
 
+
+#: Clients that end a header at the next three dashes, wherever they are.
+ANYWHERE_READERS = ("claude", "codex", "gemini")
 
 _MODELS: dict[str, type[Any]] = {}
 _MAKING = allocate_lock()
@@ -125,7 +129,7 @@ def __getattr__(name: str) -> Any:
     Only names that a class may have are looked up: importing a module asks for others.
     """
     if not name.startswith("_"):
-        for convention in (*CONVENTIONS, skills.OPEN, skills.CLAUDE, skills.OPENCODE):
+        for convention in (*CONVENTIONS, *skills.VARIANTS):
             if _class_name(convention) == name:
                 return model_of(convention)
             for group in groups_of(convention):
@@ -161,14 +165,15 @@ def read(convention: Convention, source: Source, session: Session) -> Parsed:
         return session.parse(source, convention.syntax)
     style = HeaderStyle(
         convention.title,
-        grammar=CONVENTION,
+        grammar=ANYWHERE if convention.reader in ANYWHERE_READERS else CONVENTION,
         known=convention.names,
-        forgiving=convention.forgiving,
+        tool=convention.tool,
+        reader=convention.reader,
         optional=convention.header_optional,
         ignores_headerless=convention.ignores_headerless,
     )
     document, facts = read_header(source, session, style)
-    return document, facts + checks.before_header(source)
+    return document, facts + checks.before_header(convention, source)
 
 
 def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, Any]:
@@ -235,6 +240,29 @@ def sensitive_of(convention: Convention) -> tuple[Sensitive, ...]:
     return (*restricting, *prompts)
 
 
+#: Fields that only describe: in no tool do they change what an agent does.
+_DESCRIBING = frozenset(
+    {"name", "description", "title", "version", "author", "license", "metadata", "tags", "color"}
+    | {"category", "keywords", "compatibility", "homepage", "$schema", "prompt", "body"}
+)
+#: What people write to restrict an agent, in one tool or another.
+_RESTRICTING = ("permissions", "denied-tools", "tool-access", "sandbox", "read-only")
+_ACTING = ("agent", "command", "skill", "rule", "prompt", "instructions")
+
+
+def elsewhere(convention: Convention) -> dict[str, str]:
+    """The fields of other headers that a key may have been meant as → what reads them."""
+    found: dict[str, str] = {}
+    if convention.syntax != "header":
+        return found
+    for other in (*CONVENTIONS, skills.OPEN):
+        if other.syntax == "header" and other.sort in _ACTING:
+            fields = (each.name for each in other.fields if each.name not in _DESCRIBING)
+            found = {**dict.fromkeys(fields, other.one), **found}
+    found |= dict.fromkeys(_RESTRICTING, "other tools")
+    return {folded(name): where for name, where in found.items() if name not in convention.names}
+
+
 def kind_of(convention: Convention) -> Kind:
     """The kind of a convention; its model, stages and rules follow from the table."""
     return Kind(
@@ -250,6 +278,8 @@ def kind_of(convention: Convention) -> Kind:
             guarded=convention.restricting,
             needed=convention.needed,
             synonyms=convention.synonyms,
+            elsewhere=elsewhere(convention),
+            ignores=True,
         ),
         stages=tuple(partial(stage, convention) for stage in checks.STAGES),
         rules=tuple(partial(rule, convention) for rule in checks.RULES),
@@ -257,6 +287,7 @@ def kind_of(convention: Convention) -> Kind:
             set_rules=(partial(checks.names_are_unique, convention),),
             set_key=partial(checks.own_name, convention),
             cross_rules=(partial(checks.references_exist, convention),),
+            codes=(codes.NAME_TAKEN, codes.UNKNOWN_REFERENCE),
             offers=checks.names_in,
             refers=partial(checks.refers, convention),
         ),

@@ -207,16 +207,28 @@ def _tolerant(convention: Convention) -> Kind:
 
 
 _OPEN = _tolerant(tables.OPEN)
-_CLAUDE, _OPENCODE = _tolerant(tables.CLAUDE), _tolerant(tables.OPENCODE)
+_OPENCODE = _tolerant(tables.OPENCODE)
 _OPENCODE_FOLDER = re.compile(r"/\.?(?:opencode|config/opencode)/skills?/")
+#: The first tool whose folder is part of the path; several tools read `.agents`, Codex first.
+_BY_FOLDER = {
+    f"/{folder}/skills/": _tolerant(table)
+    for folder, table in (
+        (".claude", tables.CLAUDE),
+        (".github", tables.COPILOT),
+        (".agents", tables.CODEX),
+        (".codex", tables.CODEX),
+        (".gemini", tables.GEMINI),
+    )
+}
 
 
 def variant_of(path: str, _files: Files) -> Kind:
     """The kind of a skill by its path, which says whose it is."""
     if SKILLS.layer(path) is not None:
         return STRICT
-    if "/.claude/skills/" in path:
-        return _CLAUDE
+    for folder, kind in _BY_FOLDER.items():
+        if folder in path:
+            return kind
     return _OPENCODE if _OPENCODE_FOLDER.search(path) else _OPEN
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from equipage.core.diagnostics import Also, Fact, Shown
-from equipage.core.frozen import EMPTY, FrozenDict
+from equipage.core.frozen import FrozenDict
 from equipage.core.path import Path
 from equipage.core.source import Span
 from equipage.core.text import Guesses, nearest
@@ -319,6 +319,13 @@ KIND = Kind(
         set_rules=(names_are_unique, project_replaces_user, names_differ),
         set_key=set_key,
         cross_rules=(servers_exist,),
+        codes=(
+            codes.DUPLICATE_PROFILE,
+            codes.PROFILE_LOOSENS,
+            codes.PROFILE_SHADOWS,
+            codes.PROFILE_NAMES_ALIKE,
+            codes.UNKNOWN_SERVER,
+        ),
         refers=refers,
     ),
     layering=Layering(
@@ -415,5 +422,5 @@ def _profile(found: Found) -> Profile:
         sampling=config.sampling,
         inherit_project_prompt=config.inherit_project_prompt,
         request_limit=request_limit(config.request_limit, config.request_limit_mode),
-        hooks=FrozenDict(used) if used else EMPTY,
+        hooks=FrozenDict(used),
     )

@@ -32,7 +32,7 @@ from equipage.files import (
 )
 from equipage.files.reading import display_name
 from equipage.files.roots import Places, StrPath, find_places
-from equipage.files.sandbox import FileProblem
+from equipage.files.sandbox import FileProblem, is_below
 from equipage.kinds.codes import VARIABLE_IGNORED
 from equipage.kinds.defect import codes, hooks, trust
 from equipage.kinds.defect.hooks import PROJECT_LAYERS, Layer
@@ -81,11 +81,13 @@ class SettingsFound(msgspec.Struct, frozen=True):
 class LoadedSettings(Loaded[Settings]):
     """Merged settings. `layers` are the layers that exist, lowest first."""
 
+    __slots__ = ("layers",)
+
     layers: tuple[SettingsLayer, ...]
 
     def __init__(self, found: SettingsFound) -> None:
         super().__init__(found.outcome)
-        self.__dict__["layers"] = found.layers
+        self._fill(layers=found.layers)
 
     @property
     def effective(self) -> Effective:
@@ -248,6 +250,10 @@ class _Merge:
         """The document of a file; None if it does not exist or has no value."""
         try:
             source = self.files.read(path)
+            root = self.places.root
+            if root is not None and is_below(path, root) and source.path is not None:
+                # A link may take a file of the project from anywhere.
+                source.outside = not self.files.is_within(source.path, root)
         except FileProblem as problem:
             self.facts += self.unread(path, problem)
             return None

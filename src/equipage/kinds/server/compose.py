@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from itertools import islice
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import msgspec
 
@@ -24,7 +24,7 @@ from equipage.directives.file import File
 from equipage.directives.generate import Generate
 from equipage.directives.include import Include
 from equipage.files import is_link
-from equipage.files.sandbox import PathPolicy
+from equipage.files.sandbox import PathPolicy, is_below
 from equipage.generators.parameters import GeneratorLimits, format_size, read_limit
 from equipage.kinds.server import codes
 from equipage.kinds.server.items import SORTS, Place, implicit_includes, is_free
@@ -41,7 +41,9 @@ class ServerOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the caller decides about a server configuration."""
 
     library: str | None = None  #: where includes start, see `library_of`
-    allow_absolute: bool = True  #: whether directives may name absolute paths
+    project_library: str | None = None  #: the same, as the settings of the project say it
+    #: whether directives may name absolute paths: no; yes; or, for None, as the command decides
+    allow_absolute: bool | None = None
     allow_handlers: bool = True  #: whether responses may come from programs and web services
 
 
@@ -149,16 +151,22 @@ def plan_payloads(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
 def library_of(session: Session) -> str:
     """Where includes start.
 
-    The caller names the library, else THOUGHTJACK_LIBRARY; else it is `library` in the working
-    directory. Where that is missing, it is `library` beside the file, so that a check of many
-    folders finds the library of each.
+    The caller names the library, else THOUGHTJACK_LIBRARY, else the settings of the project. If
+    none of them does, it is the folder `library` of the project, or the nearest one beside or above
+    the file. Only where the project has none, it is that of the working directory.
     """
     named, files = _named_library(session), session.files
-    usual = os.path.join(files.cwd, named or "library")
-    if named is None and not files.is_folder(usual):
-        beside = os.path.join(session.base, "library")
-        return beside if files.is_folder(beside) else usual
-    return usual
+    if named is not None:
+        return os.path.join(files.cwd, named)
+    own = cast(ServerOptions, session.options).project_library
+    if own is not None:
+        return own
+    folders = [session.root, session.base]
+    while is_below(folders[-1], session.root) and folders[-1] != session.root:
+        folders.append(os.path.dirname(folders[-1]))
+    choices = [os.path.join(each, "library") for each in folders]
+    usual = os.path.join(files.cwd, "library")
+    return next((each for each in choices if files.is_folder(each)), usual)
 
 
 def _named_library(session: Session) -> str | None:
@@ -178,8 +186,13 @@ def shelf_of(library: str, session: Session) -> tuple[str, ...]:
 
 
 def _policy(session: Session, max_bytes: int) -> PathPolicy:
-    absolute = cast(ServerOptions, session.options).allow_absolute
-    return PathPolicy("outside" if absolute else "refuse", parents="refuse", max_bytes=max_bytes)
+    allowed = cast(ServerOptions, session.options).allow_absolute
+    if allowed is False:
+        return PathPolicy("refuse", parents="refuse", max_bytes=max_bytes)
+    absolute: Literal["outside", "unread"] = "outside"
+    if session.confined and not allowed:
+        absolute = "unread"
+    return PathPolicy(absolute, parents="refuse", max_bytes=max_bytes)
 
 
 def slot_of(path: Path) -> str:

@@ -10,6 +10,7 @@ import msgspec
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Fact, Severity
 from equipage.directives.ref import Ref
+from equipage.kinds.toolpack import codes
 from equipage.kinds.toolpack.codes import CODES
 from equipage.kinds.toolpack.model import CLOSED, Block, Limits, ToolpackFile, build_pack
 from equipage.kinds.toolpack.rules import RULES, camel_case, ids_are_unique, network_list, set_key
@@ -137,7 +138,9 @@ KIND = Kind(
     ),
     stages=(camel_case, network_list, resolve_schemas),
     rules=RULES,
-    together=Together(set_rules=(ids_are_unique,), set_key=set_key),
+    together=Together(
+        set_rules=(ids_are_unique,), set_key=set_key, codes=(codes.DUPLICATE_ID, codes.SIMILAR_ID)
+    ),
     codes=(*SCHEMA_CODES, *Ref.codes, *CODES),
     build_result=build_pack,
     presentation=Presentation(

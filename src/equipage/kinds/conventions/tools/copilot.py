@@ -14,7 +14,7 @@ AGENT = Convention(
     tool=TOOL,
     title="Copilot agent",
     header_optional=True,
-    forgiving=True,
+    reader="lenient",
     suffixes=(".agent.md", ".chatmode.md", ".md"),
     longest_body=30_000,
     fields=(
@@ -58,7 +58,7 @@ PROMPT = Convention(
     title="Copilot prompt",
     sort="prompt",
     header_optional=True,
-    forgiving=True,
+    reader="lenient",
     suffixes=(".prompt.md",),
     fields=(
         Field("description", "what it does"),
@@ -87,7 +87,7 @@ INSTRUCTIONS = Convention(
     title="Copilot instructions",
     sort="instructions",
     header_optional=True,
-    forgiving=True,
+    reader="lenient",
     suffixes=(".instructions.md",),
     fields=(
         Field(

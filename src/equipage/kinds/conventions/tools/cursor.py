@@ -13,7 +13,7 @@ RULE = Convention(
     title="Cursor rule",
     sort="rule",
     header_optional=True,
-    forgiving=True,
+    reader="lines",
     suffixes=(".mdc", ".md"),
     fields=(
         Field("description", "what the rule is about; agents choose it by this text"),
@@ -29,7 +29,7 @@ RULE = Convention(
     example="""\
 ---
 description: How we write Python
-globs: "**/*.py"
+globs: **/*.py
 alwaysApply: false
 ---
 Every public function has a docstring that says what is promised.
@@ -42,7 +42,7 @@ AGENT = Convention(
     tool=TOOL,
     title="Cursor agent",
     header_optional=True,
-    forgiving=True,
+    reader="lenient",
     fields=(
         Field("name", "the name by which others call it; by default that of the file"),
         Field("description", "when to use it; others choose it by this text", required="warning"),

@@ -19,7 +19,7 @@ AGENT = Convention(
     tool=TOOL,
     title="OpenCode agent",
     ignores_headerless=True,
-    forgiving=True,
+    reader="opencode",
     unknown=None,
     built_in={"agent": _AGENTS},
     fields=(
@@ -78,7 +78,7 @@ COMMAND = Convention(
     title="OpenCode command",
     sort="command",
     header_optional=True,
-    forgiving=True,
+    reader="opencode",
     built_in={"agent": _AGENTS},
     fields=(
         Field("description", "what it does; the menu shows this text"),

@@ -45,7 +45,7 @@ OPEN = Convention(
     tool="Agent Skills",
     title="skill",
     sort="skill",
-    forgiving=True,
+    reader="claude",
     identity="folder",
     name=_NAME,
     built_in={"agent": claude.AGENTS},
@@ -71,13 +71,21 @@ CLAUDE = replace(
     example_path=".claude/skills/NAME/SKILL.md",
 )
 
+#: Folders that Claude Code does not read. Copilot forgives nothing.
+COPILOT = replace(OPEN, tool="GitHub Copilot", reader="strict")
+CODEX = replace(OPEN, tool="Codex", reader="codex")
+GEMINI = replace(OPEN, tool="Gemini CLI", reader="gemini")
+
 #: Strict about what the specification asks for: a skill without it is not offered.
 OPENCODE = replace(
     OPEN,
     tool=opencode.TOOL,
     name=replace(_NAME, severity="error"),
     built_in={},
+    reader="opencode",
     longest={"description": 1024},
     fields=(*(replace(field, required="error") for field in _NAMED), *_OPEN, *_ADDED),
     example_path=".opencode/skills/NAME/SKILL.md",
 )
+
+VARIANTS = (OPEN, CLAUDE, OPENCODE, COPILOT, CODEX, GEMINI)

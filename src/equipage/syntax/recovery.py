@@ -1,0 +1,406 @@
+"""Headers that are not quite YAML: what their author meant, and what each client makes of them.
+
+`recover` reads such a header as it was meant; its corrections are the fix. `reread` reads it as a
+client does that does not give up at once: only the two together tell what is lost.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from typing import Any, Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from equipage.syntax import Range, SyntaxProblem, match_end, yaml
+from equipage.syntax.frontmatter import Reader
+
+# People write the header of an agent as if every line were `key: text`. YAML disagrees if the text
+# holds `: `, starts with `*` or `@`, looks like `[a] [b]`, or goes on in lines without indentation.
+# `recover` rewrites only the entries that do not parse:
+#
+# 1. A known name and a colon in the first column begin an entry. All lines up to the next one
+#    belong to it. Another name begins one, too, unless the text is a dialogue: a speaker, a name
+#    that comes again, a name inside an `<example>` or after a line that is neither indented nor an
+#    entry. So `user: "…"` is text, and `emoji: x` is an entry.
+# 2. An entry that parses on its own stays as it is.
+# 3. Of one that does not, everything behind the colon is text to the end of the line, even a `#`.
+#    Further lines are text, too: as they are if they are not indented, folded if they are.
+
+#: Why an entry is not YAML.
+Flaw = Literal["colon", "brackets", "indicator", "unindented", "quotes", "no-space", "tabs"]
+
+#: Who speaks in the examples that people put into a description.
+_SPEAKERS = frozenset(
+    {"user", "assistant", "human", "ai", "agent", "claude", "system", "context", "commentary"}
+)
+_EXAMPLE = re.compile(r"<(?P<end>/?)(?:example|commentary)s?>", re.IGNORECASE)
+
+#: A line that begins an entry: a name, a colon, and perhaps a blank and a value.
+_ENTRY = re.compile(
+    r"(?P<key>[A-Za-z_][\w.-]*)[ \t]*:(?:[ \t]+(?P<value>[^\r\n]*?))?[ \t]*\r?\n?\Z"
+)
+#: A lone carriage return ends a line, too.
+_LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n|\Z)")
+#: `key:value` without the blank; what looks like `scheme://` or `a::b` is not meant.
+_TOUCHING = re.compile(r"(?P<key>[A-Za-z_][\w.-]*):(?P<value>[^\s:/][^\r\n]*?)[ \t]*\r?\n?\Z")
+#: A line below a key: an item, an entry, or both, and its value.
+_NESTED = re.compile(
+    r"(?P<lead>[ \t]*(?:-[ ]+)?(?:[A-Za-z_][\w.-]*:[ ]+)?)(?P<value>\S[^\r\n]*?)[ \t]*\r?\n?\Z"
+)
+_BLOCK = re.compile(r"[|>][+-]?(?:[ \t]+#.*)?\Z")
+_COLON = re.compile(r":(?=\s|\Z)")
+#: What no unquoted text may start with, besides quotes and brackets.
+_INDICATORS = (*"*&!%@`|>", "- ", "? ")
+_QUOTES = ("'", '"')
+_PAIRS = {"[": "]", "{": "}"}
+_LONGEST = 64 * 1024
+
+
+class Correction(msgspec.Struct, frozen=True):
+    """A stretch to rewrite: `range` becomes `text`. `place` is what is wrong there."""
+
+    key: str
+    reason: Flaw
+    place: Range
+    range: Range
+    text: str
+
+
+class Recovered(msgspec.Struct, frozen=True):
+    """A header that parses strictly, and what had to change."""
+
+    text: str
+    corrections: tuple[Correction, ...]
+
+
+def recover(text: str, known: Collection[str]) -> Recovered | None:
+    """A header that does not parse, as its author meant it; None if that is not clear.
+
+    `known` are the names that begin an entry even inside an example that is not indented.
+    """
+    if len(text) > _LONGEST:
+        return None
+    corrections: list[Correction] = []
+    for entry in _entries(text, known):
+        value = text[slice(*entry.value)]
+        # An alias fails on its own if its anchor is in another entry.
+        is_alias = value.startswith("*") and f"&{value[1:]}" in text
+        if not is_alias and not _parses(text[entry.start : entry.end], entry.key):
+            found = _corrections(entry, text)
+            if not found:
+                return None
+            corrections += found
+    if "\r\n" in text:
+        corrections = [replace(each, text=each.text.replace("\n", "\r\n")) for each in corrections]
+    return _applied(text, corrections)
+
+
+def _applied(text: str, corrections: list[Correction]) -> Recovered | None:
+    """The text with its corrections, if it parses then."""
+    parts: list[str] = []
+    end = 0
+    for each in corrections:
+        parts += (text[end : each.range[0]], each.text)
+        end = each.range[1]
+    candidate = "".join(parts) + text[end:]
+    if corrections and _parses(candidate):
+        return Recovered(candidate, tuple(corrections))
+    return None
+
+
+def _parses(text: str, key: str | None = None) -> bool:
+    """Whether a text is a mapping; with `key`, one with that entry alone."""
+    value = _value(text)
+    return isinstance(value, dict) and (key is None or list(value) == [key])
+
+
+def _value(text: str) -> Any:
+    """The value of a text; None if it has none."""
+    try:
+        return yaml.load(text, merge=False).value
+    except SyntaxProblem:
+        return None
+
+
+# ----------------------------------------------------------------------------------------- entries
+
+
+class _Entry(msgspec.Struct, frozen=True):
+    """`key`, its value on the first line, and the lines that follow."""
+
+    key: str
+    start: int
+    value: Range
+    lines: list[Range]
+    is_touching: bool
+
+    @property
+    def end(self) -> int:
+        return self.lines[-1][1] if self.lines else self.value[1]
+
+    def following(self, text: str) -> list[str]:
+        """The further lines, without the empty ones at the end."""
+        lines = [text[slice(*each)].rstrip("\r\n") for each in self.lines]
+        while lines and not lines[-1].strip():
+            lines.pop()
+        return lines
+
+
+def _entries(text: str, known: Collection[str]) -> list[_Entry]:
+    entries: list[_Entry] = []
+    seen: set[str] = set()
+    is_loose = False  # a line was seen that is neither indented nor an entry
+    is_example = False  # the text is inside an example
+    end = 0
+    while end < len(text):
+        start, end = end, match_end(_LINE, text, end)
+        line = text[start:end]
+        match = _ENTRY.match(line)
+        if match is None and line.partition(":")[0] in known:
+            match = _TOUCHING.match(line)
+        key = "" if match is None else match["key"]
+        is_speech = is_loose or is_example or key in seen or key.lower() in _SPEAKERS
+        if match is not None and (key in known or not entries or not is_speech):
+            low, high = match.span("value")
+            if low < 0:  # nothing follows the colon
+                low = high = len(line.rstrip())
+            value = start + low, start + high
+            entries.append(_Entry(key, start, value, [], match.re is _TOUCHING))
+            is_loose = _BLOCK.match(match["value"] or "") is not None
+            is_example = _is_open(line, False)
+            seen.add(key)
+        elif entries:
+            entries[-1].lines.append((start, end))
+            is_indented = line.startswith((" ", "\t", "#", "-", "]", "}", "\r", "\n"))
+            # What is indented below `|` is its text; after it, any name begins an entry again.
+            is_first = is_loose and len(entries[-1].lines) == 1
+            is_loose = not is_indented if is_first else is_loose or not is_indented
+            is_example = _is_open(line, is_example)
+    return entries
+
+
+def _is_open(line: str, before: bool) -> bool:
+    """Whether an example goes on after a line."""
+    ends = _EXAMPLE.findall(line)
+    return not ends[-1] if ends else before
+
+
+# ------------------------------------------------------------------------------------- corrections
+
+
+def _corrections(entry: _Entry, text: str) -> list[Correction]:
+    """What to rewrite so that the entry parses; nothing if that is not clear."""
+    if entry.is_touching:
+        start = entry.value[0]
+        return [Correction(entry.key, "no-space", (start - 1, start), (start, start), " ")]
+    following = entry.following(text)
+    value = text[slice(*entry.value)]
+    if not following:
+        found = _one_line(entry.key, value, entry.value[0])
+        return [found] if found else []
+    if any(line and not line[0].isspace() and not line.startswith("#") for line in following):
+        return _unindented(entry, value, following)
+    if value:
+        return _folded(entry, text, value, following)
+    return _nested(entry, text)
+
+
+def _one_line(key: str, value: str, start: int) -> Correction | None:
+    """A value of one line, quoted."""
+    end = start + len(value)
+    colon = _COLON.search(value)
+    if value.startswith(_QUOTES):
+        return _requoted(key, value, start)
+    if value[:1] in _PAIRS:
+        rest = _behind_brackets(value)
+        if rest is None:
+            return None
+        return _quoted(key, "brackets", (start + rest, end), value, start)
+    if value.startswith(_INDICATORS):
+        return _quoted(key, "indicator", (start, start + 1), value, start)
+    if colon is not None:
+        return _quoted(key, "colon", (start + colon.start(), start + colon.end()), value, start)
+    return None
+
+
+def _quoted(key: str, reason: Flaw, place: Range, value: str, start: int) -> Correction | None:
+    """A value in single quotes, if that means the same text."""
+    written = "'" + value.replace("'", "''") + "'"
+    correction = Correction(key, reason, place, (start, start + len(value)), written)
+    return correction if _means(correction, value) else None
+
+
+def _means(correction: Correction, value: str) -> bool:
+    """Whether what a correction writes is read as `value`."""
+    return bool(_value(f"{correction.key}: {correction.text}\n") == {correction.key: value})
+
+
+def _requoted(key: str, value: str, start: int) -> Correction | None:
+    """A value that starts with a quote: quotes inside it, or text behind it."""
+    quote, inner, end = value[0], value[1:-1], start + len(value)
+    if quote not in inner:
+        return None
+    second = start + 1 + inner.index(quote)
+    if not value.endswith(quote):
+        return _quoted(key, "quotes", (second + 1, end), value, start)
+    escaped = inner.replace("'", "''") if quote == "'" else re.sub(r'(?<!\\)"', r"\"", inner)
+    written = f"{quote}{escaped}{quote}"
+    if not _parses(f"{key}: {written}", key):
+        return None
+    return Correction(key, "quotes", (second, second + 1), (start, end), written)
+
+
+def _behind_brackets(value: str) -> int | None:
+    """Where the text behind the first bracket and its partner begins."""
+    depth = 0
+    for offset, letter in enumerate(value, 1):
+        depth += (letter == value[0]) - (letter == _PAIRS[value[0]])
+        if depth == 0:
+            return offset + len(value[offset:]) - len(value[offset:].lstrip())
+    return None
+
+
+def _unindented(entry: _Entry, value: str, following: list[str]) -> list[Correction]:
+    """Text that goes on in the first column: a block, each line indented."""
+    is_block = _BLOCK.match(value) is not None
+    if not is_block and value[:1] in (*_QUOTES, *_PAIRS):
+        return []
+    lines = following if is_block or not value else [value, *following]
+    lines = [line if line.strip() else "" for line in lines]
+    while not lines[0]:
+        lines.pop(0)
+    if lines[0][0].isspace():
+        return []  # the first line would set the indent of the block
+    number = next(number for number, line in enumerate(following) if line[:1].strip())
+    place = entry.lines[number][0], entry.lines[number][0] + len(following[number])
+    whole = entry.value[0], entry.lines[len(following) - 1][0] + len(following[-1])
+    written = f"{value if is_block else '|-'}\n{_indented(lines)}"
+    correction = Correction(entry.key, "unindented", place, whole, written)
+    if not is_block and not _means(correction, "\n".join(lines)):
+        # A block cannot hold every character; double quotes can.
+        correction = replace(correction, text=msgspec.json.encode("\n".join(lines)).decode())
+    if entry.value[0] == entry.value[1]:  # nothing was behind the colon, not even a blank
+        correction = replace(correction, text=f" {correction.text}")
+    return [correction]
+
+
+def _folded(entry: _Entry, text: str, value: str, following: list[str]) -> list[Correction]:
+    """Indented text with `: ` in it: a folded block means what the lines would mean without it."""
+    lines = [value, *(line.strip() for line in following)]
+    if value[0] in (*_QUOTES, *_PAIRS, "|", ">"):
+        return []
+    colon = _COLON.search(text, entry.value[0])
+    if not any(map(_COLON.search, lines)) or colon is None:
+        return []
+    end = entry.lines[len(following) - 1][0] + len(following[-1].rstrip())
+    whole = entry.value[0], end
+    # A line that begins with `#` is a heading, which a folded text would lose.
+    block = "|-" if any(line.startswith("#") for line in lines) else ">-"
+    return [Correction(entry.key, "colon", colon.span(), whole, f"{block}\n{_indented(lines)}")]
+
+
+def _indented(lines: list[str]) -> str:
+    return "\n".join(f"  {line}" if line else "" for line in lines)
+
+
+def _nested(entry: _Entry, text: str) -> list[Correction]:
+    """Entries and items below a key, each corrected on its own line."""
+    found: list[Correction] = []
+    for start, end in entry.lines:
+        line = text[start:end]
+        tabs = len(line) - len(line.lstrip("\t"))
+        if tabs:
+            place = (start, start + tabs)
+            found.append(Correction(entry.key, "tabs", place, place, "  " * tabs))
+            continue
+        match = _NESTED.match(line)
+        if match is None or not match["lead"].rstrip().endswith(("-", ":")):
+            continue
+        value = match["value"]
+        if not value.startswith("#") and not _parses(f"key: {value}"):
+            correction = _one_line("key", value, start + match.start("value"))
+            if correction is not None:
+                found.append(replace(correction, key=entry.key))
+    return found
+
+
+# ----------------------------------------------------------------------------------------- clients
+# What a client does with a header that is not YAML, as measured with 100 shapes of headers: most
+# quote some lines and try once more. `None` means that it drops the header.
+
+#: A line that a client looks at: a key in the first column and what follows it. Claude Code takes
+#: no digits in the key, and no carriage return at the end of the line.
+_LOOKED_AT: dict[Reader, re.Pattern[str]] = {
+    "claude": re.compile(
+        r"^(?P<key>[A-Za-z_-]+):[^\S\r\n]+(?P<value>\S[^\r\n]*)(?=\n|\Z)", re.MULTILINE
+    ),
+    "codex": re.compile(r"^(?P<key>[\w.-]+):[ \t]+(?P<value>\S[^\r\n]*)", re.MULTILINE),
+    "opencode": re.compile(
+        r"^(?P<key>[A-Za-z_]\w*)[ \t]*:[ \t]*(?P<value>\S[^\r\n]*)", re.MULTILINE
+    ),
+    "gemini": re.compile(
+        r"^(?P<key>name|description):[ \t]*(?P<value>[^\r\n]*(?:\r?\n[ \t]+\S[^\r\n]*)*)",
+        re.MULTILINE,
+    ),
+    "lines": re.compile(r"^(?P<key>[\w.-]+)[ \t]*:[ \t]*(?P<value>\S[^\r\n]*)", re.MULTILINE),
+}
+#: The values that it quotes.
+_QUOTED: dict[Reader, re.Pattern[str]] = {
+    "claude": re.compile(r"[{}\[\]*&#!|>%@`]|: "),
+    "codex": re.compile(r"\A[\[{@`]|: "),
+    "opencode": re.compile(r":"),
+}
+
+
+def reread(text: str, reader: Reader) -> Recovered | None:
+    """A header that is not YAML as a client reads it; None if the client drops it."""
+    if reader == "strict" or len(text) > _LONGEST:
+        return None
+    if reader == "gemini":
+        return _of_gemini(text)
+    corrections: list[Correction] = []
+    for match in _LOOKED_AT[reader].finditer(text):
+        value = match["value"].rstrip()
+        is_quoted = len(value) > 1 and value[0] in _QUOTES and value[-1] == value[0]
+        if reader == "lines":
+            is_special = not _parses(f"{match['key']}: {value}\n", match["key"])
+        else:
+            is_special = not is_quoted and _QUOTED[reader].search(value) is not None
+        if is_special:
+            start = match.start("value")
+            place = start, start + len(value)
+            corrections.append(Correction(match["key"], "colon", place, place, _in_quotes(value)))
+    if reader == "claude":
+        corrections = sorted([*corrections, *_blanks_for_tabs(text, corrections)], key=_start)
+    return _applied(text, corrections)
+
+
+def _start(each: Correction) -> int:
+    return each.range[0]
+
+
+def _in_quotes(value: str) -> str:
+    return msgspec.json.encode(value.replace("\t", "  ")).decode()
+
+
+def _blanks_for_tabs(text: str, others: list[Correction]) -> Iterator[Correction]:
+    """Two blanks for each tab outside the other corrections."""
+    inside = {offset for each in others for offset in range(*each.range)} if "\t" in text else ()
+    for match in re.finditer("\t", text):
+        if match.start() not in inside:
+            yield Correction("", "tabs", match.span(), match.span(), "  ")
+
+
+def _of_gemini(text: str) -> Recovered | None:
+    """The two fields of a skill that Gemini CLI finds on its own; it ignores all others."""
+    found = {
+        match["key"]: " ".join(match["value"].split())
+        for match in _LOOKED_AT["gemini"].finditer(text)
+    }
+    if not found.get("name") or not found.get("description"):
+        return None
+    whole = "".join(f"{key}: {_in_quotes(value)}\n" for key, value in found.items())
+    place = (0, len(text))
+    return _applied(text, [Correction("description", "colon", place, place, whole)])
