@@ -35,6 +35,8 @@ from equipage.serve.faults.views import Item
 Note = Callable[[str], None]
 
 _LEVELS = ("debug", "info", "warn", "error")
+#: Expectations are judged by so many records; a longer run is not a test of a client.
+_MOST_RECORDS = 100_000
 #: The most characters of one line of the log.
 _LINE = 200
 
@@ -81,7 +83,8 @@ def serve(
     tell = _Teller(note)
     try:
         with ExitStack() as files:
-            run = _Run(config, digest, settings, tell, frozenset(literal), outside, files)
+            bodies = wanted is not None and expect.needs_bodies(wanted)
+            run = _Run(config, digest, settings, tell, frozenset(literal), outside, files, bodies)
             code = asyncio.run(run.run())
         if wanted is not None:
             verdicts = expect.judge(wanted, run.records)
@@ -176,6 +179,7 @@ class _Run:
         literal: frozenset[str],
         environment: Mapping[str, str],
         files: ExitStack,
+        needs_bodies: bool,
     ) -> None:
         self.config = config
         self.settings = settings
@@ -199,7 +203,9 @@ class _Run:
             literal=literal,
             epoch=EPOCH if settings.virtual else datetime.now(UTC),
         )
-        self._trace = trace.Trace(self._record, settings.bodies)
+        # Expectations may ask for arguments, which the trace need not show.
+        bodies = "full" if needs_bodies else settings.bodies
+        self._trace = trace.Trace(self._record, bodies)
 
     def _log_target(self, files: ExitStack) -> IO[bytes] | None:
         output = self.config.logging.output
@@ -282,7 +288,7 @@ class _Run:
         self._note(f"{BANNER}: {reason}; requests: {asked or 'none'}{phases}")
 
     def _record(self, record: trace.Record) -> None:
-        if self.settings.expect is not None:
+        if self.settings.expect is not None and len(self.records) < _MOST_RECORDS:
             self.records.append(record)
         if record["e"] == "recv" and record["kind"] == "request":
             known = len(self._methods) < 50 or record["method"] in self._methods
@@ -290,7 +296,7 @@ class _Run:
         elif record["e"] == "phase":
             self._phases.append(record["to"])
         if self._file is not None:
-            self._file.write(trace.line(record))
+            self._file.write(trace.line(trace.shown(record, self.settings.bodies)))
 
     def _log(self, level: str, text: str) -> None:
         """A line of the log: no control characters but tabs, and not too long."""
