@@ -30,6 +30,12 @@ class Transport(Protocol):
     def is_drained(self) -> bool:
         """Whether everything handed over has left the process."""
 
+    def start(self) -> None:
+        """Let clients in."""
+
+    async def close(self) -> None:
+        """Let every client go."""
+
 
 class Driver:
     """Runs an engine until something ends it."""
@@ -76,7 +82,10 @@ class Driver:
         engine = self.engine
         if self.virtual:
             engine.advance(engine.now)
-            while (due := engine.jobs.next_due) is not None and not engine.jobs.are_blocked:
+            while engine.stopped is None and not engine.jobs.are_blocked:
+                due = engine.jobs.next_due
+                if due is None:
+                    break
                 engine.advance(due)
                 self._flush()
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import queue
 import random
@@ -25,7 +26,7 @@ from equipage.loading.result import Loaded
 from equipage.loading.tree import walk
 from equipage.serve.faults import expect, trace
 from equipage.serve.faults.caps import Caps, clamped
-from equipage.serve.faults.driver import Driver
+from equipage.serve.faults.driver import Driver, Transport
 from equipage.serve.faults.engine import Engine
 from equipage.serve.faults.eras import BANNER
 from equipage.serve.faults.exchange import EPOCH, Options
@@ -35,6 +36,8 @@ from equipage.serve.faults.views import Item
 Note = Callable[[str], None]
 
 _LEVELS = ("debug", "info", "warn", "error")
+#: When to look for garbage, as Python does by default.
+_GARBAGE = (700, 10, 10)
 #: Expectations are judged by so many records; a longer run is not a test of a client.
 _MOST_RECORDS = 100_000
 #: The most characters of one line of the log.
@@ -80,6 +83,8 @@ def serve(
     if config.logging.output == "stdout" and settings.transport == "stdio":
         raise UsageError("`logging.output: stdout` would mix with the messages on standard output")
     wanted = expect.read(settings.expect) if settings.expect is not None else None
+    # The command looks for garbage rarely, because it ends soon; a server does not.
+    gc.set_threshold(*_GARBAGE)
     tell = _Teller(note)
     try:
         with ExitStack() as files:
@@ -239,6 +244,7 @@ class _Run:
             raise
         engine.jobs.cancel(engine.jobs.alive)
         self._end(engine, reason)
+        await transport.close()
         return code
 
     def _bug(self, driver: Driver, problem: Mapping[str, Any]) -> None:
@@ -249,7 +255,7 @@ class _Run:
         self._note(f"a bug in equipage: {name}; run again with EQUIPAGE_TRACEBACK=1")
         driver.end("error", 3)
 
-    async def _transport(self, driver: Driver) -> Any:
+    async def _transport(self, driver: Driver) -> Transport:
         if self.settings.transport == "stdio":
             from equipage.serve.faults.stdio import Pipes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from serve.faultlab import (
+from serve.faults.faultlab import (
     INITIALIZE,
     INITIALIZED,
     LIST,

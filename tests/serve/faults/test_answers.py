@@ -17,7 +17,17 @@ from equipage.kinds.server.model import CommandHandler, Condition, HttpHandler
 from equipage.serve.faults import answers, matching
 from equipage.serve.faults.handlers import asker
 from equipage.serve.faults.run import literal_texts
-from serve.faultlab import INITIALIZE, R3, Piped, call, extension, modern, request, simple, tool
+from serve.faults.faultlab import (
+    INITIALIZE,
+    R3,
+    Piped,
+    call,
+    extension,
+    modern,
+    request,
+    simple,
+    tool,
+)
 
 # Templates. `$$` in a file is `$` after loading.
 

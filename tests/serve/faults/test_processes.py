@@ -18,7 +18,19 @@ import pytest
 
 from equipage.serve.testing import MisbehavingServer
 from lab import environment
-from serve.faultlab import INITIALIZE, INITIALIZED, LIST, R3, call, delivery, effect, phased, simple
+from serve.faults.faultlab import (
+    INITIALIZE,
+    INITIALIZED,
+    LIST,
+    R3,
+    call,
+    delivery,
+    effect,
+    phased,
+    simple,
+)
+
+pytestmark = pytest.mark.long
 
 
 class Server:

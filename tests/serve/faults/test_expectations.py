@@ -18,7 +18,7 @@ from equipage.serve import testing
 from equipage.serve.faults import expect
 from equipage.serve.faults.run import Settings, caps_of, serve
 from lab import environment
-from serve.faultlab import INITIALIZE, INITIALIZED, LIST, call, phased, request, simple, tool
+from serve.faults.faultlab import INITIALIZE, INITIALIZED, LIST, call, phased, request, simple, tool
 
 #: What `pytest_plugins` in a `conftest.py` does.
 misbehaving_server = testing.misbehaving_server
