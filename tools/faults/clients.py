@@ -45,6 +45,20 @@ FAMILIES = (
 )
 
 
+INTRODUCTION = """\
+# Official clients under fault
+
+What official MCP clients do when a server misbehaves. `make clients-under-fault` writes
+this page: every client connects, lists tools, calls one twice and lists again, with a
+limit of four seconds for a request, against each file of `examples/faults/`.
+
+*Answered*: the call returned. *Error at once*: it raised before the limit. *Gives up at
+its limit*: it raised at the limit; *cancels*: it told the server, or closed the stream of
+the answer, which means the same in 2026-07-28. *Then dead*: the second list failed, so the
+connection is lost. *Session dies*: the client object itself raised, and no call returned.
+"""
+
+
 def install() -> None:
     """Make the environments, once."""
     python = HOME / "python" / "bin" / "python"
@@ -112,7 +126,7 @@ def run(session: list[str], family: str, transport: str) -> dict[str, Any]:
             if line.startswith("{"):
                 steps = json.loads(line)
         records = [json.loads(line) for line in trace.read_text().splitlines()]
-    steps["cancelled"] = any(each.get("method") == "notifications/cancelled" for each in records)
+    steps["cancelled"] = any("cancels" in each for each in records)
     steps["violations"] = [each["what"] for each in records if each["e"] == "violation"]
     return steps
 
@@ -122,7 +136,9 @@ def verdict(steps: dict[str, Any]) -> str:
     if steps.get("connect") != "ok":
         return f"cannot connect ({steps.get('connect')})"
     call = str(steps.get("call", "no end"))
-    words = {"hangs": "**hangs**", "no end": "**crashes**"}.get(call, "answered")
+    if call == "no end":
+        return "**session dies**"
+    words = "**hangs**" if call == "hangs" else "answered"
     if call.startswith("error"):
         late = float(steps.get("call s", 0)) > 3.5
         words = "gives up at its limit" if late else "error at once"
@@ -140,17 +156,7 @@ def verdict(steps: dict[str, Any]) -> str:
 def main() -> None:
     install()
     known = list(clients())
-    lines = [
-        "# Official clients under fault",
-        "",
-        "What official MCP clients do when a server misbehaves. `make clients-under-fault` writes",
-        "this page: every client connects, lists tools, calls one twice and lists again, with a",
-        "limit of four seconds for a request, against each file of `examples/faults/`.",
-        "",
-        "*Answered*: the call returned. *Error at once*: it raised before the limit. *Gives up at",
-        "its limit*: it raised at the limit; *cancels*: it told the server. *Then dead*: the",
-        "second list failed, so the connection is lost.",
-    ]
+    lines = INTRODUCTION.splitlines()
     for transport in ("stdio", "http"):
         lines += ["", f"## Over {transport}", ""]
         lines.append(f"| example | {' | '.join(name for name, _ in known)} |")

@@ -332,6 +332,7 @@ def test_a_client_that_leaves_cancels_its_answer() -> None:
                 break
             await web.connect()
         assert [each["completed"] for each in web.traced("send")] == [False]
+        assert [each["method"] for each in web.traced("lost")] == ["tools/call"]
 
     over_http(delivery(type="slow_loris", byte_delay_ms=100, chunk_size=10), script)
 
