@@ -7,11 +7,12 @@ PIP := -m pip install --quiet --disable-pip-version-check --constraint constrain
 SECOND := $(shell for each in python3.13 python3.12 "$$HOME"/.pyenv/versions/3.13*/bin/python "$$HOME"/.pyenv/versions/3.12*/bin/python; do \
 	"$$each" -c 'import sys, venv; sys.exit(sys.version_info < (3, 12))' >/dev/null 2>&1 && { echo "$$each"; break; }; done)
 
-.PHONY: help demo test lint types unit unit-second cases conformance bench fuzz mutants clients-under-fault conformance-suite soak docs pins clean
+.PHONY: help demo test test-serve test-typing test-scale lint types unit unit-second cases stubs conformance bench fuzz mutants clients-under-fault conformance-suite soak docs pins clean
 
 help:
 	@echo "make demo    install and show one clean and one broken configuration"
 	@echo "make test    demo, every test, types and lints"
+	@echo "make test-serve  serve tools and skills to other programs, and ten thousand calls at once"
 	@echo "make bench   compare with peers; writes bench/RESULTS.md"
 	@echo "make fuzz    a minute of random input for each target"
 	@echo "make mutants try small wrong changes against the tests of the parts everything rests on"
@@ -48,6 +49,12 @@ COVERED := --cov --cov-report=term --cov-fail-under=95
 unit: $(VENV)/.ready
 	$(PY) -m pytest -q -n 2 $(if $(SECOND),,$(COVERED))
 
+# pyright is a program for Node.js, which it brings along: so it has a target of its own.
+test-typing: $(VENV)/.ready
+	$(PY) $(PIP) "pyright[nodejs]"
+	$(PY) -m pytest -q -rs tests/typing | tee .typing.log; ! grep -q skipped .typing.log
+	@rm -f .typing.log
+
 unit-second: $(VENV)/.ready
 ifeq ($(SECOND),)
 	@echo "no second Python (3.12 or 3.13) found: its run is skipped"
@@ -56,8 +63,16 @@ else
 	COVERAGE_CORE=sysmon .venv-second/bin/python -m pytest -q -n 2 -p no:cacheprovider $(COVERED) -m "not long"
 endif
 
+# Installs other programs (Node.js, PHP, clients) and takes some minutes. Nothing may be skipped.
+test-serve: $(VENV)/.ready
+	sh tests/serve/install.sh
+	EQUIPAGE_TEST_SERVE=1 $(PY) -m pytest -q -p no:cacheprovider tests/serve
+
 cases: $(VENV)/.ready
 	EQUIPAGE_UPDATE_CASES=1 $(PY) -m pytest -q tests/test_cases.py tests/cli/test_consoles.py tests/docs/test_docs.py
+
+stubs: $(VENV)/.ready
+	$(PY) tools/faces.py
 
 conformance: $(VENV)/.ready
 	$(PY) requirements/report.py
@@ -74,6 +89,7 @@ mutants:
 
 fuzz: $(VENV)/.ready
 	$(PY) tests/fuzz/run.py --seconds 60
+	EQUIPAGE_COLD_RUNS=500 $(PY) -m pytest -q -n 2 -p no:cacheprovider tests/security/test_cold_threads.py
 
 # Official clients and the official suite have environments of their own, in .clients; they need npm.
 clients-under-fault: $(VENV)/.ready

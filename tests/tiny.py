@@ -61,5 +61,5 @@ def _is_crew(value: Any) -> bool:
 
 def install(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the kind known, and recognised by `crew` in its name."""
-    row = Recognition("crew", "tiny", words=(("name", "crew"),), by_content=_is_crew)
+    row = Recognition("crew", "tiny", keys=("name",), by_content=_is_crew)
     monkeypatch.setattr(registry, "BUILT_IN", (*registry.BUILT_IN, row))

@@ -220,3 +220,47 @@ def test_a_kind_that_somebody_installed_can_be_named(monkeypatch: pytest.MonkeyP
         "good.note": "note",
         "bad.note": "note",
     }
+
+
+@pytest.mark.parametrize("start", [".", "servers", "/"])
+def test_the_library_of_a_project_is_found_from_anywhere(
+    start: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool = (
+        "tool: {name: t, description: d, inputSchema: {type: object}}\n"
+        "response: {content: [{type: text, text: x}]}\n"
+    )
+    for name in ("library", "shelf"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.yaml").write_text(tool)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "servers").mkdir()
+    server = tmp_path / "servers/s.yaml"
+    server.write_text("server: {name: x}\ntools: [{$include: library.yaml}]\n")
+    monkeypatch.chdir(tmp_path / start)
+    assert equipage.check([str(server)], env={}).diagnostics == ()
+    assert equipage.load(server, env={}).config.baseline.tools
+    (tmp_path / "equipage.toml").write_text('library = "shelf"\n')
+    assert [each.code for each in equipage.check([str(server)], env={}).errors] == [
+        "include-not-found"
+    ]
+    server.write_text("server: {name: x}\ntools: [{$include: shelf.yaml}]\n")
+    assert equipage.check([str(server)], env={}).diagnostics == ()
+    (tmp_path / "equipage.toml").write_text('library = "/etc"\n')
+    codes = {each.code for each in equipage.check([str(server)], env={}).errors}
+    assert codes == {"root-outside", "include-not-found"}
+
+
+def test_an_isolated_check_obeys_nothing_of_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from equipage.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".gitignore").write_text("s.yaml\n")
+    (tmp_path / "equipage.toml").write_text('ignore = ["wrong-type"]\n')
+    (tmp_path / "s.yaml").write_text("server: {name: x}\ntools: [5]\n")
+    assert main(["check", "."]) != 1
+    assert main(["check", "--isolated", "."]) == 1
+    assert "error[wrong-type]" in capsys.readouterr().out

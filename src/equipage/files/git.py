@@ -87,15 +87,18 @@ class Revision(Mapping[str, bytes]):
         return path not in self._entries and any(each.startswith(start) for each in self._entries)
 
     def walk(
-        self, folder: str, agents: Collection[str], also: Claim, _known: Claim
+        self, folder: str, agents: Collection[str], also: Claim, known: Claim
     ) -> Iterator[Found]:
         """Every candidate file below a folder, in the order a walk of the disk would give."""
         start = folder.rstrip("/") + "/"
         found = (path for path in self._entries if path.startswith(start))
         for path in sorted(found, key=lambda each: _walk_order(each[len(start) :])):
             *folders, name = path[len(start) :].split("/")
-            is_candidate = name.lower().endswith(EXTENSIONS) or also(path)
-            if is_candidate and all(enters(each, agents) for each in folders):
+            if not all(enters(each, agents) for each in folders):
+                continue
+            is_visible = not any(each.startswith(".") for each in folders)
+            of_tool = is_visible or any(each in agents for each in folders)
+            if (of_tool and name.lower().endswith(EXTENSIONS)) or known(path) or also(path):
                 yield Found(path)
 
     def files(self) -> Files:

@@ -17,7 +17,15 @@ import msgspec
 
 from equipage.core import codes
 from equipage.core.source import Source
-from equipage.files import is_possible, working_directory
+from equipage.files import (
+    exists,
+    is_folder,
+    is_possible,
+    real_path,
+    stands_alone,
+    working_directory,
+)
+from equipage.files.overlay import active
 from equipage.files.sandbox import (
     FLAGS,
     MAX_BYTES,
@@ -75,10 +83,24 @@ def _stamp(status: os.stat_result) -> Stamp:
 class Files:
     """Disk access of one load: everything is read at most once and remembered by its real path."""
 
-    __slots__ = ("_asked", "_folders", "_known", "_referred", "_sources", "_stamps", "cwd")
+    __slots__ = (
+        "_asked",
+        "_folders",
+        "_known",
+        "_referred",
+        "_sources",
+        "_stamps",
+        "cwd",
+        "within",
+    )
 
-    def __init__(self, *, cwd: str | None = None) -> None:
+    def __init__(
+        self, *, cwd: str | None = None, buffers: Mapping[str, bytes] | None = None
+    ) -> None:
+        """`buffers` are texts that take the place of files, by real path."""
         self.cwd = cwd if cwd is not None else working_directory()
+        #: the folder of a walk and its project, if what is read came from one
+        self.within: tuple[str, str] | None = None
         self._sources: dict[str, Source] = {}
         self._asked: dict[str, None] = {}
         # Loads that are made by `again` share these.
@@ -86,6 +108,9 @@ class Files:
         self._stamps: dict[str, Stamp] = {}
         self._referred: dict[tuple[Any, ...], Referred] = {}
         self._folders: dict[str, tuple[str, str]] = {}
+        for path, data in (buffers or {}).items():
+            name = display_name(path, os.path.realpath(self.cwd))
+            self._known[path] = decoded(name, data, path)
 
     def again(self) -> Self:
         """These files for another load: nothing is read twice, and `sources` starts empty."""
@@ -94,6 +119,7 @@ class Files:
         other.cwd, other._known, other._stamps = self.cwd, self._known, self._stamps
         other._referred, other._folders = self._referred, self._folders
         other._sources, other._asked = {}, {}
+        other.within = None
         return other
 
     def sources(self) -> tuple[Source, ...]:
@@ -113,18 +139,18 @@ class Files:
 
     def is_folder(self, path: str) -> bool:
         self._asked[path] = None
-        return os.path.isdir(path)
+        return is_folder(path)
 
     def is_within(self, path: str, *folders: str) -> bool:
         """Whether a path is one of these folders or below one, once every link is followed."""
         if not is_possible(path):
             return False
-        real = os.path.realpath(path)
-        return any(is_below(real, os.path.realpath(each)) for each in filter(is_possible, folders))
+        real = real_path(path)
+        return any(is_below(real, real_path(each)) for each in filter(is_possible, folders))
 
     def exists(self, path: str) -> bool:
         """Whether there is a file or folder at an absolute path."""
-        return os.path.exists(path)
+        return exists(path) or path in self._known
 
     def peek(self, path: str) -> bytes | None:
         """The content of a file that is not a source of this load; None if it cannot be read."""
@@ -143,6 +169,8 @@ class Files:
 
     def finds_program(self, name: str, search: str) -> bool:
         """Whether a program is in one of the folders of `search`, which is written like PATH."""
+        if stands_alone():
+            return True  # the machine that will run it is not here
         import shutil  # slow to import, rarely needed
 
         return shutil.which(name, path=search) is not None
@@ -158,6 +186,9 @@ class Files:
             real, name = self._named(full)
         except ValueError as error:
             raise refusal(error, display_name(full, self.cwd)) from None
+        if self.within is not None:
+            descriptor, real = self._open_within(self.within, full, name)
+            return self._take(descriptor, real, name, max_bytes)
         known = self._recall(real, name, max_bytes)
         if known is not None:
             return known
@@ -167,6 +198,17 @@ class Files:
             raise refusal(error, name) from None
         return self._take(descriptor, real, name, max_bytes)
 
+    def _open_within(self, within: tuple[str, str], full: str, name: str) -> tuple[int, str]:
+        """Open a file that a walk found: nothing that was put in its place may lead elsewhere."""
+        base, root = within
+        way = os.path.relpath(full, base).replace(os.sep, "/")
+        try:
+            return open_inside(base, way, (root, base))
+        except FileProblem as problem:
+            if problem.code == codes.REFERENCE_ESCAPES:
+                raise FileProblem(codes.LINK_OUTSIDE, file=name) from None
+            raise FileProblem(problem.code, **{**problem.values, "file": name}) from None
+
     def _named(self, full: str) -> tuple[str, str]:
         """A path without links in its folder, and as people are shown it.
 
@@ -174,11 +216,11 @@ class Files:
         """
         folder, last = os.path.split(full)
         if last in ("", ".", ".."):
-            return os.path.join(os.path.realpath(folder), last), display_name(full, self.cwd)
+            return os.path.join(real_path(folder), last), display_name(full, self.cwd)
         known = self._folders.get(folder)
         if known is None:
             shown = display_name(os.path.join(folder, "x"), self.cwd)[:-1]
-            known = self._folders[folder] = os.path.join(os.path.realpath(folder), ""), shown
+            known = self._folders[folder] = os.path.join(real_path(folder), ""), shown
         return known[0] + last, known[1] + last
 
     def refer(
@@ -234,10 +276,10 @@ class Files:
         # outside is asked for, not even whether it exists, unless the policy allows to read it.
         reads = policy.absolute == "outside"
         spelt = posixpath.normpath(reference).replace("//", "/", 1)
-        real = os.path.realpath(spelt) if reads else spelt
+        real = real_path(spelt) if reads else spelt
         allowed = tuple(filter(is_possible, (*roots, *home)))
         for root in allowed:
-            for way, base in ((spelt, root), (real, os.path.realpath(root))):
+            for way, base in ((spelt, root), (real, real_path(root))):
                 if way.startswith(base.rstrip("/") + "/"):
                     inside = self._inside(root, os.path.relpath(way, base), allowed, policy)
                     return Referred(inside, outside=root not in roots)
@@ -245,7 +287,11 @@ class Files:
             raise FileProblem(codes.ABSOLUTE_UNREAD, reference=reference)
         # Elsewhere the file is read as if the caller had named it.
         refuse_version_control(real, reference)
-        source = self.read(reference, max_bytes=policy.max_bytes)
+        within, self.within = self.within, None
+        try:
+            source = self.read(reference, max_bytes=policy.max_bytes)
+        finally:
+            self.within = within
         source.outside = True
         return Referred(source, outside=True)
 
@@ -254,7 +300,7 @@ class Files:
     ) -> Source:
         descriptor, real = open_inside(base, reference, roots)
         known = self._known.get(real)
-        name = known.name if known else display_name(real, os.path.realpath(self.cwd))
+        name = known.name if known else display_name(real, real_path(self.cwd))
         return self._take(descriptor, real, name, policy.max_bytes)
 
     def _recall(self, real: str, name: str, max_bytes: int) -> Source | None:
@@ -290,6 +336,9 @@ def peek(path: str, *, max_bytes: int = MAX_BYTES) -> bytes | None:
 
     Anything may be in its place: a pipe, a device, a file without end.
     """
+    overlay = active()
+    if overlay is not None and (overlay.exists(path) or not overlay.over_disk):
+        return overlay.contents.get(overlay.path_of(path))
     try:
         descriptor = os.open(path, FLAGS)
     except (OSError, ValueError):
@@ -339,6 +388,53 @@ def require_text(source: Source) -> Source:
     return source
 
 
+def files_here() -> Files:
+    """Access for one load: to the disk, to an overlay, or to both."""
+    overlay = active()
+    if overlay is None:
+        return Files()
+    if overlay.over_disk:
+        return _OverlaidFiles()
+    files = MemoryFiles({}, cwd=overlay.root)
+    files.contents = overlay.contents
+    return files
+
+
+class _OverlaidFiles(Files):
+    """The files on the disk with those of the active overlay in their place."""
+
+    def read(self, path: str, *, max_bytes: int = MAX_BYTES) -> Source:
+        real = os.path.realpath(os.path.join(self.cwd, path))
+        if self._overlaid(real) is None:
+            return super().read(path, max_bytes=max_bytes)
+        return self._content(real, display_name(os.path.join(self.cwd, path), self.cwd), max_bytes)
+
+    def _inside(
+        self, base: str, reference: str, roots: tuple[str, ...], policy: PathPolicy
+    ) -> Source:
+        real = os.path.realpath(os.path.join(base, reference))
+        if self._overlaid(real) is None:
+            return super()._inside(base, reference, roots, policy)
+        if not self.is_within(real, *roots):
+            raise FileProblem(codes.REFERENCE_ESCAPES, reference=reference)
+        refuse_version_control(real, reference)
+        shown = display_name(real, os.path.realpath(self.cwd))
+        return self._content(real, shown, policy.max_bytes)
+
+    def _overlaid(self, real: str) -> bytes | None:
+        overlay = active()
+        return None if overlay is None else overlay.contents.get(real.replace(os.sep, "/"))
+
+    def _content(self, real: str, name: str, max_bytes: int) -> Source:
+        known, data = self._recall(real, name, max_bytes), self._overlaid(real) or b""
+        if known is not None:
+            return known
+        if len(data) > max_bytes:
+            raise FileProblem(codes.FILE_TOO_LARGE, file=name, size=len(data), limit=max_bytes)
+        self._known[real] = decoded(name, data, real)
+        return self.note(self._known[real])
+
+
 class MemoryFiles(Files):
     """The interface of `Files` over a mapping of absolute paths to contents: no disk at all."""
 
@@ -361,6 +457,9 @@ class MemoryFiles(Files):
         return self._content(self._absolute_path(path), max_bytes)
 
     def is_folder(self, path: str) -> bool:
+        overlay = active()
+        if overlay is not None and overlay.contents is self.contents:
+            return overlay.is_folder(path)
         prefix = self._absolute_path(path).rstrip("/") + "/"
         return any(each.startswith(prefix) for each in self.contents)
 
@@ -369,6 +468,9 @@ class MemoryFiles(Files):
         return any(is_below(real, self._absolute_path(each)) for each in folders)
 
     def exists(self, path: str) -> bool:
+        overlay = active()
+        if overlay is not None and overlay.contents is self.contents:
+            return overlay.exists(path)
         return path in self.contents or self.is_folder(path)
 
     def peek(self, path: str) -> bytes | None:

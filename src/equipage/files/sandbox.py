@@ -23,6 +23,7 @@ import msgspec
 
 from equipage.core import codes
 from equipage.core.diagnostics import Code
+from equipage.files import real_path
 
 #: The most that is read from one file, unless the kind says otherwise.
 MAX_BYTES = 10 * 1024 * 1024
@@ -114,7 +115,7 @@ def open_named(real: str, full: str) -> tuple[int, str]:
         except OSError as error:
             if error.errno not in _IS_LINK:
                 raise
-    real = os.path.realpath(full)
+    real = real_path(full)
     return os.open(real, FLAGS), real
 
 
@@ -127,8 +128,8 @@ def open_inside(base: str, reference: str, roots: tuple[str, ...]) -> tuple[int,
         return _open_checked(base, reference, roots)
     walk = _Walk(reference)
     try:
-        real = os.path.realpath(base)
-        walk.roots = [os.path.realpath(root) for root in roots]
+        real = real_path(base)
+        walk.roots = [real_path(root) for root in roots]
         # The base first, which may itself be below a root, then the reference from there.
         walk.start(real)
         walk.down(posixpath.relpath(real, walk.stack[0][1]).split("/"))
@@ -244,9 +245,9 @@ class _Walk:
 
 def _open_checked(base: str, reference: str, roots: tuple[str, ...]) -> tuple[int, str]:
     """The weaker check for systems without descriptors of folders."""
-    real = os.path.realpath(os.path.join(base, reference))
+    real = real_path(os.path.join(base, reference))
     # Windows does not tell upper from lower case.
-    folders = (os.path.normcase(os.path.realpath(root)).rstrip(os.sep) + os.sep for root in roots)
+    folders = (os.path.normcase(real_path(root)).rstrip(os.sep) + os.sep for root in roots)
     if not os.path.normcase(real).startswith(tuple(folders)):
         raise FileProblem(codes.REFERENCE_ESCAPES, reference=reference)
     refuse_version_control(real.replace(os.sep, "/"), reference)

@@ -1,11 +1,13 @@
 """Finding files: a walk that honours `.gitignore` and enters the hidden folders of agents.
 
-Results come in a fixed order, whatever the file system says. A folder behind a symbolic link is
-entered only where agents live (`.claude/agents` is often a link) and only if it lies inside the
-same project; each link is followed once, after everything that needs none, so a loop of links
-cannot hold the walk. A folder that cannot be read is a result, too: nothing is skipped in silence.
-A file behind a link is marked if it lies outside the project: a check of a project must not show
-the files beside it.
+Results come in a fixed order, whatever the file system says. A file that a repository tracks is
+found although a `.gitignore` matches it. In hidden folders of no agent tool, only files that are
+known by their name are found. A folder behind a symbolic link is entered only where agents live
+(`.claude/agents` is often a link) and only if it lies inside the same project; each link is
+followed once, after everything that needs none, and a folder that several links in one place lead
+to only through the first, so that links can neither hold the walk nor multiply its work. A folder
+that cannot be read is a result, too: nothing is skipped in silence. A file behind a link is marked
+if it lies outside the project: a check of a project must not show the files beside it.
 """
 
 from __future__ import annotations
@@ -16,25 +18,42 @@ from collections.abc import Callable, Collection, Iterator
 
 import msgspec
 
-from equipage.files import entries_of, leads_to_folder, repository_root
+from equipage.files import (
+    entries_of,
+    exists,
+    is_folder,
+    is_link,
+    leads_to_folder,
+    real_path,
+    repository_root,
+)
 from equipage.files.gitignore import Patterns, parse_ignores
+from equipage.files.index import DamagedIndex, Tracked, tracked_in
 from equipage.files.reading import peek
 
-#: Never worth a look, ignored or not.
-SKIPPED_FOLDERS = frozenset(
-    {".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", "venv", ".tox", "site-packages"}
-)
-EXTENSIONS = (".yaml", ".yml", ".json", ".toml", ".md", ".mdc")
+#: Never worth a look, ignored or not: version control, dependencies, caches, what tools build.
+# fmt: off
+SKIPPED_FOLDERS = frozenset({
+    ".git", ".hg", ".svn", "node_modules", "__pycache__", "site-packages", "venv", ".venv", ".tox",
+    ".nox", ".eggs", ".direnv", ".cache", ".mypy_cache", ".ruff_cache", ".pytest_cache",
+    ".hypothesis", ".ipynb_checkpoints", ".nyc_output", ".npm", ".yarn", ".pnpm-store", ".next",
+    ".nuxt", ".svelte-kit", ".turbo", ".parcel-cache", ".docusaurus", ".gradle", ".terraform",
+    ".serverless", ".vercel", ".wrangler", ".cargo", ".rustup", ".local", ".config", ".Trash",
+    ".idea",
+})
+# fmt: on
+EXTENSIONS = (".yaml", ".yml", ".json", ".jsonc", ".toml", ".md", ".mdc")
 
 #: Whether something holds for a path.
 Claim = Callable[[str], bool]
 
 
 class Found(msgspec.Struct, frozen=True):
-    """A file worth a look, or a folder that could not be read."""
+    """A file worth a look, or what could not be read: a folder, or the index of a repository."""
 
     path: str
-    problem: str | None = None  #: why the folder could not be read
+    problem: str | None = None  #: why it could not be read
+    is_index: bool = False  #: whether it is a repository, whose index is damaged
     outside: bool = False  #: whether it is a link to a file outside the project
 
 
@@ -56,13 +75,40 @@ class _Ignores(msgspec.Struct, frozen=True):
         return False
 
 
+class _Repository:
+    """What a repository tracks, read when something of it is ignored for the first time."""
+
+    def __init__(self, root: str) -> None:
+        self.root = _slashed(root)
+        self.problem: str | None = None  #: what is wrong with its index
+        self._tracked: Tracked | None = None
+        self._read = False
+
+    def tracks(self, path: str, *, is_folder: bool) -> bool:
+        """Whether a file is tracked, or a file below a folder."""
+        if not self._read:
+            self._read = True
+            try:
+                self._tracked = tracked_in(self.root)
+            except DamagedIndex as error:
+                self.problem = str(error)
+        if self._tracked is None or not path.startswith(self.root):
+            return False
+        name = path[len(self.root) :]
+        return self._tracked.has_below(f"{name}/") if is_folder else self._tracked.has(name)
+
+
 class _Folder(msgspec.Struct, frozen=True):
     """A folder to be walked: as the caller names it, and absolute with `/` at its end."""
 
     shown: str
     absolute: str
     ignores: _Ignores | None
+    repository: _Repository | None
     holds_agents: bool = False
+    #: whether it lies in a hidden folder of no agent tool: only names that are known count there
+    known_only: bool = False
+    tracked_only: bool = False  #: whether it is ignored, but holds files that git tracks
 
 
 def _never(_path: str) -> bool:
@@ -85,17 +131,20 @@ def walk(
 ) -> Iterator[Found]:
     """Every candidate file below `folder`, and every folder that could not be read.
 
-    Of hidden folders, only those named in `agents` are entered; links to folders are followed only
-    in them. `entered` is called with each folder that is looked into. A pipe or a folder is a
-    result if it is `known` by its path: it is in the place of a file. With `all_files`, what git
-    ignores is a result, too.
+    Of hidden folders, those named in `agents` are walked like others; links to folders are followed
+    only in them. `entered` is called with each folder that is looked into. A file with another
+    extension, a pipe or a folder is a result if it is `known` by its path. With `all_files`, what
+    git ignores is a result, too.
     """
     start = os.path.abspath(folder)
     holds_agents = any(step in agents for step in start.split(os.sep))
-    links = _Links(start)
-    stack = [
-        _Folder(folder, _slashed(start), None if all_files else _ignores_above(start), holds_agents)
-    ]
+    links = _Links(start, agents)
+    root = repository_root(start)
+    repository = None if root is None else _Repository(root)
+    repositories = [] if repository is None else [repository]
+    ignored_above = None if all_files else _ignores_above(start)
+    first = _Folder(folder, _slashed(start), ignored_above, repository, holds_agents)
+    stack = [first]
     while stack:
         here = stack.pop()
         if entered is not None:
@@ -108,28 +157,47 @@ def walk(
             yield Found(here.shown, problem=error.strerror or str(error))
             entries = []
         ignores = None if all_files else _ignores_in(here, entries)
+        repository = here.repository
+        if here is not first and any(entry.name == ".git" for entry in entries):
+            repository = _Repository(here.absolute)
+            repositories.append(repository)
         folders: list[_Folder] = []
         for entry in entries:
-            name, path, is_link = entry.name, here.absolute + entry.name, entry.is_symlink()
-            is_folder = leads_to_folder(entry)
+            name, path, is_a_link = entry.name, here.absolute + entry.name, entry.is_symlink()
+            leads_on = leads_to_folder(entry)
             has_extension = name.lower().endswith(EXTENSIONS)
             # The cheap questions come first: patterns are matched only against what is left.
-            if is_folder:
+            if leads_on:
                 is_wanted = has_extension and known(path)
                 if not (is_wanted or enters(name, agents)):
                     continue
-            elif not ((has_extension or also(path)) and _is_like_a_file(here, entry, known)):
+            elif has_extension and not here.known_only:
+                if not _is_like_a_file(here, entry, known):
+                    continue
+            elif not (known(path) or also(path)):
                 continue
             # For git a link is not a folder, whatever it leads to.
-            if ignores and ignores.ignore(path, name, is_folder=is_folder and not is_link):
+            is_plain = leads_on and not is_a_link
+            is_ignored = here.tracked_only or (
+                ignores is not None and ignores.ignore(path, name, is_folder=is_plain)
+            )
+            if is_ignored and not (repository and repository.tracks(path, is_folder=is_plain)):
                 continue
-            if not is_folder:
-                yield Found(entry.path, outside=is_link and links.leaves(entry.path))
+            if not leads_on:
+                yield Found(entry.path, outside=is_a_link and links.leaves(entry.path))
                 continue
             if enters(name, agents):
-                holds_agents = here.holds_agents or name in agents
-                below = _Folder(entry.path, path + "/", ignores, holds_agents)
-                if is_link:
+                below = _Folder(
+                    entry.path,
+                    path + "/",
+                    ignores,
+                    repository,
+                    holds_agents=here.holds_agents or name in agents,
+                    known_only=name not in agents
+                    and (here.known_only or (name.startswith(".") and not here.holds_agents)),
+                    tracked_only=is_ignored,
+                )
+                if is_a_link:
                     links.defer(below)
                 else:
                     folders.append(below)
@@ -139,20 +207,27 @@ def walk(
         stack.extend(reversed(folders))
         if not stack and links.waiting:
             stack.append(links.waiting.popleft())
+    for each in repositories:
+        if each.problem is not None:
+            yield Found(each.root, each.problem, is_index=True)
 
 
 def enters(name: str, agents: Collection[str]) -> bool:
-    """Whether a walk enters a folder of that name; of hidden ones, only those of `agents`."""
-    return name not in SKIPPED_FOLDERS and (not name.startswith(".") or name in agents)
+    """Whether a walk enters a folder of that name."""
+    return name in agents or name not in SKIPPED_FOLDERS
 
 
 def is_ignored(path: str) -> bool:
     """Whether a walk that came to the folder of a path would skip it."""
     absolute = os.path.abspath(path)
     ignores = _ignores_above(absolute)
-    is_folder = os.path.isdir(path) and not os.path.islink(path)
+    own = is_folder(path) and not is_link(path)
     name = os.path.basename(path)
-    return ignores is not None and ignores.ignore(absolute, name, is_folder=is_folder)
+    if ignores is None or not ignores.ignore(absolute, name, is_folder=own):
+        return False
+    root = repository_root(os.path.dirname(absolute))
+    slashed = absolute.replace(os.sep, "/")
+    return root is None or not _Repository(root).tracks(slashed, is_folder=own)
 
 
 def _is_like_a_file(here: _Folder, entry: os.DirEntry[str], known: Claim) -> bool:
@@ -172,29 +247,41 @@ def _is_like_a_file(here: _Folder, entry: os.DirEntry[str], known: Claim) -> boo
 class _Links:
     """Links to folders: kept back until all else is walked, then followed once, one by one."""
 
-    def __init__(self, start: str) -> None:
-        self.boundary = _slashed(os.path.realpath(repository_root(start) or start))
+    def __init__(self, start: str, agents: Collection[str]) -> None:
+        self.agents = agents
+        self.boundary = _slashed(real_path(repository_root(start) or start))
         #: outside the boundary, if the caller named a link
-        self.start = _slashed(os.path.realpath(start))
-        self.known: set[str] = set()
+        self.start = _slashed(real_path(start))
+        self.known: set[str | tuple[str, str]] = set()
         self.waiting: deque[_Folder] = deque()
 
     def defer(self, link: _Folder) -> None:
         """Keep a link that may be followed: not out of the project, nor to a folder around it."""
         holder, name = os.path.split(link.absolute.rstrip("/"))
-        holder = _slashed(os.path.realpath(holder))
-        target = _slashed(os.path.realpath(link.absolute))
+        holder = _slashed(real_path(holder))
+        target = _slashed(real_path(link.absolute))
         # A link to a folder around it would lead the walk back to itself.
         allowed = target.startswith(self.boundary) and not holder.startswith(target)
-        if link.holds_agents and allowed and holder + name not in self.known:
-            self.known.add(holder + name)
+        # Two links in one place show the files of their target twice: the first is enough. Profiles
+        # are named by their links, so each of those is another one.
+        same: set[str | tuple[str, str]] = {holder + name, (self._place(link.absolute), target)}
+        if "/.defect/" in link.absolute:
+            same = {holder + name}
+        if link.holds_agents and allowed and self.known.isdisjoint(same):
+            self.known |= same
             self.waiting.append(link)
+
+    def _place(self, path: str) -> str:
+        """What decides about the kind of the files in a folder: `.claude/agents`, for example."""
+        steps = path.split("/")
+        last = max((at for at, step in enumerate(steps) if step in self.agents), default=0)
+        return "/".join(steps[last : last + 2])
 
     def leaves(self, link: str) -> bool:
         """Whether a link to a file leads out of the project. One that leads nowhere does not."""
-        target = os.path.realpath(link)
+        target = real_path(link)
         is_inside = target.replace(os.sep, "/").startswith((self.boundary, self.start))
-        return not is_inside and os.path.exists(target)
+        return not is_inside and exists(target)
 
 
 def _slashed(folder: str) -> str:

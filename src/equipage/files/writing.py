@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterable
 
 from equipage.core.source import Source
-from equipage.files import is_inside
+from equipage.files import is_inside, real_path
 
 #: Seconds after which an unfinished file belongs to no run that still goes on.
 _LONG_AGO = 3600
@@ -52,7 +52,7 @@ def write_whole(path: str, data: bytes) -> None:
         if stream is not None:
             _write_all(stream, data)
         elif before is None or stat.S_ISREG(before.st_mode):
-            _put(os.path.realpath(path), data, before)
+            _put(real_path(path), data, before)
         else:
             _write_into(path, data)
     except BrokenPipeError:
@@ -83,7 +83,7 @@ def rewrite(source: Source, text: str, roots: Iterable[str]) -> None:
     """Replace the file of `source`, if it still holds what was read. Raises `NotWritten`."""
     if source.path is None:
         raise NotWritten("it was not read from a file")
-    real = os.path.realpath(source.path)
+    real = real_path(source.path)
     if not any(is_inside(real, root) for root in roots):
         raise NotWritten("it lies outside the project")
     # Replacing needs a writable folder only; a file that is write-protected is meant to stay.

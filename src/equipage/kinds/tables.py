@@ -16,7 +16,7 @@ from equipage.core.diagnostics import Severity
 from equipage.core.path import ROOT, Path
 from equipage.syntax.frontmatter import Reader
 
-Syntax = Literal["header", "toml", "json", "yaml"]
+Syntax = Literal["header", "toml", "json", "yaml", "text"]
 #: What the entries of a field may name.
 Sort = Literal["tool", "skill", "server", "agent"]
 #: What distinguishes two files of a kind: a field, the name of the file, the name of its folder.
@@ -40,6 +40,8 @@ class Field(msgspec.Struct, frozen=True):
     split: str | None = None  #: characters at which text is split into a list
     refers: Sort | None = None  #: what its entries name
     instead: Names = ()  #: what people write instead, which the tool does not read
+    order: Names = ()  #: its values from narrow to wide, where it decides what an agent may do
+    default: str | None = None  #: the one of them that an absent field means
 
 
 def tool_list(
@@ -158,12 +160,14 @@ class Convention(msgspec.Struct, frozen=True):
     mismatch: Severity = "warning"
     identity: Identity = "file"
     suffixes: Names = (".md",)  #: endings that are not part of the name of a file
+    servers: str | None = None  #: the tool whose way to write MCP servers the file follows
     name: NameRule | None = None  #: what the name must look like
     tools: frozenset[str] | None = None  #: every tool there is; None if they are not all known
     #: names that may be referred to although no file defines them
     built_in: dict[Sort, frozenset[str]] = {}
     longest: dict[str, int] = {}  #: field → how many characters it may have
     longest_body: int | None = None  #: how many characters the body may have
+    unread: str | None = None  #: why the tool does not read files in this place
     example: str | None = None  #: the text of a good first file
     example_path: str = "NAME.md"
 

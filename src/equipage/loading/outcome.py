@@ -17,6 +17,7 @@ import msgspec
 from equipage.core.diagnostics import Diagnostic, Fact, LoadError
 from equipage.core.frozen import freeze
 from equipage.core.source import Source
+from equipage.files.reading import peek
 from equipage.loading.kind import Kind, Offer
 from equipage.loading.session import Session
 from equipage.loading.tree import Tree
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 import itertools
 from collections.abc import Iterator
 
+#: Included files are kept as text up to this size in sum, for whoever asks where values come from.
+_KEPT_BYTES = 1024 * 1024
 #: Texts without it ignore nothing, and need not be searched.
 _IGNORE_MARK = "equipage:"
 
@@ -61,7 +64,15 @@ class Outcome(msgspec.Struct, frozen=True):
         refused = strict and any(each.severity == "warning" for each in self.diagnostics)
         if loaded is None or refused:
             raise LoadError(self.diagnostics)
+        self._release()
         return loaded
+
+    def _release(self) -> None:
+        """Let go of the texts of included files, if they are large: the value is what counts."""
+        included = [each for each in self.documents if each.source is not self.sources[0]]
+        if sum(len(each.source.data) for each in included) > _KEPT_BYTES:
+            for document in included:
+                document.release(peek)
 
     def loaded(self) -> Loaded[Any] | None:
         """The result to hand to a program; None if there were errors."""

@@ -12,6 +12,7 @@ import msgspec
 
 from equipage.files.reading import Files, require_text
 from equipage.files.sandbox import FileProblem
+from equipage.loading.projects import root_in
 from equipage.loading.session import Run
 from equipage.loading.signs import NOTES
 from equipage.syntax import SyntaxProblem
@@ -102,3 +103,32 @@ def _paths(root: str, written: object) -> Iterator[str]:
 
 def _joined(root: str, path: str) -> str:
     return "/".join([root, *(part for part in path.split("/") if part not in ("", "."))])
+
+
+# Skills: whatever lies below one, but the skill itself, is its material.
+
+
+class _Skills(dict[str, bool]):
+    """Whether a folder lies in a skill, by folder, in one run."""
+
+
+def is_below_skill(path: str, run: Run) -> bool:
+    """Whether a file is material of a skill.
+
+    A skill that is a whole project or plugin is also the root of its other parts.
+    """
+    known, files = run.cache(_Skills), run.files
+    folder = path.rpartition("/")[0]
+    root = root_in(run, path)
+    unknown: list[str] = []
+    while folder not in known:
+        if not folder or folder == root or files.exists(f"{folder}/.claude-plugin"):
+            known[folder] = False
+        elif files.exists(f"{folder}/SKILL.md"):
+            known[folder] = True
+        else:
+            unknown.append(folder)
+            folder = folder.rpartition("/")[0]
+    for each in unknown:
+        known[each] = known[folder]
+    return known[folder] and not path.endswith("/SKILL.md")

@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterable
 
 from equipage.core.text import expression
-from equipage.files import real_path
-from equipage.files.reading import Files
+from equipage.files import is_link, real_path
+from equipage.files.reading import Files, files_here
 from equipage.loading.session import Run
 from equipage.loading.tree import get
 from equipage.syntax import SyntaxProblem
@@ -19,17 +19,54 @@ _PROJECT_MARKS = (".git", "equipage.toml")
 _MAY_SPEAK = expression(r"""tool["']?\s*(?:\.\s*["']?equipage|[\]=])""")
 
 
-class _Roots(dict[str, str]):
-    """The project roots of one run, by folder."""
+class _Roots:
+    """The project roots of one run."""
+
+    def __init__(self) -> None:
+        self.by_folder: dict[str, str] = {}
+        self.real: dict[str, str] = {}  #: folder → the folder without links
+        self.marked: dict[str, str | None] = {}  #: folder without links → the nearest project above
 
 
 def root_in(run: Run, path: str) -> str:
-    """As `project_root`, looked up once per folder in a run."""
+    """As `project_root` for an absolute path, looked up once per folder in a run."""
     known, folder = run.cache(_Roots), os.path.dirname(path)
-    if folder not in known:
-        # Where the file itself may be a link to does not count.
-        known[folder] = project_root(os.path.join(folder, "file"), run.folders, run.files)
-    return known[folder]
+    if folder not in known.by_folder:
+        real = _real_in(known, folder)
+        marked = _marked_in(known, real, run.files)
+        known.by_folder[folder] = marked or project_of_folder(real, run.folders, run.files)
+    return known.by_folder[folder]
+
+
+def _real_in(known: _Roots, folder: str) -> str:
+    """A folder without links. In a walk, the folder above it is known already."""
+    if folder not in known.real:
+        above, name = os.path.split(folder)
+        is_known = above in known.real and not is_link(folder)
+        known.real[folder] = os.path.join(known.real[above], name) if is_known else _real(folder)
+    return known.real[folder]
+
+
+def _marked_in(known: _Roots, folder: str, files: Files) -> str | None:
+    unknown: list[str] = []
+    while folder not in known.marked:
+        above = os.path.dirname(folder)
+        if _is_marked(folder, files):
+            known.marked[folder] = folder
+        elif above == folder:
+            known.marked[folder] = None
+        else:
+            unknown.append(folder)
+            folder = above
+    for each in unknown:
+        known.marked[each] = known.marked[folder]
+    return known.marked[folder]
+
+
+def _is_marked(folder: str, files: Files) -> bool:
+    """Whether a folder is the root of a project by what it holds."""
+    marked = any(files.exists(os.path.join(folder, mark)) for mark in _PROJECT_MARKS)
+    return marked or speaks_of_equipage(folder, files)
 
 
 def project_root(path: str, named: Iterable[str] = (), files: Files | None = None) -> str:
@@ -44,11 +81,10 @@ def project_of_folder(folder: str, named: Iterable[str] = (), files: Files | Non
     `[tool.equipage]`; else the innermost folder that the caller `named` and that contains it; else
     the folder itself. The working directory does not matter: a verdict must not depend on it.
     """
-    files = files or Files()
+    files = files or files_here()
     current = folder = _real(folder)
     while True:
-        marked = any(files.exists(os.path.join(current, mark)) for mark in _PROJECT_MARKS)
-        if marked or speaks_of_equipage(current, files):
+        if _is_marked(current, files):
             return current
         parent = os.path.dirname(current)
         if parent == current:

@@ -1,17 +1,23 @@
-"""Which kind a file is of.
+"""Which kind a file is of, and why.
 
-A file is recognised by the settings of its project, by its path, by the plugin it belongs to, by
-the keys of its header or by its content; the first that matches counts. Only light predicates are
-asked, so that looking at a file imports no kind but its own.
+The first of these that says something counts:
+
+1. the settings of the project: a glob with a kind,
+2. the path: the place that a tool gives its files,
+3. the plugin around the file, whose manifest names its parts,
+4. the content, if two signs of it agree.
+
+Below a skill, only the skill itself is of a kind: whatever else lies there is its material. One
+sign of content is a guess. A guess never gives errors, and it gives way to another load that reads
+the file. Only light predicates are asked, so that looking at a file imports no kind but its own.
 """
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Protocol
+from typing import Literal, Protocol
 
 import msgspec
 
@@ -20,16 +26,18 @@ from equipage.core.diagnostics import Code, Diagnostic
 from equipage.files.reading import Files, display_name, require_text
 from equipage.files.sandbox import MAX_BYTES, FileProblem
 from equipage.loading import registry
-from equipage.loading.plugins import part_of_plugin
-from equipage.loading.registry import Recognition, conventions, path_pattern
+from equipage.loading.globs import Places
+from equipage.loading.plugins import is_below_skill, part_of_plugin
+from equipage.loading.projects import root_in
+from equipage.loading.registry import Recognition, conventions
 from equipage.loading.session import Run
-from equipage.loading.signs import KEY_AT_START, kind_of_header
+from equipage.loading.signs import KEY_AT_START, kind_of_header, may_have_key, outline
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import Format, load_value
 
 _FORMATS: dict[str, Format] = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
-#: No convention is written in YAML: such files are looked at without importing any table.
-_YAML = (".yaml", ".yml")
+
+Basis = Literal["settings", "path", "plugin", "header", "content"]
 
 
 class Recognised(msgspec.Struct, frozen=True):
@@ -37,8 +45,14 @@ class Recognised(msgspec.Struct, frozen=True):
 
     kind: str | None = None
     problem: Diagnostic | None = None
-    #: by its header alone: another load that reads the file knows better
-    guessed: bool = False
+    by: Basis | None = None  #: what decided
+    why: str = ""  #: the same in words, as in “its path matches `.claude/agents/**/*.md`”
+    sure: bool = True  #: False for a guess, which gives no errors
+
+    @property
+    def gives_way(self) -> bool:
+        """Whether another load that reads the file knows better what it is."""
+        return self.by == "header"
 
 
 class Claims(Protocol):
@@ -60,40 +74,151 @@ def recognise(
     """The kind of a file. Whether one that is not recognised exists matters only if it is named."""
     files = files or run.files.again()
     absolute = os.path.normpath(os.path.join(files.cwd, path))
-    known = recognise_name(absolute, project)
-    if known is not None:
-        return Recognised(known)
+    found = recognise_name(absolute, project, run)
+    if found is not None:
+        return found
     slashed = absolute.replace(os.sep, "/")
     extension = os.path.splitext(path)[1].lower()
-    has_header = extension == ".md" and project.conventions
-    if has_header and (part := part_of_plugin(slashed, run)) is not None:
-        return Recognised(part)
-    if not has_header and extension not in _FORMATS and not named:
+    if extension == ".md" and project.conventions and not is_below_skill(slashed, run):
+        part = part_of_plugin(slashed, run)
+        if part is not None:
+            return Recognised(part, by="plugin", why="it is a part of the plugin around it")
+        inside = slashed.removeprefix(root_in(run, absolute).replace(os.sep, "/"))
+        return _by_header(path, inside, files, named=named)
+    if extension in _FORMATS:
+        return _by_content(path, _FORMATS[extension], files, named=named)
+    return _unreadable(path, files) if named else Recognised()
+
+
+# 1 and 2: what needs no look into the file.
+
+
+def recognise_name(absolute: str, project: Claims, run: Run) -> Recognised | None:
+    """The kind of a file as far as the settings and its path alone say it."""
+    claimed = project.kind_of(absolute)
+    if claimed is not None:
+        return Recognised(claimed, by="settings", why="the settings of the project say so")
+    slashed = absolute.replace(os.sep, "/")
+    place = _places(registry.BUILT_IN).find(slashed)
+    if place is None and project.conventions:
+        place = _places(conventions()).find(slashed)
+        if place is not None and place[0] not in _OF_SKILL and is_below_skill(slashed, run):
+            return None
+    if place is None:
+        return None
+    return Recognised(place[0], by="path", why=f"its path matches `{place[1]}`")
+
+
+#: Kinds of files that belong to a skill.
+_OF_SKILL = frozenset({"skill", "codex-skill-metadata"})
+
+
+def recognise_path(path: str, *, conventions: bool = True) -> str | None:
+    """The kind of a file by its absolute path with `/` alone."""
+    place = _places(registry.BUILT_IN).find(path)
+    return place[0] if place is not None else kind_of_path(path) if conventions else None
+
+
+def kind_of_path(path: str) -> str | None:
+    """The kind of a file of another agent tool by its absolute path with `/` alone."""
+    place = _places(conventions()).find(path)
+    return None if place is None else place[0]
+
+
+@cache
+def _places(rows: tuple[Recognition, ...]) -> Places:
+    return Places((each.kind, each.paths) for each in rows)
+
+
+# 4: what only the content says.
+
+
+def _by_header(path: str, inside: str, files: Files, *, named: bool) -> Recognised:
+    data = None if named else files.peek(path)
+    if data is not None and not data[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"---"):
         return Recognised()
     try:
-        source = files.read(path, max_bytes=10 * MAX_BYTES)
-    except FileProblem as problem:
-        return Recognised(problem=_finding(problem.code, path, **problem.values))
+        text, problem = _text_of(path, files)
+    except FileProblem as missing:
+        return Recognised(problem=_finding(missing.code, path, **missing.values))
+    guess = kind_of_header(inside, text)
+    if problem is not None:
+        return Recognised(problem=problem) if named or guess is not None else Recognised()
+    if guess is None:
+        return Recognised()
+    return Recognised(guess.kind, by="header", why=guess.why, sure=guess.sure)
+
+
+def _by_content(path: str, syntax: Format, files: Files, *, named: bool) -> Recognised:
+    data = None if named else files.peek(path)
+    if data is not None and not _worth_parsing(data.decode("utf-8", "replace"), syntax):
+        return Recognised()
     try:
-        text, unreadable = require_text(source).text, None
-    except FileProblem as problem:
-        text, unreadable = source.data.decode("utf-8", "replace"), problem
-    kind: str | None = None
-    maybe: str | None = None
-    if has_header:
-        kind = kind_of_header(slashed, text)
-    elif extension in _FORMATS:
-        kind, maybe = recognise_content(text, _FORMATS[extension], named=named)
-    if unreadable is not None:
-        if not named and kind is None and maybe is None:
-            return Recognised()
-        return Recognised(problem=_finding(unreadable.code, path, **unreadable.values))
-    if kind is None and maybe is not None:
-        if named:
-            return Recognised(maybe)
+        text, problem = _text_of(path, files)
+    except FileProblem as missing:
+        return Recognised(problem=_finding(missing.code, path, **missing.values))
+    kind, maybe = recognise_content(text, syntax, named=named)
+    if problem is not None:
+        is_ours = named or kind is not None or maybe is not None
+        return Recognised(problem=problem) if is_ours else Recognised()
+    if kind is None and maybe is not None and not named:
         # A walk does not check what only may be of a kind; a note says so.
         return Recognised(problem=_finding(POSSIBLE_KIND, path, kind=maybe))
-    return Recognised(kind, guessed=has_header and kind is not None)
+    return Recognised(kind or maybe, by="content", why="of what the file holds")
+
+
+def _text_of(path: str, files: Files) -> tuple[str, Diagnostic | None]:
+    """The text of a file, and what is wrong with its bytes. Raises `FileProblem`."""
+    source = files.read(path, max_bytes=10 * MAX_BYTES)
+    try:
+        return require_text(source).text, None
+    except FileProblem as problem:
+        text = source.data.decode("utf-8", "replace")
+        return text, _finding(problem.code, path, **problem.values)
+
+
+def _unreadable(path: str, files: Files) -> Recognised:
+    """What the caller named and is of no kind: a file that cannot be read says why."""
+    try:
+        problem = _text_of(path, files)[1]
+    except FileProblem as missing:
+        problem = _finding(missing.code, path, **missing.values)
+    return Recognised(problem=problem)
+
+
+def _worth_parsing(text: str, syntax: Format) -> bool:
+    keys = (key for each in registry.BUILT_IN if each.by_content for key in each.keys)
+    return may_have_key(tuple(keys), text, syntax)
+
+
+def recognise_content(
+    text: str, syntax: Format, *, named: bool = False
+) -> tuple[str | None, str | None]:
+    """The kind a text surely is of by what it holds, and the kind it may be of.
+
+    A text that does not parse may be of a kind whose key it has: nothing more can be said.
+    """
+    rows = [
+        each
+        for each in registry.BUILT_IN
+        if each.by_content and may_have_key(each.keys, text, syntax)
+    ]
+    if not rows:
+        return None, None
+    try:
+        keys = [key for each in rows for key in each.keys]
+        value = outline(keys, text) if syntax == "json" else None
+        value = load_value(syntax, text.removeprefix("\ufeff")) if value is None else value
+    except SyntaxProblem:
+        key = KEY_AT_START.search(text)
+        looks = (each.kind for each in rows if key is not None and key[1] in each.keys)
+        return None, next(looks, None)
+    sure = next((each.kind for each in rows if each.by_content and each.by_content(value)), None)
+    maybe = (each.kind for each in rows if each.possibly and each.possibly(value, named=named))
+    return sure, next(maybe, None)
+
+
+# Findings, and folders of one kind.
 
 
 def unrecognised(path: str) -> Diagnostic:
@@ -105,57 +230,6 @@ def _finding(code: Code, path: str, **values: object) -> Diagnostic:
     from equipage.loading.findings import finding  # most files have none
 
     return finding(code, display_name(path), values)
-
-
-def recognise_name(absolute: str, project: Claims) -> str | None:
-    """The kind of a file as far as the settings and its path alone say it."""
-    slashed = absolute.replace(os.sep, "/")
-    return project.kind_of(absolute) or recognise_path(slashed, conventions=project.conventions)
-
-
-def recognise_path(path: str, *, conventions: bool = True) -> str | None:
-    """The kind of a file by its absolute path with `/` alone."""
-    return _by_path(registry.BUILT_IN, path) or (kind_of_path(path) if conventions else None)
-
-
-def kind_of_path(path: str) -> str | None:
-    """The kind of a file of another agent tool by its absolute path with `/` alone."""
-    return None if path.endswith(_YAML) else _by_path(conventions(), path)
-
-
-def _by_path(rows: tuple[Recognition, ...], path: str) -> str | None:
-    kinds, pattern = _patterns(rows)
-    match = pattern.search(path)
-    return None if match is None else kinds[(match.lastindex or 1) - 1]
-
-
-@cache
-def _patterns(rows: tuple[Recognition, ...]) -> tuple[tuple[str, ...], re.Pattern[str]]:
-    """The kinds that have paths, and one expression with a group for each of them."""
-    placed = [each for each in rows if each.paths]
-    pattern = "|".join(f"({path_pattern(each.paths)})" for each in placed)
-    return tuple(each.kind for each in placed), re.compile(pattern)
-
-
-def recognise_content(
-    text: str, syntax: Format, *, named: bool = False
-) -> tuple[str | None, str | None]:
-    """The kind a text surely is of by what it holds, and the kind it may be of.
-
-    A text that does not parse may be of a kind whose words it has: nothing more can be said.
-    """
-    rows = [each for each in registry.BUILT_IN if each.by_content and each.worth_parsing(text)]
-    if not rows:
-        return None, None
-    try:
-        value = load_value(syntax, text.removeprefix("\ufeff"))
-    except SyntaxProblem:
-        key = KEY_AT_START.search(text)
-        looks = (each.kind for each in rows if key is not None and key[1] in each.words[0])
-        return None, next(looks, None)
-    sure = next((each.kind for each in rows if each.by_content and each.by_content(value)), None)
-    maybe = (each.kind for each in rows if each.possibly and each.possibly(value, named=named))
-    return sure, next(maybe, None)
 
 
 def folders_of_kinds(entered: str) -> Iterator[tuple[str, str]]:

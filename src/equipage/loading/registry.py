@@ -8,7 +8,6 @@ in a checked project can name code to import.
 from __future__ import annotations
 
 import importlib
-import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -17,15 +16,13 @@ import msgspec
 
 from equipage.core.codes import CORE_CODES
 from equipage.core.diagnostics import Code, UsageError
-from equipage.core.text import expression, nearest
+from equipage.core.text import nearest
+from equipage.loading.globs import hidden_folders
 from equipage.loading.kind import Kind
 from equipage.loading.signs import is_blueprint, is_server, may_be_server
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
-
-#: Escapes that can spell a letter, in YAML and JSON, and a line break inside quotes.
-_ESCAPES = expression(r"\\[uUx\r\n]")
 
 
 class Recognition(msgspec.Struct, frozen=True):
@@ -34,19 +31,12 @@ class Recognition(msgspec.Struct, frozen=True):
     kind: str
     module: str
     paths: tuple[str, ...] = ()  #: globs over the end of a path, with `{a,b}` for a choice
-    #: no text has the content without all words of a row: a cheap look before parsing
-    words: tuple[tuple[str, ...], ...] = ()
+    #: the content needs one of these keys at its root: a cheap look before parsing
+    keys: tuple[str, ...] = ()
     by_content: Callable[[Any], bool] | None = None  #: whether a parsed value is surely of the kind
     #: whether it may be: enough for a file that the caller names, one note for one that a walk
     #: meets
     possibly: Callable[..., bool] | None = None
-
-    def worth_parsing(self, text: str) -> bool:
-        # A key may be written with escapes, in which no word can be found.
-        return _ESCAPES.search(text) is not None or any(
-            all(word in text for word in words) for words in self.words
-        )
-
     folder: str | None = None  #: the folder of such files in a layer
 
 
@@ -66,13 +56,11 @@ BUILT_IN: tuple[Recognition, ...] = (
     Recognition(
         "server",
         "equipage.kinds.server",
-        words=(("server",), ("$include",)),
+        keys=("server", "$include"),
         by_content=is_server,
         possibly=may_be_server,
     ),
-    Recognition(
-        "blueprint", "equipage.kinds.blueprint", words=(("flow", "kind"),), by_content=is_blueprint
-    ),
+    Recognition("blueprint", "equipage.kinds.blueprint", keys=("flow",), by_content=is_blueprint),
     Recognition("agent_md", "equipage.kinds.blueprint.agent"),
 )
 #: Kinds of conventions that have a module of their own.
@@ -95,28 +83,11 @@ def conventions() -> tuple[Recognition, ...]:
     return tuple(rows)
 
 
-def path_pattern(globs: Iterable[str]) -> str:
-    """An expression that is found in absolute paths with `/` whose end matches one of the globs."""
-    choices = (re.escape(choice) for glob in globs for choice in _choices(glob))
-    pattern = "|".join(choices).replace(r"\*\*/", "(?:[^/]+/)*").replace(r"\*", "[^/]*")
-    return f"/(?:{pattern})\\Z"
-
-
-def _choices(glob: str) -> list[str]:
-    """A glob without `{a,b}`: one for each choice."""
-    braces = re.search(r"\{([^{}]*)\}", glob)
-    if braces is None:
-        return [glob]
-    before, after = glob[: braces.start()], glob[braces.end() :]
-    return [each for word in braces[1].split(",") for each in _choices(before + word + after)]
-
-
 @cache
 def agent_folders() -> frozenset[str]:
-    """The hidden folders that files of some kind live in: walks enter no others."""
+    """The hidden folders that files of some kind live in."""
     globs = (glob for row in (*BUILT_IN, *conventions()) for glob in row.paths)
-    steps = (step for glob in globs for each in _choices(glob) for step in each.split("/")[:-1])
-    return frozenset(step for step in steps if step.startswith(".")) - _OF_USER
+    return hidden_folders(globs) - _OF_USER
 
 
 # Kinds by name, those of installed packages included.

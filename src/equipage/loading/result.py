@@ -143,10 +143,17 @@ class Loaded(Generic[C]):
 
     # Values.
 
-    def to_dict(self, *, show_env: bool = True) -> Any:
-        """The configuration as plain data. Without `show_env`, variables are `${NAME}`."""
+    def to_dict(self, *, show_env: bool = True, escaped: bool = False) -> Any:
+        """The configuration as plain data. Without `show_env`, variables are `${NAME}`.
+
+        With `escaped`, as a file would hold it: where the kind replaces variables, text that only
+        looks like one has its `$` doubled, so that loading the data gives the same text again.
+        """
         plain = self._dump(self.config)
-        return plain if show_env else self._hidden(self._with_written_paths(plain))
+        literal = _as_source if escaped and self._takes_variables else None
+        if show_env:
+            return plain if literal is None else _spelled(plain, literal)
+        return self._hidden(self._with_written_paths(plain), literal=literal)
 
     @property
     def digest(self) -> str:
@@ -305,18 +312,20 @@ class Loaded(Generic[C]):
             for number, (document, inner) in wanted.items()
             for path, located in document.locate(inner).items()
         }
-        return {path: self._placed(story, spans) for path, story in stories.items()}
+        return {path: self._placed(path, story, spans) for path, story in stories.items()}
 
     def _story(self, path: Path) -> Story:
         """The story of the value at `path`, with the place it is written at."""
         story = self._tree.story(path)
         return msgspec.structs.replace(story, origin=_written_at(story.origin))
 
-    def _placed(self, story: Story, spans: dict[tuple[int, Path], Span]) -> Placed:
+    def _placed(self, path: Path, story: Story, spans: dict[tuple[int, Path], Span]) -> Placed:
         origins = (via.at for via in story.via if via.at is not None)
         ways = (spans.get((id(each.document), each.path)) for each in origins)
         here = (id(story.origin.document), story.origin.path)
         names, _ = self._touched.get(here, ((), ""))
+        if here not in spans or not _is_written(story.origin, get(self._tree.value, path)):
+            return Placed(None)
         return Placed(spans.get(here), tuple(each for each in ways if each is not None), names)
 
     def explain(self, path: str | Path, *, show_env: bool = False) -> Explanation:
@@ -332,6 +341,9 @@ class Loaded(Generic[C]):
         if value is _MISSING:
             return self._default(steps)
         story = self._story(steps)
+        if not _is_written(story.origin, value):
+            authored = self.shown(self._tree.authored(steps))
+            return Explanation(format_path(authored), value, ())
         settings = [self._setting(origin, "replaced", show_env) for origin in self._replaced(steps)]
         winners = [(story.origin, "written"), *((each, "merged over it") for each in story.merged)]
         settings += [self._setting(origin, how, show_env, wins=True) for origin, how in winners]
@@ -421,6 +433,18 @@ def _written_at(origin: Origin) -> Origin:
     return origin
 
 
+def _is_written(origin: Origin, value: Any) -> bool:
+    """Whether an author wrote a value at its origin; a default has the origin of what is around it.
+
+    What a reference brings may have values that are neither in its file nor beside it.
+    """
+    written = get(origin.document.value, origin.path, _MISSING)
+    if written is _MISSING or (value is None and written is not None):
+        return False
+    is_reference = bool(origin.path) and str(origin.path[-1]).startswith("$")
+    return not is_reference or written == value
+
+
 def _children(value: Any) -> dict[str | int, Any]:
     """What a part of a typed configuration holds, by the names people write; defaults included."""
     if isinstance(value, msgspec.Struct):
@@ -433,6 +457,20 @@ def _children(value: Any) -> dict[str | int, Any]:
 
 def _renamed(path: Path, keys: Mapping[str, str]) -> Path:
     return tuple(keys.get(step, step) if isinstance(step, str) else step for step in path)
+
+
+def _as_source(text: str) -> str:
+    """Text as an author has to write it, so that substitution gives it back."""
+    return text.replace("$", "$$") if "$$" in text or "${" in text else text
+
+
+def _spelled(value: Any, literal: Spelling) -> Any:
+    """Plain data with every text of it spelt another way."""
+    if isinstance(value, dict):
+        return {literal(key): _spelled(each, literal) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_spelled(each, literal) for each in value]
+    return literal(value) if isinstance(value, str) else value
 
 
 def _as_literal(text: str) -> str:

@@ -1,15 +1,20 @@
 """What the content of a file says about its kind: the signs, without importing any kind.
 
 A content counts only if two signs agree, because words such as `server`, `tools` or `name` mean
-something else in most files that have them.
+something else in most files that have them. One sign is a guess: enough for a note or a warning,
+never for an error.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+import msgspec
+
 from equipage.core.text import expression
+from equipage.syntax.document import Format
 
 # YAML and JSON: the shape of the value.
 
@@ -51,6 +56,101 @@ def is_blueprint(value: Any) -> bool:
     return "kind" in value["flow"] and ("id" in value or "agents" in value)
 
 
+# A cheap look before parsing. Repositories hold megabytes of YAML and JSON that are not ours.
+
+#: What precedes the first entry of a YAML text: blank lines, comments, the start of the document.
+_BEFORE_ROOT = expression(r"\ufeff?(?:[ \t]*(?:#[^\n]*)?\r?\n|---[ \t]*(?:#[^\n]*)?\r?\n)*")
+#: A text that starts otherwise may hide its keys behind tags, anchors or explicit keys.
+_PLAIN_START = expression(r"( *)[A-Za-z0-9_\"'$]")
+#: A YAML parser also breaks lines at these.
+_BREAKS = ("\r", "\x85", "\u2028", "\u2029")
+#: Begins a key that is not written as it is: behind a tag or an anchor, or an explicit one.
+_ODD_KEYS = "?!&*"
+
+
+def may_have_key(keys: Iterable[str], text: str, syntax: Format) -> bool:
+    """Whether the root of a text may be a mapping with one of the keys.
+
+    A no is certain, a yes is not: parsing decides.
+    """
+    if syntax == "json":
+        return _json_may_have(frozenset(keys), text)
+    for each in _BREAKS:
+        if each in text:
+            text = text.replace(each, "\n")
+    start = _BEFORE_ROOT.match(text)
+    root = start.end() if start is not None else 0
+    if text.startswith(("- ", "-\n", "["), root):
+        return False  # a list
+    plain = _PLAIN_START.match(text, root)
+    if plain is None:
+        return True
+    # All keys of the root are in one column. Searching for words is much faster than for lines.
+    line = "\n" + plain[1]
+    return (
+        any(_begins_line(key, text, plain) for key in keys)
+        or any(line + mark in text for mark in _ODD_KEYS)
+        or any("\\" in each for each in _quoted_keys(line, text, plain))
+    )
+
+
+def _begins_line(key: str, text: str, first: re.Match[str]) -> bool:
+    """Whether a key, or what begins with it, is at the start of a line of the root."""
+    indent = first[1]
+    if text.startswith((key, f"'{key}", f'"{key}'), first.end(1)):
+        return True
+    position = text.find(key)
+    while position >= 0:
+        begin = position - (text[position - 1 : position] in ("'", '"'))
+        if text[max(begin - len(indent) - 1, 0) : begin] == "\n" + indent:
+            return True
+        position = text.find(key, position + 1)
+    return False
+
+
+def _quoted_keys(line: str, text: str, first: re.Match[str]) -> Iterator[str]:
+    """What begins lines of the root in double quotes."""
+    position = first.end(1) if text.startswith('"', first.end(1)) else text.find(line + '"')
+    while position >= 0:
+        end = text.find("\n", position + 1)
+        yield text[position : end if end >= 0 else len(text)]
+        position = text.find(line + '"', position + 1)
+
+
+def _json_may_have(keys: frozenset[str], text: str) -> bool:
+    if "\\u" not in text and not any(key in text for key in keys):
+        return False
+    found = _members(text)
+    return found is None or not keys.isdisjoint(found)
+
+
+def outline(keys: Iterable[str], text: str) -> dict[str, Any] | None:
+    """A JSON text with these members whole, and of the others only whether they are collections.
+
+    None if it takes a parser to say what the text holds.
+    """
+    members = _members(text)
+    if members is None:
+        return None
+    wanted = frozenset(keys)
+    shapes: dict[bytes, Any] = {b"[": [], b"{": {}}
+    return {
+        key: msgspec.json.decode(raw) if key in wanted else shapes.get(bytes(raw)[:1])
+        for key, raw in members.items()
+    }
+
+
+def _members(text: str) -> dict[str, msgspec.Raw] | None:
+    """The members of a JSON object; their values are skipped, not built."""
+    try:
+        return msgspec.json.decode(text, type=dict[str, msgspec.Raw])
+    except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):
+        return None
+
+
+#: Begins a line of a text that does not parse: which kind its author may have meant.
+KEY_AT_START = expression(r"""^[\ufeff{]*\s*["']?(server|flow|id)["']?[ \t]*:""", re.MULTILINE)
+
 # Headers: collections keep agents and commands in folders of their own choice.
 
 #: Notes that people keep beside agents and commands.
@@ -62,37 +162,71 @@ NOTES = expression(
 _HEADER = expression(
     r"\ufeff?\s*---[ \t]*\r?\n(?P<header>.*?)^[ \t]*---[ \t]*\r?$", re.DOTALL | re.MULTILINE
 )
-KEY_AT_START = expression(r"""^[\ufeff{]*\s*["']?(server|flow|id)["']?[ \t]*:""", re.MULTILINE)
 _KEYS = expression(r"^([A-Za-z_][\w-]*)[ \t]*:", re.MULTILINE)
+#: `tools` as Claude Code writes it, in one text or a list: elsewhere it is often a mapping.
+_TOOL_NAMES = expression(r"^tools[ \t]*:(?:[ \t]*[^\s{#]|[ \t]*\r?\n[ \t]*-)", re.MULTILINE)
 _AGENTS = expression(r"/(?:sub-?)?agents?/", re.IGNORECASE)
 _COMMANDS = expression(r"/(?:slash-)?commands?/", re.IGNORECASE)
-_OF_AGENT = frozenset(
-    {"tools", "model", "color", "permissionMode", "disallowedTools", "allowed-tools", "handoffs"}
+#: Folders whose files no tool reads where they are: documentation, tests, what is copied from, and
+#: those of other tools, which say by their path what their files are.
+_NOT_IN_USE = expression(
+    r"/(?:\.[^/]+|docs?|documentation|tests?|__tests__|fixtures|testdata|templates?|backups?)/",
+    re.IGNORECASE,
 )
+_OF_AGENT = frozenset({"tools", "model", "color", "permissionMode", "disallowedTools"})
+#: These are in no other sort of header that also has a name and a description.
+_ONLY_OF_AGENT = frozenset({"color", "permissionMode", "disallowedTools"})
 _OF_OPENCODE = frozenset({"mode", "permission", "temperature"})
-_OF_COMMAND = frozenset(
-    {"allowed-tools", "argument-hint", "model", "agent", "disable-model-invocation"}
-)
-#: Keys of pages that are made for a web site.
-_OF_PAGE = frozenset(
-    {"title", "layout", "slug", "date", "sidebar_position", "sidebar_label", "permalink", "weight"}
-)
+_OF_COMMAND = frozenset({"allowed-tools", "argument-hint", "disable-model-invocation"})
+#: Keys that no agent or command has: pages of a web site, workflows of GitHub, rules of editors,
+#: and the agents of blueprints.
+# fmt: off
+_OF_OTHERS = frozenset({
+    "title", "layout", "slug", "date", "sidebar_position", "sidebar_label", "permalink", "weight",
+    "on", "engine", "safe-outputs", "timeout-minutes", "jobs", "applyTo", "globs", "alwaysApply",
+    "worker_binding",
+})
+# fmt: on
 _LONGEST = 64 * 1024
 
 
-def kind_of_header(path: str, text: str) -> str | None:
-    """The kind of a Markdown file anywhere, by the keys of its header and the folder it is in."""
+class Guess(msgspec.Struct, frozen=True):
+    """A kind by the header of a file; sure if two signs agree."""
+
+    kind: str
+    why: str
+    sure: bool
+
+
+def kind_of_header(path: str, text: str) -> Guess | None:
+    """What a Markdown file is by the keys of its header and the folder it is in.
+
+    `path` begins at the root of the project, with `/`: what is above it says nothing.
+    """
+    if NOTES.search(path) or _NOT_IN_USE.search(path):
+        return None
     match = _HEADER.match(text[:_LONGEST])
-    if match is None or NOTES.search(path):
+    keys = frozenset(_KEYS.findall(match["header"])) if match is not None else frozenset()
+    if match is None or "description" not in keys or keys & _OF_OTHERS:
         return None
-    keys = frozenset(_KEYS.findall(match["header"]))
-    if "description" not in keys:
+    of_agent, of_command = keys & _OF_AGENT, keys & _OF_COMMAND
+    in_agents, in_commands = _AGENTS.search(path), _COMMANDS.search(path)
+    if in_commands and not in_agents:
+        return Guess("claude-command", _why(of_command, "commands"), sure=bool(of_command))
+    if of_command:  # a command, or a part of a skill, outside any folder of commands
         return None
-    if "name" in keys and (keys & _OF_AGENT or (_AGENTS.search(path) and not keys & _OF_PAGE)):
-        return "claude-agent"
-    if _AGENTS.search(path) and keys & _OF_OPENCODE:
-        return "opencode-agent"
-    if _AGENTS.search(path) and keys & _OF_AGENT:
-        return "copilot-agent"
-    is_command = _COMMANDS.search(path) and (keys & _OF_COMMAND or not keys & _OF_PAGE)
-    return "claude-command" if is_command else None
+    if "name" in keys and not keys & _OF_OPENCODE and (of_agent or in_agents):
+        names_tools = _TOOL_NAMES.search(match["header"]) is not None
+        sure = bool(keys & _ONLY_OF_AGENT or names_tools or (of_agent - {"tools"} and in_agents))
+        return Guess("claude-agent", _why(of_agent, "agents" if in_agents else None), sure)
+    if in_agents and keys & _OF_OPENCODE:
+        return Guess("opencode-agent", _why(keys & _OF_OPENCODE, "agents"), sure=False)
+    if in_agents and of_agent:
+        return Guess("copilot-agent", _why(of_agent, "agents"), sure=False)
+    return None
+
+
+def _why(keys: frozenset[str], folder: str | None) -> str:
+    """The signs in words."""
+    words = [f"the header has {', '.join(f'`{each}`' for each in sorted(keys))}"] if keys else []
+    return " and ".join([*words, *([f"it lies in a folder of {folder}"] if folder else [])])

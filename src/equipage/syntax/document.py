@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Literal
 
 import msgspec
@@ -69,6 +69,13 @@ class Document(msgspec.Struct, eq=False, gc=False):
         if self.substituted_text is not None:
             return self.substituted_text.text
         return self.source.text[slice(*self.window)]
+
+    def release(self, again: Callable[[str], bytes | None]) -> None:
+        """Let go of the text, see `Source.release`; one with variables stays, as it has values."""
+        if self.substituted_text is not None and not self.substituted_text.pieces:
+            self.substituted_text = None
+        if self.substituted_text is None:
+            self.source.release(again)
 
     def span(self, start: int, end: int) -> Span:
         """A stretch of the parsed text as a span of the author's."""

@@ -152,6 +152,18 @@ def secrets(text: str) -> Iterator[Suspicion]:
             yield Suspicion(match.span(), what)
 
 
+def masked(text: str) -> str:
+    """The text with asterisks for the part of each secret that varies; its length stays."""
+    for found in reversed(list(secrets(text))):
+        start, end = found.range
+        match = _ANY_SECRET.match(text, start, end)
+        assert match is not None  # `secrets` found it here
+        first = next(match.start(n) for n, group in enumerate(match.groups(), 1) if group)
+        hidden = re.sub(r"\S", "*", text[first:end])
+        text = text[:first] + hidden + text[end:]
+    return text
+
+
 def _entropy(text: str) -> float:
     shares = [count / len(text) for count in Counter(text).values()]
     return -sum(share * math.log2(share) for share in shares)

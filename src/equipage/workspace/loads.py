@@ -11,7 +11,8 @@ import msgspec
 from equipage.core import codes
 from equipage.core.diagnostics import Code, Diagnostic, UsageError, raised
 from equipage.files import is_folder, real_path
-from equipage.files.reading import Files, Seen, display_name
+from equipage.files.reading import Files, Seen, display_name, files_here
+from equipage.files.sandbox import is_below
 from equipage.loading.kind import Kind, Offer
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
@@ -34,6 +35,11 @@ def with_folders(request: Request, paths: Iterable[str]) -> Request:
     return msgspec.structs.replace(request, folders=folders, confined=True)
 
 
+def run_of(request: Request) -> Run:
+    """A new run for loads that are asked for in this way."""
+    return Run(Files(buffers=request.buffers), request.folders, isolated=request.isolated)
+
+
 class Candidate(msgspec.Struct, frozen=True):
     """A file to look at. One that the caller named must be of some kind; others need not."""
 
@@ -48,7 +54,8 @@ class FileLoad(msgspec.Struct, frozen=True):
     path: str
     outcome: Outcome | None = None
     problem: Diagnostic | None = None
-    guessed: bool = False  #: whether the kind is a guess, see `Recognised`
+    guessed: bool = False  #: whether another load that reads the file knows better what it is
+    unsure: str | None = None  #: why the file was taken for its kind, if that is a guess
 
     @property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -85,7 +92,7 @@ class Disk:
         return (each for each in walk(folder, agents, also, known=known) if each.problem is None)
 
     def files(self) -> Files:
-        return Files()
+        return files_here()
 
 
 def load_all(
@@ -133,7 +140,12 @@ def _candidates(paths: Sequence[str], run: Run, place: Place) -> Iterator[Candid
             walked = place.walk(
                 path, agent_folders(), has_kind_by_settings(run), is_known_by_name(run)
             )
-            found = [(each.path, each.outside) for each in walked]
+            start = os.path.abspath(path)
+            found = [
+                (each.path, each.outside)
+                for each in walked
+                if not project_of(each.path, run).leaves_out(os.path.abspath(each.path), start)
+            ]
         else:
             found = [(path, False)]
         for each, outside in found:
@@ -152,7 +164,8 @@ def is_known_by_name(run: Run) -> Claim:
     """Whether a path alone says what must be there, and no discovery reports what is instead."""
 
     def is_known(path: str) -> bool:
-        kind = recognise_name(path, project_of(path, run))
+        found = recognise_name(path, project_of(path, run), run)
+        kind = None if found is None else found.kind
         return kind is not None and not kind_named(kind).layering.discovered
 
     return is_known
@@ -174,8 +187,11 @@ def load_candidate(
     path = candidate.path
     try:
         project = project_of(path, projects or run)
+        files = run.files.again()
+        if not candidate.named and not candidate.outside:
+            files.within = _walked(path, project.root, request.folders)
         if kind is None:
-            found = recognise(path, project, run, named=candidate.named)
+            found = recognise(path, project, run, named=candidate.named, files=files)
         else:
             found = Recognised(kind)
         if found.kind is None:
@@ -183,12 +199,19 @@ def load_candidate(
         wanted = kind_named(found.kind)
         if candidate.outside and not wanted.layering.discovered:
             return FileLoad(path, problem=_finding(codes.LINK_OUTSIDE, path))
-        outcome = load_path(path, wanted, project.applied(request), run)
-        return FileLoad(path, outcome, guessed=found.guessed)
+        outcome = load_path(path, wanted, project.applied(request), run, files)
+        unsure = None if found.sure else found.why
+        return FileLoad(path, outcome, guessed=found.gives_way, unsure=unsure)
     except UsageError:
         raise
     except Exception as error:
         return FileLoad(path, problem=bug(path, error))
+
+
+def _walked(path: str, root: str, folders: Iterable[str]) -> tuple[str, str] | None:
+    """The folder that a walk found a file in, and its project."""
+    around = [each for each in folders if is_below(os.path.abspath(path), each)]
+    return (max(around, key=len), root) if around else None
 
 
 def bug(path: str, error: Exception) -> Diagnostic:
@@ -253,7 +276,8 @@ class Checked(msgspec.Struct, frozen=True):
     key: Hashable = None  #: what it shares with those that set rules see together with it
     offer: Offer | None = None  #: how others may refer to it
     refers: bool = False  #: whether it refers to others
-    guessed: bool = False  #: its kind is a guess, see `Recognised`
+    guessed: bool = False  #: whether another load that reads the file knows better what it is
+    unsure: str | None = None  #: why the file was taken for its kind, if that is a guess
     layered: bool = False  #: whether it may be merged with others, see `Layering.stacks`
     waiting: tuple[Waiting, ...] = ()  #: comments about findings in several files
     seen: Seen | None = None  #: what its load looked at, for a check that goes on
@@ -282,7 +306,7 @@ class Checker:
 
         Raises `UsageError` for options that a kind refuses.
         """
-        run = Run(folders=self.request.folders, isolated=self.request.isolated)
+        run = run_of(self.request)
         return [self._check(each, run) for each in candidates]
 
     def _check(self, candidate: Candidate, run: Run) -> Checked | None:
@@ -302,7 +326,7 @@ class Checker:
             load.path,
             name,
             kind.name,
-            ok=outcome.ok,
+            ok=outcome.ok or load.unsure is not None,
             diagnostics=outcome.diagnostics,
             digest=None if loaded is None else loaded.digest,
             reads=tuple(each.name for each in outcome.sources[1:] if each.name != name),
@@ -311,6 +335,7 @@ class Checker:
             offer=outcome.offer(),
             refers=refers is not None and refers(outcome),
             guessed=load.guessed,
+            unsure=load.unsure,
             layered=kind.layering.stacks is not None,
             waiting=outcome.waiting,
             seen=outcome.session.files.seen() if self.again and outcome.session else None,

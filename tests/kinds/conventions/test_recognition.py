@@ -42,12 +42,12 @@ from lab import write
         ("/r/.cursor/agents/a.md", "cursor-agent"),
         ("/r/.mcp.json", "mcp"),
         ("/r/.vscode/mcp.json", "mcp"),
-        ("/r/.codex/config.toml", "mcp"),
-        ("/r/opencode.json", "mcp"),
+        ("/r/.codex/config.toml", "codex-config"),
+        ("/r/opencode.json", "opencode-config"),
         ("/r/README.md", None),
         ("/r/docs/agents.md", None),
         ("/r/plugin.json", None),
-        ("/r/.claude/settings.json", None),
+        ("/r/.claude/settings.json", "claude-settings"),
     ],
 )
 def test_by_place(path: str, kind: str | None) -> None:
@@ -125,7 +125,8 @@ HEADER = "---\nname: a\ndescription: b\n{}---\ntext\n"
     ],
 )
 def test_by_header(path: str, text: str, kind: str | None) -> None:
-    assert kind_of_header(path, text) == kind
+    guess = kind_of_header(path, text)
+    assert (None if guess is None else guess.kind) == kind
 
 
 AGENT = HEADER.format("")

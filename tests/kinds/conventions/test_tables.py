@@ -40,7 +40,9 @@ class TestEveryTable:
     @pytest.mark.requirement("CV-01")
     def test_the_first_file_is_a_good_one(self, convention: Convention, tmp_path: Path) -> None:
         """It lies where its tool looks, is recognised there, and has no findings."""
-        assert convention.example is not None
+        if convention.example is None:
+            assert convention.unread  # nobody should write such a file
+            return
         name = convention.example_path.replace("NAME", "reviewer")
         write(tmp_path, {name: convention.example.replace("NAME", "reviewer")})
         report = equipage.check([tmp_path], env={})

@@ -64,7 +64,7 @@ def test_strict_only_beside_the_seeds_own_folder(tmp_path: Path) -> None:
         (
             ".gemini/settings.json",
             '{"mcpServers": {"a": {"url": "u"}}}',
-            {"transport": "sse", "url": "u"},
+            {"transport": "http", "url": "u"},
         ),
         (
             ".gemini/settings.json",
@@ -90,7 +90,7 @@ def test_strict_only_beside_the_seeds_own_folder(tmp_path: Path) -> None:
 )
 def test_every_dialect(path: str, text: str, server: dict[str, Any], tmp_path: Path) -> None:
     write(tmp_path, {path: text})
-    loaded = equipage.load(tmp_path / path, env={})
+    loaded = equipage.load(tmp_path / path, kind="mcp", env={})
     assert loaded.warnings == ()
     assert loaded.to_dict() == {"servers": {"a": server}}
 
@@ -108,17 +108,13 @@ def test_any_text_is_told_not_raised(path: str, text: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("dialect", DIALECTS, ids=lambda each: each.tool)
 def test_any_value_is_told_not_raised(dialect: Any, tmp_path: Path) -> None:
-    path = {"Claude Code": ".mcp.json"}.get(dialect.tool)
-    if path is None or dialect.format != "json":
-        path = {
-            "VS Code": ".vscode/mcp.json",
-            "Cursor": ".cursor/mcp.json",
-            "GitHub Copilot": ".copilot/mcp.json",
-        }.get(dialect.tool, "opencode.json")
+    path = dialect.paths[0].replace("{json,jsonc}", "json")
+    if dialect.format != "json":
+        return
     for wrong in (5, None, True, [1], {"a": [1]}, "x", ""):
         server = dict.fromkeys((field.name for field in dialect.fields), wrong)
         write(tmp_path, {path: json.dumps({dialect.top: {"a": server}})})
-        report = equipage.check([tmp_path / path], env={})
+        report = equipage.check([tmp_path / path], kind="mcp", env={})
         assert not [each for each in report.diagnostics if each.code == "internal-error"]
 
 

@@ -178,7 +178,12 @@ def _cut(document: Document, path: Path, located: Located) -> Fact | None:
 
 
 def keep_text(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
-    """Replace a number or bool where text belongs by the text the author wrote."""
+    """Replace a number or bool where text belongs by the text the author wrote.
+
+    Tools that refuse a value of another type refuse it, too.
+    """
+    if convention.mismatch == "error":
+        return tree, []
     paths = [(field.name,) for field in convention.fields if field.type is str]
     return keep_as_written(tree, paths, codes.NUMBER_AS_TEXT)
 
@@ -227,7 +232,7 @@ def bring_body(
     convention: Convention, tree: Tree, _session: Session, *, grammar: Grammar = CONVENTION
 ) -> tuple[Tree, list[Fact]]:
     """Add the text below the header as a field; a key of that name in the header is unknown."""
-    if convention.syntax != "header" or not isinstance(tree.value, dict):
+    if convention.syntax not in ("header", "text") or not isinstance(tree.value, dict):
         return tree, []
     facts: list[Fact] = []
     if BODY in tree.value:
@@ -256,7 +261,16 @@ def look_for_suspicious(
     return tree, [*suspicions(source), *alike(name)]
 
 
-STAGES = (find_cut_text, keep_text, divide_names, bring_body, look_for_suspicious)
+def check_servers(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+    """Report what is wrong with the MCP servers in the settings of a tool."""
+    if convention.servers is None:
+        return tree, []
+    from equipage.kinds.mcp.servers import findings_in  # few files have servers
+
+    return tree, findings_in(convention.servers, tree)
+
+
+STAGES = (check_servers, find_cut_text, keep_text, divide_names, bring_body, look_for_suspicious)
 
 
 Finding = tuple["Outcome", Fact]
@@ -375,7 +389,14 @@ def extension_is_read(convention: Convention, _config: Any, session: Session) ->
         )
 
 
-RULES = (required_fields_are_there, name_is_valid, texts_fit, extension_is_read)
+def place_is_read(convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:
+    """The tool reads files in this place."""
+    if convention.unread is not None and session.documents:
+        span = Span(session.documents[0].source, 0, 0)
+        yield codes.PLACE_NOT_READ.at(span=span, tool=convention.tool, reason=convention.unread)
+
+
+RULES = (place_is_read, required_fields_are_there, name_is_valid, texts_fit, extension_is_read)
 
 
 # Names that refer to other files.

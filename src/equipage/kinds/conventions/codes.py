@@ -15,6 +15,7 @@ TEXT_MISSING = _codes.warning("text-missing")
 RESTRICTION_EMPTY = _codes.warning("restriction-empty")
 NUMBER_AS_TEXT = _codes.warning("number-as-text")
 TEXT_CUT = _codes.warning("text-cut")
+PLACE_NOT_READ = _codes.warning("place-not-read")
 EXTENSION_NOT_READ = _codes.warning("extension-not-read")
 
 UNKNOWN_REFERENCE = _codes.warning("unknown-reference")

@@ -13,6 +13,8 @@ SERVER_TYPE_UNKNOWN = _codes.error("server-type-unknown")
 SERVER_TYPE_WRONG = _codes.error("server-type-wrong")
 SERVER_TYPE_MISSING = _codes.warning("server-type-missing")
 SERVER_UNREACHABLE = _codes.error("server-unreachable")
+SERVER_ADDRESS_EMPTY = _codes.error("server-address-empty")
+SERVER_RESTRICTION_IGNORED = _codes.error("server-restriction-ignored")
 SERVER_KEY_UNUSED = _codes.warning("server-key-unused")
 
 # The strict reading, which settings and `.mcp.json` share.

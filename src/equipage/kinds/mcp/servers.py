@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -20,7 +20,16 @@ from equipage.core.source import Source
 from equipage.core.text import nearest
 from equipage.files.reading import Files
 from equipage.kinds.jsonc import read_with_comments
-from equipage.kinds.mcp import CLAUDE, DIALECTS, Dialect, codes, dialect_of
+from equipage.kinds.mcp import (
+    CLAUDE,
+    CLAUDE_PLUGIN,
+    DIALECTS,
+    OPENCODE,
+    VSCODE,
+    Dialect,
+    codes,
+    dialect_of,
+)
 from equipage.kinds.mcp.codes import CODES
 from equipage.kinds.mcp.strict import STRICT, listed, server_names
 from equipage.kinds.shared import TOLERANT, suspicions, table_at
@@ -28,10 +37,6 @@ from equipage.loading.kind import Kind, Presentation, Reading, Sensitive, Togeth
 from equipage.loading.model import Shape, build
 from equipage.loading.session import Parsed, Session
 from equipage.loading.tree import HOLE, Origins, Tree, get, graft
-
-if TYPE_CHECKING:
-    pass
-
 
 Transport = Literal["stdio", "http", "sse", "ws"]
 
@@ -93,7 +98,7 @@ def gather(dialect: Dialect, tree: Tree, _session: Session) -> tuple[Tree, list[
 def _find(dialect: Dialect, tree: Tree) -> tuple[Path, list[Fact]]:
     """The path of the servers, and a finding if the tool does not look there."""
     value, top = tree.value, dialect.top
-    if value.get(top) is not None or (dialect.shared and dialect.tool != "VS Code"):
+    if value.get(top) is not None or dialect.is_part:
         # The second version of OpenCode puts them one level deeper.
         deeper = dialect.tool == "OpenCode" and isinstance(get(value, (top, "servers")), dict)
         return ((top, "servers") if deeper else (top,)), []
@@ -104,6 +109,7 @@ def _find(dialect: Dialect, tree: Tree) -> tuple[Path, list[Fact]]:
                 (other,),
                 part="key",
                 remedy=_rename((other,), top),
+                severity="error" if dialect.measured else "warning",
                 tool=dialect.tool,
                 top=top,
                 found=other,
@@ -111,12 +117,12 @@ def _find(dialect: Dialect, tree: Tree) -> tuple[Path, list[Fact]]:
             return (other,), [misplaced]
     named = {key: each for key, each in value.items() if key != "$schema"}
     if named and all(table_at(each, ROOT).keys() & _SIGNS for each in named.values()):
-        source = tree.story(ROOT).origin.document.source
-        # Plugins of Claude Code may leave the wrapper out, other files may not.
-        if dialect.wrapper == "optional" and (source.path or source.name).endswith(".mcp.json"):
+        if dialect.unwrapped:
             return ROOT, []
-        return ROOT, [codes.SERVERS_UNWRAPPED.at((next(iter(named)),), part="key", top=top)]
-    return (top,), [_no_servers(top, value)] if value and not dialect.shared else []
+        first = (next(iter(named)),)
+        severity: Severity = "error" if dialect.measured else "warning"
+        return ROOT, [codes.SERVERS_UNWRAPPED.at(first, part="key", severity=severity, top=top)]
+    return (top,), [_no_servers(top, value)] if value and dialect is not VSCODE else []
 
 
 def _no_servers(top: str, value: dict[str, Any]) -> Fact:
@@ -135,13 +141,23 @@ def _rename(path: Path, name: str, *, safe: bool = True) -> Remedy:
     return Remedy(f"rename to `{name}`", (Change(path, name, "key"),), safe)
 
 
+def findings_in(tool: str, tree: Tree) -> list[Fact]:
+    """What is wrong with the servers in the settings of a tool; the tree stays as it is."""
+    dialect = next(each for each in DIALECTS if each.tool == tool)
+    path, facts = _find(dialect, tree) if isinstance(tree.value, dict) else (ROOT, [])
+    for name, value in table_at(tree.value, path).items() if path else ():
+        facts += _server(dialect, tree, (*path, name), value)[1]
+    return facts
+
+
 # One server.
 
 
 def _server(dialect: Dialect, tree: Tree, path: Path, value: Any) -> tuple[Tree, list[Fact]]:
     """One server by our names; a hole if it cannot be reached."""
     part = tree.at(path)
-    if not isinstance(value, dict):
+    # In OpenCode, a part that says only whether it is used changes a server of another layer.
+    if not isinstance(value, dict) or (value.keys() == {"enabled"} and dialect is OPENCODE):
         return part, []
     hole = Tree(HOLE, part.origins)
     fitting, facts = _fitting(dialect, path, value)
@@ -161,34 +177,26 @@ def _server(dialect: Dialect, tree: Tree, path: Path, value: Any) -> tuple[Tree,
     return Tree(result, part.origins), facts
 
 
+#: The keys without which there is no server.
+_ESSENTIAL = frozenset({"command", "args", "env", "url", "headers"})
+
+
 def _fitting(
     dialect: Dialect, path: Path, value: dict[str, Any]
 ) -> tuple[dict[str, Any], list[Fact]]:
     """The keys that the tool knows and whose values fit, and what is wrong with the others."""
     known = {field.name: field for field in dialect.fields}
-    synonyms = {other: field.name for field in dialect.fields for other in field.instead}
+    refused = {"none": frozenset[str](), "main": _ESSENTIAL, "all": known.keys()}[dialect.refuses]
     kept: dict[str, Any] = {}
     facts: list[Fact] = []
     for key, each in value.items():
         place, field = (*path, key), known.get(key)
         if field is None:
-            guess = synonyms.get(key) or nearest(key, [name for name in known if name not in value])
-            restricts = guess is not None and known[guess].restricts
-            remedy = None if guess is None else _rename(place, guess, safe=not restricts)
-            facts.append(
-                core_codes.UNKNOWN_FIELD.at(
-                    place,
-                    part="key",
-                    remedy=remedy,
-                    severity="error" if restricts else "warning",
-                    field=Shown(key),
-                    owner=f"a server of {dialect.tool}",
-                    nearest=guess,
-                )
-            )
+            facts += _unknown(dialect, place, each, value)
         elif each is not None:
-            _, _, found = build({"value": each}, _holder(field.type), Shape())
-            grave = field.restricts or key in ("command", "url")
+            kind = dict[str, str] if key == "env" and dialect.refuses != "none" else field.type
+            _, _, found = build({"value": each}, _holder(kind), Shape())
+            grave = key in refused or field.restricts or key in ("command", "url")
             severity: Severity = "error" if grave else "warning"
             facts += [
                 replace(fact, path=(*place, *fact.path[1:]), severity=severity) for fact in found
@@ -196,6 +204,50 @@ def _fitting(
             if not found:
                 kept[key] = each
     return kept, facts
+
+
+#: Fields of servers in other tools: what was written here may have been meant as one of them.
+_ELSEWHERE = {field.name: field for each in DIALECTS for field in each.fields}
+#: Values with which such a field asks for nothing.
+_IDLE: tuple[Any, ...] = (None, "", [], {}, ["*"], "*")
+
+
+def _unknown(dialect: Dialect, place: Path, value: Any, server: dict[str, Any]) -> Iterator[Fact]:
+    """A key that the tool does not know, if it was meant to do something."""
+    known = {field.name: field for field in dialect.fields}
+    synonyms = {other: field.name for field in dialect.fields for other in field.instead}
+    key, elsewhere = str(place[-1]), _ELSEWHERE.get(str(place[-1]))
+    if elsewhere is not None and elsewhere.restricts and key not in synonyms:
+        idle = value is (key == "enabled") if isinstance(value, bool) else value in _IDLE
+        if not idle:
+            switch = key in ("disabled", "enabled")
+            yield codes.SERVER_RESTRICTION_IGNORED.at(
+                place,
+                part="key",
+                severity="error" if dialect.measured else "warning",
+                key=key,
+                tool=dialect.tool,
+                effect="the server starts" if switch else "it restricts nothing",
+            )
+        return
+    free = [name for name in known if name not in server]
+    guess = synonyms.get(key) or nearest(key, free)
+    if guess is None and (elsewhere is None or value in _IDLE or key in _IDLE_KEYS):
+        return  # a note of the author
+    restricts = guess is not None and known[guess].restricts
+    yield core_codes.UNKNOWN_FIELD.at(
+        place,
+        part="key",
+        remedy=None if guess is None else _rename(place, guess, safe=False),
+        severity="error" if restricts or key == "bearer_token" else "warning",
+        field=Shown(key),
+        owner=f"a server of {dialect.tool}",
+        nearest=guess,
+    )
+
+
+#: Keys that change nothing, or only spare a question, in the tools that know them.
+_IDLE_KEYS = frozenset({"description", "name", "alwaysAllow", "autoApprove", "gallery", "version"})
 
 
 @cache
@@ -210,25 +262,31 @@ def _transport(
     """How a server is reached, and what is wrong with that; None if it cannot be reached."""
     name = Shown(path[-1])
     inferred = next((transport for key, transport in dialect.inferred if server.get(key)), None)
+    grave: Severity = "error" if dialect.measured else "warning"
     if inferred is None:
-        return None, [codes.SERVER_UNREACHABLE.at(path, part="key", name=name)]
+        empty = next((key for key, _ in dialect.inferred if server.get(key) == ""), None)
+        if empty is not None:
+            place = (*path, empty)
+            return None, [
+                codes.SERVER_ADDRESS_EMPTY.at(place, severity=grave, name=name, key=empty)
+            ]
+        return None, [codes.SERVER_UNREACHABLE.at(path, part="key", severity=grave, name=name)]
     written = server.get("type")
     if isinstance(written, str):
         transport = dialect.types.get(written) or dialect.types.get(written.lower())
         if transport is not None:
             return _written_transport(transport, inferred, path, server)
-        # A type of another tool is a slip, an invented one an error.
-        elsewhere = any(written in each.types for each in DIALECTS)
+        # No tool was seen to refuse `local`, which Copilot reads.
         unknown = codes.SERVER_TYPE_UNKNOWN.at(
             (*path, "type"),
-            severity="warning" if elsewhere else None,
+            severity="warning" if written == "local" or not dialect.measured else None,
             name=name,
             found=Shown(written),
             tool=dialect.tool,
             types=tuple(dialect.types),
         )
         return inferred, [unknown]
-    if not dialect.needs_type:
+    if dialect.needs_type == "none" or (dialect.needs_type == "remote" and inferred == "stdio"):
         return inferred, []
     # The word of this tool for a transport of that sort.
     word = next(
@@ -237,7 +295,7 @@ def _transport(
         if (transport == "stdio") == (inferred == "stdio")
     )
     missing = codes.SERVER_TYPE_MISSING.at(
-        path, part="key", name=name, tool=dialect.tool, type=word
+        path, part="key", severity=grave, name=name, tool=dialect.tool, type=word
     )
     return inferred, [missing]
 
@@ -275,12 +333,17 @@ def _translated(dialect: Dialect, server: dict[str, Any], transport: str) -> dic
 
 
 def _unused(dialect: Dialect, path: Path, server: dict[str, Any], transport: str) -> Iterator[Fact]:
-    """Keys that belong to the other sort of server."""
+    """Keys that belong to the other sort of server. Codex starts with none of them."""
     foreign = _REMOTE if transport == "stdio" else _PROGRAM
     for key, value in server.items():
         if dialect.renamed.get(key, key) in foreign and value:
             yield codes.SERVER_KEY_UNUSED.at(
-                (*path, key), part="key", key=key, transport=transport, name=Shown(path[-1])
+                (*path, key),
+                part="key",
+                severity="error" if dialect.format == "toml" else None,
+                key=key,
+                transport=transport,
+                name=Shown(path[-1]),
             )
 
 
@@ -348,11 +411,31 @@ def _tolerant(dialect: Dialect) -> Kind:
 
 def variant_of(path: str, files: Files) -> Kind:
     """The kind of a list of servers by its path, which says whose it is."""
-    if path.endswith("/.mcp.json") and files.is_folder(path.removesuffix("mcp.json") + "defect"):
+    folder = path.rpartition("/")[0]
+    if path.endswith("/.mcp.json") and files.is_folder(f"{folder}/.defect"):
         return STRICT
-    return _VARIANTS[dialect_of(path).tool]
+    dialect = dialect_of(path)
+    if dialect is CLAUDE and _is_plugin(folder, files):
+        return _IN_PLUGIN
+    return _VARIANTS[dialect.tool]
+
+
+#: Where the manifest of a plugin lies in its folder.
+_MANIFESTS = (".claude-plugin", ".codex-plugin", ".cursor-plugin", ".github/plugin", "plugin.json")
+
+
+def _is_plugin(folder: str, files: Files) -> bool:
+    """Whether a folder is a plugin: it has a manifest, or a marketplace above it may list it."""
+    if any(files.exists(f"{folder}/{each}") for each in _MANIFESTS):
+        return True
+    while folder and not files.exists(f"{folder}/.git"):
+        folder = folder.rpartition("/")[0]
+        if files.exists(f"{folder}/.claude-plugin/marketplace.json"):
+            return True
+    return False
 
 
 _VARIANTS = {each.tool: _tolerant(each) for each in DIALECTS}
+_IN_PLUGIN = _tolerant(CLAUDE_PLUGIN)
 _MAIN = _VARIANTS[CLAUDE.tool]
 KIND = replace(_MAIN, reading=replace(_MAIN.reading, variant=variant_of))

@@ -103,6 +103,7 @@ def listening(address: Address) -> socket.socket:
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         made.bind((address.host, address.port))
+        made.listen(MAX_CONNECTIONS)  # clients may come before the server is ready
     except OSError:
         made.close()
         raise

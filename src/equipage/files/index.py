@@ -1,0 +1,134 @@
+"""Which files a git repository tracks, read from its index without running git.
+
+Git tracks a file although a `.gitignore` matches it, so a check must look at it. The index is a
+list of entries sorted by name; versions 2 to 4 are read, split indexes included. Of an entry only
+its name counts. Submodules and the folders of a sparse index are not files and are left out.
+"""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_left
+
+from equipage.files import is_folder
+from equipage.files.reading import peek
+
+#: An index is much larger than a configuration: about 100 bytes for each file.
+_MAX_BYTES = 512 * 1024 * 1024
+#: Before the name of an entry: ten numbers of four bytes, the hash of the content, two of flags.
+_NUMBERS, _FLAGS = 40, 2
+_HASHES = (20, 32)  #: SHA-1 and SHA-256
+_EXTENDED = 0x40  #: in the first byte of the flags: two more bytes of flags follow
+_FILES = (0x8, 0xA)  #: the types of entries that are files: regular ones and links
+
+
+class DamagedIndex(Exception):
+    """An index that cannot be read; the text says why."""
+
+
+class Tracked:
+    """The names of tracked files, relative to the root of the repository, with `/`."""
+
+    def __init__(self, names: list[str]) -> None:
+        self.names = names  #: sorted
+
+    def has(self, name: str) -> bool:
+        place = bisect_left(self.names, name)
+        return place < len(self.names) and self.names[place] == name
+
+    def has_below(self, folder: str) -> bool:
+        """Whether there is a file below a folder, which ends with `/`."""
+        place = bisect_left(self.names, folder)
+        return place < len(self.names) and self.names[place].startswith(folder)
+
+
+def tracked_in(root: str) -> Tracked | None:
+    """What the repository at `root` tracks; None if it has no index. Raises `DamagedIndex`."""
+    folder = _git_folder(root)
+    data = None if folder is None else peek(os.path.join(folder, "index"), max_bytes=_MAX_BYTES)
+    if data is None or folder is None:
+        return None
+    names, shared = _parsed(data)
+    if shared is not None:
+        # The entries of a split index that are not its own are in a file beside it.
+        rest = peek(os.path.join(folder, f"sharedindex.{shared}"), max_bytes=_MAX_BYTES)
+        if rest is None:
+            raise DamagedIndex("the shared part of the index is missing")
+        names += _parsed(rest)[0]
+    return Tracked(sorted({os.fsdecode(name) for name in names if name}))
+
+
+def _git_folder(root: str) -> str | None:
+    """The folder with the index: `.git`, or where the file `.git` of a worktree leads."""
+    path = os.path.join(root, ".git")
+    if is_folder(path):
+        return path
+    written = peek(path, max_bytes=64 * 1024) or b""
+    if not written.startswith(b"gitdir:") or b"\0" in written:
+        return None
+    return os.path.normpath(os.path.join(root, os.fsdecode(written[7:].strip())))
+
+
+def _parsed(data: bytes) -> tuple[list[bytes], str | None]:
+    """The names of an index, and the number of its shared part. Raises `DamagedIndex`."""
+    version = int.from_bytes(data[4:8], "big")
+    if data[:4] != b"DIRC" or version not in (2, 3, 4):
+        raise DamagedIndex("it does not start like an index of git")
+    for hash_size in _HASHES:  # nothing in the file says which one it has
+        try:
+            names, end = _entries(data, version, hash_size)
+            return names, _shared_part(data, end, hash_size)
+        except (IndexError, ValueError):
+            continue
+    raise DamagedIndex("an entry is cut off or has no end")
+
+
+def _entries(data: bytes, version: int, hash_size: int) -> tuple[list[bytes], int]:
+    """The names of the entries, and where they end. Raises `IndexError` and `ValueError`."""
+    names: list[bytes] = []
+    name, position = b"", 12
+    flags, length = _NUMBERS + hash_size, len(data)
+    for _ in range(int.from_bytes(data[8:12], "big")):
+        start = position + flags + (4 if data[position + flags] & _EXTENDED else _FLAGS)
+        if version == 4:  # the name begins as the one before it, but for some bytes at its end
+            dropped, start = _number(data, start)
+            if dropped > len(name):
+                raise ValueError(dropped)
+            end = data.index(b"\0", start)
+            name = name[: len(name) - dropped] + data[start:end]
+        else:
+            end = data.index(b"\0", start)
+            name = data[start:end]
+        if data[position + 26] >> 4 in _FILES:
+            names.append(name)
+        # Entries of the older versions are padded to eight bytes, with one NUL at least.
+        position = end + 1 if version == 4 else end + 8 - (end - position) % 8
+        if position > length:
+            raise IndexError(position)
+    return names, position
+
+
+def _number(data: bytes, position: int) -> tuple[int, int]:
+    """A number of variable length as git writes it, and the position after it."""
+    byte = data[position]
+    number = byte & 0x7F
+    while byte & 0x80:
+        position += 1
+        byte = data[position]
+        number = ((number + 1) << 7) | (byte & 0x7F)
+        if number > len(data):
+            raise ValueError(number)
+    return number, position + 1
+
+
+def _shared_part(data: bytes, position: int, hash_size: int) -> str | None:
+    """The number of the shared part of a split index. Raises `ValueError` for what is no list."""
+    shared: str | None = None
+    while position < len(data) - hash_size:
+        size = int.from_bytes(data[position + 4 : position + 8], "big")
+        if data[position : position + 4] == b"link":
+            shared = data[position + 8 : position + 8 + hash_size].hex()
+        position += 8 + size
+    if position != len(data) - hash_size:
+        raise ValueError(position)
+    return shared

@@ -1,0 +1,124 @@
+"""MCP over HTTP: who may enter, and what happens to calls of clients that vanish."""
+
+from __future__ import annotations
+
+import json
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("mcp", reason="the extra `serve` is not installed")
+
+from serve.packs import COUNT, TEXT, WORDS, pack, write_packs
+from serve.talk import META, Http, is_there, wait_until
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="tools are confined on Linux")
+
+TOOLS = """
+import os, time
+def count(p): return {"words": len(p["text"].split()), "pid": os.getpid()}
+def hang(p):
+    open("pid", "w").write(str(os.getpid()))
+    time.sleep(60)
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    packs = [
+        pack("t.count", "tools:count", inputSchema=TEXT, outputSchema=COUNT, deterministic=True),
+        pack("t.hang", "tools:hang", caps={"filesystem": {"write": ["."]}}, timeoutMs=15000),
+    ]
+    return write_packs(tmp_path_factory.mktemp("door"), packs, {"tools.py": TOOLS})
+
+
+@pytest.fixture(scope="module")
+def server(folder: Path) -> Iterator[Http]:
+    with Http(str(folder), "--allow", "python") as made:
+        yield made
+
+
+def test_a_call(server: Http) -> None:
+    status, body = server.post("tools/call", {"name": "t.count", "arguments": WORDS})
+    assert (status, body["result"]["structuredContent"]["words"]) == (200, 3)
+    _, again = server.post("tools/call", {"name": "t.count", "arguments": WORDS})
+    assert again["result"]["_meta"]["equipage/execution"]["cacheHit"] is True
+
+
+LIST: dict[str, Any] = {}
+DOORS = {
+    "no token": ({"authorization": ""}, 401),
+    "wrong token": ({"authorization": "Bearer wrong"}, 401),
+    "foreign origin": ({"origin": "http://evil.example"}, 403),
+    "own origin": ({"origin": "http://localhost:1"}, 200),
+    "foreign host": ({"host": "evil.example"}, 421),
+    "other method in the header": ({"mcp-method": "tools/call"}, 400),
+    "another revision in the header": ({"mcp-protocol-version": "2099-01-01"}, 400),
+    "not JSON": ({"content-type": "text/plain"}, 400),
+}
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_the_door(name: str, server: Http) -> None:
+    headers, status = DOORS[name]
+    found, body = server.post("tools/list", LIST, headers)
+    assert found == status, body
+
+
+def test_an_unknown_revision(server: Http) -> None:
+    meta = {**META, "io.modelcontextprotocol/protocolVersion": "2099-01-01"}
+    headers = {"mcp-protocol-version": "2099-01-01"}
+    status, body = server.post("tools/list", LIST, headers, meta=meta)
+    assert (status, body["error"]["code"]) == (400, -32022)
+
+
+def test_other_methods_and_bodies(server: Http) -> None:
+    connection = server.connection()
+    connection.request("GET", "/mcp", headers=server.headers("tools/list"))
+    assert connection.getresponse().status in (400, 405)
+    connection.close()
+    for body, status in ((b"x" * 2_000_000, 413), (b"[]", 400), (b"{", 400), (b"[" * 20_000, 400)):
+        connection = server.connection()
+        connection.request("POST", "/mcp", body, server.headers("tools/list"))
+        assert connection.getresponse().status == status
+        connection.close()
+
+
+def test_a_client_that_leaves_ends_its_call(server: Http, folder: Path) -> None:
+    """In the newer revision, a closed connection is a cancelled call."""
+    (folder / "pid").unlink(missing_ok=True)
+    connection = server.connection()
+    body = {
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
+        "params": {"name": "t.hang", "arguments": {}, "_meta": META},
+    }
+    headers = server.headers("tools/call", "t.hang")
+    connection.request("POST", "/mcp", json.dumps(body), headers)
+    wait_until(lambda: (folder / "pid").exists() and (folder / "pid").read_text(), 10)
+    pid = int((folder / "pid").read_text())
+    assert connection.sock is not None
+    connection.sock.shutdown(socket.SHUT_RDWR)
+    connection.close()
+    start = time.monotonic()
+    wait_until(lambda: not is_there(pid), 5)
+    assert time.monotonic() - start < 3
+    assert server.post("tools/list", LIST)[0] == 200
+
+
+def test_half_a_request_does_no_harm(server: Http) -> None:
+    with socket.create_connection(("127.0.0.1", server.port)) as half:
+        half.sendall(b"POST /mcp HTTP/1.1\r\nhost: 127")
+        assert server.post("tools/list", LIST)[0] == 200
+
+
+def test_the_token_is_in_no_output(server: Http) -> None:
+    assert server.token is not None
+    assert not [line for line in server.notes if server.token in line]
+    assert server.token.encode() not in Path(f"/proc/{server.process.pid}/cmdline").read_bytes()
