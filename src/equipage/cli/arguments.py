@@ -409,6 +409,7 @@ def _serve_tools(group: Container) -> None:
     group.add_argument(
         "--concurrency", type=_whole, metavar="N", help="calls at once (default: 2 per processor)"
     )
+    _flag(group, "--reuse", "let deterministic Python tools serve several calls with one process")
     _flag(group, "--oversize", "serve skills that are larger than clients must accept")
     group.add_argument("--log", metavar="FILE", help="append one line of JSON per call to FILE")
     group.add_argument(

@@ -164,6 +164,18 @@ def masked(text: str) -> str:
     return text
 
 
+def looks_secret(text: str) -> bool:
+    """Whether a text looks random: for values whose name already says that they are secret."""
+    return (
+        len(text) >= 16
+        and re.fullmatch(r"[A-Za-z0-9+/=_.-]+", text) is not None
+        and re.search(r"[0-9]", text) is not None
+        and re.search(r"[A-Za-z]", text) is not None
+        and not _PLACEHOLDER.search(text)
+        and _entropy(text) >= _LEAST_ENTROPY
+    )
+
+
 def _entropy(text: str) -> float:
     shares = [count / len(text) for count in Counter(text).values()]
     return -sum(share * math.log2(share) for share in shares)
