@@ -285,6 +285,7 @@ SHOWN_ELSEWHERE = {
     "root-missing": "workspace/test_project.py",
     "settings-twice": "workspace/test_project.py",
     "folder-unreadable": "workspace/test_checking.py",
+    "not-read": "workspace/test_unread.py",
     "index-damaged": "files/test_index.py",
     "link-outside": "security/test_links.py",
     "pattern-mismatch": "loading/test_model.py",

@@ -46,7 +46,10 @@ def run(options: argparse.Namespace, output: Output) -> int:
         report = check()
     hidden = report.hidden
     # Set before anything is printed: the reader may close the pipe.
-    code = output.code = _exit_code(report, failed=bool(unwritten), strict=options.strict)
+    code = _exit_code(report, failed=bool(unwritten), strict=options.strict)
+    if code == FOUND and not all(map(os.path.lexists, options.paths)):
+        code = USAGE  # a path in the command is wrong: whatever else was found comes second
+    output.code = code
     if options.diff:
         # The question is only whether there is something to fix, not whether there are errors.
         code = FOUND if _show_diff(report, output, unsafe=options.unsafe_fixes) else OK
@@ -63,7 +66,6 @@ def run(options: argparse.Namespace, output: Output) -> int:
     # The settings of equipage itself are checked on the way; alone they are nothing to check.
     if all(each.kind == SETTINGS for each in report.files) and not report.errors:
         output.note(NOTHING_FOUND)
-        return USAGE
     return code
 
 
