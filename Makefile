@@ -7,7 +7,7 @@ PIP := -m pip install --quiet --disable-pip-version-check --constraint constrain
 SECOND := $(shell for each in python3.13 python3.12 "$$HOME"/.pyenv/versions/3.13*/bin/python "$$HOME"/.pyenv/versions/3.12*/bin/python; do \
 	"$$each" -c 'import sys, venv; sys.exit(sys.version_info < (3, 12))' >/dev/null 2>&1 && { echo "$$each"; break; }; done)
 
-.PHONY: help demo test test-serve lint types unit unit-second cases conformance bench fuzz mutants docs pins clean
+.PHONY: help demo test test-serve test-typing test-scale lint types unit unit-second cases stubs conformance bench fuzz mutants docs pins clean
 
 help:
 	@echo "make demo    install and show one clean and one broken configuration"
@@ -46,6 +46,12 @@ COVERED := --cov --cov-report=term --cov-fail-under=95
 unit: $(VENV)/.ready
 	$(PY) -m pytest -q -n 2 $(if $(SECOND),,$(COVERED))
 
+# pyright is a program for Node.js, which it brings along: so it has a target of its own.
+test-typing: $(VENV)/.ready
+	$(PY) $(PIP) "pyright[nodejs]"
+	$(PY) -m pytest -q -rs tests/typing | tee .typing.log; ! grep -q skipped .typing.log
+	@rm -f .typing.log
+
 unit-second: $(VENV)/.ready
 ifeq ($(SECOND),)
 	@echo "no second Python (3.12 or 3.13) found: its run is skipped"
@@ -61,6 +67,9 @@ test-serve: $(VENV)/.ready
 
 cases: $(VENV)/.ready
 	EQUIPAGE_UPDATE_CASES=1 $(PY) -m pytest -q tests/test_cases.py tests/cli/test_consoles.py tests/docs/test_docs.py
+
+stubs: $(VENV)/.ready
+	$(PY) tools/faces.py
 
 conformance: $(VENV)/.ready
 	$(PY) requirements/report.py

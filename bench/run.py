@@ -16,7 +16,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 ENVIRONMENT = HERE / f".venv-{sys.version_info.major}.{sys.version_info.minor}"
 PYTHON = ENVIRONMENT / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-PEERS = ["PyYAML", "jsonschema", "omegaconf", "ruamel.yaml", "python-frontmatter"]
+PEERS = ["PyYAML", "jsonschema", "omegaconf", "ruamel.yaml", "python-frontmatter", "fastmcp"]
 
 
 def pip(*arguments: str) -> None:
@@ -28,11 +28,11 @@ def pip(*arguments: str) -> None:
 
 def prepare() -> None:
     """The environment with the peers, made once, and equipage as it is now."""
-    ready = ENVIRONMENT / ".ready"
+    ready = ENVIRONMENT / f".ready-{len(PEERS)}"  # another one for other peers
     if not ready.exists():
         venv.create(ENVIRONMENT, clear=True, with_pip=True)
         newer = ["annotatedyaml"] if sys.version_info >= (3, 13) else []
-        pip(*PEERS, *newer, str(HERE.parent))
+        pip(*PEERS, *newer, f"{HERE.parent}[serve]")
         ready.touch()
     pip("--force-reinstall", "--no-deps", str(HERE.parent))
     subprocess.run([PYTHON, "-m", "compileall", "-q", str(ENVIRONMENT)], check=False)

@@ -15,18 +15,27 @@ from pathlib import Path
 import commands
 import profiles
 import servers
+import serving
 import toolpacks
 from harness import MOST_REPEATS, REPEATS, Result, Row, measure
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "RESULTS.md"
-PEERS = ("PyYAML", "jsonschema", "omegaconf", "ruamel.yaml", "python-frontmatter", "annotatedyaml")
+PEERS = (
+    "PyYAML",
+    "jsonschema",
+    "omegaconf",
+    "ruamel.yaml",
+    "python-frontmatter",
+    "annotatedyaml",
+    "fastmcp",
+)
 PARTS = ("blake3", "jsonschema-rs", "msgspec", "packaging", "rtoml")
 HEAD = "| work | against | bound | measured | holds |\n|---|---|---|---|---|"
 
 
 def all_rows(folder: Path, *, quick: bool) -> list[Row]:
-    places = [folder / name for name in ("toolpacks", "profiles", "servers", "commands")]
+    places = [folder / name for name in ("toolpacks", "profiles", "servers", "commands", "serving")]
     for place in places:
         place.mkdir()
     return [
@@ -34,6 +43,7 @@ def all_rows(folder: Path, *, quick: bool) -> list[Row]:
         *profiles.rows(places[1]),
         *servers.rows(places[2], tools=100 if quick else 1000),
         *commands.rows(places[3], files=500 if quick else 5000),
+        *serving.rows(places[4]),
     ]
 
 
@@ -60,13 +70,10 @@ def machine() -> str:
     return f"{python}, {platform.system()} {platform.machine()}, {os.cpu_count()} cores"
 
 
-def generators() -> str:
-    """What streaming 100 MB of each generator takes, told by a script of its own."""
+def told_by(script: str) -> str:
+    """What a script of its own prints."""
     run = subprocess.run(
-        [sys.executable, str(HERE / "generators.py")],
-        stdout=subprocess.PIPE,
-        text=True,
-        check=False,
+        [sys.executable, str(HERE / script)], stdout=subprocess.PIPE, text=True, check=False
     )
     return run.stdout.rstrip("\n")
 
@@ -94,6 +101,12 @@ exact places available afterwards.
 ```text
 {streams}
 ```
+
+## Serving a tool over stdio: the median of single calls, and the rate with 16 at once
+
+```text
+{served}
+```
 """
 
 
@@ -118,7 +131,9 @@ def main() -> int:
         without = list(
             measured([row for row in rows if not row.elsewhere], collect=False, repeats=repeats)
         )
-    streams = "left out of a quick look" if quick else generators()
+    left_out = "left out of a quick look"
+    streams = left_out if quick else told_by("generators.py")
+    served = left_out if quick else told_by("serving.py")
     print(f"\n{streams}")
     if not quick:
         page = PAGE.format(
@@ -129,6 +144,7 @@ def main() -> int:
             usual=table(usual),
             without=table(without),
             streams=streams,
+            served=served,
         )
         given.save.write_text(page, encoding="utf-8")
         print(f"saved as {given.save}")

@@ -139,13 +139,14 @@ def test_a_short_module_has_more_than_one_importer() -> None:
 PUBLIC = {
     "__init__": ...,
     "__main__": set(),
-    "api": {"check", "load", "loads"},
-    "blueprints": {"expand"},
+    "api": {"check", "check_files", "load", "loads", "watch"},
+    "blueprints": {"expand", "expand_and_report", "pre_read_default_agent_kind"},
+    "models": ...,
     "plugin": ...,
     "profiles": {"Profile", "Profiles", "discover_profiles"},
     "settings": {"LoadedSettings", "SettingsLayer", "load_settings"},
-    "skills": {"FoundSkill", "Skills", "discover_skills"},
-    "toolpacks": {"Toolpack", "ToolpackLoader", "ToolpackValidationError"},
+    "skills": {"DiscoveredSkill", "FoundSkill", "Skill", "Skills", "discover_skills"},
+    "toolpacks": {"FoundToolpacks", "Toolpack", "ToolpackLoader", "ToolpackValidationError"},
 }
 
 
@@ -208,34 +209,16 @@ def test_only_the_command_prints(module: str) -> None:
 
 
 def test_public_exports_are_exact() -> None:
-    assert sorted(equipage.__all__) == sorted(
-        [
-            "Diagnostic",
-            "Edit",
-            "Explanation",
-            "FileReport",
-            "Fix",
-            "Label",
-            "EquipageError",
-            "LoadError",
-            "Loaded",
-            "LoadedSettings",
-            "Profile",
-            "Profiles",
-            "Report",
-            "Source",
-            "Span",
-            "UsageError",
-            "Watch",
-            "__version__",
-            "check",
-            "discover_profiles",
-            "load",
-            "load_settings",
-            "loads",
-            "watch",
-        ]
-    )
+    # fmt: off
+    assert set(equipage.__all__) == {
+        "Diagnostic", "Edit", "EquipageError", "Explanation", "FileReport", "Fix", "Label",
+        "Limits", "LoadError", "Loaded", "LoadedSettings", "Profile", "Profiles", "Report",
+        "Skill", "Skills", "Source", "Span", "Toolpack", "ToolpackLoader",
+        "ToolpackValidationError", "UsageError", "Watch", "__version__", "check", "check_files",
+        "discover_profiles", "discover_skills", "expand", "load", "load_settings", "loads",
+        "pre_read_default_agent_kind", "watch",
+    }
+    # fmt: on
     assert [name for name in equipage.__all__ if not hasattr(equipage, name)] == []
     assert dir(equipage) == sorted(equipage.__all__)
     with pytest.raises(AttributeError):
@@ -272,6 +255,7 @@ def test_the_reading_list_is_short() -> None:
 
 #: Codes that need more than files to be shown, and the test module that shows them.
 SHOWN_ELSEWHERE = {
+    "instructions-too-long": "kinds/conventions/test_instructions.py",
     "file-unreadable": "files/test_sandbox.py",
     "file-not-regular": "files/test_sandbox.py",
     "unrecognised": "loading/test_bad_input.py",
@@ -284,6 +268,7 @@ SHOWN_ELSEWHERE = {
     "root-outside": "workspace/test_project.py",
     "root-missing": "workspace/test_project.py",
     "settings-twice": "workspace/test_project.py",
+    "baseline-stale": "workspace/test_baseline.py",
     "folder-unreadable": "workspace/test_checking.py",
     "not-read": "workspace/test_unread.py",
     "index-damaged": "files/test_index.py",

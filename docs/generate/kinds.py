@@ -14,7 +14,7 @@ from msgspec import inspect as types
 from equipage.loading.kind import Kind
 from equipage.loading.model import describe, type_info
 from equipage.loading.registry import kind_named, names
-from generate.meanings import meaning_of
+from equipage.views.meanings import meaning_of
 from generate.wording import summary, table
 
 _ABOUT = tomllib.loads(Path(__file__).with_name("kinds.toml").read_text(encoding="utf-8"))
@@ -145,7 +145,7 @@ def _fields(kind: Kind) -> list[str]:
 
 def _row(kind: Kind, struct: types.StructType, field: types.Field) -> tuple[str, str, str, str]:
     default = "**required**" if field.required else _default(field)
-    meaning = meaning_of(kind.name, struct.cls, field.name) or _meaning_by_type(field.type)
+    meaning = meaning_of(struct.cls, field.name) or _meaning_by_type(field.type)
     return f"`{field.encode_name}`", _cell(_type(field.type)), default, _cell(meaning)
 
 
@@ -223,7 +223,7 @@ def _options(kind: Kind) -> list[str]:
         return []
     rows = [
         f"| `{field.encode_name}` | {_cell(_type(field.type))} | {_default(field)} |"
-        f" {_cell(meaning_of(kind.name, info.cls, field.name))} |"
+        f" {_cell(meaning_of(info.cls, field.name))} |"
         for field in info.fields
     ]
     head = ["## Options", "", "Arguments of `equipage.load`; some have a flag of the command.", ""]

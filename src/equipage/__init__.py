@@ -16,7 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from equipage.api import check, load, loads
+    from equipage.api import check, check_files, load, loads, watch
+    from equipage.blueprints import expand, pre_read_default_agent_kind
     from equipage.core.diagnostics import (
         Diagnostic,
         Edit,
@@ -27,31 +28,39 @@ if TYPE_CHECKING:
         UsageError,
     )
     from equipage.core.source import Source, Span
+    from equipage.loading.kind import Limits
     from equipage.loading.result import Explanation, Loaded
     from equipage.profiles import Profile, Profiles, discover_profiles
     from equipage.settings import LoadedSettings, load_settings
+    from equipage.skills import Skill, Skills, discover_skills
+    from equipage.toolpacks import Toolpack, ToolpackLoader, ToolpackValidationError
     from equipage.workspace.report import FileReport, Report
-    from equipage.workspace.watch import Watch, watch
+    from equipage.workspace.watch import Watch
 
 #: The modules that the public names are imported from.
 _HOMES = {
-    "api": ("check", "load", "loads"),
+    "api": ("check", "check_files", "load", "loads", "watch"),
+    "blueprints": ("expand", "pre_read_default_agent_kind"),
     "core.diagnostics": (
         "Diagnostic", "Edit", "EquipageError", "Fix", "Label", "LoadError", "UsageError",
     ),
     "core.source": ("Source", "Span"),
+    "loading.kind": ("Limits",),
     "loading.result": ("Explanation", "Loaded"),
     "profiles": ("Profile", "Profiles", "discover_profiles"),
     "settings": ("LoadedSettings", "load_settings"),
+    "skills": ("Skill", "Skills", "discover_skills"),
+    "toolpacks": ("Toolpack", "ToolpackLoader", "ToolpackValidationError"),
     "workspace.report": ("FileReport", "Report"),
-    "workspace.watch": ("Watch", "watch"),
+    "workspace.watch": ("Watch",),
 }  # fmt: skip
 
 __all__ = [
-    "Diagnostic", "Edit", "EquipageError", "Explanation", "FileReport", "Fix", "Label",
-    "LoadError", "Loaded", "LoadedSettings", "Profile", "Profiles", "Report", "Source", "Span",
-    "UsageError", "Watch", "__version__", "check", "discover_profiles", "load", "load_settings",
-    "loads", "watch",
+    "Diagnostic", "Edit", "EquipageError", "Explanation", "FileReport", "Fix", "Label", "Limits",
+    "LoadError", "Loaded", "LoadedSettings", "Profile", "Profiles", "Report", "Skill", "Skills",
+    "Source", "Span", "Toolpack", "ToolpackLoader", "ToolpackValidationError", "UsageError",
+    "Watch", "__version__", "check", "check_files", "discover_profiles", "discover_skills",
+    "expand", "load", "load_settings", "loads", "pre_read_default_agent_kind", "watch",
 ]  # fmt: skip
 
 

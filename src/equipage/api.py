@@ -1,80 +1,135 @@
-"""The public functions. They only wire the parts together; the parts do the work."""
+"""The public functions. They only wire the parts together; the parts do the work.
+
+Type checkers read `api.pyi`, which has one signature for each kind; `make stubs` writes it.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from equipage.core.diagnostics import LoadError, UsageError
 from equipage.files import (
+    contents_given,
     folder_given,
     kind_given,
     number_given,
     path_given,
     paths_given,
+    place_given,
     text_given,
 )
-from equipage.files.reading import Files
+from equipage.files.reading import Files, files_here
+from equipage.loading.kind import Limits
 from equipage.loading.pipeline import load_text
 from equipage.loading.registry import kind_named, known_options
 from equipage.loading.result import Loaded
 from equipage.loading.session import request_of
 from equipage.workspace.project import load_one
-from equipage.workspace.report import Report, check_paths
+from equipage.workspace.report import Report, check_contents, check_paths
 
-__all__ = ["check", "load", "loads"]
+if TYPE_CHECKING:
+    from equipage.workspace.watch import Watch
+
+__all__ = ["check", "check_files", "load", "loads", "watch"]
 
 
 def load(
     path: str | os.PathLike[str],
+    model: type[Any] | None = None,
     *,
     kind: str | None = None,
     env: Mapping[str, str] | None = None,
     strict: bool = False,
     embedded: bool = False,
     roots: Iterable[str | os.PathLike[str]] = (),
+    limits: Limits | None = None,
     **options: Any,
 ) -> Loaded[Any]:
     """Read `path` and return its configuration: composed, checked, immutable.
 
-    The kind is recognised unless `kind` names it. Variables come from `env`, by default the
-    environment of the process. Further options are the kind's own, such as `library` for servers.
+    The kind is recognised, unless `kind` names it or `model` is the model of one. With either, type
+    checkers know what `config` is. Variables come from `env`, by default the environment of the
+    process, and so do limits unless `limits` gives them. Further options are the kind's own, such
+    as `library` for servers.
 
     Raises `LoadError` with every error found (with `strict`, warnings fail too), and `UsageError`
     for an unknown kind or option.
+
+    >>> loaded = equipage.load("server.yaml", kind="server")
+    >>> loaded.config.baseline.tools[0].tool.name
+    'echo'
     """
-    name, kind = path_given("path", path), kind_given(kind)
-    request = request_of(env, options, embedded=embedded, roots=roots)
-    return load_one(name, request, kind=kind).result(strict=strict)
+    name, wanted = path_given("path", path), _wanted(kind, model)
+    request = request_of(env, options, embedded=embedded, roots=roots, limits=limits)
+    return _fitting(load_one(name, request, kind=wanted).result(strict=strict), model)
 
 
 def loads(
     text: str,
+    model: type[Any] | None = None,
     *,
-    kind: str,
+    kind: str | None = None,
     env: Mapping[str, str] | None = None,
     strict: bool = False,
     embedded: bool = False,
     base_dir: str | os.PathLike[str] = ".",
+    limits: Limits | None = None,
     **options: Any,
 ) -> Loaded[Any]:
-    """Load a configuration from a string.
+    """Load a configuration from a string; `kind` or `model` says of which kind it is.
 
     `embedded` means no disk and no environment. Otherwise references start at `base_dir`.
 
     Raises `LoadError` and `UsageError` like `load`.
+
+    >>> text = "---\\nname: greet\\ndescription: Says hello\\n---\\nSay hello."
+    >>> equipage.loads(text, kind="skill", embedded=True).config.name
+    'greet'
     """
-    written, wanted = (
-        text_given("text", text),
-        kind_named(text_given("kind", kind, "the name of a kind as str")),
-    )
-    request = request_of(env, options, embedded=embedded)
+    written = text_given("text", text)
+    named = text_given("kind", _wanted(kind, model), "the name of a kind as str")
+    request = request_of(env, options, embedded=embedded, limits=limits)
     name = "<embedded>" if embedded else "<string>"
     base = folder_given("base_dir", base_dir)
-    outcome = load_text(written, wanted, request, Files(), name=name, base=base)
-    return outcome.result(strict=strict)
+    outcome = load_text(written, kind_named(named), request, files_here(), name=name, base=base)
+    return _fitting(outcome.result(strict=strict), model)
+
+
+def watch(
+    path: str | os.PathLike[str],
+    model: type[Any] | None = None,
+    *,
+    kind: str | None = None,
+    env: Mapping[str, str] | None = None,
+    strict: bool = False,
+    roots: Iterable[str | os.PathLike[str]] = (),
+    limits: Limits | None = None,
+    on_problem: Callable[[LoadError], object] | None = None,
+    **options: Any,
+) -> Watch[Any]:
+    """The configuration of `path`, now and whenever it changes, as long as it is good.
+
+    Loads like `load`. Problems go to `on_problem`, by default the logger `equipage`; the last good
+    configuration stays `current`. Raises `UsageError` if watchfiles is not installed.
+
+    >>> with equipage.watch("server.yaml", kind="server") as configurations:
+    ...     next(configurations).config.server.name
+    'demo'
+    """
+    from equipage.workspace.watch import Watch  # few programs need it
+
+    name, wanted = place_given("path", path), _wanted(kind, model)
+    request = request_of(env, options, roots=roots, limits=limits)
+
+    def reload(files: Files) -> Loaded[Any]:
+        outcome = load_one(name, request, kind=wanted, files=files)
+        return _fitting(outcome.result(strict=strict), model)
+
+    return Watch(name, reload, on_problem=on_problem)
 
 
 def check(
@@ -84,14 +139,67 @@ def check(
     env: Mapping[str, str] | None = None,
     embedded: bool = False,
     jobs: int = 1,
+    limits: Limits | None = None,
     **options: Any,
 ) -> Report:
     """Find and check everything below `paths`, one path or several. Bad files are findings, never
     exceptions.
 
     With `jobs`, several processes share the work; 0 means as many as are worth it.
+
+    >>> report = equipage.check("skills")
+    >>> report.ok, [each.code for each in report.errors]
+    (False, ['missing-field'])
     """
-    request = request_of(env, known_options(options), embedded=embedded)
+    request = request_of(env, known_options(options), embedded=embedded, limits=limits)
     request = msgspec.structs.replace(request, shared=True)  # each kind takes those it knows
     several, count = paths_given("paths", paths), number_given("jobs", jobs)
     return check_paths(several, request, kind=kind_given(kind), jobs=count)
+
+
+def check_files(
+    files: Mapping[str, bytes | str],
+    *,
+    kind: str | None = None,
+    env: Mapping[str, str] | None = None,
+    limits: Limits | None = None,
+    **options: Any,
+) -> Report:
+    """Check files that are in memory, by their paths from the root of a project.
+
+    Nothing is read from the disk, and no variable of the process: a variable has a value only if
+    `env` gives it one. References lead to other files of the mapping. `equipage.toml` in it counts
+    as it would on the disk. Findings name the files by their keys.
+
+    >>> skill = b"---\\nname: greet\\n---\\nSay hello."
+    >>> report = equipage.check_files({"skills/greet/SKILL.md": skill})
+    >>> [(each.name, each.code) for each in report.errors]
+    [('skills/greet/SKILL.md', 'missing-field')]
+    """
+    request = request_of({} if env is None else env, known_options(options), limits=limits)
+    request = msgspec.structs.replace(request, shared=True)
+    return check_contents(contents_given(files), request, kind=kind_given(kind))
+
+
+def _wanted(kind: str | None, model: type[Any] | None) -> str | None:
+    """The kind that a caller names, or whose model it names. Raises `UsageError`."""
+    if model is None:
+        return kind_given(kind)
+    if kind is not None:
+        raise UsageError("`kind` and `model` both say what to load: leave one out")
+    from equipage.models import kind_of_model
+
+    name = getattr(model, "__name__", None)  # anything may come from a caller
+    found = None if name is None else kind_of_model(model)
+    if found is None:
+        name = name or type(model).__name__
+        raise UsageError(f"`model`: {name} is not the model of any kind; see `equipage.models`")
+    return found
+
+
+def _fitting(loaded: Loaded[Any], model: type[Any] | None) -> Loaded[Any]:
+    """The load, if its configuration is such a model: some kinds have several."""
+    if model is not None and not isinstance(loaded.config, model):
+        found, file = type(loaded.config).__name__, loaded.sources[0].name
+        raise UsageError(f"`model`: {file} gives a {found}, not a {model.__name__}")
+    return loaded

@@ -1,5 +1,11 @@
 """Skills: discover the `SKILL.md` folders of the user and project layers."""
 
-from equipage.kinds.conventions.skill import FoundSkill, Skills, discover_skills
+from equipage.kinds.conventions.skill import (
+    DiscoveredSkill,
+    FoundSkill,
+    Skill,
+    Skills,
+    discover_skills,
+)
 
-__all__ = ["FoundSkill", "Skills", "discover_skills"]
+__all__ = ["DiscoveredSkill", "FoundSkill", "Skill", "Skills", "discover_skills"]

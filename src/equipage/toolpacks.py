@@ -1,5 +1,10 @@
 """Toolpacks: load a folder of `*.tool.yaml` files, list them, get one by its id."""
 
-from equipage.kinds.toolpack.loader import Toolpack, ToolpackLoader, ToolpackValidationError
+from equipage.kinds.toolpack.loader import (
+    FoundToolpacks,
+    Toolpack,
+    ToolpackLoader,
+    ToolpackValidationError,
+)
 
-__all__ = ["Toolpack", "ToolpackLoader", "ToolpackValidationError"]
+__all__ = ["FoundToolpacks", "Toolpack", "ToolpackLoader", "ToolpackValidationError"]

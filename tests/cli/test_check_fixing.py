@@ -10,7 +10,7 @@ import pytest
 
 import tiny
 from equipage.cli import main
-from equipage.cli.check import roots_of
+from equipage.cli.fixing import roots_of
 
 BROKEN = "nmae: crew\nvessel: 1.0 # keep\nmembers:\n- {name: a, role: captian}\n"
 FIXED = "name: crew\nvessel: 1.0 # keep\nmembers:\n- {name: a, role: captain}\n"
@@ -38,8 +38,10 @@ def test_fix_mends_the_file_and_reports_what_is_left(
     assert (project / "s.yaml").read_text() == FIXED
     assert (code, err) == (1, "")
     assert "error[wrong-type]: expected text, found the number 1.0" in out
-    assert "unknown-field" not in out
-    assert out.endswith("2 findings fixed\n1 error in 1 of 1 file\n")
+    assert "[unknown-field]" not in out
+    assert out.startswith("s.yaml\n  fixed unknown-field: rename to `")
+    assert "\n\n2 findings fixed\n" in out
+    assert out.endswith("1 error in 1 of 1 file\n")
 
 
 def test_a_second_run_changes_nothing(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,8 +88,8 @@ def test_diff_of_a_missing_file_is_an_error(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, out, err = run(capsys, "gone.yaml", "--diff")
-    assert (code, out) == (1, "")
-    assert "file not found: gone.yaml" in err
+    assert (code, out) == (2, "")
+    assert err == "equipage: `gone.yaml`: no such file or folder\n"
 
 
 def test_a_library_file_is_fixed_once(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -98,7 +100,8 @@ def test_a_library_file_is_fixed_once(project: Path, capsys: pytest.CaptureFixtu
     code, out, _ = run(capsys, "a.yaml", "b.yaml", "--fix")
     assert (project / "library" / "m.yaml").read_text() == "name: a\nrole: captain\n"
     assert code == 0
-    assert out.startswith("1 finding fixed\n")
+    assert out.startswith("library/m.yaml\n  fixed ")
+    assert "\n\n1 finding fixed\n" in out
 
 
 def test_files_outside_the_project_are_not_fixed(

@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from equipage.cli.arguments import parser
+from equipage.cli.arguments import REPORTS, parser
 from equipage.cli.parser import command_parsers
 from equipage.loading.registry import kind_named, names
 from lab import environment, in_process, settle
@@ -111,12 +111,8 @@ def test_a_shell_completes(shell: str, probe: str) -> None:
     done = subprocess.run([shell, "-c", script + probe], capture_output=True, text=True, check=True)
     assert done.stdout.split() == [
         "show",
-        "--output-format",
-        *(
-            ["text", "json", "sarif", "github"]
-            if shell == "bash"
-            else ["github", "json", "sarif", "text"]
-        ),
+        *(["--output-format", "--output"] if shell == "bash" else ["--output", "--output-format"]),
+        *(REPORTS if shell == "bash" else sorted(REPORTS)),
         "include-cycle",
         "toolpack",
         "server.yaml",

@@ -92,10 +92,10 @@ def test_links_between_generated_pages_lead_somewhere(made: Path) -> None:
 
 def test_every_field_says_what_it_means() -> None:
     from generate.kinds import structs_of
-    from generate.meanings import meaning_of
 
     from equipage.loading.model import type_info
     from equipage.loading.registry import kind_named
+    from equipage.views.meanings import meaning_of
 
     silent = []
     for name in names():
@@ -106,6 +106,6 @@ def test_every_field_says_what_it_means() -> None:
             silent += [
                 (name, struct.cls.__name__, field)
                 for field in fields
-                if not meaning_of(name, struct.cls, field)
+                if not meaning_of(struct.cls, field)
             ]
     assert silent == []

@@ -41,6 +41,6 @@ def test_a_label_says_how_often() -> None:
     graph = Graph(
         (Node("a", "server", ok=False), Node("b")), (Edge("a", "b", "read from here", 2),)
     )
-    assert '"a" [label="a\\nserver", penwidth=2, color="#c0392b"];' in dot(graph)
-    assert '"a" -> "b" [label="reads ×2"];' in dot(graph)
+    assert '"a" [label="a\\nserver", fillcolor="#fdecea", color="#c0392b"];' in dot(graph)
+    assert '"a" -> "b" [label=" reads ×2 "];' in dot(graph)
     assert 'f0 -->|"reads #215;2"| f1' in mermaid(graph)

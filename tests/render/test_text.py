@@ -121,7 +121,7 @@ def test_counts_fixes_and_notes() -> None:
     )
     said = finding(each, Style())
     assert said.startswith("note[x]: m (×3)\n")
-    assert said.endswith("   = unsafe fix: rename\n")
+    assert said.endswith("   = unsafe fix (may change what the agent does): rename\n")
 
 
 @pytest.mark.parametrize(
@@ -130,7 +130,11 @@ def test_counts_fixes_and_notes() -> None:
         ([], 1, "1 file checked, no problems\n"),
         ([], 12, "12 files checked, no problems\n"),
         (["error"], 12, "1 error in 1 of 12 files\n"),
-        (["error", "error", "warning", "note"], 2, "2 errors, 1 warning, 1 note in 1 of 2 files\n"),
+        (
+            ["error", "error", "warning", "note"],
+            2,
+            "4 problems (2 errors, 1 warning, 1 note) in 1 of 2 files\n",
+        ),
     ],
 )
 def test_the_summary(severities: list[str], files: int, line: str) -> None:

@@ -612,3 +612,31 @@ def test_refused_with_its_reason(name: str, tmp_path: Path) -> None:
 def test_no_kind_is_allowed_by_itself(folder: Path) -> None:
     with pytest.raises(NotServed, match="not allowed"):
         Runtime(load_packs(folder))
+
+
+# One process for several calls.
+
+
+def test_a_process_serves_several_calls_only_where_that_is_wanted(tmp_path: Path) -> None:
+    code = (
+        "import os\ndef f(p):\n    if p.get('raise'): raise ValueError\n"
+        "    if p.get('die'): os._exit(3)\n    return {'pid': os.getpid()}\n"
+    )
+    packs = [pack("t.once", "t:f"), pack("t.again", "t:f", deterministic=True)]
+    write_packs(tmp_path, packs, {"t.py": code})
+    with Runtime(load_packs(tmp_path), allow=["python"], reuse=True) as runtime:
+
+        def pids(tool: str, *calls: dict[str, Any]) -> list[int]:
+            return [runtime.call(tool, each).data["pid"] for each in calls]
+
+        once = pids("t.once", {"n": 1}, {"n": 2}, {"n": 3})
+        again = pids("t.again", {"n": 1}, {"n": 2}, {"n": 3})
+        assert (len(set(once)), len(set(again))) == (3, 1)
+        # A process that raised or died is not used again.
+        assert runtime.call("t.again", {"raise": 1}).text.startswith("INTERNAL_ERROR: ")
+        other = pids("t.again", {"n": 4}, {"n": 5})
+        assert len({*again, *other}) == 2
+        assert runtime.call("t.again", {"die": 1}).text == (
+            "INTERNAL_ERROR: the tool ended with exit 3"
+        )
+        assert len(set(pids("t.again", {"n": 6}, {"n": 7}))) == 1

@@ -98,7 +98,7 @@ def test_errors_of_the_user_can_be_checked(
     assert main(["list", "."]) == 1
     note = capsys.readouterr().err
     assert note == f"equipage: 1 file has errors; run `equipage check {user}/defect/agents/z.md`\n"
-    assert main(note.partition("equipage check ")[2].join(["check ", ""]).split()) == 1
+    assert main(["check", note.partition("equipage check ")[2].strip("`\n")]) == 1
 
 
 def test_a_link_out_of_the_project_is_listed_unread(

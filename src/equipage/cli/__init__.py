@@ -13,8 +13,8 @@ import gc
 import os
 import sys
 
-from equipage.cli.arguments import command_in, parser
-from equipage.cli.output import Output, Unwritable, flush
+from equipage.cli.arguments import command_in, help_of, parser
+from equipage.cli.output import Output, Unwritable, flush, write
 
 TYPE_CHECKING = False  # importing `typing` would cost a third of a start
 if TYPE_CHECKING:
@@ -72,17 +72,21 @@ def _run(arguments: Sequence[str]) -> int:
     if options.command is None:
         parser().print_help()  # the parser above may know one command only
         return USAGE
+    if options.command == "help":
+        write(sys.stdout, help_of(options.about))
+        return OK
     # Imported this late, because help and usage errors need none of it.
     from importlib import import_module
 
     _import_msgspec()
     module, _, function = options.runs.partition(":")
     command = getattr(import_module(f"equipage.cli.{module}"), function)
-    output = Output(colour=options.color)
+    output = Output(colour=options.color, path=getattr(options, "output", None))
     from equipage.core.diagnostics import LoadError, UsageError
 
     try:
         code = command(options, output)
+        output.finish()
     except UsageError as error:
         output.note(f"equipage: {error}")
         return USAGE

@@ -5,78 +5,131 @@ from __future__ import annotations
 import argparse
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from equipage.cli import BUG, FOUND, OK, USAGE
-from equipage.cli.output import Output, Progress
+from equipage.cli.choosing import Chosen, chosen
+from equipage.cli.output import Output, Progress, docs_site
 from equipage.cli.request import NOTHING_FOUND, no_such_code, request_of
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.text import visible
-from equipage.loading.projects import project_of_folder
 from equipage.loading.registry import codes_for, codes_of
-from equipage.loading.session import Request
+from equipage.loading.session import Request, Run
 from equipage.render import text
-from equipage.workspace.project import Selection
+from equipage.workspace.project import Selection, project_of
 from equipage.workspace.report import SETTINGS, Report, check_paths
 
 if TYPE_CHECKING:  # the modules that fix and watch are imported when they are asked for
-    from equipage.workspace.fixes import Refusal, Repair
+    from equipage.cli.fixing import Fixed
+    from equipage.cli.known import Known
     from equipage.workspace.watch import Turn
 
-#: A fix may uncover another one; this ends fixes that uncover each other endlessly.
-_MAX_PASSES = 10
+#: How many findings a terminal gets; more would scroll away.
+_ON_A_TERMINAL = 100
 #: How many changed files a status line names; it counts the others.
 _NAMED = 3
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
-    selection = Selection(_codes(options.select) or None, _codes(options.ignore))
+    selection = Selection(
+        _codes(options.select) or None,
+        _codes(options.ignore),
+        exclude=tuple(options.exclude),
+        force_exclude=options.force_exclude,
+    )
+    files = chosen(options)
+    _refuse_contradictions(options, files)
+    request = msgspec.structs.replace(request_of(options), buffers=files.buffers)
     if options.watch:
-        return _watch(options, output, selection)
-    check = partial(_check, options, output, request_of(options), selection)
-    fixed: int | None = None
-    unwritten: dict[str, str] = {}
+        return _watch(options, files, output, request, selection)
+    known = _known(options, files.paths)
+    check = partial(_check, options, files, output, request, selection)
+    fixed: Fixed | None = None
     if options.fix:
-        unsafe = options.unsafe_fixes
-        report, fixed, unwritten = fix_all(check, options.paths, output, unsafe=unsafe)
-    else:
-        report = check()
-    hidden = report.hidden
+        from equipage.cli.fixing import fix_all
+
+        fixed = fix_all(check, files.paths, output, unsafe=options.unsafe_fixes)
+    report = check() if fixed is None else fixed.report
+    if options.write_baseline:
+        assert known is not None
+        output.note(f"equipage: {known.record(report, files.paths)}")
+        return OK
+    if known is not None:
+        # A check for single codes cannot know which entries are stale.
+        partly = bool(options.select or options.ignore or options.kind)
+        report = known.applied(report, files.paths, partly=partly)
+    report = _with_pages(report)
     # Set before anything is printed: the reader may close the pipe.
+<<<<<<< HEAD
     code = _exit_code(report, failed=bool(unwritten), strict=options.strict)
     if code == FOUND and not all(map(os.path.lexists, options.paths)):
         code = USAGE  # a path in the command is wrong: whatever else was found comes second
     output.code = code
+=======
+    code = output.code = _exit_code(report, options, failed=bool(fixed and fixed.unwritten))
+>>>>>>> main
     if options.diff:
+        from equipage.cli.fixing import show_diff
+
         # The question is only whether there is something to fix, not whether there are errors.
-        code = FOUND if _show_diff(report, output, unsafe=options.unsafe_fixes) else OK
-    else:
-        # People need no summary of nothing; programs expect a document in any case.
-        if report.files or report.diagnostics or options.output_format != "text":
-            _write(report, options, output, fixed)
-        if options.quiet and options.strict and report.warnings and not report.errors:
-            count = len(report.warnings)
-            output.note(f"equipage: --strict fails on warnings that --quiet hides: {count}")
-    if hidden:
-        files = ", ".join(map(visible, hidden))
-        output.note(f"equipage: cannot be loaded, though every error is ignored: {files}")
+        code = FOUND if show_diff(report, output, unsafe=options.unsafe_fixes) else OK
+    # People need no summary of nothing; programs expect a document in any case.
+    elif report.files or report.diagnostics or options.output_format not in _FOR_PEOPLE:
+        _write(report, options, output, fixed)
+    _write_notes(report, options, output)
     # The settings of equipage itself are checked on the way; alone they are nothing to check.
     if all(each.kind == SETTINGS for each in report.files) and not report.errors:
         output.note(NOTHING_FOUND)
     return code
 
 
+#: The formats that are for people; other formats are documents of their own.
+_FOR_PEOPLE = ("full", "concise")
+
+
+def _refuse_contradictions(options: argparse.Namespace, files: Chosen) -> None:
+    """Raise `UsageError` for options that cannot be meant together, before anything is done."""
+    if options.write_baseline and (
+        options.select or options.ignore or options.no_baseline or options.isolated
+    ):
+        raise UsageError(
+            "--write-baseline records every finding; it cannot be combined with --select, "
+            "--ignore, --isolated or --no-baseline"
+        )
+    if options.fix and files.buffers:
+        raise UsageError("--fix writes files, and standard input is none; use --diff")
+    if options.watch and (
+        options.output_format != "full"
+        or options.fix
+        or options.diff
+        or options.statistics
+        or options.write_baseline
+        or options.output
+        or files.buffers
+    ):
+        raise UsageError(
+            "--watch prints findings as text; it cannot be combined with another output format, "
+            "--fix, --diff, --statistics, --write-baseline, --output or standard input"
+        )
+
+
 def _check(
-    options: argparse.Namespace, output: Output, request: Request, selection: Selection
+    options: argparse.Namespace,
+    files: Chosen,
+    output: Output,
+    request: Request,
+    selection: Selection,
 ) -> Report:
     """Check as the command line asks; `--fix` does so more than once."""
     progress = Progress("checking", output.width)
     try:
         return check_paths(
-            options.paths,
+            files.paths,
             request,
             kind=options.kind,
             selection=selection,
@@ -98,72 +151,157 @@ def _codes(written: list[str]) -> frozenset[str]:
     return frozenset(codes)
 
 
-def _exit_code(report: Report, *, failed: bool, strict: bool) -> int:
+def _exit_code(report: Report, options: argparse.Namespace, *, failed: bool) -> int:
     if any(each.code == core_codes.INTERNAL_ERROR for each in report.diagnostics):
         return BUG
-    return FOUND if failed or report.errors or (strict and report.warnings) else OK
+    if options.exit_zero:
+        return OK
+    warnings = len(report.warnings)
+    most = 0 if options.strict else options.max_warnings
+    too_many = most is not None and warnings > most
+    return FOUND if failed or report.errors or too_many else OK
+
+
+def _known(options: argparse.Namespace, paths: Sequence[str]) -> Known | None:
+    """The baseline of the command line, else that of the project; None if there is none to use."""
+    if options.no_baseline or (options.isolated and not options.baseline):
+        return None
+    first = paths[0] if paths else "."
+    folder = first if os.path.isdir(first) else os.path.dirname(first) or "."
+    project = project_of(os.path.join(folder, "file"), Run(folders=(os.path.abspath(folder),)))
+    is_named = options.baseline or project.settings.baseline or options.write_baseline
+    if not is_named and not os.path.exists(project.baseline):
+        return None
+    from equipage.cli.known import known_findings
+
+    return known_findings(project, options.baseline, is_new=options.write_baseline)
 
 
 # The report in the format that was asked for.
 
 
-def _write(report: Report, options: argparse.Namespace, output: Output, fixed: int | None) -> None:
-    """Print the report. The modules of formats other than text are imported only here."""
-    if options.output_format == "text":
+def _with_pages(report: Report) -> Report:
+    """The report with a link for each code, if the pages of codes are published anywhere."""
+    site = docs_site()
+    if site is None:
+        return report
+    linked = (
+        msgspec.structs.replace(each, url=f"{site}/reference/codes/{each.code}/")
+        for each in report.diagnostics
+    )
+    return msgspec.structs.replace(report, diagnostics=tuple(linked))
+
+
+def _write(
+    report: Report, options: argparse.Namespace, output: Output, fixed: Fixed | None
+) -> None:
+    """Print the report. The modules of formats for programs are imported only here."""
+    if options.output_format in _FOR_PEOPLE:
         _write_text(report, options, output, fixed)
         return
     if options.quiet:
-        report = Report(report.files, report.errors, report.hidden)
-    if options.output_format == "json":
-        from equipage.render import json
-
-        output.data(json.render(report, fixed=fixed))
-    elif options.output_format == "sarif":
-        from equipage.render import sarif
-
-        output.data(sarif.render(report, codes_of(each.kind for each in report.files)))
-    else:
-        from equipage.render import github
-
-        for line in github.render(report, prefix=_inside_repository()):
-            output.data(line)
+        report = msgspec.structs.replace(report, diagnostics=report.errors)
+    for piece in _document(report, options.output_format, fixed):
+        output.data(piece)
     if options.statistics:
         output.note(*statistics(report).splitlines())
 
 
+def _document(report: Report, name: str, fixed: Fixed | None) -> Iterable[str]:
+    """The report as a document for programs."""
+    if name in ("json", "jsonl"):
+        from equipage.render import json
+
+        count = None if fixed is None else len(fixed.findings)
+        return json.lines(report) if name == "jsonl" else [json.render(report, fixed=count)]
+    if name == "sarif":
+        from equipage.render import sarif
+
+        return [sarif.render(report, codes_of(each.kind for each in report.files))]
+    if name == "junit":
+        from equipage.render import junit
+
+        return junit.render(report)
+    if name == "markdown":
+        from equipage.render import markdown
+
+        return markdown.render(report)
+    if name == "gitlab":
+        from equipage.render import gitlab
+
+        return [gitlab.render(report, prefix=_inside("CI_PROJECT_DIR"))]
+    from equipage.render import github
+
+    return github.render(report, prefix=_inside("GITHUB_WORKSPACE"))
+
+
 def _write_text(
-    report: Report, options: argparse.Namespace, output: Output, fixed: int | None
+    report: Report, options: argparse.Namespace, output: Output, fixed: Fixed | None
 ) -> None:
-    style = output.style()
+    style, quiet = output.style(), options.quiet
+    if fixed is not None:
+        from equipage.cli.fixing import changes
+
+        for piece in changes(fixed.findings, style):
+            output.data(piece)
     if options.statistics:
-        output.data(statistics(report, quiet=options.quiet))
-        output.data(text.summary(report, style, quiet=options.quiet))
+        output.data(statistics(report, quiet=quiet))
+        output.data(text.summary(report, style, quiet=quiet))
         return
-    for piece in text.render(report, style, quiet=options.quiet, fixed=fixed):
+    limit = options.limit
+    if limit is None:
+        limit = _ON_A_TERMINAL if output.is_terminal else 0
+    concise = options.output_format == "concise"
+    for piece in text.render(report, style, quiet=quiet, concise=concise, limit=limit):
         output.data(piece)
 
 
-def _inside_repository() -> str:
-    """The path from the checkout of a GitHub workflow to the working directory."""
+def _write_notes(report: Report, options: argparse.Namespace, output: Output) -> None:
+    """Say what the report itself does not: what was left out, and why the command fails."""
+    if options.verbose:
+        kinds = {each.path: each.kind or f"read by {each.used_by[0]}" for each in report.files}
+        output.note(*(f"equipage: {path}: {kind}" for path, kind in kinds.items()))
+    if report.left_out:
+        output.note(f"equipage: excluded, so not checked: {', '.join(report.left_out)}")
+    warnings = len(report.warnings)
+    if options.max_warnings is not None and warnings > options.max_warnings:
+        most = options.max_warnings
+        output.note(f"equipage: too many warnings: {warnings:,} (--max-warnings {most})")
+    if options.quiet and options.strict and warnings and not report.errors:
+        output.note(f"equipage: --strict fails on warnings that --quiet hides: {warnings}")
+    if report.hidden:
+        files = ", ".join(map(visible, report.hidden))
+        output.note(f"equipage: cannot be loaded, though every error is ignored: {files}")
+
+
+def _inside(variable: str) -> str:
+    """The path from the checkout of a build, which a variable names, to the working directory."""
     here = os.path.realpath(os.getcwd())
-    root = os.path.realpath(os.environ.get("GITHUB_WORKSPACE") or here)
+    root = os.path.realpath(os.environ.get(variable) or here)
     inside = here.startswith(root.rstrip(os.sep) + os.sep)
     return os.path.relpath(here, root).replace(os.sep, "/") if inside else ""
 
 
 def statistics(report: Report, *, quiet: bool = False) -> str:
-    """How often each code was found, the most frequent first."""
+    """How often each code was found, the most frequent first, and how many can be fixed."""
     shown = _shown(report.diagnostics, quiet=quiet)
     # By severity, too: kinds may disagree about a code.
-    found = Counter((each.severity, each.code) for each in shown)
-    fixable = Counter((each.severity, each.code) for each in shown if each.fix is not None)
-    rows = sorted(found.items(), key=lambda row: (-row[1], row[0]))
-    width = len(str(rows[0][1])) if rows else 1
+    rows = Counter((each.severity, each.code) for each in shown)
+    safe, unsafe = (
+        Counter(
+            (each.severity, each.code)
+            for each in shown
+            if each.fix is not None and each.fix.safe is wanted
+        )
+        for wanted in (True, False)
+    )
+    width = max((len(str(count)) for count in rows.values()), default=1)
     lines = []
-    for (severity, code), count in rows:
-        fixes = fixable[severity, code]
-        note = f" ({fixes} with a fix)" if fixes else ""
-        lines.append(f"{count:>{width}}  {severity:<7}  {code}{note}\n")
+    for row, count in sorted(rows.items(), key=lambda each: (-each[1], each[0])):
+        notes = [f"{safe[row]} fixable"] if safe[row] else []
+        notes += [f"{unsafe[row]} with --unsafe-fixes"] if unsafe[row] else []
+        note = f" ({', '.join(notes)})" if notes else ""
+        lines.append(f"{count:>{width}}  {row[0]:<7}  {row[1]}{note}\n")
     return "".join(lines)
 
 
@@ -171,108 +309,23 @@ def _shown(diagnostics: Sequence[Diagnostic], *, quiet: bool) -> list[Diagnostic
     return [each for each in diagnostics if not quiet or each.severity == "error"]
 
 
-# `--fix` applies the fixes of findings; `--diff` prints what it would change.
-
-
-def fix_all(
-    check: Callable[[], Report], paths: Sequence[str], output: Output, *, unsafe: bool = False
-) -> tuple[Report, int, dict[str, str]]:
-    """Fix until nothing fixable is left.
-
-    Returns the report of the rest, how many findings are gone, and why files were not written.
-    """
-    from equipage.workspace.fixes import repair
-
-    roots = roots_of(paths, os.getcwd())
-    fixed = 0
-    unwritten: dict[str, str] = {}
-    report = check()
-    for _ in range(_MAX_PASSES):
-        repairs, refused = repair(report.diagnostics, unsafe=unsafe)
-        # Only files inside the projects that were named are written, wherever links lead.
-        written = [each for each in repairs if _rewritten(each, roots, unwritten)]
-        if not written:
-            _explain(refused, unwritten, output)
-            break
-        fixed += sum(len(each.fixed) for each in written)
-        report = check()
-    return report, fixed, unwritten
-
-
-def roots_of(paths: Iterable[str], cwd: str) -> tuple[str, ...]:
-    """The projects that contain the paths.
-
-    A path through a link does not name the project that the link leads to: the link may have come
-    with the files.
-    """
-    folders = (_folder_before_links(os.path.join(cwd, path), cwd) for path in paths)
-    return tuple(dict.fromkeys(project_of_folder(folder, (folder,)) for folder in folders))
-
-
-def _folder_before_links(path: str, cwd: str) -> str:
-    """The last folder on the way to a path before a link. Outside `cwd`, only the end counts."""
-    path = os.path.normpath(path)
-    is_here = path.startswith(cwd.rstrip(os.sep) + os.sep)
-    folder = cwd if is_here or path == cwd else os.path.dirname(path)
-    for part in os.path.relpath(path, folder).split(os.sep):
-        step = os.path.join(folder, part)
-        if os.path.islink(step) or not os.path.isdir(step):
-            break
-        folder = os.path.normpath(step)
-    return folder
-
-
-def _rewritten(each: Repair, roots: Sequence[str], unwritten: dict[str, str]) -> bool:
-    """Write a repaired file. If that fails, record the reason in `unwritten`."""
-    from equipage.files.writing import NotWritten, rewrite
-
-    try:
-        rewrite(each.source, each.text, roots)
-    except NotWritten as problem:
-        unwritten[each.source.name] = str(problem)
-        return False
-    return True
-
-
-def _explain(refused: Sequence[Refusal], unwritten: dict[str, str], output: Output) -> None:
-    from equipage.workspace.fixes import REASONS
-
-    for name, why in unwritten.items():
-        output.note(f"equipage: did not write {name}: {why}")
-    for each in refused:
-        output.note(f"equipage: not fixed: {each.finding}: {REASONS[each.reason]}")
-
-
-def _show_diff(report: Report, output: Output, *, unsafe: bool = False) -> bool:
-    """Print what fixing would change. True if anything would change, or a file is unreadable."""
-    from equipage.workspace.fixes import diff, repair
-
-    repairs, refused = repair(report.diagnostics, unsafe=unsafe)
-    for each in repairs:
-        output.data(diff(each))
-    _explain(refused, {}, output)
-    # An error without a place: the file could not be read, so it may need fixes as well.
-    unseen = [each for each in report.errors if each.span is None]
-    for error in unseen:
-        output.note(f"equipage: {error}")
-    return bool(repairs or unseen)
-
-
 # `--watch` prints the report first, then what each change adds and takes away.
 
 
-def _watch(options: argparse.Namespace, output: Output, selection: Selection) -> int:
+def _watch(
+    options: argparse.Namespace,
+    files: Chosen,
+    output: Output,
+    request: Request,
+    selection: Selection,
+) -> int:
     """Check until interrupted."""
     from equipage.workspace.watch import watch_check
 
-    if options.output_format != "text" or options.fix or options.diff or options.statistics:
-        raise UsageError(
-            "--watch prints findings as text; it cannot be combined with another output format, "
-            "--fix, --diff or --statistics"
-        )
     progress = Progress("checking", output.width)
-    request, kind = request_of(options), options.kind
-    turns = watch_check(options.paths, request, kind=kind, selection=selection, progress=progress)
+    turns = watch_check(
+        files.paths, request, kind=options.kind, selection=selection, progress=progress
+    )
     # Turn 0 is the whole report; it ends only with the process.
     for number, turn in enumerate(turns):
         progress.clear()

@@ -19,7 +19,7 @@ from equipage.cli import FOUND, OK, USAGE
 from equipage.cli.output import Output
 from equipage.cli.request import request_of
 from equipage.core.diagnostics import Diagnostic, UsageError
-from equipage.core.path import format_path
+from equipage.core.path import Path, format_path
 from equipage.core.text import visible, visible_first
 from equipage.files.git import NoRevision, Revision
 from equipage.files.reading import display_name
@@ -29,8 +29,10 @@ from equipage.render.text import Style, lines_of
 from equipage.views.comparing import MEANINGS, Change, compare
 from equipage.workspace.loads import Disk, Place, load_all
 
-#: The meanings that are printed in colour.
-_ALARMING = frozenset(MEANINGS[:3])
+#: The words of changes that are printed in colour, and all of them in the order of the summary.
+_ALARMING = frozenset({"permission widened", "tool added", "agent added"})
+_WORDS = (*MEANINGS[:-1], "added", "removed", "changed", "reordered")
+_WIDENED = MEANINGS[0]
 
 
 class Side(msgspec.Struct, frozen=True):
@@ -64,10 +66,13 @@ class FileDiff(msgspec.Struct, frozen=True):
 
     def place(self, change: Change) -> tuple[str, int] | tuple[None, None]:
         """The file and line of the new value; of the old one if it was removed."""
-        loaded = self._side(change)
-        path = loaded.unshown(change.path)
-        span = loaded.places([path])[path].span
-        return (None, None) if span is None else (span.source.name, span.line)
+        return _place(self._side(change), change.path)
+
+    def old_place(self, change: Change) -> tuple[str, int] | tuple[None, None]:
+        """The file and line of the old value, if there are both."""
+        if self.before is None or change.how in ("added", "removed"):
+            return None, None
+        return _place(self.before, change.was)
 
     def _side(self, change: Change) -> Loaded[Any]:
         loaded = self.before if change.how == "removed" or self.after is None else self.after
@@ -75,10 +80,28 @@ class FileDiff(msgspec.Struct, frozen=True):
         return loaded
 
 
+def _place(loaded: Loaded[Any], path: Path) -> tuple[str, int] | tuple[None, None]:
+    path = loaded.unshown(path)
+    span = loaded.places([path])[path].span
+    return (None, None) if span is None else (span.source.name, span.line)
+
+
+def _sides(options: argparse.Namespace) -> tuple[str, str]:
+    """Both arguments. One alone is a revision to compare the files here with, or the files."""
+    a, b = options.a, options.b
+    if b is not None:
+        return a, b
+    if os.path.exists(a):
+        return "HEAD", a
+    _, colon, inner = a.partition(":")
+    return a, inner if colon else "."
+
+
 def run(options: argparse.Namespace, output: Output) -> int:
     with ExitStack() as stack:
-        before = _side(options.a, options.b, stack)
-        after = _side(options.b, options.a, stack)
+        a, b = _sides(options)
+        before = _side(a, b, stack)
+        after = _side(b, a, stack)
         return _run(before, after, options, output)
 
 
@@ -114,7 +137,11 @@ def _run(before: Side, after: Side, options: argparse.Namespace, output: Output)
     if old and new and ("" in old) != ("" in new):
         raise UsageError("cannot compare a file with a folder")
     diffs = list(_compared(old, new, display_name(after.path), show_env=options.show_env))
-    output.code = USAGE if failed else FOUND if diffs else OK
+    # The worst change is the first of its file, and comes first of all.
+    diffs.sort(key=lambda diff: (diff.changes[0].sort_key(), diff.name))
+    widened = any(change.meaning == _WIDENED for diff in diffs for change in diff.changes)
+    fails = widened if options.fail_on == "widened" else bool(diffs)
+    output.code = USAGE if failed else FOUND if fails else OK
     if options.output_format == "json":
         output.json(_to_dict(before, after, diffs, failed=failed))
     elif diffs or not failed:
@@ -176,19 +203,23 @@ def _lines(diffs: list[FileDiff], style: Style) -> Iterator[str]:
         for change in diff.changes:
             yield from _change(diff, change, style)
         yield ""
-    found = Counter(change.meaning for diff in diffs for change in diff.changes)
-    counts = ", ".join(f"{found[each]} × {each}" for each in MEANINGS if found[each])
+    found = Counter(change.word for diff in diffs for change in diff.changes)
+    counts = ", ".join(f"{found[each]} × {each}" for each in _WORDS if found[each])
     files = "1 file differs" if len(diffs) == 1 else f"{len(diffs)} files differ"
     yield f"{files}: {counts}"
 
 
 def _change(diff: FileDiff, change: Change, style: Style) -> Iterator[str]:
-    word = change.how if change.meaning == "changed" else change.meaning
-    painted = style.paint("warning" if change.meaning in _ALARMING else "place", word)
+    painted = style.paint("warning" if change.word in _ALARMING else "place", change.word)
     names = f" ({visible(', '.join(change.names))})" if change.names else ""
     # In a file that came or went as a whole, lines say nothing.
     file, line = diff.place(change)
     where = f"  {visible(file)}:{line}" if file is not None and diff.status == "changed" else ""
+    was, was_line = diff.old_place(change)
+    if where and was is not None and (was, was_line) != (file, line):
+        where += f" (was {was_line if was == file else f'{visible(was)}:{was_line}'})"
+    elif where and change.how == "removed":
+        where = f"  (was {visible(str(file))}:{line})"
     yield f"  {painted}: {visible(diff.written_path(change))}{names}{style.paint('place', where)}"
     yield from lines_of(change, style)
 
@@ -216,6 +247,7 @@ def _to_dict(before: Side, after: Side, diffs: list[FileDiff], *, failed: bool) 
 
 def _change_to_dict(diff: FileDiff, change: Change) -> dict[str, Any]:
     file, line = diff.place(change)
+    old_file, old_line = diff.old_place(change)
     return {
         "meaning": change.meaning,
         "how": change.how,
@@ -225,4 +257,6 @@ def _change_to_dict(diff: FileDiff, change: Change) -> dict[str, Any]:
         "after": change.after,
         "file": file,
         "line": line,
+        "old_file": old_file,
+        "old_line": old_line,
     }

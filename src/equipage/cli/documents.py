@@ -15,6 +15,8 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 
+import msgspec
+
 from equipage.cli import FOUND, OK, USAGE
 from equipage.cli.arguments import parser
 from equipage.cli.output import Output
@@ -29,16 +31,16 @@ from equipage.loading.projects import project_of_folder
 from equipage.loading.recognise import recognise
 from equipage.loading.registry import all_codes, kind_named, known_names, names
 from equipage.loading.session import Run
-from equipage.render.graph import dot, mermaid
+from equipage.render.graph import dot, mermaid, tree
 from equipage.views import lock as locks
 from equipage.views.graph import Graph, graph_of
 from equipage.views.schema import schema_for
-from equipage.workspace.loads import load_all
+from equipage.workspace.loads import load_all, settled
 from equipage.workspace.project import project_of
 
 _NO_GRAPHVIZ = (
     "svg needs the program `dot`: install Graphviz (https://graphviz.org/download), "
-    "or use --output-format mermaid"
+    "or use --output-format tree or mermaid"
 )
 _NO_SHTAB = "completion needs shtab: run `pip install 'shtab>=1.9.2'` where equipage is installed"
 #: The placeholders of arguments that are paths; the shell itself completes those.
@@ -52,13 +54,13 @@ _PLACEHOLDER = re.compile(r"\b(?:NAME|WORD)\b")
 def schema(options: argparse.Namespace, output: Output) -> int:
     """`equipage schema`: the JSON Schema of a kind."""
     found = schema_for(kind_named(options.kind))
-    output.document(json.dumps(found, ensure_ascii=False, indent=2) + "\n", options.output)
+    output.data(json.dumps(found, ensure_ascii=False, indent=2) + "\n")
     return OK
 
 
 def graph(options: argparse.Namespace, output: Output) -> int:
-    """`equipage graph`: which file includes which."""
-    found = list(load_all(options.paths, request_of(options), kind=options.kind))
+    """`equipage graph`: what includes and uses what."""
+    found = settled(load_all(options.paths, request_of(options), kind=options.kind))
     outcomes = [each.outcome for each in found if each.outcome is not None]
     problems = [each.problem for each in found if each.problem is not None]
     output.findings(problems)
@@ -69,7 +71,12 @@ def graph(options: argparse.Namespace, output: Output) -> int:
         if not found:
             output.note(NOTHING_FOUND)
         return FOUND if found else USAGE
-    output.document(_drawing(drawn, options.output_format), options.output)
+    if options.output_format == "json":
+        output.json({"version": 1, **msgspec.to_builtins(drawn)})
+    elif options.output_format == "tree":
+        output.data("".join(tree(drawn, output.style())))
+    else:
+        output.data(_drawing(drawn, options.output_format))
     bad = sum(not outcome.ok for outcome in outcomes)
     if bad:
         what = "1 file has" if bad == 1 else f"{bad} files have"
@@ -131,7 +138,7 @@ def _filled(text: str, name: str) -> str:
 
 def lock(options: argparse.Namespace, output: Output) -> int:
     """`equipage lock`: record what a configuration is made of."""
-    output.document(locks.write(_lock_now(options, output)), options.output)
+    output.data(locks.write(_lock_now(options, output)))
     return OK
 
 
@@ -143,7 +150,7 @@ def verify(options: argparse.Namespace, output: Output) -> int:
     if (old.kind, old.file) != (new.kind, new.file):
         output.note(f"equipage: the lock is of {old.file} ({old.kind}), not of {new.file}")
     found = locks.verify(old, new)
-    output.document("".join(f"{line}\n" for line in _differences(found, new)), options.output)
+    output.data("".join(f"{line}\n" for line in _differences(found, new)))
     return OK if found.same_digest else FOUND
 
 

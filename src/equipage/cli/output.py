@@ -30,11 +30,18 @@ class Unwritable(Exception):
 
 
 class Output:
-    """Standard output and error, with or without colour."""
+    """Standard output and error, with or without colour.
 
-    def __init__(self, *, colour: str = "auto") -> None:
+    With a `path`, the data of the command goes to that file instead, in one step at the end: a
+    command that fails leaves the file as it was.
+    """
+
+    def __init__(self, *, colour: str = "auto", path: str | None = None) -> None:
         self.code = 0  #: the exit code if the reader closes the pipe early
-        self.colour = _wants_colour(colour, sys.stdout)
+        self.path = None if path == "-" else path  # `-` is standard output, as in most programs
+        self._written: list[str] = []
+        self.is_terminal = not self.path and sys.stdout is not None and sys.stdout.isatty()
+        self.colour = _wants_colour(colour, None if self.path else sys.stdout)
         self.colour_notes = _wants_colour(colour, sys.stderr)
         self.width = terminal_width(100)
         _settle_encoding(sys.stdout)
@@ -46,13 +53,15 @@ class Output:
         """
         from equipage.render.text import Style
 
-        is_terminal = sys.stdout is not None and sys.stdout.isatty()
-        cuts = is_terminal or bool(os.environ.get("COLUMNS"))
-        return Style(colour=self.colour, width=self.width, cuts=cuts)
+        cuts = self.is_terminal or bool(os.environ.get("COLUMNS"))
+        links = self.is_terminal and self.colour and os.environ.get("TERM") != "linux"
+        return Style(colour=self.colour, width=self.width, cuts=cuts, links=links)
 
     def data(self, text: str) -> None:
         """Write the output of the command."""
-        if sys.stdout is not None:  # it is None where standard output is closed
+        if self.path is not None:
+            self._written.append(text)
+        elif sys.stdout is not None:  # it is None where standard output is closed
             write(sys.stdout, text)
 
     def json(self, value: Any) -> None:
@@ -61,19 +70,18 @@ class Output:
 
         self.data(written(value))
 
-    def document(self, text: str, path: str | None) -> None:
-        """Write a document; to a file in one step, if there is a path. Raises `UsageError`."""
-        if path is None or path == "-":  # standard output, as in most programs
-            self.data(text)
+    def finish(self) -> None:
+        """Write the file that the data goes to, if there is one. Raises `UsageError`."""
+        if self.path is None:
             return
         from equipage.core.diagnostics import UsageError
         from equipage.files.writing import NotWritten, write_whole
 
         self.flush()  # the path may be that of standard output
         try:
-            write_whole(path, text.encode("utf-8"))
+            write_whole(self.path, "".join(self._written).encode("utf-8", "backslashreplace"))
         except NotWritten as error:
-            raise UsageError(f"cannot write {path}: {error}") from None
+            raise UsageError(f"cannot write {self.path}: {error}") from None
 
     def flush(self) -> None:
         """Pass on what was written so far."""
@@ -151,13 +159,24 @@ def _settle_encoding(stream: TextIO | None) -> None:
 def _wants_colour(choice: str, stream: TextIO | None) -> bool:
     if choice != "auto":
         return choice == "always"
-    # https://no-color.org: any value but the empty one turns colour off.
-    return (
-        stream is not None
-        and stream.isatty()
-        and not os.environ.get("NO_COLOR")
-        and os.environ.get("TERM") != "dumb"
-    )
+    # https://no-color.org and https://force-color.org: any value but the empty one counts.
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+#: Where the pages of the codes are published; None until they are.
+SITE: str | None = None
+
+
+def docs_site() -> str | None:
+    """Where the pages of the codes are: EQUIPAGE_DOCS_URL names a site of your own."""
+    site = os.environ.get("EQUIPAGE_DOCS_URL") or SITE
+    if site is None or not site.startswith(("https://", "http://")):
+        return None
+    return site.rstrip("/")
 
 
 class Progress:

@@ -1,4 +1,4 @@
-"""The parser of the command: argparse, with suggestions and help that stays light.
+"""The parser of the command: argparse, with suggestions, examples and help that stays light.
 
 `equipage --help` imports little more than this module and `arguments`. It uses argparse because a
 start with it costs 34 million instructions; click costs 130 million and rich 176 million.
@@ -20,11 +20,35 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 
+#: How the examples of a command begin; a text that begins so is printed as it is.
+EXAMPLES = "examples:\n"
+
+
 class _Formatter(argparse.HelpFormatter):
     """The formatter of argparse, without the imports it needs to measure the terminal."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=terminal_width(80) - 2)
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        return text if text.startswith(EXAMPLES) else super()._fill_text(text, width, indent)
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        """`-o, --output FILE`, without repeating the value for each spelling."""
+        if not action.option_strings or action.nargs == 0:
+            return super()._format_action_invocation(action)
+        value = self._format_args(action, action.dest.upper())
+        return f"{', '.join(action.option_strings)} {value}"
+
+
+def examples_of(pairs: Sequence[tuple[str, str]]) -> str:
+    """Command lines and what they do: in two columns, or one below the other if they are wide."""
+    longest, room = max(len(line) for line, _ in pairs), terminal_width(80) - 2
+    fits = all(longest + len(meaning) + 4 <= room for _, meaning in pairs)
+    return EXAMPLES + "\n".join(
+        f"  {line:<{longest}}  {meaning}" if fits else f"  {line}\n      {meaning}"
+        for line, meaning in pairs
+    )
 
 
 class Parser(argparse.ArgumentParser):

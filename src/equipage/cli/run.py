@@ -195,6 +195,7 @@ def _taken(paths: list[str], options: argparse.Namespace) -> tuple[Snapshot, Set
         allow=frozenset(filter(None, written)),
         isolation=options.isolation,
         private_addresses=options.allow_private,
+        reuse=getattr(options, "reuse", False),
     )
     if getattr(options, "concurrency", None):
         settings = msgspec.structs.replace(settings, concurrency=options.concurrency)

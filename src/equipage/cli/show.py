@@ -20,9 +20,10 @@ from equipage.loading.result import Explanation, Loaded, Placed, Setting, no_val
 from equipage.loading.tree import get, walk
 from equipage.loading.wording import shortened, type_name
 from equipage.render.text import Style, excerpt, table
+from equipage.views.catalogue import known_kind
 from equipage.views.listing import Listed, PortableAgent, list_all, list_portable
 
-_HEAD = ("KIND", "SORT", "NAME", "LAYER", "FILE", "SHADOWED BY", "DESCRIPTION")
+_HEAD = ("KIND", "NAME", "FILE", "LOADED BY", "LAYER", "SHADOWED BY", "DESCRIPTION")
 #: How many files with errors a note names; it counts the others.
 _NAMED = 5
 #: How a place contributes to a value.
@@ -40,7 +41,9 @@ def listing(options: argparse.Namespace, output: Output) -> int:
     if options.output_format == "json":
         output.json({"version": 1, "items": [_row_to_dict(row) for row in rows]})
     elif rows:
-        output.data(table(_HEAD, [_columns(row) for row in rows], output.style()))
+        # People copy the path, so it is never cut.
+        columns = [_columns(row) for row in rows]
+        output.data(table(_HEAD, columns, output.style(), whole=("FILE",)))
     if not rows:
         output.note(NOTHING_FOUND)
         return OK
@@ -62,12 +65,14 @@ def _columns(row: Listed) -> tuple[str, ...]:
     if item is None:
         errors = "(1 error)" if row.errors == 1 else f"({row.errors} errors)"
         trouble = errors if row.errors else "(not read: a link out of the project)"
-        return kind, "", "", layer, row.file, shadow, trouble
+        return kind, "", row.file, "", layer, shadow, trouble
     # The line is worth showing only for an item inside a file, not for the file as a whole.
     place = f"{row.file}:{row.line}" if row.line is not None and item.path else row.file
     lines = (line.strip() for line in (item.description or "").splitlines())
     first = next((line for line in lines if line), "")
-    return kind, item.sort, item.name, layer, place, shadow, first
+    # What is shadowed, or does not load, no program gets to see.
+    program = "" if shadow or row.errors else row.program or ""
+    return kind, item.name, place, program, layer, shadow, first
 
 
 def _row_to_dict(row: Listed) -> dict[str, Any]:
@@ -76,6 +81,8 @@ def _row_to_dict(row: Listed) -> dict[str, Any]:
         "file": row.file,
         "line": row.line,
         "kind": row.kind,
+        "program": row.program,
+        "loaded": row.shadowed_by is None and not row.errors,
         "sort": item.sort if item is not None else None,
         "name": item.name if item is not None else None,
         "description": item.description if item is not None else None,
@@ -122,6 +129,8 @@ def show(options: argparse.Namespace, output: Output) -> int:
     escaped = isinstance(get(plain, path), dict | list)
     written = loaded.to_dict(show_env=options.show_env, escaped=escaped)
     value = get(written, path if options.show_env else loaded.shown(path))
+    if options.defaults:
+        value = _with_defaults(value, _part(loaded.config, path))
     # The scalars at and below the path, empty collections included.
     leaves = (
         each
@@ -141,6 +150,43 @@ def show(options: argparse.Namespace, output: Output) -> int:
     comments = {each[len(path) :]: _comment(placed) for each, placed in named.items()}
     output.data(dump(value, comments))
     return OK
+
+
+def _part(config: Any, path: Path) -> Any:
+    """The part of a configuration at a path; None where its plain form is another."""
+    for step in path:
+        if isinstance(config, msgspec.Struct):
+            names = dict(
+                zip(config.__struct_encode_fields__, config.__struct_fields__, strict=True)
+            )
+            config = getattr(config, names.get(str(step), ""), None)
+        elif isinstance(config, dict):
+            config = config.get(step)
+        elif isinstance(config, list | tuple) and isinstance(step, int) and step < len(config):
+            config = config[step]
+        else:
+            return None
+    return config
+
+
+def _with_defaults(plain: Any, config: Any) -> Any:
+    """Plain data with the fields that it leaves out because they have their defaults."""
+    if isinstance(config, msgspec.Struct) and isinstance(plain, dict):
+        names = zip(config.__struct_encode_fields__, config.__struct_fields__, strict=True)
+        fields = {written: getattr(config, name) for written, name in names}
+        left_out = {
+            name: _with_defaults(msgspec.to_builtins(value), value)
+            for name, value in fields.items()
+            if name not in plain
+        }
+        return {
+            key: _with_defaults(each, fields.get(key)) for key, each in plain.items()
+        } | left_out
+    if isinstance(config, dict) and isinstance(plain, dict):
+        return {key: _with_defaults(each, config.get(key)) for key, each in plain.items()}
+    if isinstance(config, list | tuple) and isinstance(plain, list) and len(config) == len(plain):
+        return [_with_defaults(*each) for each in zip(plain, config, strict=True)]
+    return plain
 
 
 def _existing(loaded: Loaded[Any], plain: Any, path: Path) -> Path:
@@ -207,6 +253,7 @@ def _story(story: Explanation, outcome: Outcome, style: Style) -> Iterator[str]:
     yield f"{style.paint('bold', name)} = {_value(story.value, style.width - len(name) - 3)}"
     if not story.settings:
         yield "  no file sets it: this is the default"
+        yield from (f"  {line}" for line in _absent(story.path, outcome, style))
         return
     yield ""
     # All excerpts use one width for line numbers.
@@ -224,6 +271,28 @@ def _story(story: Explanation, outcome: Outcome, style: Style) -> Iterator[str]:
                 yield from excerpt(each.span, "-", gutter, style, "place")
     for variable in story.variables:
         yield f"from the environment: {style.paint('bold', visible(variable))}"
+
+
+def _absent(written: str, outcome: Outcome, style: Style) -> Iterator[str]:
+    """What it means that a field is absent, where that decides what an agent may do."""
+    path = path_of(written) if written else ROOT
+    known = next(
+        (each for each in known_kind(outcome.kind.name).fields if (each.name,) == path), None
+    )
+    for each in outcome.kind.presentation.sensitive:
+        if each.what != "permission" or not each.covers(path):
+            continue
+        if each.default is not None:
+            value = json.dumps(each.default, ensure_ascii=False, default=str)
+            text = f"without it, {value} applies"
+        elif each.absent == "everything":
+            text = "without it, nothing is forbidden: the agent may do everything here"
+        else:
+            text = "without it, nothing is allowed here"
+        yield style.paint("warning" if each.absent == "everything" else "help", text)
+        break
+    if known is not None and known.meaning:
+        yield f"it means: {known.meaning}"
 
 
 def _setting(

@@ -78,6 +78,7 @@ UNKNOWN_KIND = _codes.error("unknown-kind")
 ROOT_OUTSIDE = _codes.error("root-outside")
 ROOT_MISSING = _codes.warning("root-missing")
 SETTINGS_TWICE = _codes.warning("settings-twice")
+BASELINE_STALE = _codes.note("baseline-stale")
 INTERNAL_ERROR = _codes.error("internal-error")
 
 CORE_CODES = _codes.declared()

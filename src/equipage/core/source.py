@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Callable
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import msgspec
@@ -115,20 +116,89 @@ class Source(msgspec.Struct, eq=False, weakref=True):
         return Source, (self.name, self.data, self.text, self.path, self.outside)
 
 
-class Span(msgspec.Struct, frozen=True, gc=False):
-    """A stretch of a source, `start` included, `end` not."""
+_Places = tuple[tuple[int, tuple[int, int]], ...]
 
-    source: Source
-    start: int
-    end: int
+
+class Outline(Source, eq=False):
+    """What a pickled place keeps of its source: the name and path, and where the place is.
+
+    There is no text: a finding must be small, and may travel further than the file should.
+    """
+
+    places: _Places = ()  #: offsets with their line and column
+
+    def position(self, offset: int) -> tuple[int, int]:
+        # Only the start and the end of a place are ever asked for.
+        return dict(self.places).get(offset, (1, 1))
+
+    def line(self, number: int) -> str:
+        return ""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _outline, (self.name, self.path, self.places)
+
+
+def _outline(name: str, path: str | None, places: _Places) -> Outline:
+    return Outline(name, b"", "", path, places=places)
+
+
+class Span(msgspec.Struct, frozen=True, gc=False):
+    """A stretch of a source, `start` included, `end` not.
+
+    A pickled span keeps its line and column, and not the text of its source; see `Report.to_bytes`.
+
+    >>> error = equipage.check_files({"a.tool.yaml": b"id: 5"}).errors[0]
+    >>> error.span.line, error.span.column, error.span.text()
+    (1, 5, '5')
+    >>> again = pickle.loads(pickle.dumps(error))
+    >>> again.span.line, again.span.column, again.span.text()
+    (1, 5, '')
+    """
+
+    source: Source  #: the text it is in
+    start: int  #: the offset of its first character, in code points
+    end: int  #: the offset behind its last character
 
     @property
     def line(self) -> int:
+        """The line it starts in, from 1."""
         return self.source.position(self.start)[0]
 
     @property
     def column(self) -> int:
+        """The column it starts at, from 1, in code points."""
         return self.source.position(self.start)[1]
 
     def text(self) -> str:
+        """The text it covers; empty if the span was unpickled without its source."""
         return self.source.text[self.start : self.end]
+
+    def __repr__(self) -> str:
+        end_line, end_column = self.source.position(self.end)
+        return f"Span({self.source.name!r}, {self.line}:{self.column}-{end_line}:{end_column})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        source, start, end = self.source, self.start, self.end
+        places = ((start, source.position(start)), (end, source.position(end)))
+        return Span, (_outline(source.name, source.path, places), start, end)
+
+
+def pickled_with_text(value: object) -> bytes:
+    """A pickle in which spans keep the whole text of their sources, each source once."""
+    import io
+    import pickle  # slow to import, and few programs ask
+
+    class Pickler(pickle.Pickler):
+        def reducer_override(self, each: object) -> Any:
+            return whole_span(each)
+
+    packed = io.BytesIO()
+    Pickler(packed, protocol=pickle.HIGHEST_PROTOCOL).dump(value)
+    return packed.getvalue()
+
+
+def whole_span(value: object) -> Any:
+    """How a pickler that keeps the text of sources reduces a span."""
+    if isinstance(value, Span):
+        return Span, (value.source, value.start, value.end)
+    return NotImplemented

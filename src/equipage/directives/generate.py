@@ -8,7 +8,7 @@ parameters share one generator.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -20,7 +20,7 @@ from equipage.core.frozen import frozen
 from equipage.core.path import Path
 from equipage.directives import Directive, Expansion, Node, codes
 from equipage.generators import build
-from equipage.generators.base import Buffered, Generator, Streamed
+from equipage.generators.base import BLOCK, Buffered, Generator, Streamed
 from equipage.generators.codes import CODES as GENERATOR_CODES
 from equipage.generators.parameters import GeneratorLimits
 from equipage.loading.tree import HOLE, Tree, walk
@@ -31,7 +31,14 @@ _NO_LIMITS = GeneratorLimits(2**64, 2**64, 2**64)
 
 
 class Generated(msgspec.Struct, frozen=True, eq=False, rename={"params": KEY}):
-    """A payload to be made later. Equal to every other that makes the same bytes."""
+    """A payload to be made later. Equal to every other that makes the same bytes.
+
+    >>> text = loaded.config.baseline.tools[1].response.content[0].text
+    >>> text.type, text.estimated_size, text.read()
+    ('nested_json', 15, b'{"a":{"a":{}}}')
+    >>> sum(map(len, text.stream(chunk=4)))
+    14
+    """
 
     made_by_directive: ClassVar[str] = "a payload from `$generate`"
 
@@ -62,6 +69,21 @@ class Generated(msgspec.Struct, frozen=True, eq=False, rename={"params": KEY}):
     def generate(self) -> Buffered | Streamed:
         """The payload: in one piece if it is small, in chunks if it is large."""
         return self.generator.generate()
+
+    def stream(self, chunk: int = BLOCK) -> Iterator[bytes]:
+        """The payload in chunks of `chunk` bytes, the last one perhaps shorter.
+
+        Each call makes the same bytes again. At any time only a few chunks exist.
+        """
+        return self.generator.stream(chunk)
+
+    def read(self, limit: int | None = None) -> bytes:
+        """The whole payload.
+
+        Raises `PayloadTooLarge` when it has more than `limit` bytes, by default 100 MB, without
+        making more than that.
+        """
+        return self.generator.read(limit)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Generated) and self.generator == other.generator

@@ -12,8 +12,17 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterable, Mapping
+from typing import Any
 
 from equipage.core.diagnostics import UsageError
+from equipage.files.overlay import active
+
+
+def stands_alone() -> bool:
+    """Whether an overlay answers everything, so that the disk is never asked."""
+    overlay = active()
+    return overlay is not None and not overlay.over_disk
+
 
 #: How often a path is looked at that changes under our eyes.
 _TRIES = 100
@@ -21,26 +30,38 @@ _TRIES = 100
 
 def exists(path: str, *, follow_links: bool = True) -> bool:
     """Whether there is anything at a path. A broken link exists only if links are not followed."""
+    overlay = active()
+    if overlay is not None and (overlay.exists(path) or not overlay.over_disk):
+        return overlay.exists(path)
     return os.path.exists(path) if follow_links else os.path.lexists(path)
 
 
 def is_file(path: str) -> bool:
     """Whether a path, links followed, is a regular file."""
+    overlay = active()
+    if overlay is not None and (overlay.is_file(path) or not overlay.over_disk):
+        return overlay.is_file(path)
     return os.path.isfile(path)
 
 
 def is_folder(path: str) -> bool:
     """Whether a path, links followed, is a folder."""
+    overlay = active()
+    if overlay is not None and (overlay.is_folder(path) or not overlay.over_disk):
+        return overlay.is_folder(path)
     return os.path.isdir(path)
 
 
 def is_link(path: str) -> bool:
     """Whether a path is a symbolic link, broken or not."""
-    return os.path.islink(path)
+    return not stands_alone() and os.path.islink(path)
 
 
 def real_path(path: str) -> str:
     """The absolute path with every link followed."""
+    overlay = active()
+    if overlay is not None and not overlay.over_disk:
+        return overlay.path_of(path)
     for _ in range(_TRIES):
         try:
             return os.path.realpath(path)
@@ -57,8 +78,20 @@ def is_inside(path: str, folder: str) -> bool:
 
 def entries_of(folder: str) -> list[os.DirEntry[str]]:
     """The entries of a folder, sorted by name. Raises `OSError`."""
-    with os.scandir(folder) as scan:
-        return sorted(scan, key=lambda entry: entry.name)
+    overlay = active()
+    if overlay is None:
+        with os.scandir(folder) as scan:
+            return sorted(scan, key=lambda entry: entry.name)
+    found: dict[str, Any] = {}
+    if overlay.over_disk and (os.path.lexists(folder) or not overlay.is_folder(folder)):
+        with os.scandir(folder) as scan:
+            found = {entry.name: entry for entry in scan}
+    elif not overlay.is_folder(folder):
+        is_file = overlay.is_file(folder)
+        number = errno.ENOTDIR if is_file else errno.ENOENT
+        raise OSError(number, os.strerror(number), folder)
+    found |= {entry.name: entry for entry in overlay.entries(folder)}
+    return [found[name] for name in sorted(found)]
 
 
 def leads_to_folder(entry: os.DirEntry[str]) -> bool:
@@ -71,7 +104,7 @@ def leads_to_folder(entry: os.DirEntry[str]) -> bool:
 
 def repository_root(folder: str) -> str | None:
     """The nearest folder with an entry `.git`, which is a file in worktrees: itself or a parent."""
-    while not os.path.exists(os.path.join(folder, ".git")):
+    while not exists(os.path.join(folder, ".git")):
         parent = os.path.dirname(folder)
         if parent == folder:
             return None
@@ -81,6 +114,9 @@ def repository_root(folder: str) -> str | None:
 
 def working_directory() -> str:
     """The folder that relative paths start at. Raises `UsageError` if it was removed."""
+    overlay = active()
+    if overlay is not None and not overlay.over_disk:
+        return overlay.root
     try:
         return os.getcwd()
     except OSError as error:
@@ -180,6 +216,23 @@ def variables_given(value: object) -> Mapping[str, str]:
             raise wrong("env", name, "names as str")
         text_given(f"env[{name!r}]", each)
     return value
+
+
+def contents_given(value: object) -> dict[str, bytes]:
+    """Files in memory by their relative paths with `/`. Raises `UsageError`."""
+    if not isinstance(value, Mapping):
+        raise wrong("files", value, "a mapping of paths to contents")
+    contents: dict[str, bytes] = {}
+    for path, content in value.items():
+        name = path_given("files", path)
+        steps = name.replace(os.sep, "/").split("/")
+        if not is_possible(name) or not name or {"", ".", ".."}.intersection(steps):
+            raise UsageError(f"`files`: expected paths from the root of a project, found {name!a}")
+        data = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+        if not isinstance(data, bytes | bytearray | memoryview):
+            raise wrong(f"files[{name!r}]", content, "bytes or str")
+        contents["/".join(steps)] = bytes(data)
+    return contents
 
 
 def number_given(argument: str, value: object) -> int:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from bisect import bisect_left
 
+from equipage.files import is_folder
 from equipage.files.reading import peek
 
 #: An index is much larger than a configuration: about 100 bytes for each file.
@@ -60,7 +61,7 @@ def tracked_in(root: str) -> Tracked | None:
 def _git_folder(root: str) -> str | None:
     """The folder with the index: `.git`, or where the file `.git` of a worktree leads."""
     path = os.path.join(root, ".git")
-    if os.path.isdir(path):
+    if is_folder(path):
         return path
     written = peek(path, max_bytes=64 * 1024) or b""
     if not written.startswith(b"gitdir:") or b"\0" in written:

@@ -17,7 +17,15 @@ import msgspec
 
 from equipage.core import codes
 from equipage.core.source import Source
-from equipage.files import is_possible, real_path, working_directory
+from equipage.files import (
+    exists,
+    is_folder,
+    is_possible,
+    real_path,
+    stands_alone,
+    working_directory,
+)
+from equipage.files.overlay import active
 from equipage.files.sandbox import (
     FLAGS,
     MAX_BYTES,
@@ -86,7 +94,10 @@ class Files:
         "within",
     )
 
-    def __init__(self, *, cwd: str | None = None) -> None:
+    def __init__(
+        self, *, cwd: str | None = None, buffers: Mapping[str, bytes] | None = None
+    ) -> None:
+        """`buffers` are texts that take the place of files, by real path."""
         self.cwd = cwd if cwd is not None else working_directory()
         #: the folder of a walk and its project, if what is read came from one
         self.within: tuple[str, str] | None = None
@@ -97,6 +108,9 @@ class Files:
         self._stamps: dict[str, Stamp] = {}
         self._referred: dict[tuple[Any, ...], Referred] = {}
         self._folders: dict[str, tuple[str, str]] = {}
+        for path, data in (buffers or {}).items():
+            name = display_name(path, os.path.realpath(self.cwd))
+            self._known[path] = decoded(name, data, path)
 
     def again(self) -> Self:
         """These files for another load: nothing is read twice, and `sources` starts empty."""
@@ -125,7 +139,7 @@ class Files:
 
     def is_folder(self, path: str) -> bool:
         self._asked[path] = None
-        return os.path.isdir(path)
+        return is_folder(path)
 
     def is_within(self, path: str, *folders: str) -> bool:
         """Whether a path is one of these folders or below one, once every link is followed."""
@@ -136,7 +150,7 @@ class Files:
 
     def exists(self, path: str) -> bool:
         """Whether there is a file or folder at an absolute path."""
-        return os.path.exists(path)
+        return exists(path) or path in self._known
 
     def peek(self, path: str) -> bytes | None:
         """The content of a file that is not a source of this load; None if it cannot be read."""
@@ -155,6 +169,8 @@ class Files:
 
     def finds_program(self, name: str, search: str) -> bool:
         """Whether a program is in one of the folders of `search`, which is written like PATH."""
+        if stands_alone():
+            return True  # the machine that will run it is not here
         import shutil  # slow to import, rarely needed
 
         return shutil.which(name, path=search) is not None
@@ -320,6 +336,9 @@ def peek(path: str, *, max_bytes: int = MAX_BYTES) -> bytes | None:
 
     Anything may be in its place: a pipe, a device, a file without end.
     """
+    overlay = active()
+    if overlay is not None and (overlay.exists(path) or not overlay.over_disk):
+        return overlay.contents.get(overlay.path_of(path))
     try:
         descriptor = os.open(path, FLAGS)
     except (OSError, ValueError):
@@ -369,6 +388,53 @@ def require_text(source: Source) -> Source:
     return source
 
 
+def files_here() -> Files:
+    """Access for one load: to the disk, to an overlay, or to both."""
+    overlay = active()
+    if overlay is None:
+        return Files()
+    if overlay.over_disk:
+        return _OverlaidFiles()
+    files = MemoryFiles({}, cwd=overlay.root)
+    files.contents = overlay.contents
+    return files
+
+
+class _OverlaidFiles(Files):
+    """The files on the disk with those of the active overlay in their place."""
+
+    def read(self, path: str, *, max_bytes: int = MAX_BYTES) -> Source:
+        real = os.path.realpath(os.path.join(self.cwd, path))
+        if self._overlaid(real) is None:
+            return super().read(path, max_bytes=max_bytes)
+        return self._content(real, display_name(os.path.join(self.cwd, path), self.cwd), max_bytes)
+
+    def _inside(
+        self, base: str, reference: str, roots: tuple[str, ...], policy: PathPolicy
+    ) -> Source:
+        real = os.path.realpath(os.path.join(base, reference))
+        if self._overlaid(real) is None:
+            return super()._inside(base, reference, roots, policy)
+        if not self.is_within(real, *roots):
+            raise FileProblem(codes.REFERENCE_ESCAPES, reference=reference)
+        refuse_version_control(real, reference)
+        shown = display_name(real, os.path.realpath(self.cwd))
+        return self._content(real, shown, policy.max_bytes)
+
+    def _overlaid(self, real: str) -> bytes | None:
+        overlay = active()
+        return None if overlay is None else overlay.contents.get(real.replace(os.sep, "/"))
+
+    def _content(self, real: str, name: str, max_bytes: int) -> Source:
+        known, data = self._recall(real, name, max_bytes), self._overlaid(real) or b""
+        if known is not None:
+            return known
+        if len(data) > max_bytes:
+            raise FileProblem(codes.FILE_TOO_LARGE, file=name, size=len(data), limit=max_bytes)
+        self._known[real] = decoded(name, data, real)
+        return self.note(self._known[real])
+
+
 class MemoryFiles(Files):
     """The interface of `Files` over a mapping of absolute paths to contents: no disk at all."""
 
@@ -391,6 +457,9 @@ class MemoryFiles(Files):
         return self._content(self._absolute_path(path), max_bytes)
 
     def is_folder(self, path: str) -> bool:
+        overlay = active()
+        if overlay is not None and overlay.contents is self.contents:
+            return overlay.is_folder(path)
         prefix = self._absolute_path(path).rstrip("/") + "/"
         return any(each.startswith(prefix) for each in self.contents)
 
@@ -399,6 +468,9 @@ class MemoryFiles(Files):
         return any(is_below(real, self._absolute_path(each)) for each in folders)
 
     def exists(self, path: str) -> bool:
+        overlay = active()
+        if overlay is not None and overlay.contents is self.contents:
+            return overlay.exists(path)
         return path in self.contents or self.is_folder(path)
 
     def peek(self, path: str) -> bytes | None:

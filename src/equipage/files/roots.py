@@ -15,7 +15,7 @@ import msgspec
 
 from equipage.core import codes
 from equipage.core.diagnostics import Fact
-from equipage.files import folder_given, repository_root, text_given, wrong
+from equipage.files import folder_given, real_path, repository_root, text_given, wrong
 
 USER_FOLDER = "defect"
 PROJECT_FOLDER = ".defect"
@@ -47,7 +47,7 @@ def find_places(
     layer.
     """
     # Links are resolved once, so that every part of a configuration agrees on the root.
-    here = os.path.realpath(folder_given("cwd", cwd))
+    here = real_path(folder_given("cwd", cwd))
     root = repository_root(here)
     if not isinstance(env, Mapping | None):
         raise wrong("env", env, "a mapping of names to values")
@@ -85,7 +85,7 @@ def _absolute(name: str, env: Mapping[str, str], ignored: list[str]) -> str | No
 def entry_in_layer(path: str, depth: int) -> str:
     """A path whose last `depth` parts are kept as they are, and all before them without links."""
     parts = os.path.abspath(path).rsplit(os.sep, depth)
-    return os.path.join(os.path.realpath(parts[0] or os.sep), *parts[1:])
+    return os.path.join(real_path(parts[0] or os.sep), *parts[1:])
 
 
 def unreadable(error: OSError) -> Fact:

@@ -18,7 +18,15 @@ from collections.abc import Callable, Collection, Iterator
 
 import msgspec
 
-from equipage.files import entries_of, leads_to_folder, real_path, repository_root
+from equipage.files import (
+    entries_of,
+    exists,
+    is_folder,
+    is_link,
+    leads_to_folder,
+    real_path,
+    repository_root,
+)
 from equipage.files.gitignore import Patterns, parse_ignores
 from equipage.files.index import DamagedIndex, Tracked, tracked_in
 from equipage.files.reading import peek
@@ -155,11 +163,11 @@ def walk(
             repositories.append(repository)
         folders: list[_Folder] = []
         for entry in entries:
-            name, path, is_link = entry.name, here.absolute + entry.name, entry.is_symlink()
-            is_folder = leads_to_folder(entry)
+            name, path, is_a_link = entry.name, here.absolute + entry.name, entry.is_symlink()
+            leads_on = leads_to_folder(entry)
             has_extension = name.lower().endswith(EXTENSIONS)
             # The cheap questions come first: patterns are matched only against what is left.
-            if is_folder:
+            if leads_on:
                 is_wanted = has_extension and known(path)
                 if not (is_wanted or enters(name, agents)):
                     continue
@@ -169,14 +177,14 @@ def walk(
             elif not (known(path) or also(path)):
                 continue
             # For git a link is not a folder, whatever it leads to.
-            is_plain = is_folder and not is_link
+            is_plain = leads_on and not is_a_link
             is_ignored = here.tracked_only or (
                 ignores is not None and ignores.ignore(path, name, is_folder=is_plain)
             )
             if is_ignored and not (repository and repository.tracks(path, is_folder=is_plain)):
                 continue
-            if not is_folder:
-                yield Found(entry.path, outside=is_link and links.leaves(entry.path))
+            if not leads_on:
+                yield Found(entry.path, outside=is_a_link and links.leaves(entry.path))
                 continue
             if enters(name, agents):
                 below = _Folder(
@@ -189,7 +197,7 @@ def walk(
                     and (here.known_only or (name.startswith(".") and not here.holds_agents)),
                     tracked_only=is_ignored,
                 )
-                if is_link:
+                if is_a_link:
                     links.defer(below)
                 else:
                     folders.append(below)
@@ -213,13 +221,13 @@ def is_ignored(path: str) -> bool:
     """Whether a walk that came to the folder of a path would skip it."""
     absolute = os.path.abspath(path)
     ignores = _ignores_above(absolute)
-    is_folder = os.path.isdir(path) and not os.path.islink(path)
+    own = is_folder(path) and not is_link(path)
     name = os.path.basename(path)
-    if ignores is None or not ignores.ignore(absolute, name, is_folder=is_folder):
+    if ignores is None or not ignores.ignore(absolute, name, is_folder=own):
         return False
     root = repository_root(os.path.dirname(absolute))
     slashed = absolute.replace(os.sep, "/")
-    return root is None or not _Repository(root).tracks(slashed, is_folder=is_folder)
+    return root is None or not _Repository(root).tracks(slashed, is_folder=own)
 
 
 def _is_like_a_file(here: _Folder, entry: os.DirEntry[str], known: Claim) -> bool:
@@ -273,7 +281,7 @@ class _Links:
         """Whether a link to a file leads out of the project. One that leads nowhere does not."""
         target = real_path(link)
         is_inside = target.replace(os.sep, "/").startswith((self.boundary, self.start))
-        return not is_inside and os.path.exists(target)
+        return not is_inside and exists(target)
 
 
 def _slashed(folder: str) -> str:

@@ -113,6 +113,15 @@ def read_header(source: Source, session: Session, style: HeaderStyle) -> Parsed:
     return session.adopt(document), [*facts, *early]
 
 
+def read_text(source: Source, session: Session) -> Parsed:
+    """A file that is text from its first to its last line, whatever it starts with."""
+    try:
+        require_text(source)
+    except FileProblem as problem:
+        return None, [Fact(problem.code, values=problem.values, span=Span(source, 0, 0))]
+    return session.adopt(Document(source, "yaml", {}, window=_NO_WINDOW)), []
+
+
 #: What may hide a header: blanks and comments before it.
 _HIDDEN = expression(r"\ufeff?(?P<before>(?:\s|<!--.*?-->)+)---[ \t]*\r?\n", re.DOTALL)
 _FIELD = expression(r"^([A-Za-z_][\w-]*)[ \t]*:", re.MULTILINE)

@@ -171,8 +171,7 @@ class Layered(Mapping[str, T]):
         """Raises `LoadError` if any file has an error, shadowed files included."""
         if discovery.errors:
             raise LoadError(discovery.diagnostics)
-        self.found = discovery.found
-        self.warnings = discovery.diagnostics
+        self._discovery = discovery
         self._winners = {
             each.name: each
             for each in sorted(discovery.found, key=lambda each: each.name)
@@ -181,12 +180,23 @@ class Layered(Mapping[str, T]):
         self._values = {name: value(each) for name, each in self._winners.items()}
 
     @property
+    def found(self) -> tuple[Found, ...]:
+        """Every file of every layer, those that are shadowed included."""
+        return self._discovery.found
+
+    @property
+    def warnings(self) -> tuple[Diagnostic, ...]:
+        """What was found in the files; errors would have been raised."""
+        return self._discovery.diagnostics
+
+    @property
     def sources(self) -> tuple[Source, ...]:
         """Every file that was read."""
         return tuple(source for each in self.found for source in each.outcome.sources)
 
     def loaded(self, name: str) -> Loaded[Any]:
-        """The load behind a name, to `explain` and `locate` its values."""
+        """The load behind a name, to `explain` and `locate` its values. Raises `KeyError`."""
+        self[name]  # which names the known ones if there is none
         loaded = self._winners[name].outcome.loaded()
         assert loaded is not None
         return loaded

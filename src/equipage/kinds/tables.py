@@ -16,7 +16,7 @@ from equipage.core.diagnostics import Severity
 from equipage.core.path import ROOT, Path
 from equipage.syntax.frontmatter import Reader
 
-Syntax = Literal["header", "toml", "json", "yaml"]
+Syntax = Literal["header", "toml", "json", "yaml", "text"]
 #: What the entries of a field may name.
 Sort = Literal["tool", "skill", "server", "agent"]
 #: What distinguishes two files of a kind: a field, the name of the file, the name of its folder.
@@ -40,6 +40,8 @@ class Field(msgspec.Struct, frozen=True):
     split: str | None = None  #: characters at which text is split into a list
     refers: Sort | None = None  #: what its entries name
     instead: Names = ()  #: what people write instead, which the tool does not read
+    order: Names = ()  #: its values from narrow to wide, where it decides what an agent may do
+    default: str | None = None  #: the one of them that an absent field means
 
 
 def tool_list(

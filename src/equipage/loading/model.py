@@ -233,6 +233,13 @@ class Collector:
             is_meant = name in shape.synonyms or folded(name) == folded(guess or "")
             if where is not None and not is_meant:
                 guess = None  # `mode` is no slip of `model` if another tool has a field `mode`
+            if guess is None and where is None and guarded:
+                # It nearly has the name of a field beside it that restricts, but does not restrict.
+                twin = self.guesses.nearest(name, [each for each in guarded if each in value])
+                if twin is not None:
+                    fact = self._unknown_key((*path, name), twin, None, kind.cls, safe=None)
+                    self.facts.append(msgspec.structs.replace(fact, severity="error"))
+                    continue
             if severity is None and guess is None:
                 continue
             if guess is None and where is None and shape.ignores and not closed:
@@ -260,13 +267,14 @@ class Collector:
                 self.facts[number] = msgspec.structs.replace(each, severity="error")
 
     def _unknown_key(
-        self, place: Path, guess: str | None, where: str | None, cls: type, *, safe: bool
+        self, place: Path, guess: str | None, where: str | None, cls: type, *, safe: bool | None
     ) -> Fact:
+        """A finding about a key; `safe` says how safe a rename is, None that there is none."""
         name = str(place[-1])
         if name in self.shape.own_codes:
             return self.shape.own_codes[name].at(place, part="key")
         remedy = None
-        if guess is not None:
+        if guess is not None and safe is not None:
             # A rename is a guess about what was meant. In files of other tools it may change what
             # an agent does, so a person must agree; so it does where the field restricts.
             remedy = Remedy(f"rename to `{guess}`", (Change(place, guess, "key"),), safe=safe)

@@ -192,6 +192,7 @@ def with_headroom(run: Callable[[], T]) -> T:
     if room > 0:
         return run()
     from concurrent.futures import ThreadPoolExecutor
+    from contextvars import copy_context
 
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(run).result()
+        return thread.submit(copy_context().run, run).result()

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from equipage.core.text import expression
 from equipage.files import is_link, real_path
-from equipage.files.reading import Files
+from equipage.files.reading import Files, files_here
 from equipage.loading.session import Run
 from equipage.loading.tree import get
 from equipage.syntax import SyntaxProblem
@@ -81,7 +81,7 @@ def project_of_folder(folder: str, named: Iterable[str] = (), files: Files | Non
     `[tool.equipage]`; else the innermost folder that the caller `named` and that contains it; else
     the folder itself. The working directory does not matter: a verdict must not depend on it.
     """
-    files = files or Files()
+    files = files or files_here()
     current = folder = _real(folder)
     while True:
         if _is_marked(current, files):

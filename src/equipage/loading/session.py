@@ -18,8 +18,8 @@ from equipage.core.diagnostics import Code, Fact, UsageError, bounded
 from equipage.core.frozen import convert
 from equipage.core.source import Source, Span
 from equipage.core.text import Guesses, nearest
-from equipage.files import folders_given, process_variables, variables_given
-from equipage.files.reading import Files, Referred, require_text
+from equipage.files import folders_given, process_variables, variables_given, wrong
+from equipage.files.reading import Files, Referred, files_here, require_text
 from equipage.files.sandbox import FileProblem, PathPolicy
 from equipage.loading.kind import Kind, Limits
 from equipage.loading.model import Shape, build
@@ -37,10 +37,13 @@ class Request(msgspec.Struct, frozen=True):
     #: folders the caller named: each is the root of what has no other
     folders: tuple[str, ...] = ()
     shared: bool = False  #: the options serve several kinds; each takes those it knows
+    limits: Limits | None = None  #: the caller's own, in place of those of the environment
     isolated: bool = False  #: whether the settings of projects and `.gitignore` have no say
     confined: bool = False  #: whether absolute paths outside the roots are left unread
     #: options that the settings of the project give; each kind takes those it knows
     defaults: Mapping[str, object] = {}
+    #: texts that take the place of files, such as those in an editor, by real path
+    buffers: Mapping[str, bytes] = {}
 
     def __repr__(self) -> str:
         """Without the environment: tracebacks with local variables end up in logs."""
@@ -91,14 +94,25 @@ def request_of(
     *,
     embedded: bool = False,
     roots: Iterable[str | os.PathLike[str]] = (),
+    limits: Limits | None = None,
 ) -> Request:
     """How to load, as the arguments of a public function say it."""
+    if not isinstance(limits, Limits | None):
+        raise wrong("limits", limits, "an `equipage.Limits`")
     return Request(
         env=process_variables() if env is None else variables_given(env),
         options={name: _plain(value) for name, value in options.items() if value is not None},
         embedded=embedded,
         roots=folders_given("roots", roots),
+        limits=limits,
     )
+
+
+def _given_limits(given: Limits, usual: Limits) -> Limits:
+    """The limits of a caller; those that only this kind has stay, unless the caller sets them."""
+    if isinstance(given, type(usual)):
+        return given
+    return msgspec.structs.replace(usual, max_file_bytes=given.max_file_bytes)
 
 
 def _plain(option: Any) -> Any:
@@ -119,7 +133,7 @@ class Run:
     def __init__(
         self, files: Files | None = None, folders: tuple[str, ...] = (), *, isolated: bool = False
     ) -> None:
-        self.files = files or Files()
+        self.files = files or files_here()
         self.folders = folders  #: see `Request.folders`
         self.isolated = isolated  #: see `Request.isolated`
         self.documents: dict[tuple[int, Format, str], Parsed] = {}
@@ -139,6 +153,8 @@ class Run:
         if known is None or known[0] is not request:
             options, limits_in = options_of(kind, request), kind.reading.limits
             limits, facts = (Limits(), []) if limits_in is None else limits_in(request.env)
+            if request.limits is not None:
+                limits, facts = _given_limits(request.limits, limits), []
             known = self._prepared[kind.name] = (request, options, limits, facts)
         return known[1:]
 

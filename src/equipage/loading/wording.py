@@ -19,6 +19,7 @@ from equipage.core.source import Source
 from equipage.core.text import visible
 from equipage.loading.tree import HOLE, get
 from equipage.syntax.document import Document
+from equipage.syntax.suspicious import masked
 
 #: Longer values are cut in the middle of a sentence.
 MAX_SHOWN = 80
@@ -184,7 +185,7 @@ def show(value: object, redactor: Redactor, *, as_found: bool = False) -> str:
     if redactor.hides(value):
         return type_name(value) if as_found else "…"
     if isinstance(value, str):
-        text = shortened(visible(redactor.text(value)))
+        text = shortened(visible(masked(redactor.text(value))))
         return (f"text `{text}`" if value else "empty text") if as_found else text
     if isinstance(value, dict | list | tuple) and as_found:
         return type_name(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -11,6 +12,7 @@ from equipage import __version__
 from equipage.core.diagnostics import Diagnostic, Fix
 from equipage.core.source import Span
 from equipage.core.text import visible_json
+from equipage.syntax.suspicious import masked
 from equipage.workspace.report import Report
 
 
@@ -33,6 +35,7 @@ def to_dict(report: Report, *, fixed: int | None = None) -> dict[str, Any]:
             "errors": len(report.errors),
             "warnings": len(report.warnings),
             "notes": len(report.notes),
+            **({"known": report.known} if report.known else {}),
             **({} if fixed is None else {"fixed": fixed}),
         },
         "files": [msgspec.to_builtins(each) for each in report.files],
@@ -51,12 +54,23 @@ def diagnostic_to_dict(each: Diagnostic) -> dict[str, Any]:
         "count": each.count,
         "url": each.url,
         "help": each.help,
-        "fix": None if each.fix is None else _fix(each.fix),
+        "fix": None if each.fix is None or shows_secret(each.fix) else _fix(each.fix),
         "related": [
             {**_place(label.span), "path": label.path, "message": label.message}
             for label in each.related
         ],
     }
+
+
+def lines(report: Report) -> Iterator[str]:
+    """`--output-format jsonl`: one finding on each line, for programs that read a stream."""
+    for each in report.diagnostics:
+        yield visible_json(json.dumps(diagnostic_to_dict(each), ensure_ascii=False)) + "\n"
+
+
+def shows_secret(fix: Fix) -> bool:
+    """Whether the text of a fix contains a secret, as one that quotes a token does."""
+    return any(masked(edit.text) != edit.text for edit in fix.edits)
 
 
 def _fix(fix: Fix) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from equipage.core import codes as core_codes
 from equipage.core.codes import BLOCKING
 from equipage.core.diagnostics import Code, Diagnostic, Fix
 from equipage.core.source import Span
-from equipage.render.json import written
+from equipage.render.json import shows_secret, written
 from equipage.workspace.report import Report
 
 SCHEMA = (
@@ -36,14 +36,15 @@ def render(report: Report, codes: Mapping[str, Code]) -> str:
 
 def to_dict(report: Report, codes: Mapping[str, Code]) -> dict[str, Any]:
     """The report as a SARIF log; `codes` explains the findings."""
-    used = sorted({each.code for each in report.diagnostics})
-    prints = _fingerprints(report.diagnostics)
+    pages = {each.code: each.url for each in report.diagnostics}
+    used = sorted(pages)
+    prints = fingerprints(report.diagnostics)
     succeeded = all(each.code != core_codes.INTERNAL_ERROR for each in report.diagnostics)
     driver = {
         "name": "equipage",
         "version": __version__,
         "semanticVersion": __version__,
-        "rules": [_rule(name, codes.get(name)) for name in used],
+        "rules": [_rule(name, codes.get(name), pages[name]) for name in used],
     }
     run = {
         "tool": {"driver": driver},
@@ -60,7 +61,7 @@ def to_dict(report: Report, codes: Mapping[str, Code]) -> dict[str, Any]:
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
 
-def _rule(name: str, code: Code | None) -> dict[str, Any]:
+def _rule(name: str, code: Code | None, url: str | None) -> dict[str, Any]:
     if code is None:
         return {"id": name}
     # `about` is a template like the message, but without values.
@@ -77,6 +78,7 @@ def _rule(name: str, code: Code | None) -> dict[str, Any]:
         "fullDescription": {"text": about},
         "help": {"text": advice, "markdown": advice},
         "defaultConfiguration": {"level": code.severity},
+        **({} if url is None else {"helpUri": url}),
     }
 
 
@@ -104,7 +106,7 @@ def _result(each: Diagnostic, rule: int, fingerprint: str) -> dict[str, Any]:
     ]
     if related:
         result["relatedLocations"] = related
-    if each.fix is not None:
+    if each.fix is not None and not shows_secret(each.fix):
         result["fixes"] = [_fix(each.fix)]
     return result
 
@@ -156,7 +158,7 @@ def _plain(text: str) -> str:
     return text.replace("](", "\\](")
 
 
-def _fingerprints(diagnostics: Sequence[Diagnostic]) -> Iterable[str]:
+def fingerprints(diagnostics: Sequence[Diagnostic]) -> Iterable[str]:
     """What identifies each finding in the next run, even if its line has moved.
 
     That is its code, file and path, and the text it is about; equal ones are numbered.

@@ -14,13 +14,16 @@ error[wrong-type]: expected text, found the number 5
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from equipage.core.diagnostics import Diagnostic, Label
-from equipage.core.source import Span
-from equipage.core.text import visible
+from equipage.core.diagnostics import SEVERITIES, Diagnostic, Label
+from equipage.core.source import Outline, Source, Span
+from equipage.core.text import visible, visible_first
+from equipage.syntax.suspicious import masked
 from equipage.workspace.report import Report
 
 if TYPE_CHECKING:
@@ -45,35 +48,72 @@ _INDENT, _MOST_LINES = "      ", 12
 _GAP, _NARROWEST = 2, 6
 
 
-class Style:
-    """How to write: with colour or without, how wide, and whether tables are cut to that width."""
+#: Most findings of a file come one after the other, so few texts are kept.
+_masked = lru_cache(maxsize=8)(masked)
 
-    def __init__(self, *, colour: bool = False, width: int = 100, cuts: bool = True) -> None:
+
+class Style:
+    """How to write: with colour and links or without, how wide, whether tables are cut to fit."""
+
+    def __init__(
+        self, *, colour: bool = False, width: int = 100, cuts: bool = True, links: bool = False
+    ) -> None:
         self.colour = colour
         self.cuts = cuts
+        self.links = links
         self.width = max(20, width)
 
     def paint(self, role: str, text: str) -> str:
         return f"\x1b[{_COLOURS[role]}m{text}\x1b[0m" if self.colour and text else text
 
+    def link(self, text: str, url: str | None) -> str:
+        """Text that a terminal opens `url` for; the escape is that of OSC 8."""
+        if url is None or not self.links:
+            return text
+        return f"\x1b]8;;{visible(url)}\x1b\\{text}\x1b]8;;\x1b\\"
+
 
 def render(
-    report: Report, style: Style, *, quiet: bool = False, fixed: int | None = None
+    report: Report,
+    style: Style,
+    *,
+    quiet: bool = False,
+    concise: bool = False,
+    limit: int | None = None,
 ) -> Iterator[str]:
-    """The report, piece by piece: every finding, then the summary."""
-    for each in report.diagnostics:
-        if not quiet or each.severity == "error":
-            yield finding(each, style) + "\n"
-    if fixed is not None:
-        yield f"{_plural(fixed, 'finding')} fixed\n"
+    """The report, piece by piece: the findings of each file, errors first, then the summary.
+
+    At most `limit` findings are printed, and the others counted; `concise` gives each one line.
+    """
+    shown = [each for each in report.diagnostics if not quiet or each.severity == "error"]
+    if len({each.severity for each in shown}) > 1:
+        shown.sort(key=lambda each: (each.name or "", SEVERITIES.index(each.severity)))
+    hidden = max(0, len(shown) - limit) if limit else 0
+    for each in shown[: len(shown) - hidden]:
+        yield line(each, style) if concise else finding(each, style) + "\n"
+    if hidden:
+        yield f"… and {hidden:,} more; print all with --limit 0\n" + ("" if concise else "\n")
     yield summary(report, style, quiet=quiet)
+
+
+def line(each: Diagnostic, style: Style) -> str:
+    """One finding on one line."""
+    place = visible_first(each.name or "equipage")
+    if each.span is not None:
+        row, column = each.span.source.position(each.span.start)
+        place = f"{place}:{row}:{column}"
+    code = style.link(style.paint(each.severity, f"{each.severity}[{each.code}]"), each.url)
+    path = f" (at {each.path})" if each.path else ""
+    mark = "" if each.fix is None else " [fixable]" if each.fix.safe else " [unsafe fix]"
+    times = f" (×{each.count})" if each.count > 1 else ""
+    return f"{style.paint('bold', place)}: {code} {each.message}{path}{times}{mark}\n"
 
 
 def finding(each: Diagnostic, style: Style) -> str:
     """One finding as a block of lines."""
     spans = (each.span, *(label.span for label in each.related))
     gutter = len(str(max((span.line for span in spans if span is not None), default=1)))
-    code = style.paint(each.severity, f"{each.severity}[{each.code}]")
+    code = style.link(style.paint(each.severity, f"{each.severity}[{each.code}]"), each.url)
     times = f" (×{each.count})" if each.count > 1 else ""
     lines = [code + style.paint("bold", f": {each.message}") + times]
     lines += _frame(each, gutter, style)
@@ -86,7 +126,7 @@ def finding(each: Diagnostic, style: Style) -> str:
         lines.append(f"{bullet} {style.paint('help', 'help')}: {first}")
         lines += [f"{margin}        {line}" for line in rest]
     if each.fix is not None:
-        kind = "fix" if each.fix.safe else "unsafe fix"
+        kind = "fix" if each.fix.safe else "unsafe fix (may change what the agent does)"
         lines.append(f"{bullet} {style.paint('help', kind)}: {each.fix.message}")
     return "\n".join(lines) + "\n"
 
@@ -117,14 +157,24 @@ def _position(span: Span) -> str:
 
 def excerpt(span: Span, mark: str, gutter: int, style: Style, role: str) -> Iterator[str]:
     """The line that a span starts on, and marks below the part it covers."""
+    if isinstance(span.source, Outline):
+        return  # the finding came from another process, without the text
     number, column = span.source.position(span.start)
-    line = span.source.line(number)
+    line = _line_to_show(span.source, number)
     # A span may continue on the next line, or lie behind the end of its own.
     end = min(column - 1 + max(1, span.end - span.start), max(len(line), column))
     text, start, length = _window(line, column - 1, end, style.width - gutter - 4)
     bar = style.paint("place", "|")
     yield f"{style.paint('place', str(number).rjust(gutter + 1))} {bar} {text}".rstrip()
     yield f"{' ' * gutter}  {bar} {' ' * start}{style.paint(role, mark * max(1, length))}"
+
+
+def _line_to_show(source: Source, number: int) -> str:
+    """A line of a source with asterisks for secrets, which may span several lines."""
+    hidden = _masked(source.text)
+    if hidden is source.text:
+        return source.line(number)
+    return re.split(r"\r\n|\r|\n", hidden)[number - 1]
 
 
 def _window(line: str, start: int, end: int, width: int) -> tuple[str, int, int]:
@@ -175,29 +225,41 @@ def cells(text: str) -> int:
 
 
 def summary(report: Report, style: Style, *, quiet: bool = False) -> str:
-    """The last line: how many findings in how many files."""
+    """The last line: how many findings in how many files, and how many of them can be fixed."""
     shown = [each for each in report.diagnostics if not quiet or each.severity == "error"]
     counts = Counter(each.severity for each in shown)
-    found = ", ".join(
-        style.paint(word, _plural(counts[word], word))
-        for word in ("error", "warning", "note")
-        if counts[word]
-    )
+    parts = [style.paint(word, _plural(counts[word], word)) for word in SEVERITIES if counts[word]]
+    known = f", {_plural(report.known, 'known one')} in the baseline" if report.known else ""
     # What cannot be loaded is a problem, whether or not its errors are reported.
     bad_files = len(report.hidden)
     rest = f"; {_plural(bad_files, 'file')} cannot be loaded" if bad_files else ""
-    if not found:
-        nothing = "no errors" if report.diagnostics else "no problems"
+    if not parts:
+        nothing = "no new problems" if known else "no problems"
+        nothing = "no errors" if report.diagnostics else nothing
         nothing = "no errors reported" if bad_files else nothing
-        return f"{_plural(len(report.files), 'file')} checked, {nothing}{rest}\n"
+        return f"{_plural(len(report.files), 'file')} checked, {nothing}{known}{rest}\n"
+    found = parts[0]
+    if len(parts) > 1:
+        found = f"{_plural(len(shown), 'problem')} ({', '.join(parts)})"
     bad = {each.name for each in shown} - {None}
     # A finding may be about something that is not a file of the report: an unreadable folder.
     total = bad | {each.path for each in report.files}
-    return f"{found} in {len(bad)} of {_plural(len(total), 'file')}{rest}\n"
+    fixes = _fixable(shown)
+    return f"{found} in {len(bad)} of {_plural(len(total), 'file')}{known}{fixes}{rest}\n"
+
+
+def _fixable(shown: Sequence[Diagnostic]) -> str:
+    """How many findings have a fix that can be applied, and how many an unsafe one."""
+    safe = sum(each.fix is not None and each.fix.safe for each in shown)
+    unsafe = sum(each.fix is not None and not each.fix.safe for each in shown)
+    words = [f"{safe} fixable with --fix"] if safe else []
+    if unsafe:
+        words.append(f"{unsafe} {'more' if safe else 'fixable'} with --unsafe-fixes")
+    return "".join(f", {each}" for each in words)
 
 
 def _plural(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"
 
 
 # Changes of values: what they were, and what they are.
@@ -229,6 +291,7 @@ def _shown(value: Any) -> list[str]:
         lines = value.rstrip("\n").split("\n")
     else:
         lines = [json.dumps(value, ensure_ascii=False)]
+    lines = masked("\n".join(lines)).split("\n")
     hidden = len(lines) - _MOST_LINES
     return lines if hidden <= 1 else [*lines[:_MOST_LINES], f"… {hidden} more lines"]
 
@@ -237,6 +300,7 @@ def _text(before: str, after: str, style: Style) -> Iterator[str]:
     """The lines in which two texts differ, with one line around them."""
     from difflib import unified_diff
 
+    before, after = masked(before), masked(after)
     found = unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)
     for line in list(found)[2:]:  # after the names of the files
         if not line.startswith("@@"):
@@ -253,22 +317,47 @@ def _marked(mark: str, lines: list[str], style: Style) -> Iterator[str]:
 # Tables: columns as wide as their content, or as the terminal allows.
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], style: Style) -> str:
-    """Rows under a head. Empty columns are left out; if they do not fit, the widest is cut."""
+def table(
+    head: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    style: Style,
+    *,
+    whole: Sequence[str] = (),
+    wraps: bool = False,
+) -> str:
+    """Rows under a head. Empty columns are left out; if they do not fit, the widest is cut.
+
+    Columns in `whole` are never cut: people copy what is in them. With `wraps`, the last column is
+    continued on further lines instead.
+    """
     # Columns, by their number.
     shown = [number for number in range(len(head)) if any(row[number] for row in rows)]
     lines = [[visible(row[number]) for number in shown] for row in (head, *rows)]
     widths = [max(cells(line[number]) for line in lines) for number in range(len(shown))]
-    if style.cuts:
-        _fit(widths, style.width)
+    if style.cuts and wraps:
+        others = sum(widths[:-1]) + _GAP * (len(widths) - 1)
+        widths[-1] = max(_NARROWEST * 4, style.width - others)
+        lines = [piece for line in lines for piece in _wrapped(line, widths[-1])]
+    elif style.cuts:
+        _fit(widths, style.width, {shown.index(n) for n in shown if head[n] in whole})
     first, *rest = (_line(line, widths) for line in lines)
     return "".join(f"{line}\n" for line in (style.paint("bold", first), *rest))
 
 
-def _fit(widths: list[int], room: int) -> None:
-    """Narrow the widest column until all of them fit."""
-    while widths and sum(widths) + _GAP * (len(widths) - 1) > room:
-        widest = max(range(len(widths)), key=widths.__getitem__)
+def _wrapped(line: list[str], width: int) -> list[list[str]]:
+    """A row whose last field is divided into lines of that width."""
+    from textwrap import wrap
+
+    pieces = wrap(line[-1], width, break_on_hyphens=False, break_long_words=False) or [""]
+    blank = [""] * (len(line) - 1)
+    return [[*line[:-1], pieces[0]], *([*blank, piece] for piece in pieces[1:])]
+
+
+def _fit(widths: list[int], room: int, whole: Collection[int]) -> None:
+    """Narrow the widest column, but those that stay `whole`, until all of them fit."""
+    cut = [number for number in range(len(widths)) if number not in whole]
+    while cut and sum(widths) + _GAP * (len(widths) - 1) > room:
+        widest = max(cut, key=widths.__getitem__)
         if widths[widest] <= _NARROWEST:
             break
         widths[widest] -= 1

@@ -44,6 +44,8 @@ class Child:
         self.output = bytearray()
         self.errors = bytearray()
         self.output_ended = loop.create_future()
+        self.answered = loop.create_future()  #: a whole line is there
+        self._stays = False
         self.heard: Callable[[str], None] | None = None  #: gets each line of standard error
         self._line = bytearray()
         self._cap = STDERR_KEPT
@@ -65,8 +67,16 @@ class Child:
         """Collect up to `cap` bytes of output, and one more as a proof that there were more."""
         self._cap = cap
 
-    def feed(self, data: bytes) -> None:
-        """Write the whole input, then end it. A process need not read it."""
+    def feed(self, data: bytes, *, more: bool = False) -> None:
+        """Write the whole input, then end it unless there is `more` to come later.
+
+        A process need not read it.
+        """
+        if self.answered.done():
+            self.answered = self._loop.create_future()
+        self.output.clear()
+        self.errors.clear()
+        self._stays = more
         self._pending = memoryview(data)
         self._write()
 
@@ -81,7 +91,8 @@ class Child:
             pass  # the process does not read it
         self._pending = None
         self._loop.remove_writer(self._input)
-        self._close(self._input)
+        if not self._stays:
+            self._close(self._input)
 
     def _read_output(self) -> None:
         try:
@@ -90,6 +101,8 @@ class Child:
             return
         room = self._cap + 1 - len(self.output)
         self.output += data[: max(0, room)]
+        if b"\n" in data and not self.answered.done():
+            self.answered.set_result(None)
         if not data or self.overflowed:
             self._loop.remove_reader(self._output)
             self._close(self._output)
@@ -196,14 +209,15 @@ class Children:
             if self._socket is None:
                 self._start()
 
-    async def define(self, key: str, jail: Mapping[str, Any]) -> None:
-        """Make a jail known by a name. Raises `Failure` if it cannot be had."""
+    async def define(self, key: str, jail: Callable[[], Mapping[str, Any]]) -> None:
+        """Make a jail known by a name, once. Raises `Failure` if it cannot be had."""
         await self.ready()
         known = self._defined.get(key)
         if known is None:
             known = self._defined[key] = asyncio.get_running_loop().create_future()
-            await self._send({"op": "define", "key": key, "jail": jail}, ())
-        await asyncio.shield(known)
+            await self._send({"op": "define", "key": key, "jail": jail()}, ())
+        if not known.done() or known.exception() is not None:
+            await asyncio.shield(known)
 
     async def forget(self, key: str) -> None:
         """Give up a jail; processes in it go on."""

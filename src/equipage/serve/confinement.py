@@ -141,12 +141,12 @@ def _absolute(path: str, folder: str) -> str:
 
 
 def limits_of(
-    kind: str, timeout_ms: int, confinement: Confinement, *, root: bool
+    kind: str, timeout_ms: int, confinement: Confinement, *, root: bool, calls: int = 1
 ) -> dict[str, int]:
-    """The resource limits of a process, by the names of `setrlimit`."""
+    """The resource limits of a process that serves some calls, by the names of `setrlimit`."""
     may_write = bool(confinement.write) or not (confinement.landlock or confinement.bwrap)
     limits = {
-        "CPU": math.ceil(timeout_ms / 1000) + 1,
+        "CPU": (math.ceil(timeout_ms / 1000) + 1) * calls,
         "FSIZE": 64 * _MIB if may_write else 0,
         "NOFILE": 256,
         "CORE": 0,

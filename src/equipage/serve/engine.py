@@ -65,7 +65,7 @@ class Engine:
         self._gate = Gate(settings.concurrency, settings.queue)
         self._cache = Cache(settings.cache_bytes, settings.cache_seconds)
         self._children = Children()
-        self._processes = Processes(self._children, self._env, settings.warm, root=platform.root)
+        self._processes = Processes(self._children, self._env, settings, root=platform.root)
         self._stamps: dict[str, dict[str, object]] = {}
 
     async def call(

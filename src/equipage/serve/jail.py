@@ -14,6 +14,7 @@ import platform
 import stat
 import struct
 from collections.abc import Iterable, Mapping
+from functools import cache
 
 # The numbers of the kernel. The first three calls have the same number on every architecture.
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446
@@ -21,8 +22,17 @@ _PR_SET_PDEATHSIG, _PR_SET_SUBREAPER, _PR_NO_NEW_PRIVS = 1, 36, 38
 _SIGKILL = 9
 
 
+@cache
 def _libc() -> ctypes.CDLL:
     return ctypes.CDLL(None, use_errno=True)
+
+
+def get_ready() -> None:
+    """Load everything that a fork needs to put on a jail, so that no fork has to."""
+    import resource  # noqa: F401
+
+    _libc()
+    platform.machine()
 
 
 def _call(result: int, what: str) -> int:

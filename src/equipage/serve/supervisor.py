@@ -21,7 +21,6 @@ import json
 import os
 import select
 import selectors
-import shutil
 import signal
 import socket
 import struct
@@ -102,6 +101,8 @@ class Supervisor:
             signal.signal(number, signal.SIG_IGN)  # only the server ends its supervisor
         self.selector.register(self.control, selectors.EVENT_READ, self._take)
         self.selector.register(self._wake_reader, selectors.EVENT_READ, self._reap)
+        # Objects of this process are never looked at by the collector of a fork: a look is a copy.
+        gc.collect()
         gc.freeze()
         try:
             while True:
@@ -280,6 +281,8 @@ class Supervisor:
             except ChildProcessError:
                 break
             time.sleep(0.005)
+        import shutil  # large, and a fork of this process must be small
+
         shutil.rmtree(self.home, ignore_errors=True)
 
 
@@ -351,7 +354,6 @@ def _start(
             _refuse(f"cannot start {os.path.basename(argv[0])}: {error.strerror}")
     os.environ.clear()
     os.environ.update(message["env"])
-    gc.unfreeze()
     run = place.run
     worker.search_in(place.folders, run["hashes"])
     if "callable" in run:
@@ -386,6 +388,7 @@ def main() -> None:
         os.dup2(nothing.fileno(), 0)
     if sys.platform == "linux":
         jail.adopt_orphans()
+        jail.get_ready()
     try:
         Supervisor(control, home).serve()
     except _Become as fork:

@@ -46,6 +46,8 @@ class Settings(msgspec.Struct, frozen=True):
     timeout_ms: int = 15_000
     concurrency: int = 2 * (os.cpu_count() or 1)  #: calls that run at once
     queue: int = 64  #: calls that may wait; one more is refused
+    #: whether a process of a deterministic Python callable serves several calls, one after another
+    reuse: bool = False
     warm: int = 4  #: processes that are kept ready for each tool that is in use
     private_addresses: bool = False  #: whether `http` tools may reach this machine and its network
     cache_bytes: int = 64 << 20
@@ -77,6 +79,7 @@ class Tool(msgspec.Struct, frozen=True):
     arguments: tuple[Template, ...] = ()
     request: Request | None = None
     cache_key: Template | None = None
+    reused: bool = False  #: whether one process serves several calls
     key: str = ""  #: names what runs: equal for equal packs with equal code
 
     @property
@@ -129,7 +132,16 @@ def prepare(
         tuple(arguments),
         request,
         cache_key,
+        reused=_is_reused(pack, settings, confinement),
         key=f"{pack.digest}-{code.digest}",
+    )
+
+
+def _is_reused(pack: Toolpack, settings: Settings, confinement: Confinement) -> bool:
+    """Whether calls may share a process: the pack must say that they do not affect each other."""
+    can = bool(pack.execution.get("module")) and pack.execution["kind"] == "python"
+    return (
+        settings.reuse and settings.warm > 0 and pack.deterministic and can and confinement.landlock
     )
 
 
@@ -258,7 +270,7 @@ def _python(tool: Tool) -> dict[str, Any]:
     hashes = {each.path: each.sha256 for each in tool.code.files}
     module = tool.pack.execution.get("module")
     if module:
-        return {"callable": module.split(":", 1), "hashes": hashes}
+        return {"callable": [*module.split(":", 1), tool.reused], "hashes": hashes}
     source = base64.b64encode(tool.code.source).decode()
     return {"source": source, "path": tool.code.entry, "hashes": hashes}
 
@@ -295,7 +307,9 @@ def jail_of(tool: Tool, home: str, *, root: bool) -> dict[str, Any]:
     return {
         "folder": tool.folder,
         "folders": _folders(tool) if in_fork else [],
-        "limits": limits_of(tool.kind, tool.timeout_ms, confinement, root=root),
+        "limits": limits_of(
+            tool.kind, tool.timeout_ms, confinement, root=root, calls=1000 if tool.reused else 1
+        ),
         "run": _python(tool) if in_fork else {"program": True},
         "forks": confinement.forks,
         "network": confinement.network,

@@ -16,7 +16,7 @@ import json
 import os
 import sys
 import types
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 _CHUNK = 1 << 20
@@ -64,8 +64,8 @@ def search_in(folders: Sequence[str], hashes: Mapping[str, str]) -> None:
     sys.path[:0] = folders
 
 
-def run_callable(module: str, name: str) -> None:
-    """Import, wait for the input, call, answer, and end the process."""
+def run_callable(module: str, name: str, again: bool) -> None:
+    """Import, wait for the input, call, answer, and end the process; or wait `again`."""
     # What the tool prints goes to standard error; only the answer goes to standard output.
     answers = os.dup(1)
     os.dup2(2, 1)
@@ -74,17 +74,32 @@ def run_callable(module: str, name: str) -> None:
         target = _imported(module, name)
     except BaseException as error:
         answer = _raised(error)
-    data = b"".join(iter(lambda: os.read(0, _CHUNK), b""))
-    if data and target is not None:
-        answer = _answer(target, json.loads(data)["input"])
-    _write(answers, (answer or "{}").encode() + b"\n")
+    for line in _lines():
+        if target is not None:
+            answer = _answer(target, json.loads(line)["input"])
+        _flush()
+        _write(answers, (answer or "{}").encode() + b"\n")
+        # After an exception the process is not used again: what it left behind is not known.
+        if not again or answer is None or not answer.startswith('{"result"'):
+            break
+    # Threads and exit handlers of the tool are not waited for: the answer is given.
+    os._exit(0)
+
+
+def _lines() -> Iterator[bytes]:
+    """The lines of standard input as they come."""
+    rest = b""
+    while data := os.read(0, _CHUNK):
+        *lines, rest = (rest + data).split(b"\n")
+        yield from lines
+
+
+def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
-        except (OSError, ValueError):  # closed by the tool
+        except (OSError, ValueError, AttributeError):  # closed or replaced by the tool
             continue
-    # Threads and exit handlers of the tool are not waited for: the answer is given.
-    os._exit(0)
 
 
 def _imported(module: str, name: str) -> Callable[[Any], Any]:

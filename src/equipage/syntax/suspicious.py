@@ -152,6 +152,30 @@ def secrets(text: str) -> Iterator[Suspicion]:
             yield Suspicion(match.span(), what)
 
 
+def masked(text: str) -> str:
+    """The text with asterisks for the part of each secret that varies; its length stays."""
+    for found in reversed(list(secrets(text))):
+        start, end = found.range
+        match = _ANY_SECRET.match(text, start, end)
+        assert match is not None  # `secrets` found it here
+        first = next(match.start(n) for n, group in enumerate(match.groups(), 1) if group)
+        hidden = re.sub(r"\S", "*", text[first:end])
+        text = text[:first] + hidden + text[end:]
+    return text
+
+
+def looks_secret(text: str) -> bool:
+    """Whether a text looks random: for values whose name already says that they are secret."""
+    return (
+        len(text) >= 16
+        and re.fullmatch(r"[A-Za-z0-9+/=_.-]+", text) is not None
+        and re.search(r"[0-9]", text) is not None
+        and re.search(r"[A-Za-z]", text) is not None
+        and not _PLACEHOLDER.search(text)
+        and _entropy(text) >= _LEAST_ENTROPY
+    )
+
+
 def _entropy(text: str) -> float:
     shares = [count / len(text) for count in Counter(text).values()]
     return -sum(share * math.log2(share) for share in shares)

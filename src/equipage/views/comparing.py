@@ -2,7 +2,8 @@
 
 Values are compared by path. The order of keys means nothing. Entries of a list are matched by name
 or id if each has its own, else by content; named entries in another order are one change. Changes
-that deserve attention come first: widened permissions, added tools, changed prompts.
+that deserve attention come first: permissions, those that widen most at the top, then added tools
+and changed prompts.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ How = Literal["added", "removed", "changed", "reordered"]
 #: What a change means, the most important first.
 MEANINGS = (
     "permission widened",
+    "permission changed",
     "tool added",
     "agent added",
     "prompt changed",
-    "permission changed",
     "tool removed",
     "agent removed",
     "tool changed",
@@ -43,17 +44,28 @@ class Change(msgspec.Struct, frozen=True):
 
     how: How
     path: Path
+    was: Path  #: the path of the old side; of the new one if the value was added
     before: Any = None
     after: Any = None
     names: Names = ()  #: the names of the list entries on the way, outermost first
     meaning: str = "changed"  #: one of `MEANINGS`
+    widens: int = 0  #: how far it widens a permission; only comparable with others
+
+    @property
+    def word(self) -> str:
+        """What it is in a word or two: what it means, else how the value changed."""
+        return self.how if self.meaning == "changed" else self.meaning
+
+    def sort_key(self) -> tuple[int, int]:
+        """The most important first."""
+        return MEANINGS.index(self.meaning), -self.widens
 
 
 def compare(before: Any, after: Any, sensitive: Iterable[Sensitive] = ()) -> list[Change]:
     """Every difference between two plain values, the most important first, then by path."""
     comparison = _Comparison(sensitive)
-    changes = [comparison.judged(each) for each in comparison.differences(before, after, ROOT, ())]
-    return sorted(changes, key=lambda each: MEANINGS.index(each.meaning))
+    found = comparison.differences(before, after, ROOT, ROOT, ())
+    return sorted(map(comparison.judged, found), key=Change.sort_key)
 
 
 class _Comparison:
@@ -62,47 +74,51 @@ class _Comparison:
     def __init__(self, sensitive: Iterable[Sensitive]) -> None:
         self.patterns = [(each.expression(), each) for each in sensitive]
 
-    def differences(self, before: Any, after: Any, path: Path, names: Names) -> Iterator[Change]:
+    def differences(
+        self, before: Any, after: Any, was: Path, path: Path, names: Names
+    ) -> Iterator[Change]:
+        """The differences of two values; `was` is the path of the old one, `path` of the new."""
         if isinstance(before, dict) and isinstance(after, dict):
             # Sorted, because the order of keys means nothing.
             for key in sorted({*before, *after}):
                 here = (*path, key)
                 if key not in after:
-                    yield from self.whole("removed", before[key], here, names)
+                    yield from self.whole("removed", before[key], (*was, key), names)
                 elif key not in before:
                     yield from self.whole("added", after[key], here, names)
                 else:
-                    yield from self.differences(before[key], after[key], here, names)
+                    yield from self.differences(before[key], after[key], (*was, key), here, names)
         elif isinstance(before, list) and isinstance(after, list):
-            yield from self.lists(before, after, path, names)
+            yield from self.lists(before, after, was, path, names)
         elif type(before) is not type(after) or before != after:  # `1`, `1.0` and `true` differ
-            yield Change("changed", path, before, after, names)
+            yield Change("changed", path, was, before, after, names)
 
     def lists(
-        self, before: list[Any], after: list[Any], path: Path, names: Names
+        self, before: list[Any], after: list[Any], was: Path, path: Path, names: Names
     ) -> Iterator[Change]:
         identified = _identified(before, after)
         if identified is None:
-            yield from self.sequences(before, after, path, names)
+            yield from self.sequences(before, after, was, path, names)
             return
         old, new = identified
         for name, number in old.items():
             if name not in new:
                 inner = _named(names, before[number], name)
-                yield from self.whole("removed", before[number], (*path, number), inner)
+                yield from self.whole("removed", before[number], (*was, number), inner)
         for name, number in new.items():
             inner = _named(names, after[number], name)
             here = (*path, number)
             if name not in old:
                 yield from self.whole("added", after[number], here, inner)
             else:
-                yield from self.differences(before[old[name]], after[number], here, inner)
+                earlier = (*was, old[name])
+                yield from self.differences(before[old[name]], after[number], earlier, here, inner)
         # Entries that both lists have, in another order.
         if [name for name in old if name in new] != [name for name in new if name in old]:
-            yield Change("reordered", path, [*old], [*new], names)
+            yield Change("reordered", path, was, [*old], [*new], names)
 
     def sequences(
-        self, before: list[Any], after: list[Any], path: Path, names: Names
+        self, before: list[Any], after: list[Any], was: Path, path: Path, names: Names
     ) -> Iterator[Change]:
         """Entries without names: match equal ones in order, compare what is between them."""
         # `autojunk` would ignore frequent entries of long lists.
@@ -114,10 +130,12 @@ class _Comparison:
                 continue
             pairs = min(old_end - old, new_end - new)
             for number in range(pairs):
-                here = (*path, new + number)
-                yield from self.differences(before[old + number], after[new + number], here, names)
+                there, here = (*was, old + number), (*path, new + number)
+                yield from self.differences(
+                    before[old + number], after[new + number], there, here, names
+                )
             for number in range(old + pairs, old_end):
-                yield from self.whole("removed", before[number], (*path, number), names)
+                yield from self.whole("removed", before[number], (*was, number), names)
             for number in range(new + pairs, new_end):
                 yield from self.whole("added", after[number], (*path, number), names)
 
@@ -129,9 +147,10 @@ class _Comparison:
         if self.holds_sensitive(value, path):
             empty = type(value)()
             sides = (empty, value) if is_new else (value, empty)
-            yield from self.differences(*sides, path, names)
+            yield from self.differences(*sides, path, path, names)
         else:
-            yield Change(how, path, None if is_new else value, value if is_new else None, names)
+            before, after = (None, value) if is_new else (value, None)
+            yield Change(how, path, path, before, after, names)
 
     def sensitive(self, path: Path) -> Sensitive | None:
         # The patterns expect a NUL behind each step; a dot could be part of a key.
@@ -157,7 +176,9 @@ class _Comparison:
         found = self.nearest(change.path)
         if found is None:
             return change
-        return msgspec.structs.replace(change, meaning=_meaning(change, *found))
+        meaning = _meaning(change, *found)
+        far = _how_far(change, *found) if meaning == "permission widened" else 0
+        return msgspec.structs.replace(change, meaning=meaning, widens=far)
 
 
 def _named(names: Names, entry: Any, name: str) -> Names:
@@ -242,6 +263,28 @@ def _widens(change: Change, each: Sensitive, below: int) -> bool:
     if each.widens == "fewer" or each.absent == "everything":
         return not appeared
     return appeared
+
+
+#: How far a change widens that lets everything through, one that lifts a restriction, and one whose
+#: value cannot be compared.
+_EVERYTHING, _UNLIMITED, _UNKNOWN = 10_000, 5_000, 1_000
+_WILDCARDS = frozenset({"*", "**", "all"})
+
+
+def _how_far(change: Change, each: Sensitive, below: int) -> int:
+    """How far a change widens a permission: the number of entries more, or far more than any."""
+    if each.order and not below:
+        widest = len(each.order) - 1
+        after = _rank(change.after, change.how == "removed", each)
+        before = _rank(change.before, change.how == "added", each)
+        return _EVERYTHING if after >= widest else 100 * (after - before)
+    if change.how == "removed" and not below:
+        return _UNLIMITED  # without the list there is no limit
+    value = change.after if each.widens == "more" else change.before
+    entries = value if isinstance(value, list | tuple) else [value]
+    if any(isinstance(entry, str) and entry in _WILDCARDS for entry in entries):
+        return _UNLIMITED
+    return len(entries) if change.how in ("added", "removed") else _UNKNOWN
 
 
 def _widens_list(change: Change, each: Sensitive) -> bool:

@@ -1,28 +1,44 @@
-"""Which file includes which: the graph of one or many loads."""
+"""What includes and uses what: the graph of one or many loads.
+
+Files are nodes, and so are the MCP servers that a file lists and the tools that an agent names. An
+edge says how one leads to the other: by a directive, by a name, or because a file defines it. What
+is named and not there is a node, too, marked as missing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import msgspec
 
+from equipage.directives.codes import FILE_NOT_FOUND, INCLUDE_NOT_FOUND
+from equipage.kinds.conventions.checks import is_pattern, references, words_of
+from equipage.kinds.conventions.tools import CONVENTIONS
+from equipage.kinds.tables import Convention, Field
 from equipage.loading.outcome import Outcome
 from equipage.loading.tree import Origin, Origins, Via
 
 #: The label of an edge where only the fact is known that the file was read.
 READ = "reads"
+#: Findings about a file that is not there; their span is the path that was written.
+_MISSING = frozenset({FILE_NOT_FOUND, INCLUDE_NOT_FOUND})
+#: The kinds that are one thing to be called by name, and what it is.
+_SORTS = {"skill": "skill", "profile": "agent"} | {each.kind: each.sort for each in CONVENTIONS}
 
 
 class Node(msgspec.Struct, frozen=True):
-    """A file. `kind` is None if it was only included by others."""
+    """A file, or something with a name. `kind` is None for a file that others include."""
 
-    name: str
+    name: str  #: unlike that of any other node
     kind: str | None = None
     ok: bool = True
+    sort: str = "file"  #: file, agent, skill, command, server or tool
+    label: str = ""  #: what people call it, if that is not the name
+    missing: bool = False  #: whether nothing defines it
 
 
 class Edge(msgspec.Struct, frozen=True):
-    """`source` includes `target`, `count` times, by the directive `how`."""
+    """`source` leads to `target`, `count` times, in the way `how`."""
 
     source: str
     target: str
@@ -31,39 +47,126 @@ class Edge(msgspec.Struct, frozen=True):
 
 
 class Graph(msgspec.Struct, frozen=True):
-    """Files and their edges, in a fixed order."""
+    """Nodes and edges, in a fixed order."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
 
 
-def graph_of(outcomes: Iterable[Outcome]) -> Graph:
-    """The graph of all files that the loads read, broken ones included."""
-    nodes: dict[str, Node] = {}
-    edges: dict[tuple[str, str, str], set[object]] = {}  # each with the places that make it
+def graph_of(outcomes: Sequence[Outcome]) -> Graph:
+    """The graph of all files that the loads read, and of what they name; broken ones included."""
+    drawing = _Drawing()
     for outcome in outcomes:
+        drawing.add_files(outcome)
+    drawing.add_items(outcomes)
+    for outcome in outcomes:
+        drawing.add_references(outcome)
+    return drawing.graph()
+
+
+class _Drawing:
+    """Collects nodes and edges."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, Node] = {}
+        self.edges: dict[tuple[str, str, str], set[object]] = {}  # with the places that make each
+        self.defined: dict[tuple[str, str], str] = {}  #: the node of a sort and a name
+
+    def graph(self) -> Graph:
+        for start, end, _ in self.edges:
+            self.nodes.setdefault(start, Node(start))
+            self.nodes.setdefault(end, Node(end))
+        return Graph(
+            tuple(self.nodes[name] for name in sorted(self.nodes)),
+            tuple(Edge(*edge, len(self.edges[edge])) for edge in sorted(self.edges)),
+        )
+
+    def connect(self, start: str, end: str, how: str, at: object = None) -> None:
+        self.edges.setdefault((start, end, how), set()).add(at)
+
+    def add_files(self, outcome: Outcome) -> None:
+        """The files of a load, and those it did not find."""
         if not outcome.sources:
-            continue
+            return
         root, *others = (source.name for source in outcome.sources)
         bad = {each.name for each in outcome.errors}
         for name in others:
-            nodes.setdefault(name, Node(name, None, name not in bad))
+            self.nodes.setdefault(name, Node(name, None, name not in bad))
         # Set, not `setdefault`: a file that was loaded has a kind, even if others include it.
-        nodes[root] = Node(root, outcome.kind.name, outcome.ok)
+        self.nodes[root] = Node(root, outcome.kind.name, outcome.ok)
         for start, end, how, at in _includes(outcome):
-            edges.setdefault((start, end, how), set()).add(at)
+            self.connect(start, end, how, at)
         # A file may leave no value behind, if everything in it was overridden; it was still read.
-        reached = {end for _, end, _ in edges}
+        reached = {end for _, end, _ in self.edges}
         for name in others:
             if name not in reached:
-                edges.setdefault((root, name, READ), set()).add(root)
-    for start, end, _ in edges:
-        nodes.setdefault(start, Node(start))
-        nodes.setdefault(end, Node(end))
-    return Graph(
-        tuple(nodes[name] for name in sorted(nodes)),
-        tuple(Edge(*edge, len(edges[edge])) for edge in sorted(edges)),
-    )
+                self.connect(root, name, READ, root)
+        for each in outcome.errors:
+            if each.code in _MISSING and each.span is not None:
+                written = each.span.text().strip("\"' ")
+                self.nodes.setdefault(written, Node(written, missing=True))
+                how = "included from here" if each.code == INCLUDE_NOT_FOUND else "read from here"
+                self.connect(each.span.source.name, written, how, each.span.start)
+
+    def add_items(self, outcomes: Iterable[Outcome]) -> None:
+        """What files define: an agent or a skill is its file, each MCP server a node of its own."""
+        for outcome in outcomes:
+            offer = outcome.offer()
+            if offer is None or not outcome.sources:
+                continue
+            file = outcome.sources[0].name
+            sort = _SORTS.get(outcome.kind.name)
+            if sort is not None:
+                # Of several names, the one in the file comes first.
+                self.nodes[file] = msgspec.structs.replace(
+                    self.nodes[file], sort=sort, label=offer.names[0]
+                )
+                for name in offer.names:
+                    self.defined.setdefault((sort, name), file)
+                continue
+            for name in offer.names:
+                node = f"{file}#{name}"
+                self.nodes[node] = Node(node, sort="server", label=name)
+                self.connect(file, node, "defines")
+                self.defined.setdefault(("server", name), node)
+
+    def add_references(self, outcome: Outcome) -> None:
+        """What an agent names: tools, skills, servers and other agents."""
+        convention = next((each for each in CONVENTIONS if each.kind == outcome.kind.name), None)
+        document = outcome.documents[0] if outcome.documents else None
+        if convention is None or document is None or not isinstance(document.value, dict):
+            return
+        for field in convention.fields:
+            if field.refers is None or field.name not in document.value:
+                continue
+            for word, span in words_of(field, document.value[field.name], document):
+                for each in references(word, field.refers):
+                    target = self._named(each.sort, each.name, convention)
+                    if target is not None:
+                        self.connect(document.source.name, target, _verb(field), span.start)
+
+    def _named(self, sort: str, name: str, convention: Convention) -> str | None:
+        """The node of something that is named; None for a pattern, which may match many."""
+        if sort != "tool" and is_pattern(name):
+            return None
+        short = name.rpartition(":")[2]  # plugins put their own name before it
+        found = self.defined.get((sort, name)) or self.defined.get((sort, short))
+        if found is not None:
+            return found
+        node = f"{sort}:{name}"
+        known = convention.tools if sort == "tool" else None
+        # Names come from elsewhere if no file defines any of the sort.
+        looked_up = any(each == sort for each, _ in self.defined)
+        built_in = name in convention.built_in.get(sort, frozenset())  # type: ignore[call-overload]
+        missing = (known is not None and name not in known and not is_pattern(name)) or (
+            sort != "tool" and looked_up and not built_in
+        )
+        self.nodes.setdefault(node, Node(node, sort=sort, label=name, missing=missing))
+        return node
+
+
+def _verb(field: Field) -> str:
+    return "forbids" if field.name.lower().startswith(("disallow", "deny", "exclude")) else "uses"
 
 
 def _includes(outcome: Outcome) -> Iterator[tuple[str, str, str, object]]:

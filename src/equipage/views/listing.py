@@ -24,6 +24,7 @@ from equipage.loading.outcome import Outcome
 from equipage.loading.registry import agent_folders, kind_named, names
 from equipage.loading.session import Request
 from equipage.syntax.document import Document
+from equipage.views.catalogue import program_of
 from equipage.workspace.loads import FileLoad, load_all, settled
 
 
@@ -39,6 +40,7 @@ class Listed(msgspec.Struct, frozen=True):
     item: Item | None = None
     layer: str | None = None
     line: int | None = None
+    program: str | None = None  #: what reads files of the kind
     shadowed_by: str | None = None  #: the file whose item of the same name is used instead
     errors: int = 0
     warnings: int = 0
@@ -104,7 +106,9 @@ def _rows(found: FileLoad, request: Request) -> Iterator[Listed]:
     for item in items:
         span = places[loaded.steps(item.path)].span
         line = span.line if span is not None and span.source.name == name else None
-        yield Listed(name, outcome.kind.name, item, layer, line, warnings=len(loaded.warnings))
+        program = program_of(outcome.kind.name)
+        warnings = len(loaded.warnings)
+        yield Listed(name, outcome.kind.name, item, layer, line, program, warnings=warnings)
 
 
 def _shadowed(heights: Mapping[Listed, int]) -> Iterator[Listed]:

@@ -11,7 +11,7 @@ import msgspec
 from equipage.core import codes
 from equipage.core.diagnostics import Code, Diagnostic, UsageError, raised
 from equipage.files import is_folder, real_path
-from equipage.files.reading import Files, Seen, display_name
+from equipage.files.reading import Files, Seen, display_name, files_here
 from equipage.files.sandbox import is_below
 from equipage.loading.kind import Kind, Offer
 from equipage.loading.outcome import Outcome
@@ -34,6 +34,11 @@ def with_folders(request: Request, paths: Iterable[str]) -> Request:
     """A request that knows which folders the caller named, and opens nothing beyond its roots."""
     folders = tuple(os.path.abspath(path) for path in paths if is_folder(path))
     return msgspec.structs.replace(request, folders=folders, confined=True)
+
+
+def run_of(request: Request) -> Run:
+    """A new run for loads that are asked for in this way."""
+    return Run(Files(buffers=request.buffers), request.folders, isolated=request.isolated)
 
 
 class Candidate(msgspec.Struct, frozen=True):
@@ -88,7 +93,7 @@ class Disk:
         return (each for each in walk(folder, agents, also, known=known) if each.problem is None)
 
     def files(self) -> Files:
-        return Files()
+        return files_here()
 
 
 def load_all(
@@ -136,7 +141,12 @@ def _candidates(paths: Sequence[str], run: Run, place: Place) -> Iterator[Candid
             walked = place.walk(
                 path, agent_folders(), has_kind_by_settings(run), is_known_by_name(run)
             )
-            found = [(each.path, each.outside) for each in walked]
+            start = os.path.abspath(path)
+            found = [
+                (each.path, each.outside)
+                for each in walked
+                if not project_of(each.path, run).leaves_out(os.path.abspath(each.path), start)
+            ]
         else:
             found = [(path, False)]
         for each, outside in found:
@@ -308,7 +318,7 @@ class Checker:
 
         Raises `UsageError` for options that a kind refuses.
         """
-        run = Run(folders=self.request.folders, isolated=self.request.isolated)
+        run = run_of(self.request)
         return [self._check(each, run) for each in candidates]
 
     def _check(self, candidate: Candidate, run: Run) -> Checked | None:

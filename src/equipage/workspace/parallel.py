@@ -21,7 +21,7 @@ from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, repeat
 from typing import Any
 
-from equipage.core.source import Source
+from equipage.core.source import Source, whole_span
 from equipage.files.reading import decoded
 from equipage.loading.session import Request
 from equipage.workspace.loads import Candidate, Checked, Checker
@@ -126,6 +126,9 @@ class _Pickler(pickle.Pickler):
         key = value.path, value.name, hashlib.sha256(value.data).digest()
         self.found.setdefault(key, value)
         return key
+
+    def reducer_override(self, value: Any) -> Any:
+        return whole_span(value)  # the command shows excerpts
 
 
 class _Arrivals:

@@ -2,6 +2,8 @@
 
 ```toml
 conventions = false  # leave the files of other agent tools alone
+exclude = ["examples/broken"]  # leave out what matches; `include` leaves out what does not
+baseline = "old-findings.json"  # leave out findings that are recorded there
 ignore = ["env-missing"]  # or `select`, to report these codes and no others
 roots = ["shared"]  # folders of the project that references may lead into
 library = "library"  # where the includes of servers start
@@ -19,7 +21,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 import msgspec
@@ -41,6 +43,8 @@ from equipage.loading.session import Request, Run, Session
 from equipage.loading.tree import Tree, get, mapping
 
 OWN_FILE, SHARED_FILE = "equipage.toml", "pyproject.toml"
+#: The name of the baseline where the settings name no other.
+BASELINE = "equipage-baseline.json"
 _SECTION: Path = ("tool", "equipage")
 
 
@@ -57,6 +61,9 @@ class ProjectSettings(
 
     kinds: dict[str, str] = {}  #: glob → kind
     conventions: bool = True  #: recognise the files of other agent tools by their place
+    exclude: tuple[str, ...] = ()  #: globs of files and folders that a walk leaves out
+    include: tuple[str, ...] = ()  #: globs; a walk leaves out what matches none of them
+    baseline: str | None = None  #: the file with findings that are known, see `workspace.baseline`
     select: tuple[str, ...] | None = None  #: report these codes and no others
     ignore: tuple[str, ...] = ()  #: do not report these codes
     severity: dict[str, Severity] = {}  #: code → severity
@@ -66,11 +73,13 @@ class ProjectSettings(
 
 
 class Selection(msgspec.Struct, frozen=True):
-    """Which codes the caller wants to see: `select` None means all."""
+    """What the caller wants to see: which codes (`select` None means all), and of which files."""
 
     select: frozenset[str] | None = None
     ignore: frozenset[str] = frozenset()
     asked: frozenset[str] = frozenset()  #: quiet codes that are to be reported as well
+    exclude: tuple[str, ...] = ()  #: globs over paths from the working directory
+    force_exclude: bool = False  #: whether files that the caller named are excluded, too
 
     def takes(self, code: str) -> bool:
         """Whether a code is to be reported; a bug in equipage always is."""
@@ -99,9 +108,15 @@ class Project:
         self.diagnostics = diagnostics  #: what is wrong with the settings themselves
         self.file = file  #: the file they are in
         self._kinds = [(_glob(glob), kind) for glob, kind in settings.kinds.items()]
+        self._exclude, self._include = map(_folder_globs, (settings.exclude, settings.include))
         self._ignores = [
             (_glob(glob), frozenset(codes)) for glob, codes in settings.per_file_ignores.items()
         ]
+
+    @property
+    def baseline(self) -> str:
+        """The file with findings that are known; it need not exist."""
+        return os.path.join(self.root, self.settings.baseline or BASELINE)
 
     @property
     def conventions(self) -> bool:
@@ -113,6 +128,21 @@ class Project:
             return None
         relative = self._relative(path)
         return next((kind for glob, kind in self._kinds if glob.fullmatch(relative)), None)
+
+    def leaves_out(self, path: str, start: str | None = None) -> bool:
+        """Whether the settings exclude a file, by its absolute path.
+
+        A walk that starts inside an excluded folder was asked for, so that pattern does not count.
+        """
+        if not self._exclude and not self._include:
+            return False
+        relative = self._relative(path)
+        if self._include and not any(glob.fullmatch(relative) for glob in self._include):
+            return True
+        return any(
+            glob.fullmatch(relative) and not (start and glob.fullmatch(self._relative(start)))
+            for glob in self._exclude
+        )
 
     def applied(self, request: Request) -> Request:
         """A request with the reference roots of the project beside those of the caller."""
@@ -157,6 +187,22 @@ def _glob(glob: str) -> re.Pattern[str]:
     """A glob over a path from the project root; one without a `/` is a name in any folder."""
     body = glob_expression(glob.lstrip("/"))
     return re.compile(body if "/" in glob else f"(?:.*/)?{body}")
+
+
+def _folder_globs(globs: Iterable[str]) -> list[re.Pattern[str]]:
+    """Globs of files, and of folders with everything below them."""
+    return [re.compile(f"(?:{_glob(each.rstrip('/')).pattern})(?:/.*)?") for each in globs]
+
+
+def excluded_by(globs: Sequence[str], cwd: str) -> Callable[[str], bool]:
+    """Whether globs of the command line, which start at the working directory, match a path."""
+    compiled = _folder_globs(globs)
+
+    def matches(path: str) -> bool:
+        relative = os.path.relpath(path, cwd).replace(os.sep, "/")
+        return any(glob.fullmatch(relative) for glob in compiled)
+
+    return matches
 
 
 class _Projects:

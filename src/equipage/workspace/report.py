@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
 from equipage.core import codes
 from equipage.core.diagnostics import Diagnostic, Label, UsageError
+from equipage.core.source import pickled_with_text
 from equipage.files import is_folder, real_path, repository_root
 from equipage.files.reading import display_name
 from equipage.loading.outcome import Outcome, place_alone
@@ -26,12 +27,22 @@ from equipage.workspace.loads import (
     bug,
     has_kind_by_settings,
     is_known_by_name,
+    run_of,
     with_folders,
 )
-from equipage.workspace.project import EVERYTHING, Selection, project_of, projects_of
+from equipage.workspace.project import (
+    EVERYTHING,
+    Project,
+    Selection,
+    excluded_by,
+    project_of,
+    projects_of,
+)
 from equipage.workspace.project import KIND as SETTINGS_KIND
 
-if TYPE_CHECKING:  # walking is imported where a folder is walked
+if TYPE_CHECKING:  # imported where they are needed
+    import pyarrow
+
     from equipage.files.walking import Found
 
 #: The kind of the files that hold settings, as reports name it.
@@ -44,41 +55,125 @@ WORTH_IT = 256
 
 
 class FileReport(msgspec.Struct, frozen=True):
-    """One file of a check. `kind` None: it was only read by others."""
+    """One file of a check.
 
-    path: str
-    kind: str | None
+    >>> equipage.check_files({"a.tool.yaml": b"id: 5"}).files[0].kind
+    'toolpack'
+    """
+
+    path: str  #: its name as people are shown it, with `/`
+    kind: str | None  #: None: it was only read by others
     ok: bool  #: whether it loads, also where its errors are ignored
-    digest: str | None = None
-    used_by: tuple[str, ...] = ()
+    digest: str | None = None  #: sha256 of its meaning, if it could be loaded
+    used_by: tuple[str, ...] = ()  #: the names of the files that read it
+
+
+class Row(NamedTuple):
+    """A finding as a row of a table. Lines and columns count from 1 in code points."""
+
+    file: str | None  #: None: it is about the command line or the environment
+    line: int | None  #: None: it is about no text in particular
+    column: int | None
+    end_line: int | None
+    end_column: int | None
+    severity: str
+    code: str
+    message: str
+    path: str  #: the path of the value at fault
+    help: str | None
 
 
 class Report(msgspec.Struct, frozen=True):
-    """What a check found: every file, every finding in order."""
+    """What a check found: every file, every finding in order.
 
-    files: tuple[FileReport, ...]
-    diagnostics: tuple[Diagnostic, ...]
+    A pickled report is small: a finding keeps its place, and not the text of its file. `to_bytes`
+    keeps the texts.
+
+    >>> report = equipage.check_files({"a.tool.yaml": b"id: 5"})
+    >>> report.ok, len(report.files), len(report.errors), report.rows()[0].code
+    (False, 1, 8, 'wrong-type')
+    """
+
+    files: tuple[FileReport, ...]  #: every file, sorted by name
+    diagnostics: tuple[Diagnostic, ...]  #: every finding, sorted by file and position
     #: files that cannot be loaded, though no error of theirs is among the findings
     hidden: tuple[str, ...] = ()
+    known: int = 0  #: findings left out because a baseline records them
+    left_out: tuple[str, ...] = ()  #: files that were named and are excluded
+
+    def rows(self) -> list[Row]:
+        """The findings as plain tuples, for tables, data frames and queues.
+
+        >>> equipage.check_files({"a.tool.yaml": b"id: 5"}).rows()[0][:4]
+        ('a.tool.yaml', 1, 1, 1)
+        """
+        return [_row(each) for each in self.diagnostics]
+
+    def to_arrow(self) -> pyarrow.Table:
+        """The rows as an Arrow table. Raises `UsageError` if pyarrow is not installed.
+
+        >>> equipage.check_files({"a.tool.yaml": b"id: 5"}).to_arrow().column_names[:3]
+        ['file', 'line', 'column']
+        """
+        try:
+            import pyarrow
+        except ImportError:
+            raise UsageError("`to_arrow` needs pyarrow: install equipage[arrow]") from None
+        numbers = {"line", "column", "end_line", "end_column"}
+        text, number = pyarrow.string(), pyarrow.int32()
+        types = [(name, number if name in numbers else text) for name in Row._fields]
+        # A name that is not UTF-8 has lone surrogates, which Arrow does not take.
+        rows = [{name: _clean(each) for name, each in row._asdict().items()} for row in self.rows()]
+        return pyarrow.Table.from_pylist(rows, schema=pyarrow.schema(types))
+
+    def to_bytes(self, *, text: bool = True) -> bytes:
+        """The report as a pickle; with `text`, the findings keep the texts that they are about.
+
+        >>> report = equipage.check_files({"a.tool.yaml": b"id: 5"})
+        >>> pickle.loads(report.to_bytes()).errors[0].span.source.text
+        'id: 5'
+        """
+        if text:
+            return pickled_with_text(self)
+        import pickle  # slow to import, and most reports stay where they are
+
+        return pickle.dumps(self, protocol=pickle.HIGHEST_PROTOCOL)
 
     def _of(self, severity: str) -> tuple[Diagnostic, ...]:
         return tuple(each for each in self.diagnostics if each.severity == severity)
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
+        """The findings that are errors."""
         return self._of("error")
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
+        """The findings that are warnings."""
         return self._of("warning")
 
     @property
     def notes(self) -> tuple[Diagnostic, ...]:
+        """The findings that are notes."""
         return self._of("note")
 
     @property
     def ok(self) -> bool:
+        """Whether there are no errors."""
         return not self.errors
+
+
+def _row(each: Diagnostic) -> Row:
+    line = column = end_line = end_column = None
+    if each.span is not None:
+        line, column = each.span.source.position(each.span.start)
+        end_line, end_column = each.span.source.position(each.span.end)
+    words = (each.severity, each.code, each.message, each.path, each.help)
+    return Row(each.name, line, column, end_line, end_column, *words)
+
+
+def _clean(value: Any) -> Any:
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
 def check_paths(
@@ -100,11 +195,29 @@ def check_paths(
     if kind is not None:
         kind_named(kind)
     request = with_folders(request, paths)
-    builder = ReportBuilder(
-        request, Run(folders=request.folders, isolated=request.isolated), kind, selection
-    )
+    builder = ReportBuilder(request, run_of(request), kind, selection)
     checker = Checker(request, kind, builder.run, digests=digests)
-    return builder.build(paths, lambda found: _checked(found, checker, jobs), progress)
+    return builder.build(
+        paths, lambda found: _checked(found, checker, jobs), progress, context=kind is None
+    )
+
+
+#: The folder that files in memory are in: it has no name that people are shown.
+_MEMORY = "/project"
+
+
+def check_contents(
+    contents: Mapping[str, bytes], request: Request, *, kind: str | None = None
+) -> Report:
+    """Check files in memory as a check of a folder would, without the disk.
+
+    Raises `UsageError` for an unknown kind.
+    """
+    from equipage.files.overlay import Overlay, overlaid
+
+    files = {f"{_MEMORY}/{path}": data for path, data in contents.items()}
+    with overlaid(Overlay(files, root=_MEMORY)):
+        return check_paths([_MEMORY], request, kind=kind)
 
 
 def _checked(
@@ -156,24 +269,38 @@ class ReportBuilder:
         self.entered_folders: set[str] = set()
         #: files that may be merged with others, and what was found in each alone
         self.layers: dict[str, tuple[Diagnostic, ...]] = {}
+        #: files around those that are checked: others may refer to them, but only findings in
+        #: `asked` are reported
+        self.context: set[str] = set()
+        self.asked: set[str] = set()
+        self.order: dict[str, int] = {}  #: the order of a walk over everything, if there is one
+        self.projects: tuple[Project, ...] | None = None
+        self.left_out: list[str] = []  #: files that the caller named and that are excluded
+        self._excludes = excluded_by(selection.exclude, run.files.cwd)
 
     def build(
         self,
         paths: Sequence[str],
         check: Callable[[Sequence[Candidate]], Iterable[Checked | None]],
         progress: Progress | None = None,
+        *,
+        context: bool = False,
     ) -> Report:
-        """The report on what is at and below `paths`, with `check` for each file."""
-        candidates = list(self._candidates(list(dict.fromkeys(paths))))
-        guessed: list[Checked] = []
-        for number, checked in enumerate(check(candidates)):
-            if progress is not None:
-                progress(number, len(candidates))
-            if checked is not None and checked.guessed:
-                guessed.append(checked)
-            elif checked is not None:
-                self.add(checked)
-        for checked in guessed:  # another load that read the file knew better
+        """The report on what is at and below `paths`, with `check` for each file.
+
+        With `context`, references are resolved against the whole project of each path, so that the
+        report says about a file what a check of the whole project says.
+        """
+        paths = list(dict.fromkeys(paths))
+        candidates = list(self._candidates(paths))
+        waiting = self._gather(candidates, check, progress)
+        if context and (waiting or self._concern_others()):
+            self.asked = {display_name(each.path) for each in candidates}
+            self.projects = projects_of(self.run)
+            around = list(self._around(paths, candidates))
+            self.context = {display_name(each.path) for each in around}
+            waiting += self._gather(around, check, progress)
+        for checked in waiting:  # another load that read the file knew better
             if checked.name not in self.used:
                 self.add(checked)
         self._add_grouped()
@@ -182,7 +309,49 @@ class ReportBuilder:
         self.check_layers()
         return self._report()
 
+    def _gather(
+        self,
+        candidates: Sequence[Candidate],
+        check: Callable[[Sequence[Candidate]], Iterable[Checked | None]],
+        progress: Progress | None,
+    ) -> list[Checked]:
+        """Check files and add them; those are given back that another load may know better."""
+        waiting: list[Checked] = []
+        for number, checked in enumerate(check(candidates)):
+            if progress is not None:
+                progress(number, len(candidates))
+            if checked is not None and (checked.guessed or _is_unrecognised(checked)):
+                waiting.append(checked)
+            elif checked is not None:
+                self.add(checked)
+        return waiting
+
     # The files to look at.
+
+    def _concern_others(self) -> bool:
+        """Whether other files may matter for findings in those that were checked."""
+        return any(each.refers or each.key is not None for each in self.checked.values())
+
+    def _around(self, paths: Sequence[str], candidates: Sequence[Candidate]) -> Iterator[Candidate]:
+        """The other files of the projects that the paths are in; they give `order`."""
+        from equipage.files.walking import walk
+
+        known = {os.path.abspath(each.path) for each in candidates}
+        folders = {os.path.abspath(path) for path in paths if is_folder(path)}
+        roots = {project_of(path, self.run).root for path in known | {f"{f}/x" for f in folders}}
+        claimed, by_name = has_kind_by_settings(self.run), is_known_by_name(self.run)
+        for root in sorted(roots):
+            # A folder that holds the root was walked already.
+            if any(f"{root}/".startswith(f"{folder.rstrip('/')}/") for folder in folders):
+                continue
+            alone = self.request.isolated
+            for found in walk(root, agent_folders(), claimed, None, by_name, all_files=alone):
+                path = os.path.abspath(found.path)
+                self.order.setdefault(path, len(self.order))
+                # What a load read is a part of that file, and was looked at with it.
+                is_part = display_name(path) in self.used
+                if found.problem is None and path not in known and not (is_part or found.outside):
+                    yield Candidate(found.path)
 
     def _candidates(self, paths: list[str]) -> Iterator[Candidate]:
         """Each file to look at, those the caller named first."""
@@ -190,7 +359,10 @@ class ReportBuilder:
         for path in paths:
             if path not in folders:
                 project_of(path, self.run)
-                yield Candidate(path, named=True)
+                if self.selection.force_exclude and self._is_left_out(path):
+                    self.left_out.append(display_name(path))
+                else:
+                    yield Candidate(path, named=True)
         for folder in folders:
             yield from self._walk(folder)
 
@@ -207,7 +379,8 @@ class ReportBuilder:
             if found.is_index:
                 self._add_damaged_index(found)
             elif found.problem is None:
-                yield Candidate(found.path, outside=found.outside)
+                if not self._is_left_out(found.path, os.path.abspath(folder)):
+                    yield Candidate(found.path, outside=found.outside)
             elif os.path.abspath(found.path) not in self.entered_folders:  # see `check_folders`
                 self._add_unreadable(found.path, found.problem, named=found.path == folder)
         # The walk does not come to a layer that is a file, or a link elsewhere.
@@ -215,6 +388,11 @@ class ReportBuilder:
         layer = os.path.join(here, PROJECT_FOLDER)
         if repository_root(here) == here and not is_ignored(layer):
             self._note_folders(layer + "/")
+
+    def _is_left_out(self, path: str, start: str | None = None) -> bool:
+        """Whether the settings or the caller exclude a file; see `Project.leaves_out`."""
+        path = os.path.abspath(path)
+        return self._excludes(path) or project_of(path, self.run).leaves_out(path, start)
 
     def _enter(self, folder: str) -> None:
         if self.entered is not None:
@@ -286,6 +464,8 @@ class ReportBuilder:
         if checked is not None and checked.unsure is not None:
             diagnostics = (_of_guess(each, checked) for each in diagnostics)
         diagnostics = list(diagnostics)
+        if name in self.context:
+            diagnostics = [each for each in diagnostics if each.name in self.asked]
         judged = project_of(path, self.run).judged(diagnostics, self.selection)
         if _fails(diagnostics):
             self.failed.add(name)
@@ -320,12 +500,12 @@ class ReportBuilder:
                 groups.setdefault((each.kind, each.key), []).append(each)
         together = {each.name for group in groups.values() if len(group) > 1 for each in group}
         together |= {each.name for each in self.checked.values() if each.refers}
-        run, outcomes = (
-            Run(folders=self.request.folders, isolated=self.request.isolated),
-            list[Outcome](),
-        )
+        run, outcomes = run_of(self.request), list[Outcome]()
         about: dict[int, Checked] = {}
-        for each in self.checked.values():
+        # Of two files with one name, the later one is reported: in the order of a whole check.
+        for each in sorted(
+            self.checked.values(), key=lambda each: self.order.get(os.path.abspath(each.path), -1)
+        ):
             if each.name in together and each.kind is not None:
                 request = project_of(each.path, self.run).applied(self.request)
                 outcomes.append(load_path(each.path, kind_named(each.kind), request, run))
@@ -394,7 +574,7 @@ class ReportBuilder:
     def _report(self) -> Report:
         files = list(self._files())
         findings: dict[Hashable, Diagnostic] = {}
-        for project in projects_of(self.run):
+        for project in projects_of(self.run) if self.projects is None else self.projects:
             judged = [each for each in project.diagnostics if self.selection.takes(each.code)]
             if judged:  # settings count as a file only if there is something to say about them
                 files.append(FileReport(project.file or project.root, SETTINGS, not _fails(judged)))
@@ -405,18 +585,31 @@ class ReportBuilder:
             from equipage.loading.findings import deduplicated
 
             diagnostics = deduplicated(diagnostics)
-        hidden = sorted({*self.checked} & self.failed - self.reported)
-        ordered = sorted(files, key=lambda each: each.path)
-        return Report(tuple(ordered), tuple(diagnostics), tuple(hidden))
+        hidden = sorted(({*self.checked} - self.context) & self.failed - self.reported)
+        return Report(
+            tuple(sorted(files, key=lambda each: each.path)),
+            tuple(diagnostics),
+            tuple(hidden),
+            left_out=tuple(self.left_out),
+        )
 
     def _files(self) -> Iterator[FileReport]:
         for name, each in self.checked.items():
+            if name in self.context:
+                continue
             ok = each.ok and name not in self.failed | self.reported
             yield FileReport(name, each.kind, ok, each.digest, tuple(self.used.get(name, ())))
         bad = {each.name for each in self.findings.values() if each.severity == "error"}
         for name, users in self.used.items():
-            if name not in self.checked:
+            if name not in self.checked and (
+                name in self.asked or not self.context.issuperset(users)
+            ):
                 yield FileReport(name, None, name not in bad, None, tuple(users))
+
+
+def _is_unrecognised(checked: Checked) -> bool:
+    """Whether the caller named a file of no kind; another file may read it as a part of itself."""
+    return any(each.code == codes.UNRECOGNISED for each in checked.diagnostics)
 
 
 def _of_guess(each: Diagnostic, checked: Checked) -> Diagnostic:

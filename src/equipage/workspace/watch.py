@@ -14,22 +14,20 @@ import os
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
 
 from equipage.core.diagnostics import Diagnostic, LoadError, UsageError
-from equipage.files import kind_given, place_given
 from equipage.files.reading import Files, Seen, Stamp, display_name, stamp_of
 from equipage.files.sandbox import FileProblem
 from equipage.loading.plugins import MANIFESTS
 from equipage.loading.result import Loaded
-from equipage.loading.session import Request, Run, request_of
+from equipage.loading.session import Request, Run
 from equipage.workspace.loads import CHUNK, Candidate, Checked, Checker, Progress, with_folders
 from equipage.workspace.project import (
     EVERYTHING,
     Selection,
-    load_one,
     project_of,
     projects_of,
     settings_files,
@@ -176,30 +174,6 @@ def _backend() -> type[RustNotify]:
 
 
 # --- one configuration
-
-
-def watch(
-    path: str | os.PathLike[str],
-    *,
-    kind: str | None = None,
-    env: Mapping[str, str] | None = None,
-    strict: bool = False,
-    roots: Iterable[str | os.PathLike[str]] = (),
-    on_problem: Callable[[LoadError], object] | None = None,
-    **options: Any,
-) -> Watch[Any]:
-    """The configuration of `path`, now and whenever it changes, as long as it is good.
-
-    Loads like `load`. Problems go to `on_problem`, by default the logger `equipage`; the last good
-    configuration stays `current`. Raises `UsageError` if watchfiles is not installed.
-    """
-    name, kind = place_given("path", path), kind_given(kind)
-    request = request_of(env, options, roots=roots)
-    return Watch(
-        name,
-        lambda files: load_one(name, request, kind=kind, files=files).result(strict=strict),
-        on_problem=on_problem,
-    )
 
 
 class Watch(Generic[C]):

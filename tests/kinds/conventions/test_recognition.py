@@ -47,7 +47,7 @@ from lab import write
         ("/r/README.md", None),
         ("/r/docs/agents.md", None),
         ("/r/plugin.json", None),
-        ("/r/.claude/settings.json", None),
+        ("/r/.claude/settings.json", "claude-settings"),
     ],
 )
 def test_by_place(path: str, kind: str | None) -> None:

@@ -45,8 +45,8 @@ def test_the_mapping(tmp_path: Path) -> None:
         "c": "user",
     }
     assert profiles["a"].description == "project a"
-    assert profiles["a"].file == str(agents / "a.md")
-    assert profiles["a"].dir == str(agents)
+    assert profiles["a"].file == agents / "a.md"
+    assert profiles["a"].dir == agents
     assert profiles["a"].variant == "file"
     assert [each.description for each in profiles.shadowed] == ["user a"]
     assert [each.code for each in profiles.warnings] == ["profile-shadows"]

@@ -86,6 +86,10 @@ def test_a_pack_keeps_what_its_file_says(tmp_path: Path) -> None:
     assert loader.get("tool.echo") is found
 
 
+#: What the specification leaves to people; a program that serves a pack shows it to clients.
+FOR_PEOPLE = ["name", "summary", "description", "metadata"]
+
+
 @pytest.mark.requirement("TP-30")
 def test_attributes_are_those_of_the_specification() -> None:
     fields = [
@@ -101,7 +105,11 @@ def test_attributes_are_those_of_the_specification() -> None:
         "env",
         "templating",
     ]
-    assert [each.name for each in dataclasses.fields(Toolpack)] == [*fields, "source_path"]
+    assert [each.name for each in dataclasses.fields(Toolpack)] == [
+        *fields,
+        "source_path",
+        *FOR_PEOPLE,
+    ]
     assert {"load_dir", "list", "get"} <= set(dir(ToolpackLoader))
 
 
@@ -495,3 +503,11 @@ def test_further_roots_can_be_allowed(tmp_path: Path) -> None:
     for root in (tmp_path, tmp_path / "lib"):
         loader = load(tmp_path / "project", files, roots=(str(root),))
         assert loader.get("tool.echo").input_schema == {"title": "elsewhere"}
+
+
+@pytest.mark.parametrize("name", ["bad\ud800", "a\0b"])
+def test_the_text_of_an_error_can_be_printed(name: str) -> None:
+    with pytest.raises(ToolpackValidationError) as caught:
+        ToolpackLoader().load_dir(name)
+    assert str(caught.value).encode()
+    assert "\0" not in str(caught.value)

@@ -11,12 +11,12 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from operator import is_not
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Fact, LoadError, Severity, Shown, UsageError
+from equipage.core.diagnostics import Diagnostic, Fact, LoadError, Severity, Shown, UsageError
 from equipage.core.frozen import MAX_ADDED, is_deeper, levels, outweighs, plain_data
 from equipage.core.path import ROOT
 from equipage.core.source import Source, Span
@@ -33,7 +33,7 @@ from equipage.loading.tree import Origin, Origins, Tree, mapping
 from equipage.syntax import MAX_DEPTH
 from equipage.syntax.document import Document, Format
 
-__all__ = ["KIND", "expand"]
+__all__ = ["KIND", "expand", "expand_and_report", "pre_read_default_agent_kind"]
 
 FORMATS: dict[str, Format] = {".yaml": "yaml", ".yml": "yaml", ".json": "json"}
 #: A brace, then a quoted key or the other brace. In YAML `{a: 1}` starts with a brace, too.
@@ -99,9 +99,9 @@ def _default_kind(tree: Tree, options: BlueprintOptions) -> Tree:
     key = "default_agent_kind"
     if key not in mapping(tree.value):
         return Tree(options.default_agent_kind or DEFAULT_KIND, Origins())
-    kind = tree.value[key]
-    if not isinstance(kind, str) or kind not in AGENT_KINDS:
-        return Tree(DEFAULT_KIND, Origins())
+    kind = pre_read_default_agent_kind(tree.value)
+    if kind != tree.value[key]:
+        return Tree(kind, Origins())
     return Tree(kind, Origins(Origin(tree.story(ROOT).origin.document, (key,))))
 
 
@@ -245,12 +245,34 @@ def expand(
 ) -> Any:
     """A value with its `$file` and `$agent_md` references replaced by what they mean.
 
+    As `expand_and_report`, for programs that do not look at warnings.
+
+    >>> equipage.expand({"prompt": {"$file": "greeting.txt"}}, ".")
+    {'prompt': 'Hello!'}
+    """
+    return expand_and_report(value, base, default_kind, include_roots=include_roots)[0]
+
+
+def expand_and_report(
+    value: Any,
+    base: str | os.PathLike[str],
+    default_kind: AgentKind = DEFAULT_KIND,
+    *,
+    include_roots: Iterable[str | os.PathLike[str]] = (),
+) -> tuple[Any, tuple[Diagnostic, ...]]:
+    """A value with its references replaced, and the warnings about the files they lead to.
+
     Paths start at the folder `base`, then at `include_roots`, and may not leave them. Agents from
     files are of the kind `default_kind` unless a `kind` beside the reference says otherwise. The
     value given is not changed, and need not be a whole blueprint. Parts without references are
     shared with the result, not copied; tuples count as lists.
 
     Raises `LoadError` with every error found, and `UsageError` for an unknown kind.
+
+    >>> from equipage.blueprints import expand_and_report
+    >>> value, warnings = expand_and_report({"prompt": {"$file": "greeting.txt"}}, ".")
+    >>> value, warnings
+    ({'prompt': 'Hello!'}, ())
     """
     if default_kind not in AGENT_KINDS:
         known = ", ".join(AGENT_KINDS)
@@ -271,7 +293,20 @@ def expand(
     diagnostics = Placer(tree, session.documents).place(facts)
     if any(each.severity == "error" for each in diagnostics):
         raise LoadError(diagnostics)
-    return tree.value
+    return tree.value, tuple(diagnostics)
+
+
+def pre_read_default_agent_kind(value: Any) -> AgentKind:
+    """The kind that a blueprint gives to agents whose reference does not say it.
+
+    `operator` if the blueprint does not say it either, or names a kind that does not exist.
+
+    >>> equipage.pre_read_default_agent_kind({"id": "a", "default_agent_kind": "lua"})
+    'lua'
+    """
+    kind = mapping(value).get("default_agent_kind")
+    is_known = isinstance(kind, str) and kind in AGENT_KINDS
+    return cast(AgentKind, kind) if is_known else DEFAULT_KIND
 
 
 def _tree(value: Any, text: str) -> Tree:

@@ -232,7 +232,7 @@ def bring_body(
     convention: Convention, tree: Tree, _session: Session, *, grammar: Grammar = CONVENTION
 ) -> tuple[Tree, list[Fact]]:
     """Add the text below the header as a field; a key of that name in the header is unknown."""
-    if convention.syntax != "header" or not isinstance(tree.value, dict):
+    if convention.syntax not in ("header", "text") or not isinstance(tree.value, dict):
         return tree, []
     facts: list[Fact] = []
     if BODY in tree.value:

@@ -18,9 +18,11 @@ from equipage.core.source import Source
 from equipage.core.text import folded
 from equipage.kinds.conventions import checks, codes
 from equipage.kinds.conventions.checks import BODY
+from equipage.kinds.conventions.claude import codes as claude_codes
+from equipage.kinds.conventions.claude import rules as claude_rules
 from equipage.kinds.conventions.codes import CODES
 from equipage.kinds.conventions.tools import CONVENTIONS, skills
-from equipage.kinds.headers import HeaderStyle, has_header, read_header
+from equipage.kinds.headers import HeaderStyle, has_header, read_header, read_text
 from equipage.kinds.jsonc import read_with_comments
 from equipage.kinds.shared import TOLERANT, hide_property
 from equipage.kinds.tables import Convention, Field, Group, Of, patterns_in
@@ -39,12 +41,14 @@ _FORMATS: dict[str, dict[str, Format]] = {
     "json": {".json": "json", ".jsonc": "json"},
     "yaml": {".yaml": "yaml", ".yml": "yaml"},
     "toml": {".toml": "toml"},
+    "text": {".md": "yaml"},
 }
 
 
 #: Clients that end a header at the next three dashes, wherever they are.
 ANYWHERE_READERS = ("claude", "codex", "gemini")
-
+#: Every table, those of the tools that read skills included.
+_TABLES = (*CONVENTIONS, *skills.VARIANTS)
 _MODELS: dict[str, type[Any]] = {}
 _MAKING = allocate_lock()
 
@@ -58,9 +62,17 @@ def model_of(convention: Convention) -> type[Any]:
         return _MODELS[name]
 
 
+def fields_of(model: type[Any]) -> tuple[Field, ...]:
+    """The rows of the table that a model was made from; none for any other class."""
+    if model.__module__ != __name__:
+        return ()
+    tables = (each for each in _TABLES if _class_name(each) == model.__name__)
+    return next((each.fields for each in tables), ())
+
+
 def _made(convention: Convention, name: str) -> type[Any]:
     fields = _attributes(convention.fields)
-    if convention.syntax == "header":
+    if convention.syntax in ("header", "text"):
         fields.append((BODY, str, msgspec.field(default="")))
     return _struct(name, fields, {"TITLE": convention.one})
 
@@ -129,7 +141,7 @@ def __getattr__(name: str) -> Any:
     Only names that a class may have are looked up: importing a module asks for others.
     """
     if not name.startswith("_"):
-        for convention in (*CONVENTIONS, *skills.VARIANTS):
+        for convention in _TABLES:
             if _class_name(convention) == name:
                 return model_of(convention)
             for group in groups_of(convention):
@@ -161,6 +173,8 @@ def read(convention: Convention, source: Source, session: Session) -> Parsed:
     if convention.syntax == "json" and (convention.comments or convention.trailing_commas):
         commas = convention.trailing_commas
         return read_with_comments(source, session, trailing_commas=commas)
+    if convention.syntax == "text":
+        return read_text(source, session)
     if convention.syntax != "header":
         return session.parse(source, convention.syntax)
     style = HeaderStyle(
@@ -232,6 +246,8 @@ def sensitive_of(convention: Convention) -> tuple[Sensitive, ...]:
             "permission",
             widens="fewer" if field.name.lower().startswith(denying) else "more",
             absent="everything",
+            order=field.order,
+            default=field.default,
         )
         for pattern, field in patterns_in(convention.fields)
         if field.restricts
@@ -265,6 +281,7 @@ def elsewhere(convention: Convention) -> dict[str, str]:
 
 def kind_of(convention: Convention) -> Kind:
     """The kind of a convention; its model, stages and rules follow from the table."""
+    own = claude_rules.RULES.get(convention.kind, ())
     return Kind(
         name=convention.kind,
         title=convention.title,
@@ -282,7 +299,7 @@ def kind_of(convention: Convention) -> Kind:
             ignores=True,
         ),
         stages=tuple(partial(stage, convention) for stage in checks.STAGES),
-        rules=tuple(partial(rule, convention) for rule in checks.RULES),
+        rules=tuple(partial(rule, convention) for rule in (*checks.RULES, *own)),
         together=Together(
             set_rules=(partial(checks.names_are_unique, convention),),
             set_key=partial(checks.own_name, convention),
@@ -291,7 +308,7 @@ def kind_of(convention: Convention) -> Kind:
             offers=checks.names_in,
             refers=partial(checks.refers, convention),
         ),
-        codes=CODES,
+        codes=(*CODES, *claude_codes.CODES) if own else CODES,
         presentation=Presentation(
             schema=partial(author_schema, convention),
             example=convention.example,

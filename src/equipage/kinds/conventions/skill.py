@@ -11,6 +11,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from functools import partial
+from pathlib import Path as FilePath
 from typing import Any, ClassVar
 
 import msgspec
@@ -34,7 +35,15 @@ from equipage.kinds.conventions.codes import SKILL_CODES
 from equipage.kinds.conventions.kind import kind_of
 from equipage.kinds.conventions.tools import skills as tables
 from equipage.kinds.headers import STRICT_YAML, HeaderStyle, keep_as_written, read_header
-from equipage.kinds.layering import Discovery, Entry, Found, Layered, LayeredFolder, discover
+from equipage.kinds.layering import (
+    Discovery,
+    Entry,
+    Found,
+    Layered,
+    LayeredFolder,
+    LayerName,
+    discover,
+)
 from equipage.kinds.shared import Table, entries_at, hide_property, problem_of
 from equipage.kinds.tables import Convention, Field
 from equipage.loading.kind import Item, Kind, Layering, Presentation, Reading, Together
@@ -250,13 +259,26 @@ KIND = replace(
 FoundSkill = Found
 
 
-class Skills(Layered[Skill]):
+class DiscoveredSkill(Skill, frozen=True, kw_only=True):
+    """A skill, and where it was found."""
+
+    file: FilePath  #: its `SKILL.md`, absolute
+    layer: LayerName  #: whose it is: the user's or the project's
+
+
+def _discovered(found: Found) -> DiscoveredSkill:
+    config: Skill = found.outcome.config
+    values = {name: getattr(config, name) for name in Skill.__struct_fields__}
+    return DiscoveredSkill(**values, file=FilePath(found.file), layer=found.layer)
+
+
+class Skills(Layered[DiscoveredSkill]):
     """The skills that count, by name, in order of their names."""
 
     what = "skill"
 
     def __init__(self, discovery: Discovery) -> None:
-        super().__init__(discovery, lambda found: found.outcome.config)
+        super().__init__(discovery, _discovered)
 
 
 def discover_skills(
@@ -270,6 +292,10 @@ def discover_skills(
     """The skills that count in `cwd`: the user's, and over them the project's.
 
     Raises `LoadError` with every error of every skill.
+
+    >>> skills = equipage.discover_skills(".", local=True)
+    >>> skills["greet"].description, skills["greet"].layer, skills["greet"].file.name
+    ('Says hello', 'project', 'SKILL.md')
     """
     places = find_places(cwd, local=local, xdg_config_home=xdg_config_home, home=home, env=env)
     return Skills(find_skills(places))

@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -358,8 +359,8 @@ class Profile(msgspec.Struct, frozen=True, gc=False):
     name: str
     layer: LayerName
     variant: Variant
-    file: str  #: the profile's own file, absolute
-    dir: str  #: its folder; for a single file, the `agents` folder
+    file: FilePath  #: the profile's own file, absolute
+    dir: FilePath  #: its folder; for a single file, the `agents` folder
     description: str
     system_prompt_text: str
     model: str | None  #: None: the caller's
@@ -413,8 +414,8 @@ def _profile(found: Found) -> Profile:
         name=found.name,
         layer=found.layer,
         variant=variant_of(found.file),
-        file=found.file,
-        dir=os.path.dirname(found.file),
+        file=FilePath(found.file),
+        dir=FilePath(found.file).parent,
         description=config.description,
         system_prompt_text=config.prompt.text or "",
         model=config.model,

@@ -16,6 +16,10 @@ SERVER_UNREACHABLE = _codes.error("server-unreachable")
 SERVER_ADDRESS_EMPTY = _codes.error("server-address-empty")
 SERVER_RESTRICTION_IGNORED = _codes.error("server-restriction-ignored")
 SERVER_KEY_UNUSED = _codes.warning("server-key-unused")
+SERVER_NOT_PINNED = _codes.note("server-not-pinned")
+SERVER_NOT_ENCRYPTED = _codes.warning("server-not-encrypted")
+VARIABLE_NOT_EXPANDED = _codes.warning("variable-not-expanded")
+SERVER_NAMES_COLLIDE = _codes.warning("server-names-collide")
 
 # The strict reading, which settings and `.mcp.json` share.
 MCP_SERVER_UNDEFINED = _codes.error("mcp-server-undefined")

@@ -30,6 +30,7 @@ from equipage.kinds.mcp import (
     codes,
     dialect_of,
 )
+from equipage.kinds.mcp.cautions import cautions, collisions
 from equipage.kinds.mcp.codes import CODES
 from equipage.kinds.mcp.strict import STRICT, listed, server_names
 from equipage.kinds.shared import TOLERANT, suspicions, table_at
@@ -84,6 +85,8 @@ def gather(dialect: Dialect, tree: Tree, _session: Session) -> tuple[Tree, list[
     entries = get(tree.value, found, {})
     if not isinstance(entries, dict):
         return Tree({SERVERS: entries}, origins, moves), facts
+    if dialect is CLAUDE:
+        facts += collisions(entries, found)
     servers: dict[Path, Tree] = {}
     for name, value in entries.items():
         # At the root, the address of a schema may be among the servers.
@@ -171,6 +174,7 @@ def _server(dialect: Dialect, tree: Tree, path: Path, value: Any) -> tuple[Tree,
     ):
         return hole, facts
     facts += _unused(dialect, path, fitting, transport)
+    facts += cautions(dialect.tool, path, fitting, dialect.renamed)
     result = {"transport": transport, **_translated(dialect, fitting, transport)}
     if fitting.get("disabled") is True or fitting.get("enabled") is False:
         result["enabled"] = False
@@ -355,7 +359,7 @@ EXAMPLE = """\
     "NAME": {
       "type": "stdio",
       "command": "npx",
-      "args": ["-y", "@example/server"],
+      "args": ["-y", "@example/server@1.0.0"],
       "env": { "API_KEY": "${API_KEY}" }
     }
   }

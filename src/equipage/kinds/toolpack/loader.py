@@ -14,6 +14,8 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 import msgspec
@@ -22,6 +24,7 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, LoadError
 from equipage.core.path import Path, PathSyntaxError, parse_path
 from equipage.core.source import Source
+from equipage.core.text import nearest, visible
 from equipage.directives import codes as directive_codes
 from equipage.files import entries_of, exists, folders_given, is_folder, path_given, real_path
 from equipage.files.reading import display_name
@@ -32,9 +35,9 @@ from equipage.loading.findings import finding, same_once
 from equipage.loading.outcome import Outcome, set_findings
 from equipage.loading.pipeline import load_path
 from equipage.loading.result import CANONICAL, canonical
-from equipage.loading.session import Request, Run
+from equipage.loading.session import Request, Run, options_of
 
-__all__ = ["Toolpack", "ToolpackLoader", "ToolpackValidationError"]
+__all__ = ["FoundToolpacks", "Toolpack", "ToolpackLoader", "ToolpackValidationError"]
 
 
 class ToolpackValidationError(LoadError):
@@ -69,14 +72,41 @@ class _Entry(msgspec.Struct, frozen=True):
         return cls(path, key, outcome.config, outcome.sources, outcome.diagnostics)
 
 
+class FoundToolpacks(msgspec.Struct, frozen=True):
+    """What is in a folder: the packs that can be used, and every finding."""
+
+    packs: tuple[Toolpack, ...]  #: those without errors, sorted by id
+    diagnostics: tuple[Diagnostic, ...]  #: every finding of every file
+
+    @property
+    def errors(self) -> tuple[Diagnostic, ...]:
+        """The findings that keep a pack from being used."""
+        return tuple(each for each in self.diagnostics if each.severity == "error")
+
+
 class ToolpackLoader:
-    """The toolpacks of a folder. Loading either succeeds as a whole or changes nothing."""
+    """The toolpacks of a folder. Loading either succeeds as a whole or changes nothing.
+
+    `strict`: warnings fail, too. `legacy_keys="warn"` reads the snake_case names of older packs.
+    `roots` are further folders that references may lead into.
+
+    >>> loader = ToolpackLoader()
+    >>> loader.load_dir("tools")
+    >>> len(loader), "text.count" in loader, [pack.id for pack in loader]
+    (1, True, ['text.count'])
+    """
 
     def __init__(
-        self, *, legacy_keys: Literal["error", "warn"] = "error", roots: tuple[str, ...] = ()
+        self,
+        *,
+        legacy_keys: Literal["error", "warn"] = "error",
+        roots: Iterable[str | os.PathLike[str]] = (),
+        strict: bool = False,
     ) -> None:
         self._options = {"legacy_keys": legacy_keys}
+        options_of(KIND, Request(env={}, options=self._options))  # now, not at the first folder
         self._roots = folders_given("roots", roots)
+        self._strict = strict
         self._folder: str | None = None
         self._packs: dict[str, Toolpack] = {}
         self._sources: dict[str, tuple[Source, ...]] = {}
@@ -87,6 +117,37 @@ class ToolpackLoader:
 
         Raises `ToolpackValidationError` with every error found; what was loaded before then stays.
         """
+        folder, entries, found = self._look(path)
+        fails = ("error", "warning") if self._strict else ("error",)
+        if any(each.severity in fails for each in found):
+            raise ToolpackValidationError(found)
+        packs = {each.pack.id: (each.pack, each.sources) for each in entries if each.pack}
+        self._folder, self.warnings = folder, tuple(found)
+        self._packs = {name: packs[name][0] for name in sorted(packs)}
+        self._sources = {name: sources for name, (_, sources) in packs.items()}
+
+    def find(self, path: str | os.PathLike[str]) -> FoundToolpacks:
+        """Every pack below `path` that can be used, beside the errors of the others.
+
+        What was loaded before stays. Two packs that claim one id are both left out.
+
+        >>> found = ToolpackLoader().find("tools")
+        >>> [pack.id for pack in found.packs], found.errors
+        (['text.count'], ())
+        """
+        _, entries, found = self._look(path)
+        bad = {each.name for each in found if each.severity == "error"}
+        packs = [
+            each.pack
+            for each in entries
+            if each.pack is not None and display_name(each.path) not in bad
+        ]
+        ids = Counter(pack.id for pack in packs)
+        usable = sorted((each for each in packs if ids[each.id] == 1), key=lambda each: each.id)
+        return FoundToolpacks(tuple(usable), tuple(found))
+
+    def _look(self, path: str | os.PathLike[str]) -> tuple[str, list[_Entry], list[Diagnostic]]:
+        """The folder, what is kept of each file in it, and every finding."""
         folder = os.path.abspath(os.path.expanduser(path_given("path", path)))
         if not is_folder(folder):
             raise ToolpackValidationError([_no_folder(folder)])
@@ -101,21 +162,31 @@ class ToolpackLoader:
         alike = [each for key, group in by_key.items() if key and len(group) > 1 for each in group]
         again = [load_path(each.path, KIND, request, run) for each in alike]
         own = [each for entry in entries for each in entry.diagnostics]
-        found = same_once([*problems, *own, *set_findings(again)])
-        if any(each.severity == "error" for each in found):
-            raise ToolpackValidationError(found)
-        packs = {each.pack.id: (each.pack, each.sources) for each in entries if each.pack}
-        self._folder, self.warnings = folder, tuple(found)
-        self._packs = {name: packs[name][0] for name in sorted(packs)}
-        self._sources = {name: sources for name, (_, sources) in packs.items()}
+        return folder, entries, same_once([*problems, *own, *set_findings(again)])
 
     def list(self) -> list[Toolpack]:
         """The packs, sorted by id."""
         return [*self._packs.values()]
 
     def get(self, tool_id: str) -> Toolpack:
-        """The pack with that id. Raises `KeyError`."""
+        """The pack with that id. Raises `KeyError`, which names the nearest id."""
+        if tool_id not in self._packs:
+            guess = nearest(str(tool_id), self._packs)
+            hint = f"; did you mean {guess!r}?" if guess else ""
+            raise KeyError(f"there is no toolpack {tool_id!r}{hint}")
         return self._packs[tool_id]
+
+    def __len__(self) -> int:
+        return len(self._packs)
+
+    def __contains__(self, tool_id: object) -> bool:
+        return tool_id in self._packs
+
+    def __iter__(self) -> Iterator[Toolpack]:
+        return iter(self.list())
+
+    def __repr__(self) -> str:
+        return f"ToolpackLoader({', '.join(self._packs)})"
 
     @property
     def digest(self) -> str:
@@ -192,7 +263,7 @@ def _no_folder(folder: str) -> Diagnostic:
         code, reason = core_codes.FILE_UNREADABLE, "is a file, not a folder"
     else:
         code, reason = core_codes.FILE_MISSING, "does not exist"
-    message = f"Toolpacks directory not found: {shown} {reason}"
+    message = f"Toolpacks directory not found: {visible(shown)} {reason}"
     return Diagnostic(code.name, "error", message, file=shown)
 
 

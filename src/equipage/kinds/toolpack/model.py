@@ -159,7 +159,12 @@ class Toolpack:
     """One tool, checked and immutable. Packs with equal content are equal, whatever their files.
 
     Blocks are mappings with the names of the file, as in `limits["maxInputBytes"]`. Schemas have
-    their references resolved. Two packs that refer to one schema share it.
+    their references resolved. Two packs that refer to one schema share it. What is only for people
+    (`title`, `summary`, `description`, `metadata`) counts neither for equality nor for the digest.
+
+    >>> pack = equipage.load("tools/count.tool.yaml", kind="toolpack").config
+    >>> pack.id, pack.description, pack.limits["maxInputBytes"], pack.folder.name
+    ('text.count', 'Counts the words of a text.', 65536, 'tools')
     """
 
     id: str  #: words in lower case and dots, such as `pkg.tool`
@@ -174,6 +179,20 @@ class Toolpack:
     env: Mapping[str, Any]  #: the environment variables that the tool sees; may be empty
     templating: Mapping[str, Any]  #: how templates are filled; may be empty
     source_path: Path  #: the file of the pack
+    name: str | None = None  #: a title for people
+    summary: str | None = None  #: one sentence for people
+    description: str | None = None  #: a longer text for people
+    metadata: Any = None  #: anything else for people
+
+    @property
+    def title(self) -> str:
+        """What to call the tool: its `name`, or else its id."""
+        return self.name or self.id
+
+    @property
+    def folder(self) -> Path:
+        """The folder that holds the pack: what it runs is looked up from there."""
+        return self.source_path.parent
 
     def to_dict(self) -> dict[str, Any]:
         """The pack as plain data, with the names of the file, without path and empty blocks."""
@@ -210,13 +229,15 @@ class Toolpack:
 
 
 _OPTIONAL = frozenset({"caps", "env", "templating"})
-#: The attributes of a pack but for its path, each with its name in the file.
+#: What a pack says to people alone.
+_FOR_PEOPLE = ("name", "summary", "description", "metadata")
+#: The attributes of a pack but for its path and what is for people, each with its name in the file.
 _NAMES = tuple(
     (name, written)
     for name, written in zip(
         ToolpackFile.__struct_fields__, ToolpackFile.__struct_encode_fields__, strict=True
     )
-    if name in Toolpack.__annotations__
+    if name in Toolpack.__annotations__ and name not in _FOR_PEOPLE
 )
 
 
@@ -249,4 +270,7 @@ def build_pack(value: dict[str, Any], session: Session) -> Toolpack:
     whole = {**value, "caps": caps, "env": env, "templating": templating}
     memo: dict[int, Any] = {}  # what the parts share stays shared
     parts = {name: frozen(whole[written], memo) for name, written in _NAMES}
-    return Toolpack(**parts, source_path=Path(session.path))
+    shown = {name: value.get(name) for name in _FOR_PEOPLE}
+    kept: dict[str, Any] = {name: each for name, each in shown.items() if isinstance(each, str)}
+    kept["metadata"] = frozen(shown["metadata"], memo)
+    return Toolpack(**parts, source_path=Path(session.path), **kept)

@@ -13,7 +13,7 @@ from equipage.serve.children import DRAIN, Child, Children
 from equipage.serve.framing import decoded, unwrapped
 from equipage.serve.outcome import Failure, sentence
 from equipage.serve.supervisor import NOT_STARTED
-from equipage.serve.tools import Tool, command_of, environment, jail_of, secrets_of
+from equipage.serve.tools import Settings, Tool, command_of, environment, jail_of, secrets_of
 
 #: Processes that are kept ready for all tools together.
 MOST_WARM = 16
@@ -22,9 +22,11 @@ MOST_WARM = 16
 class Processes:
     """Runs the tools of the kinds python, node, php and cli."""
 
-    def __init__(self, children: Children, parent: Mapping[str, str], warm: int, *, root: bool):
+    def __init__(
+        self, children: Children, parent: Mapping[str, str], settings: Settings, *, root: bool
+    ) -> None:
         self.children, self.parent, self.root = children, parent, root
-        self.warm = warm  #: processes that are kept ready for one tool
+        self.warm = settings.warm  #: processes that are kept ready for one tool
         #: processes that imported their module and wait, the tool that was called last at the end
         self._ready: OrderedDict[str, list[Child]] = OrderedDict()
         self._wanted: dict[str, int] = {}  #: how many are kept ready for a tool
@@ -46,27 +48,36 @@ class Processes:
         try:
             child, private = await self._child(tool, names)
             child.heard = heard
+            answered = False
             try:
                 await self._exchange(tool, child, line, deadline)
-                return self._value(tool, child)
+                value = self._value(tool, child)
+                answered = _is_callable(tool)
+                return value
             finally:
-                # Also when the call was cancelled: then the process must be gone before we are.
-                await _in_any_case(self._finish(tool, child, private))
+                if answered:
+                    self._release(tool, child, private)
+                else:
+                    # Also when the call was cancelled: the process must be gone before we are.
+                    await _in_any_case(self._finish(child, private))
         finally:
             self._calls[tool.key] -= 1
             if tool.key in self._leaving:
                 await self.forget(tool.key)
 
-    async def _finish(self, tool: Tool, child: Child, private: str | None) -> None:
-        if (
-            _is_callable(tool)
-            and child.output_ended.done()
-            and child.output
-            and not child.overflowed
-        ):
-            self.children.end_soon(child)  # it has answered; it need not be waited for
-        else:
-            await self.children.end(child)
+    def _release(self, tool: Tool, child: Child, private: str | None) -> None:
+        """A process has answered: it serves the next call, or ends without being waited for."""
+        ready = self._ready.get(tool.key)
+        if tool.reused and ready is not None and len(ready) < self.warm and not child.has_ended:
+            child.heard = None
+            ready.append(child)
+            return
+        self.children.end_soon(child)
+        if private is not None:
+            shutil.rmtree(private, ignore_errors=True)
+
+    async def _finish(self, child: Child, private: str | None) -> None:
+        await self.children.end(child)
         if private is not None:
             shutil.rmtree(private, ignore_errors=True)
 
@@ -83,8 +94,11 @@ class Processes:
         if known and not ready:
             wanted = min(self.warm, wanted * 2)
         self._wanted[tool.key] = wanted
+        while ready and ready[0].has_ended:
+            ready.pop(0)
         child = ready.pop(0) if ready else (await self._start(tool, names))[0]
-        self._refill(tool, names)
+        if not tool.reused:
+            self._refill(tool, names)
         return child, None
 
     def _can_be_warm(self, tool: Tool) -> bool:
@@ -97,7 +111,9 @@ class Processes:
         if not (tool.confinement.landlock or tool.confinement.bwrap):
             # Where writing cannot be denied, calls do not share the folder that they may write to.
             private = home = tempfile.mkdtemp(dir=self.children.home)
-        await self.children.define(tool.key, jail_of(tool, self.children.home, root=self.root))
+        await self.children.define(
+            tool.key, lambda: jail_of(tool, self.children.home, root=self.root)
+        )
         command = command_of(tool, names, home)
         child = await self.children.spawn(tool.key, environment(tool, self.parent, home), command)
         return child, private
@@ -148,11 +164,11 @@ class Processes:
     async def _exchange(self, tool: Tool, child: Child, line: bytes, deadline: float) -> None:
         """Feed the input and wait for the end of the process. Raises `Failure` on the deadline."""
         child.expect(_cap(tool))
-        child.feed(line)
+        child.feed(line, more=tool.reused)
         try:
             async with asyncio.timeout_at(deadline):
                 if _is_callable(tool):
-                    await _first(child.output_ended, child.status)
+                    await _first(child.answered, child.output_ended, child.status)
                 else:
                     await _first(child.status, child.output_ended)
                     while not child.has_ended and not child.overflowed:
@@ -162,7 +178,7 @@ class Processes:
             raise Failure("TIMEOUT", f"the tool did not answer within {limit}") from None
         if not child.output and not child.has_ended:
             await asyncio.wait([child.status], timeout=DRAIN)  # how it ended is on its way
-        if not child.output_ended.done():
+        if not child.output_ended.done() and not (_is_callable(tool) and child.answered.done()):
             child.drain_now()
             # Another process may hold the pipe; it has had its time.
             await asyncio.wait([child.output_ended], timeout=DRAIN)

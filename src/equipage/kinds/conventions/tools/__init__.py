@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from equipage.kinds.conventions.tools import (
     claude,
+    claude_settings,
     codex,
     copilot,
     cursor,
@@ -20,6 +21,7 @@ from equipage.kinds.tables import Convention
 #: those kinds have several tables each, in `tools.skills` and `kinds.mcp`.
 CONVENTIONS: tuple[Convention, ...] = (
     *claude.CONVENTIONS,
+    *claude_settings.CONVENTIONS,
     *copilot.CONVENTIONS,
     *opencode.CONVENTIONS,
     *codex.CONVENTIONS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from equipage.kinds.tables import Convention, Field, NameRule, Names, Table, tool_list
+from equipage.kinds.tables import Convention, Field, Group, NameRule, Names, Table, tool_list
 
 TOOL = "Claude Code"
 
@@ -29,9 +29,9 @@ AGENTS = frozenset(
 KEBAB = NameRule(r"[a-z0-9]+(?:-[a-z0-9]+)*", "lower-case letters, digits and single hyphens")
 _EFFORT = Literal["low", "medium", "high", "xhigh", "max"] | int
 _TEXTS = str | tuple[Any, ...]
-_MODES = Literal[
-    "default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions", "delegate"
-]
+#: What an agent may do without asking, from narrow to wide.
+_MODES_BY_WIDTH = ("plan", "dontAsk", "default", "acceptEdits", "auto", "bypassPermissions")
+_MODES = Literal["default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions"]
 
 AGENT = Convention(
     kind="claude-agent",
@@ -50,11 +50,19 @@ AGENT = Convention(
         tool_list(
             "tools",
             "the only tools it may use; without the field it has all of them",
+            split=", ",
             instead=("allowed-tools", "allowed_tools", "allowedTools", "tool"),
         ),
         tool_list("disallowedTools", "tools it may not use", instead=("denied-tools",)),
         Field("model", "the model, such as `sonnet`; `inherit` for the caller's"),
-        Field("permissionMode", "what it may do without asking the user", _MODES, restricts=True),
+        Field(
+            "permissionMode",
+            "what it may do without asking the user",
+            _MODES,
+            restricts=True,
+            order=_MODES_BY_WIDTH,
+            default="default",
+        ),
         Field("maxTurns", "after how many turns it stops", int, instead=("max-turns",)),
         Field("skills", "skills it knows from the start", Names, split=",", refers="skill"),
         Field(
@@ -135,6 +143,14 @@ Explain what changed since $ARGUMENTS, for people who use the program.
 """,
 )
 
+_WHO = (
+    Field("name", "the name", required="error"),
+    Field("email", "the address for mail"),
+    Field("url", "the address of a web page"),
+)
+_PERSON = Group("the author of a plugin", _WHO)
+_OWNER = Group("the owner of a marketplace", _WHO)
+
 PLUGIN = Convention(
     kind="claude-plugin",
     paths=(".claude-plugin/plugin.json",),
@@ -142,17 +158,17 @@ PLUGIN = Convention(
     title="Claude Code plugin",
     sort="plugin",
     syntax="json",
+    mismatch="error",
     identity="field",
-    name=KEBAB,
     fields=(
         Field("name", "the name; it precedes the names of all parts", required="error"),
         Field("$schema", "the address of the JSON Schema, for editors"),
         Field("version", "the version of the plugin"),
         Field("description", "what the plugin adds"),
         Field("displayName", "the name that people see"),
-        Field("author", "who wrote it: `name`, `email` and `url`", str | Table),
+        Field("author", "who wrote it: `name`, `email` and `url`", _PERSON),
         Field("homepage", "the address of its web page"),
-        Field("repository", "the address of its source code", str | Table),
+        Field("repository", "the address of its source code"),
         Field("license", "the licence, such as `MIT`"),
         Field("keywords", "words to find it by", Names),
         Field("category", "the category it is listed under"),
@@ -167,11 +183,12 @@ PLUGIN = Convention(
         ),
         Field("outputStyles", "files and folders of output styles", _TEXTS),
         Field("themes", "files and folders of colour themes", _TEXTS),
-        Field("monitors", "programs whose output Claude follows", _TEXTS | Table),
+        Field("monitors", "programs whose output Claude follows", _TEXTS),
         Field("channels", "MCP servers that send messages into a session", tuple[Any, ...]),
         Field("settings", "settings that hold while the plugin is on", Table),
         Field("userConfig", "values to ask the user for when the plugin is turned on", Table),
-        Field("dependencies", "plugins that it needs", tuple[Any, ...] | Table),
+        Field("dependencies", "plugins that it needs", tuple[Any, ...]),
+        Field("defaultEnabled", "whether it is on once it is installed", bool),
         Field("strict", "whether this file must list all parts of the plugin", bool),
         Field("experimental", "features that may still change", Table),
     ),
@@ -193,11 +210,11 @@ MARKETPLACE = Convention(
     title="Claude Code marketplace",
     sort="marketplace",
     syntax="json",
+    mismatch="error",
     identity="field",
-    name=KEBAB,
     fields=(
         Field("name", "the name; users write it as `plugin@name`", required="error"),
-        Field("owner", "who keeps it: `name`, `email` and `url`", str | Table, required="warning"),
+        Field("owner", "who keeps it: `name`, `email` and `url`", _OWNER, required="error"),
         Field(
             "plugins",
             "the plugins, each with its name and where it comes from",
@@ -213,6 +230,7 @@ MARKETPLACE = Convention(
             "other marketplaces whose plugins may be needed",
             Names,
         ),
+        Field("renames", "old names of plugins → new ones", Table),
         Field("forceRemoveDeletedPlugins", "whether users lose plugins that leave the list", bool),
     ),
     suffixes=(".json",),

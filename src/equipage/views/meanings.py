@@ -9,24 +9,25 @@ import sys
 from collections.abc import Iterator, Sequence
 from functools import cache
 
-from equipage.kinds.conventions.tools import CONVENTIONS
-from equipage.kinds.conventions.tools.skills import OPEN as SKILL
 from equipage.kinds.tables import Field
 
 
-def meaning_of(kind: str, cls: type, field: str) -> str:
-    """What a field of a Struct means, in a few words; empty if it has no meaning written down."""
-    return _commented(cls).get(field) or _of_convention(kind, cls, field)
+def meaning_of(cls: type, field: str) -> str:
+    """What a field of a model means, in a few words; empty if it has no meaning written down."""
+    return _commented(cls).get(field) or _of_convention(cls, field)
 
 
-def _of_convention(kind: str, cls: type, name: str) -> str:
+def _of_convention(cls: type, name: str) -> str:
     """What the table of a convention, or of a group in it, says about a field."""
-    if name == "body":
-        return "the text below the header"
-    own = [field for each in (*CONVENTIONS, SKILL) if each.kind == kind for field in each.fields]
-    fields: Sequence[Field] = getattr(cls, "FIELDS", own)
-    named = (each for each in fields if re.sub(r"\W", "_", each.name) == name)
-    return "; ".join(_facts(next(named, Field(name))))
+    from equipage.kinds.conventions.kind import fields_of
+
+    fields: Sequence[Field] = getattr(cls, "FIELDS", None) or fields_of(cls)
+    # An attribute that Python reserves ends with `_`.
+    named = (each for each in fields if re.sub(r"\W", "_", each.name) in (name, name.rstrip("_")))
+    field = next(named, None)
+    if field is None:
+        return "the text below the header" if name == "body" else ""
+    return "; ".join(_facts(field))
 
 
 def _facts(field: Field) -> Iterator[str]:

@@ -1,0 +1,135 @@
+"""`equipage check --fix` and `--diff`: apply the fixes of findings, or print what they change."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import msgspec
+
+from equipage.cli.output import Output
+from equipage.core.diagnostics import Diagnostic
+from equipage.core.text import visible_first
+from equipage.files.writing import NotWritten, rewrite
+from equipage.loading.projects import project_of_folder
+from equipage.render.text import Style
+from equipage.syntax.suspicious import masked
+from equipage.workspace.fixes import REASONS, Refusal, Repair, diff, repair
+from equipage.workspace.report import Report
+
+#: A fix may uncover another one; this ends fixes that uncover each other endlessly.
+_MAX_PASSES = 10
+#: The colour of the lines of a diff, by how they begin; the longest beginnings first.
+_COLOURS = {"+++": "bold", "---": "bold", "@@": "place", "+": "help", "-": "error"}
+_RISK = (
+    "equipage: unsafe fixes may change what an agent may do or what it is asked; "
+    "review them before you commit"
+)
+
+
+class Fixed(msgspec.Struct, frozen=True):
+    """What fixing came to."""
+
+    report: Report  #: what is left
+    findings: tuple[Diagnostic, ...]  #: what is gone, in the order it was fixed
+    unwritten: dict[str, str]  #: why files were not written
+
+
+def fix_all(
+    check: Callable[[], Report], paths: Sequence[str], output: Output, *, unsafe: bool = False
+) -> Fixed:
+    """Fix until nothing fixable is left."""
+    roots = roots_of(paths, os.getcwd())
+    fixed: list[Diagnostic] = []
+    unwritten: dict[str, str] = {}
+    report = check()
+    for _ in range(_MAX_PASSES):
+        repairs, refused = repair(report.diagnostics, unsafe=unsafe)
+        # Only files inside the projects that were named are written, wherever links lead.
+        written = [each for each in repairs if _rewritten(each, roots, unwritten)]
+        if not written:
+            _explain(refused, unwritten, output)
+            break
+        fixed += (each for one in written for each in one.fixed)
+        report = check()
+    if any(each.fix is not None and not each.fix.safe for each in fixed):
+        output.note(_RISK)
+    return Fixed(report, tuple(fixed), unwritten)
+
+
+def changes(fixed: Sequence[Diagnostic], style: Style) -> Iterator[str]:
+    """What was changed, by file, each sort of change once; then how much it was."""
+    by_file: dict[str, Counter[tuple[str, str]]] = {}
+    for each in fixed:
+        assert each.fix is not None
+        change = (each.code, each.fix.message)
+        by_file.setdefault(each.name or "", Counter())[change] += 1
+    for name, found in by_file.items():
+        yield f"{style.paint('bold', visible_first(name))}\n"
+        for (code, message), count in found.items():
+            times = f" (×{count})" if count > 1 else ""
+            yield f"  {style.paint('help', 'fixed')} {code}: {message}{times}\n"
+    if fixed:
+        yield "\n"
+    yield f"{len(fixed):,} finding{'' if len(fixed) == 1 else 's'} fixed\n"
+
+
+def roots_of(paths: Iterable[str], cwd: str) -> tuple[str, ...]:
+    """The projects that contain the paths.
+
+    A path through a link does not name the project that the link leads to: the link may have come
+    with the files.
+    """
+    folders = (_folder_before_links(os.path.join(cwd, path), cwd) for path in paths)
+    return tuple(dict.fromkeys(project_of_folder(folder, (folder,)) for folder in folders))
+
+
+def _folder_before_links(path: str, cwd: str) -> str:
+    """The last folder on the way to a path before a link. Outside `cwd`, only the end counts."""
+    path = os.path.normpath(path)
+    is_here = path.startswith(cwd.rstrip(os.sep) + os.sep)
+    folder = cwd if is_here or path == cwd else os.path.dirname(path)
+    for part in os.path.relpath(path, folder).split(os.sep):
+        step = os.path.join(folder, part)
+        if os.path.islink(step) or not os.path.isdir(step):
+            break
+        folder = os.path.normpath(step)
+    return folder
+
+
+def _rewritten(each: Repair, roots: Sequence[str], unwritten: dict[str, str]) -> bool:
+    """Write a repaired file. If that fails, record the reason in `unwritten`."""
+    try:
+        rewrite(each.source, each.text, roots)
+    except NotWritten as problem:
+        unwritten[each.source.name] = str(problem)
+        return False
+    return True
+
+
+def _explain(refused: Sequence[Refusal], unwritten: dict[str, str], output: Output) -> None:
+    for name, why in unwritten.items():
+        output.note(f"equipage: did not write {name}: {why}")
+    for each in refused:
+        output.note(f"equipage: not fixed: {each.finding}: {REASONS[each.reason]}")
+
+
+def show_diff(report: Report, output: Output, *, unsafe: bool = False) -> bool:
+    """Print what fixing would change. True if anything would change, or a file is unreadable."""
+    repairs, refused = repair(report.diagnostics, unsafe=unsafe)
+    style = output.style()
+    for each in repairs:
+        # A diff often ends up in a log. One that shows no secret can be applied as it is.
+        before = msgspec.structs.replace(each.source, text=masked(each.source.text))
+        hiding = msgspec.structs.replace(each, source=before, text=masked(each.text))
+        for line in re.findall(r"[^\n]*\n", diff(hiding)):
+            role = next((role for start, role in _COLOURS.items() if line.startswith(start)), None)
+            output.data(style.paint(role, line.rstrip("\n")) + "\n" if role else line)
+    _explain(refused, {}, output)
+    # An error without a place: the file could not be read, so it may need fixes as well.
+    unseen = [each for each in report.errors if each.span is None]
+    for error in unseen:
+        output.note(f"equipage: {error}")
+    return bool(repairs or unseen)

@@ -1,0 +1,179 @@
+"""`equipage init`: settings, a hook, a pipeline and an editor for the project in this folder.
+
+It looks at what there is, and writes only files that do not exist. On a terminal it asks before
+each; anywhere else it asks nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator
+
+import msgspec
+
+from equipage.cli import OK
+from equipage.cli.output import Output
+from equipage.core.diagnostics import UsageError
+from equipage.files import process_variables
+from equipage.files.writing import NotWritten, write_new
+from equipage.loading.projects import project_of_folder
+from equipage.loading.registry import kind_named
+from equipage.loading.session import Request
+from equipage.views.schema import schema_for
+from equipage.workspace.report import Report, check_paths
+
+#: The kinds of files that editors check by a JSON Schema, and the setting that names it.
+_EDITOR = {".yaml": "yaml.schemas", ".yml": "yaml.schemas", ".json": "json.schemas"}
+_SCHEMAS = ".equipage"
+
+_SETTINGS = """\
+# How equipage checks this project; see `equipage help check`. Files in .gitignore are left out.
+{exclude}
+# Codes that are not reported, here or in some files; `equipage rule` lists all codes.
+# ignore = ["env-missing"]
+# per-file-ignores = {{ "tests/**" = ["unknown-field"] }}
+"""
+_HOOK = """\
+repos:
+  - repo: local
+    hooks:
+      - id: equipage
+        name: equipage check
+        entry: equipage check
+        language: system
+        # A change in one file may break another, so every run checks the whole repository.
+        pass_filenames: false
+        files: (?i)\\.(ya?ml|json|toml|md|mdc)$
+"""
+_GITHUB = """\
+name: equipage
+on: [push, pull_request]
+permissions:
+  contents: read
+jobs:
+  check:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - uses: actions/setup-python@v5
+        with:
+          python-version: "3.13"
+      # EQUIPAGE is a variable of the repository: where pip finds equipage, a path or an address.
+      - run: pip install "$EQUIPAGE"
+        env:
+          EQUIPAGE: ${{ vars.EQUIPAGE }}
+      - run: equipage check --output-format github
+"""
+_GITLAB = """\
+equipage:
+  image: python:3.13
+  script:
+    - pip install "$EQUIPAGE"
+    - equipage check --output-format gitlab --output gl-code-quality-report.json
+  artifacts:
+    when: always
+    reports:
+      codequality: gl-code-quality-report.json
+"""
+
+
+class Proposal(msgspec.Struct, frozen=True):
+    """A file to be written, and what it is for."""
+
+    path: str
+    text: str
+    purpose: str
+
+
+def run(options: argparse.Namespace, output: Output) -> int:
+    report = check_paths(["."], Request(env=process_variables(), shared=True))
+    kinds = Counter(each.kind for each in report.files if each.kind is not None)
+    found = ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
+    output.note(f"equipage: found {found or 'no configuration yet'}")
+    proposals = list(_proposals(report))
+    if options.dry_run:
+        for each in proposals:
+            output.data(f"# {each.path}: {each.purpose}\n{each.text}\n")
+        return OK
+    asks = sys.stdin is not None and sys.stdin.isatty() and output.is_terminal and not options.yes
+    root = project_of_folder(".")
+    for each in proposals:
+        if os.path.lexists(each.path):
+            output.note(f"equipage: {each.path} exists; left as it is")
+        elif not asks or _agrees(each, output):
+            try:
+                write_new(os.path.join(*each.path.split("/")), each.text.encode(), root)
+            except NotWritten as error:
+                raise UsageError(f"cannot write {each.path}: {error}") from None
+            output.data(f"{each.path}\n")
+    if report.errors or report.warnings:
+        count = len(report.errors) + len(report.warnings)
+        output.note(
+            f"equipage: there are {count:,} findings; see them with `equipage check`, or accept "
+            "them for now with `equipage check --write-baseline`"
+        )
+    else:
+        output.note("equipage: run `equipage check`")
+    return OK
+
+
+def _agrees(each: Proposal, output: Output) -> bool:
+    """Whether the person at the terminal wants the file; just Enter means yes."""
+    output.flush()
+    try:
+        return input(f"write {each.path} ({each.purpose})? [Y/n] ").strip().lower() in (
+            "",
+            "y",
+            "yes",
+        )
+    except EOFError:
+        return False
+
+
+def _proposals(report: Report) -> Iterator[Proposal]:
+    """The files that suit what is in this folder."""
+    is_in_pyproject = any(
+        each.kind == "project" and each.path.endswith("pyproject.toml") for each in report.files
+    )
+    if not is_in_pyproject:
+        # Examples that are broken on purpose are the usual reason to exclude a folder.
+        exclude = '# exclude = ["examples/broken"]\n'
+        yield Proposal("equipage.toml", _SETTINGS.format(exclude=exclude), "settings of equipage")
+    if os.path.isdir(".git"):
+        yield Proposal(".pre-commit-config.yaml", _HOOK, "a check before each commit")
+    if os.path.isdir(".github"):
+        yield Proposal(".github/workflows/equipage.yml", _GITHUB, "a check of each push")
+    elif os.path.exists(".gitlab-ci.yml"):
+        yield Proposal("equipage.gitlab-ci.yml", _GITLAB, "a job to include in .gitlab-ci.yml")
+    yield from _editor(report)
+
+
+def _editor(report: Report) -> Iterator[Proposal]:
+    """Schemas of the kinds that are here, and the settings of VS Code that use them."""
+    files: dict[tuple[str, str], list[str]] = {}
+    for each in report.files:
+        setting = _EDITOR.get(os.path.splitext(each.path)[1].lower())
+        if each.kind not in (None, "project") and setting is not None:
+            files.setdefault((setting, str(each.kind)), []).append(each.path)
+    if not files or not os.path.isdir(".vscode"):
+        return
+    for kind in sorted({kind for _, kind in files}):
+        text = json.dumps(schema_for(kind_named(kind)), ensure_ascii=False, indent=2) + "\n"
+        yield Proposal(f"{_SCHEMAS}/{kind}.schema.json", text, f"the schema of {kind} files")
+    settings: dict[str, object] = {}
+    yaml = {f"{_SCHEMAS}/{k}.schema.json": v for (s, k), v in files.items() if s == "yaml.schemas"}
+    if yaml:
+        settings["yaml.schemas"] = yaml
+    json_files = [
+        {"fileMatch": names, "url": f"./{_SCHEMAS}/{kind}.schema.json"}
+        for (setting, kind), names in files.items()
+        if setting == "json.schemas"
+    ]
+    if json_files:
+        settings["json.schemas"] = json_files
+    text = json.dumps(settings, ensure_ascii=False, indent=2) + "\n"
+    yield Proposal(".vscode/settings.json", text, "completion and checks while you type")

@@ -1,0 +1,49 @@
+"""`equipage kinds`: what is read, from where, by which program, and what restricts an agent."""
+
+from __future__ import annotations
+
+import argparse
+import textwrap
+from collections.abc import Iterator
+
+import msgspec
+
+from equipage.cli import OK
+from equipage.cli.output import Output
+from equipage.render.text import Style, table
+from equipage.views.catalogue import KnownKind, catalogue, known_kind
+
+
+def run(options: argparse.Namespace, output: Output) -> int:
+    found = catalogue() if options.kind is None else [known_kind(options.kind)]
+    if options.output_format == "json":
+        output.json({"version": 1, "kinds": msgspec.to_builtins(found)})
+    elif options.kind is None:
+        # Files come last: they are what does not fit on a narrow terminal.
+        rows = [(each.kind, each.program, ", ".join(each.files)) for each in found]
+        output.data(table(("KIND", "READ BY", "FILES"), rows, output.style(), wraps=True))
+        output.note("equipage: run `equipage kinds KIND` for the fields of a kind")
+    else:
+        output.data("".join(f"{line}\n" for line in _lines(found[0], output.style())))
+    return OK
+
+
+def _lines(kind: KnownKind, style: Style) -> Iterator[str]:
+    yield f"{style.paint('bold', kind.kind)}: {kind.title}, read by {kind.program}"
+    yield ""
+    yield from (f"  {each}" for each in kind.files)
+    yield ""
+    rows = [
+        (
+            each.name,
+            "restricts" if each.restricts else "required" if each.required else "",
+            f"{each.meaning} ({each.type})" if each.meaning else each.type,
+        )
+        for each in kind.fields
+    ]
+    yield table(("FIELD", "", "MEANING"), rows, style, wraps=True).rstrip("\n")
+    inner = [each for each in kind.restricts if "." in each]
+    if inner:
+        text = f"These values restrict what an agent may do, too: {', '.join(inner)}"
+        yield ""
+        yield from textwrap.wrap(text, min(style.width, 88), break_on_hyphens=False)

@@ -1,0 +1,200 @@
+"""Instructions and skills: the files that they import and link, and how long they may be.
+
+Nothing outside the project is looked at, and every text is scanned once.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from equipage.core.diagnostics import Fact, Shown
+from equipage.core.source import Source, Span
+from equipage.core.text import expression
+from equipage.kinds.conventions.claude import codes
+from equipage.kinds.tables import Convention
+from equipage.loading.session import Session
+from equipage.syntax.markdown import links, without_code
+
+#: `@path` at the start of a word; a backslash keeps a blank in the path.
+_IMPORT = expression(r"(?<!\S)@(?P<path>(?:[^\s\\]|\\ )+)")
+#: What surely is the path of a file, and not a person, a package or a decorator.
+_FILE = expression(r"(?:~?/|\.{0,2}/)?[\w./ -]+\.(?:md|mdc|markdown|txt|json|ya?ml|toml)\Z")
+#: Words that stand for a path of the reader.
+_PLACEHOLDER = expression(
+    r"[<>{}$*|\\]|\.\.\.|(?:^|/)(?:path|your|my|foo|bar|example|xxx?|name|file|relative)(?:[/._-]|\Z)",
+    re.IGNORECASE,
+)
+_PUNCTUATION = ",.;:)!?'\""
+#: How many files deep an import may be, and how many bytes of instructions Codex reads.
+DEPTH = 4
+_CODEX_BYTES = 32 * 1024
+_CLAUDE_CHARACTERS = 40_000
+_MOST_FILES = 200
+
+
+class Import(msgspec.Struct, frozen=True):
+    """A file that a text imports, and the place of its path."""
+
+    path: str
+    start: int
+    end: int
+
+
+def imports(text: str) -> Iterator[Import]:
+    """The imports of a text that are surely meant as such."""
+    if "@" not in text:
+        return
+    for match in _IMPORT.finditer(without_code(text)):
+        path = match["path"].replace("\\ ", " ")
+        if _FILE.match(path.rstrip(_PUNCTUATION)) and not _PLACEHOLDER.search(path):
+            yield Import(path, *match.span("path"))
+
+
+def _target(path: str, folder: str, session: Session) -> str | None:
+    """The file that a path means from a folder; None if it lies outside the project."""
+    if path.startswith("~"):
+        return None
+    target = os.path.normpath(os.path.join(folder, path))
+    return target if session.files.is_within(target, session.root) else None
+
+
+def imports_exist(_convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:
+    """Imported files exist, do not import each other in circles, and are not too deep."""
+    source = session.documents[0].source if session.documents else None
+    if source is None or not _imports_count(session):
+        return
+    folder, trail = os.path.dirname(session.path), _Trail(session)
+    for each in imports(source.text):
+        span = Span(source, each.start, each.end)
+        target = _target(each.path, folder, session)
+        if target is None:
+            continue
+        if session.files.exists(target):
+            yield from trail.follow(target, span, session.path)
+            continue
+        bare = each.path.rstrip(_PUNCTUATION)
+        shorter = _target(bare, folder, session)
+        if bare != each.path and shorter is not None and session.files.exists(shorter):
+            yield codes.IMPORT_PUNCTUATION.at(
+                span=span, written=Shown("@" + each.path), bare=Shown("@" + bare)
+            )
+        elif bare == each.path:
+            yield codes.IMPORT_MISSING.at(span=span, file=Shown(each.path))
+
+
+def _imports_count(session: Session) -> bool:
+    """Whether a tool that follows imports reads the file."""
+    name = os.path.basename(session.path)
+    if name.startswith("AGENTS"):
+        folder = os.path.dirname(session.path)
+        names = ("CLAUDE.md", os.path.join(".claude", "CLAUDE.md"))
+        return not any(session.files.exists(os.path.join(folder, each)) for each in names)
+    return name != "copilot-instructions.md"
+
+
+class _Trail:
+    """Follows imports from file to file, each file once."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._imports: dict[str, list[str]] = {}
+
+    def follow(self, first: str, span: Span, start: str) -> Iterator[Fact]:
+        """What is wrong with the files behind one import."""
+        seen = {start: 0, first: 1}
+        left = [first]
+        while left:
+            file = left.pop(0)
+            for each in self._imported(file):
+                if each == start:
+                    yield codes.IMPORT_CYCLE.at(span=span, file=Shown(os.path.basename(start)))
+                    return
+                if each in seen or len(seen) > _MOST_FILES:
+                    continue
+                seen[each] = seen[file] + 1
+                if seen[each] > DEPTH:
+                    name = os.path.relpath(each, os.path.dirname(start))
+                    yield codes.IMPORT_TOO_DEEP.at(span=span, file=Shown(name), limit=DEPTH)
+                    return
+                left.append(each)
+
+    def _imported(self, file: str) -> list[str]:
+        if file not in self._imports:
+            data = self._session.files.peek(file)
+            text = "" if data is None else data.decode("utf-8", "replace")
+            found = (
+                _target(each.path, os.path.dirname(file), self._session) for each in imports(text)
+            )
+            exists = self._session.files.exists
+            self._imports[file] = [each for each in found if each is not None and exists(each)]
+        return self._imports[file]
+
+
+def links_lead_somewhere(_convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:
+    """The files exist that a text links."""
+    source = session.documents[0].source if session.documents else None
+    if source is None:
+        return
+    folder = os.path.dirname(session.path)
+    for each in links(source.text):
+        if not re.search(r"/|\.\w+\Z", each.path) or _PLACEHOLDER.search(each.path):
+            continue
+        # A path from the root of the project is as good for an agent.
+        targets = [_target(each.path.lstrip("/"), base, session) for base in (folder, session.root)]
+        inside = [target for target in targets if target is not None]
+        if inside and not any(map(session.files.exists, inside)):
+            yield codes.LINK_MISSING.at(span=Span(source, *each.range), file=Shown(each.path))
+
+
+def instructions_fit(_convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:
+    """Instructions are not longer than the tools read."""
+    source = session.documents[0].source if session.documents else None
+    if source is None:
+        return
+    name, span = os.path.basename(session.path), Span(source, 0, 0)
+    if name.startswith("CLAUDE") and len(source.text) > _CLAUDE_CHARACTERS:
+        limit, length = f"{_CLAUDE_CHARACTERS:,} characters well", f"{len(source.text):,}"
+        yield codes.FILE_TOO_LONG.at(
+            span=span, tool="Claude Code", limit=limit, what="this file has", length=length
+        )
+    if name == "AGENTS.md":
+        yield from _chain_fits(source, session)
+
+
+def _chain_fits(source: Source, session: Session) -> Iterator[Fact]:
+    """Codex joins the files from the root of the project down to the folder it works in."""
+    before = 0
+    folder = os.path.dirname(session.path)
+    while len(folder) > len(session.root):
+        folder = os.path.dirname(folder)
+        data = session.files.peek(os.path.join(folder, "AGENTS.md"))
+        before += len(data or b"")
+    if before <= _CODEX_BYTES < before + len(source.data):
+        with_others = "this file and those above it have" if before else "this file has"
+        yield codes.FILE_TOO_LONG.at(
+            span=Span(source, 0, 0),
+            tool="Codex",
+            limit=f"the first {_CODEX_BYTES:,} bytes of instructions",
+            what=with_others,
+            length=f"{before + len(source.data):,}",
+        )
+
+
+def instructions_are_read(
+    _convention: Convention, _config: Any, session: Session
+) -> Iterator[Fact]:
+    """Claude Code reads AGENTS.md only without a CLAUDE.md, which may import it."""
+    source = session.documents[0].source if session.documents else None
+    if source is None or os.path.basename(session.path) != "AGENTS.md":
+        return
+    other = os.path.join(os.path.dirname(session.path), "CLAUDE.md")
+    data = session.files.peek(other)
+    if data is None or data == source.data or b"AGENTS.md" in data:
+        return
+    if session.files.is_within(other, session.root):
+        yield codes.FILE_HIDDEN.at(span=Span(source, 0, 0), severity="note", other="CLAUDE.md")

@@ -1,0 +1,309 @@
+"""Plugins and marketplaces as `claude plugin validate` judges them, beyond the types of fields."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Also, Fact, Shown
+from equipage.core.path import Path
+from equipage.core.text import nearest
+from equipage.files.reading import require_text
+from equipage.files.sandbox import FileProblem
+from equipage.kinds.conventions.claude import codes, hooks
+from equipage.kinds.conventions.claude.hooks import Place
+from equipage.kinds.conventions.codes import NAME_FORM
+from equipage.kinds.conventions.tools.claude import KEBAB
+from equipage.kinds.tables import Convention
+from equipage.loading.session import Session
+from equipage.syntax import SyntaxProblem
+from equipage.syntax.document import load_value
+
+#: Names that pass as Anthropic's own.
+_OFFICIAL = r"official[^a-z0-9]*(?:anthropic|claude)|(?:anthropic|claude)[^a-z0-9]*official"
+_RESERVED = re.compile(
+    r"(?:claude|anthropics?|cc-plugin)-|(?:claude|anthropics?|claude-code|claude-mods)\Z"
+    rf"|.*(?:{_OFFICIAL})",
+    re.IGNORECASE,
+)
+_RESERVED_MARKET = re.compile(
+    rf".*(?:{_OFFICIAL})|(?:anthropic|claude)[^a-z0-9]*(?:marketplace|plugins|official)",
+    re.IGNORECASE,
+)
+_UNRESERVED = re.compile(r"(?!)")
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]*:.", re.IGNORECASE)
+#: Fields with paths → how a path must end, and whether it must be a folder.
+_PATHS: dict[str, tuple[str, bool]] = {
+    "commands": ("", False),
+    "agents": (".md", False),
+    "skills": ("", True),
+    "outputStyles": ("", False),
+    "themes": ("", False),
+    "hooks": (".json", False),
+    "mcpServers": ("", False),
+    "lspServers": ("", False),
+    "monitors": ("", False),
+}
+_SOURCES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "github": (("repo",), ("ref", "sha", "path", "skipLfs")),
+    "url": (("url",), ("ref", "sha", "path", "skipLfs")),
+    "git-subdir": (("url", "path"), ("ref", "sha", "skipLfs")),
+    "npm": (("package",), ("version", "registry")),
+    "pip": (("package",), ("version", "registry")),
+}
+
+
+def _root(session: Session) -> str:
+    """The folder of the plugin or marketplace: the one that holds `.claude-plugin`."""
+    return os.path.dirname(os.path.dirname(session.path))
+
+
+def _refused(path: Path, field: str, reason: str, hint: str | None = None) -> Fact:
+    return codes.MANIFEST_REFUSED.at(path, field=field, reason=reason, hint=hint)
+
+
+# Plugins.
+
+
+def plugin_is_accepted(_convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:
+    """What keeps Claude Code from loading a plugin, or a part of it."""
+    manifest = session.documents[0].value if session.documents else None
+    if isinstance(manifest, dict):
+        yield from _name(manifest, (), _RESERVED, manifest.get("author"))
+        yield from _definition(manifest, (), _root(session), session)
+
+
+def _name(table: dict[str, Any], path: Path, reserved: re.Pattern[str], who: Any) -> Iterator[Fact]:
+    name = table.get("name")
+    if not isinstance(name, str) or not name:
+        return  # the table reports that
+    if re.search(r"\s", name):
+        yield _refused((*path, "name"), "name", "must not hold blanks", "use hyphens")
+    elif reserved.match(name) and not _is_own(who):
+        yield _refused((*path, "name"), "name", "is reserved: it passes as Anthropic's own")
+    elif not re.fullmatch(r"[A-Za-z0-9._-]+", name):
+        yield _refused((*path, "name"), "name", "may hold letters, digits, `.`, `_` and `-` only")
+    elif not KEBAB.allows(name):
+        yield NAME_FORM.at(
+            (*path, "name"), name=Shown(name), tool="Claude.ai", rule=KEBAB.words, better=None
+        )
+
+
+def _is_own(who: Any) -> bool:
+    """Whether it is Anthropic's own, which may use the names."""
+    words = who.values() if isinstance(who, dict) else (who,)
+    return any(isinstance(each, str) and "anthropic" in each.lower() for each in words)
+
+
+def _definition(
+    table: dict[str, Any], path: Path, root: str | None, session: Session
+) -> Iterator[Fact]:
+    """The fields that a manifest and an entry of a marketplace share. Without a root, no path can
+    be looked up."""
+    homepage = table.get("homepage")
+    if isinstance(homepage, str) and not _ADDRESS.match(homepage):
+        yield _refused((*path, "homepage"), "homepage", "must be an address", "write `https://…`")
+    for field, (ending, is_folder) in _PATHS.items():
+        for place, written in _paths_in(table.get(field), (*path, field)):
+            if field in ("mcpServers", "lspServers") and _ADDRESS.match(written):
+                continue
+            reason = _malformed(written, ending)
+            if reason is not None:
+                yield _refused(place, field, reason)
+            elif root is not None:
+                yield from _missing(place, field, written, root, session, is_folder=is_folder)
+    inline = table.get("hooks")
+    if isinstance(inline, dict):
+        yield from hooks.check(inline, (*path, "hooks"), session, Place(plugin=root))
+    yield from _commands(table.get("commands"), (*path, "commands"))
+    yield from _dependencies(table.get("dependencies"), (*path, "dependencies"))
+    yield from _servers(table, path)
+
+
+def _paths_in(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+    """The paths that a field names: text, a list, or commands by name with their `source`."""
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, list):
+        yield from (((*path, at), each) for at, each in enumerate(value) if isinstance(each, str))
+    elif isinstance(value, dict) and path[-1] == "commands":
+        for name, each in value.items():
+            if isinstance(each, dict) and isinstance(each.get("source"), str):
+                yield (*path, name, "source"), each["source"]
+
+
+def _malformed(written: str, ending: str) -> str | None:
+    if not written.startswith("./"):
+        return "must start with `./`"
+    if ".." in written.split("/"):
+        return "must not leave the plugin"
+    return f"must end with `{ending}`" if not written.endswith(ending) else None
+
+
+def _missing(
+    place: Path, field: str, written: str, root: str, session: Session, *, is_folder: bool
+) -> Iterator[Fact]:
+    file = os.path.normpath(os.path.join(root, written))
+    if not session.files.is_within(file, session.root):
+        return  # nothing outside the project is looked at
+    reason = None
+    if not session.files.exists(file):
+        reason = "does not exist"
+    elif is_folder and not session.files.is_folder(file):
+        reason = "is a file; name the folder that holds it"
+    if reason is not None:
+        yield codes.MANIFEST_PATH_MISSING.at(place, field=field, file=Shown(written), reason=reason)
+
+
+def _commands(value: Any, path: Path) -> Iterator[Fact]:
+    for name, each in value.items() if isinstance(value, dict) else ():
+        given = {"source", "content"} & each.keys() if isinstance(each, dict) else set[str]()
+        if len(given) != 1:
+            yield _refused((*path, name), "commands", "needs either `source` or `content`")
+
+
+def _dependencies(value: Any, path: Path) -> Iterator[Fact]:
+    for at, each in enumerate(value if isinstance(value, list) else ()):
+        name = each.get("name") if isinstance(each, dict) else each
+        if not isinstance(name, str) or not re.fullmatch(r"[\w.-]+(?:@[\w.-]+)?", name):
+            yield _refused((*path, at), "dependencies", "must name a plugin")
+
+
+def _servers(table: dict[str, Any], path: Path) -> Iterator[Fact]:
+    """One server that Claude Code cannot read makes it refuse all of the field."""
+    for field in ("mcpServers", "lspServers"):
+        servers = table.get(field)
+        for name, each in servers.items() if isinstance(servers, dict) else ():
+            reason = _unreadable(each, field)
+            if reason is not None:
+                yield _refused((*path, field, name), field, f"has a server that {reason}")
+
+
+def _unreadable(server: Any, field: str) -> str | None:
+    if not isinstance(server, dict):
+        return "is not a mapping"
+    if field == "lspServers":
+        has_languages = isinstance(server.get("extensionToLanguage"), dict)
+        if not isinstance(server.get("command"), str) or not has_languages:
+            return "needs `command` and `extensionToLanguage`"
+        return None
+    kind = server.get("type", "stdio")
+    if kind not in ("stdio", "http", "streamable-http", "sse", "ws"):
+        return "has a `type` that does not exist"
+    if kind != "stdio":
+        return None if isinstance(server.get("url"), str) else "needs `url`"
+    if not isinstance(server.get("command"), str):
+        return "has a `url` but no `type`" if "url" in server else "needs `command`"
+    args, env = server.get("args", []), server.get("env", {})
+    if not isinstance(args, list) or not all(isinstance(each, str) for each in args):
+        return "needs `args` as a list of texts"
+    if not isinstance(env, dict) or not all(isinstance(each, str) for each in env.values()):
+        return "needs `env` with texts"
+    return None
+
+
+# Marketplaces.
+
+
+def marketplace_is_accepted(
+    _convention: Convention, _config: Any, session: Session
+) -> Iterator[Fact]:
+    """What keeps Claude Code from using a marketplace, or installing from it."""
+    market = session.documents[0].value if session.documents else None
+    if not isinstance(market, dict):
+        return
+    yield from _name(market, (), _RESERVED_MARKET, market.get("owner"))
+    metadata = market.get("metadata")
+    has_root = isinstance(metadata, dict) and isinstance(metadata.get("pluginRoot"), str)
+    base = _root(session)
+    if isinstance(metadata, dict) and has_root:
+        base = os.path.join(base, metadata["pluginRoot"])
+    seen: dict[str, int] = {}
+    entries = market.get("plugins")
+    for number, entry in enumerate(entries if isinstance(entries, list) else ()):
+        path: Path = ("plugins", number)
+        if not isinstance(entry, dict):
+            yield _refused(path, "plugins", "must hold mappings")
+            continue
+        yield from _entry(entry, path, base, session, is_bare_allowed=has_root)
+        name = entry.get("name")
+        if isinstance(name, str):
+            first = seen.setdefault(name, number)
+            if first != number:
+                also = (Also("the other one", ("plugins", first, "name")),)
+                yield codes.MANIFEST_REFUSED.at(
+                    (*path, "name"), also=also, field="name", reason="is listed twice"
+                )
+
+
+def _entry(
+    entry: dict[str, Any], path: Path, base: str, session: Session, *, is_bare_allowed: bool
+) -> Iterator[Fact]:
+    if not isinstance(entry.get("name"), str):
+        yield core_codes.MISSING_FIELD.at(
+            path, severity="error", field="name", owner="an entry of a marketplace", expected="text"
+        )
+    yield from _name(entry, path, _UNRESERVED, None)
+    source = entry.get("source")
+    root = None
+    if isinstance(source, str):
+        is_bare = "/" not in source and not source.startswith(".")
+        is_relative = source.startswith("./") or (is_bare and is_bare_allowed)
+        if not is_relative or ".." in source.split("/"):
+            reason = "must start with `./` and stay inside the marketplace"
+            yield _refused((*path, "source"), "source", reason)
+        else:
+            root = os.path.normpath(os.path.join(base if is_bare else _root(session), source))
+    elif isinstance(source, dict):
+        yield from _source(source, (*path, "source"))
+    else:
+        reason = "is missing" if source is None else "must be text or a mapping"
+        yield _refused(path, "source", reason)
+    yield from _definition(entry, path, None, session)
+    if root is not None and session.files.is_within(root, session.root):
+        yield from _version(entry, path, root, session)
+
+
+def _source(source: dict[str, Any], path: Path) -> Iterator[Fact]:
+    kind = source.get("source")
+    if not isinstance(kind, str) or kind not in _SOURCES:
+        yield _refused(path, "source", "must have a `source` of " + ", ".join(_SOURCES))
+        return
+    required, optional = _SOURCES[kind]
+    for key in required:
+        if not isinstance(source.get(key), str):
+            yield _refused(path, "source", f"of type `{kind}` needs `{key}`")
+    sha = source.get("sha")
+    if isinstance(sha, str) and not re.fullmatch(r"[0-9a-f]{40}", sha):
+        yield _refused((*path, "sha"), "sha", "must be a commit of 40 digits in lower case")
+    for key in ("branch", "tag", "commit", "rev", "revision", "version"):
+        if key in source and key not in (*required, *optional):
+            guess = "sha" if key in ("commit", "rev", "revision") else "ref"
+            guess = guess if guess in optional else nearest(key, optional) or optional[0]
+            yield codes.MANIFEST_PIN_LOST.at(
+                (*path, key), part="key", field=key, type=kind, nearest=guess
+            )
+
+
+def _version(entry: dict[str, Any], path: Path, root: str, session: Session) -> Iterator[Fact]:
+    """The version of an entry equals that of the manifest, which counts."""
+    listed = entry.get("version")
+    file = os.path.join(root, ".claude-plugin", "plugin.json")
+    if not isinstance(listed, str) or not session.files.exists(file):
+        return
+    try:
+        text = require_text(session.files.again().read(file)).text
+        manifest = load_value("json", text.removeprefix("\ufeff"))
+    except (FileProblem, SyntaxProblem):
+        return
+    version = manifest.get("version") if isinstance(manifest, dict) else None
+    if isinstance(version, str) and version != listed:
+        yield codes.MANIFEST_VERSION_DIFFERS.at(
+            (*path, "version"),
+            listed=Shown(listed),
+            plugin=Shown(entry.get("name")),
+            version=Shown(version),
+        )

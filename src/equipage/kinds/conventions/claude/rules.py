@@ -1,0 +1,125 @@
+"""The rules that kinds of Claude Code have beyond their tables."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from equipage.core import codes as core_codes
+from equipage.core.diagnostics import Fact, Shown
+from equipage.core.path import Path
+from equipage.core.source import Span
+from equipage.kinds.conventions.claude import codes, hooks, instructions, manifests, permissions
+from equipage.kinds.conventions.claude.hooks import Place
+from equipage.kinds.conventions.codes import EXTENSION_NOT_READ
+from equipage.kinds.tables import Convention
+from equipage.loading.session import Session
+
+Rule = Callable[[Convention, Any, Session], Iterator[Fact]]
+
+
+def _project_of(path: str) -> str | None:
+    """The folder that holds the `.claude` folder of a file."""
+    head, found, _ = path.replace(os.sep, "/").rpartition("/.claude/")
+    return head if found else None
+
+
+def _plugin_of(session: Session) -> str | None:
+    """The folder of the plugin that a file belongs to, the nearest above it."""
+    folder = os.path.dirname(session.path)
+    while len(folder) >= len(session.root):
+        if session.files.exists(os.path.join(folder, ".claude-plugin")):
+            return folder
+        folder, before = os.path.dirname(folder), folder
+        if folder == before:
+            break
+    return None
+
+
+def settings_hold(_convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
+    """Settings without values that switch off the whole file, rules that match, hooks that run."""
+    document = session.documents[0].value if session.documents else None
+    if not isinstance(document, dict):
+        return
+    yield from _nulls(document)
+    rights = document.get("permissions")
+    yield from permissions.check(rights, ("permissions",))
+    mode = rights.get("defaultMode") if isinstance(rights, dict) else None
+    if mode == "bypassPermissions" and _project_of(session.path) is not None:
+        path = ("permissions", "defaultMode")
+        yield codes.MODE_IGNORED.at(path, mode=Shown(mode))
+    if "hooks" in document:
+        place = Place(project=_project_of(session.path))
+        yield from hooks.check(document["hooks"], ("hooks",), session, place)
+
+
+def _nulls(document: dict[str, Any]) -> Iterator[Fact]:
+    """`null` is a value of a wrong type, too: the whole file is dropped."""
+    tables: dict[Path, dict[str, Any]] = {(): document}
+    for name in ("permissions", "sandbox"):
+        if isinstance(document.get(name), dict):
+            tables[name,] = document[name]
+    for path, table in tables.items():
+        for key, value in table.items():
+            if value is None and key not in ("hooks", "teammateDefaultModel"):
+                found = Shown(value, as_found=True)
+                yield core_codes.WRONG_TYPE.at(
+                    (*path, key), severity="error", expected="a value", found=found, hint=None
+                )
+
+
+def hooks_file_holds(_convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:
+    """The hooks of a plugin are below `hooks`, and run."""
+    document = session.documents[0].value if session.documents else None
+    plugin = _plugin_of(session)
+    # Extensions of other tools have a file of this name, too.
+    if not isinstance(document, dict) or plugin is None:
+        return
+    if "hooks" not in document:
+        events = [key for key in document if key in hooks.EVENTS]
+        reason = "the events must be below `hooks`" if events else "there is no `hooks`"
+        yield codes.HOOK_UNLOADABLE.at(part="key", what="file", reason=reason)
+        return
+    yield from hooks.check(document["hooks"], ("hooks",), session, Place(plugin=plugin))
+
+
+def header_hooks_hold(_convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
+    """The hooks in the header of an agent, a command or a skill run."""
+    found = config.get("hooks") if isinstance(config, dict) else None
+    if isinstance(found, dict) and found:
+        place = Place(_project_of(session.path), _plugin_of(session))
+        yield from hooks.check(found, ("hooks",), session, place)
+
+
+def skill_is_read(convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:
+    """A skill lies where the tool looks for it, under the name that it looks for."""
+    source = session.documents[0].source if session.documents else None
+    if source is None or source.path is None or "/.defect/" in session.path:
+        return
+    folder, _, name = session.path.replace(os.sep, "/").rpartition("/")
+    if name != "SKILL.md":
+        tool = "Claude Code" if convention.reader == "claude" else convention.tool
+        yield EXTENSION_NOT_READ.at(span=Span(source, 0, 0), tool=tool, extension="SKILL.md")
+    _, found, below = folder.rpartition("/.claude/skills/")
+    if found and "/" in below:
+        yield codes.SKILL_NOT_READ.at(span=Span(source, 0, 0), name=below.rpartition("/")[2])
+
+
+#: Kind → its rules.
+RULES: dict[str, tuple[Rule, ...]] = {
+    "claude-settings": (settings_hold,),
+    "claude-hooks": (hooks_file_holds,),
+    "claude-agent": (header_hooks_hold,),
+    "claude-command": (header_hooks_hold,),
+    "skill": (header_hooks_hold, instructions.links_lead_somewhere, skill_is_read),
+    "claude-rule": (instructions.imports_exist, instructions.links_lead_somewhere),
+    "instructions": (
+        instructions.imports_exist,
+        instructions.links_lead_somewhere,
+        instructions.instructions_fit,
+        instructions.instructions_are_read,
+    ),
+    "claude-plugin": (manifests.plugin_is_accepted,),
+    "claude-marketplace": (manifests.marketplace_is_accepted,),
+}

@@ -1,0 +1,206 @@
+"""What deserves care in a server that works: what it starts, where it leads, what it gives away.
+
+- A launcher without an exact version runs whatever is published at that moment.
+- An address with `http:` can be read and changed on the way.
+- A variable in the form of another tool is not replaced, but sent as it is written.
+- A secret belongs in a variable.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from equipage.core.diagnostics import Fact, Shown
+from equipage.core.path import Path
+from equipage.core.text import expression
+from equipage.kinds.codes import SECRET_IN_FILE
+from equipage.kinds.mcp import codes
+from equipage.syntax.suspicious import looks_secret, secrets
+
+
+def cautions(
+    tool: str, path: Path, server: dict[str, Any], renamed: dict[str, str]
+) -> Iterator[Fact]:
+    """The findings about one server; `renamed` are the names that the tool has for our keys."""
+    words = _words(server)
+    if words:
+        yield from _unpinned(words, (*path, "command"))
+    for key, url in server.items():
+        if renamed.get(key, key) == "url" and isinstance(url, str) and _PLAIN.match(url):
+            yield codes.SERVER_NOT_ENCRYPTED.at((*path, key), url=Shown(url))
+    for place, text, name in _texts(server, path, renamed):
+        yield from _not_expanded(tool, place, text, is_shell=bool(words) and words[0] in _SHELLS)
+        if name is not None and _is_secret(name, text):
+            yield SECRET_IN_FILE.at(place, what=f"the secret of `{name}`")
+
+
+def _words(server: dict[str, Any]) -> list[str]:
+    """The program and its arguments."""
+    command, args = server.get("command"), server.get("args")
+    words: list[Any] = command if isinstance(command, list) else [command]
+    words = [*words, *(args if isinstance(args, list) else ())]
+    return words if all(isinstance(word, str) for word in words) else []
+
+
+def _texts(
+    server: dict[str, Any], path: Path, renamed: dict[str, str]
+) -> Iterator[tuple[Path, str, str | None]]:
+    """Every text of a server with its path, and the name that it is given, if there is one."""
+    for key, value in server.items():
+        if renamed.get(key, key) not in ("command", "args", "url", "env", "headers"):
+            continue
+        if isinstance(value, str):
+            yield (*path, key), value, None
+        elif isinstance(value, list):
+            for at, each in enumerate(value):
+                if isinstance(each, str):
+                    yield (*path, key, at), each, None
+        elif isinstance(value, dict):
+            for name, each in value.items():
+                if isinstance(each, str):
+                    yield (*path, key, name), each, str(name)
+
+
+def collisions(servers: dict[str, Any], path: Path) -> Iterator[Fact]:
+    """Servers whose names are one name in the names of their tools."""
+    seen: dict[str, str] = {}
+    for name in servers:
+        first = seen.setdefault(re.sub(r"[^A-Za-z0-9_-]", "_", name), name)
+        if first != name:
+            yield codes.SERVER_NAMES_COLLIDE.at(
+                (*path, name), part="key", name=Shown(name), other=Shown(first)
+            )
+
+
+# Launchers.
+
+_NPM = frozenset({"npx", "bunx", "pnpx"})
+_PYTHON = frozenset({"uvx", "pipx"})
+_SHELLS = frozenset({"sh", "bash", "zsh", "cmd", "cmd.exe", "powershell", "pwsh", "/bin/sh"})
+_EXACT = expression(r"v?\d+\.\d+(?:\.\d+)?[\w.+-]*\Z")
+#: Options of launchers that take the next word.
+_TAKING = frozenset(
+    {"-p", "--package", "--from", "--with", "--python", "-c", "--call", "--registry", "--index-url"}
+)
+_NAMING = frozenset({"-p", "--package", "--from", "--spec"})
+
+
+def _unpinned(words: list[str], place: Path) -> Iterator[Fact]:
+    program = re.split(r"[\\/]", words[0])[-1].removesuffix(".cmd").removesuffix(".exe")
+    rest = words[1:]
+    if program == "cmd" and rest[:1] in (["/c"], ["/C"]):
+        program, rest = rest[1] if len(rest) > 1 else "", rest[2:]
+    if (program, *rest[:1]) in (("pnpm", "dlx"), ("yarn", "dlx"), ("pipx", "run")):
+        program, rest = {"pipx": "uvx"}.get(program, "npx"), rest[1:]
+    if (program, *rest[:2]) == ("uv", "tool", "run"):
+        program, rest = "uvx", rest[2:]
+    package = _package(rest) if program in _NPM | _PYTHON else None
+    if package is None or not re.match(r"[@\w]", package) or _is_exact(package, program):
+        return
+    yield codes.SERVER_NOT_PINNED.at(place, package=Shown(package), launcher=program)
+
+
+def _package(words: list[str]) -> str | None:
+    """The package that a launcher runs: what an option names, else the first word."""
+    first = None
+    for number, word in enumerate(words):
+        before = words[number - 1] if number else ""
+        name, _, value = word.partition("=")
+        if name in _NAMING and value:
+            return value
+        if before in _NAMING:
+            return word
+        if not word.startswith("-") and before not in _TAKING and first is None:
+            first = word
+            if not any(each.partition("=")[0] in _NAMING for each in words[:number]):
+                break
+    return first
+
+
+def _is_exact(package: str, program: str) -> bool:
+    """Whether a package names one version: `a@1.2.3`, `a==1.2.3`, a commit."""
+    if package.startswith(("git+", "github:", "http")):
+        return re.search(r"[@#][0-9a-f]{40}\Z", package) is not None
+    if package.startswith((".", "/", "~", "$", "{", "file:")):
+        return True  # a file of the project, or not known here
+    if program in _NPM:
+        return _EXACT.match(package[1:].partition("@")[2]) is not None
+    parts = re.split(r"==|@", package, maxsplit=1)
+    return len(parts) == 2 and _EXACT.match(parts[1]) is not None
+
+
+# Addresses.
+
+#: Not the machine itself, nor a name that only a private network has.
+_PLAIN = expression(
+    r"http://(?!localhost\b|127\.|\[::1\]|0\.0\.0\.0|host\.docker\.internal|10\.|192\.168\.)"
+    r"(?!172\.(?:1[6-9]|2\d|3[01])\.)(?![^/:]*\.(?:local|internal|localhost|test)(?:[:/]|\Z))"
+    r"(?![\w-]+(?:[:/]|\Z))(?![^/]*[$<{])",
+    re.IGNORECASE,
+)
+
+
+# Variables.
+
+_FORMS = {
+    "plain": expression(r"\$\{[A-Za-z_]\w*(?::?-[^}]*)?\}"),
+    "bare": expression(r"(?:\A|Bearer )\$[A-Z_][A-Z0-9_]{2,}\Z"),
+    "env": expression(r"\$\{env:[A-Za-z_]\w*\}"),
+    "braces": expression(r"(?<!\$)\{env:[A-Za-z_]\w*\}"),
+    "input": expression(r"\$\{input:[^}]*\}"),
+    "editor": expression(
+        r"\$\{(?:workspaceFolder|workspaceRoot|userHome|workspaceFolderBasename)\}"
+    ),
+}
+#: The forms that a tool replaces, and how it writes a variable.
+_EXPANDS: dict[str, tuple[tuple[str, ...], str | None]] = {
+    "Claude Code": (("plain",), "${NAME}"),
+    "Claude Desktop": ((), None),
+    "Codex": ((), None),
+    "Gemini CLI": (("plain", "bare"), "${NAME}"),
+    "Qwen Code": (("plain", "bare"), "${NAME}"),
+    "GitHub Copilot": (("plain", "bare", "input"), "${NAME}"),
+    "OpenCode": (("braces",), "{env:NAME}"),
+    "VS Code": (("env", "input", "editor"), "${env:NAME}"),
+    "Cursor": (("env", "editor"), "${env:NAME}"),
+    "Windsurf": (("env",), "${env:NAME}"),
+    "Roo Code": (("env", "editor"), "${env:NAME}"),
+}
+
+
+def _not_expanded(tool: str, place: Path, text: str, *, is_shell: bool) -> Iterator[Fact]:
+    """A variable in a form that the tool does not know."""
+    if tool not in _EXPANDS or ("$" not in text and "{" not in text) or is_shell:
+        return
+    forms, better = _EXPANDS[tool]
+    for form, pattern in _FORMS.items():
+        match = pattern.search(text)
+        if match is None or form in forms:
+            continue
+        if form == "plain" and "editor" in forms and _FORMS["editor"].search(text):
+            continue
+        if form == "editor" and "plain" not in forms:
+            continue  # reported as any variable is
+        yield codes.VARIABLE_NOT_EXPANDED.at(
+            place, tool=tool, written=Shown(match.group().strip()), better=better
+        )
+        return
+
+
+# Secrets.
+
+_SECRET_NAME = expression(
+    r"(?:\A|[_-])(?:api[_-]?key|key|token|secret|password|passwd|credentials?)\Z|\Aauthorization\Z"
+    r"|\Acookie\Z|x-api-key",
+    re.IGNORECASE,
+)
+
+
+def _is_secret(name: str, text: str) -> bool:
+    """Whether the value of a name that asks for a secret looks like one, and is not found by its
+    shape alone, which is reported for all of the file."""
+    if _SECRET_NAME.search(name) is None or next(secrets(text), None) is not None:
+        return False
+    return looks_secret(text.removeprefix("Bearer ").removeprefix("Basic "))

@@ -1,0 +1,223 @@
+"""The typed configurations: what `Loaded.config` is, kind by kind, and every part of it.
+
+>>> from equipage.models import ServerConfig, fields
+>>> fields(ServerConfig)["phases"]
+'the states it goes through, in order'
+
+Each model is immutable. `Config` is the union of them all, `KindName` the names of the built-in
+kinds. Models are imported when they are first used.
+"""
+
+# made by tools/faces.py from the kinds; `make stubs` renews it.
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = [
+    "KINDS", "Add", "Agent", "AgentBlockInProcess", "AgentKind", "AgentMeta", "AgentOfOpenCode",
+    "AgentProfile", "AgentSkillsSkill", "AgentsOfCodex", "Algo", "And", "ApprovalPolicyOfCodex",
+    "Assign", "AttackSurface", "Audit", "AuthorOfAPlugin", "Aws", "BackgroundTool",
+    "BasePrompt", "Baseline", "BashTool", "BatchAmplify", "Behavior", "Blueprint",
+    "BlueprintAgentProfile", "BlueprintMetadata", "Branch", "BuiltinHandler", "CallExtern",
+    "Capabilities", "Caps", "ClaudeCodeAgent", "ClaudeCodeCommand", "ClaudeCodeMarketplace",
+    "ClaudeCodePlugin", "ClaudeCodeSkill", "CliExecution", "CloseConnection", "CodexAgent",
+    "CodexConfiguration", "CodexPlugin", "CodexSkill", "CommandHandler", "CommandOfOpenCode",
+    "CompilerHints", "CompilerStrategy", "Condition", "Config", "ContentItem", "ContentValue",
+    "ContextOfGeminiCLI", "ContextPolicy", "CopilotAgent", "CopilotInstructions",
+    "CopilotPrompt", "CursorAgent", "CursorRule", "Default", "DefaultModel", "DefectMcpServer",
+    "DependenciesOfASkill", "DependencyOfASkill", "DisabledHook", "Div", "DuplicateRequestIds",
+    "EmbeddedResource", "Entry", "EntryAction", "EntryOfTheHooksOfCodex",
+    "EntryOfTheHooksOfGeminiCLI", "Env", "EnvironmentPolicyOfCodex", "Eq", "Execution",
+    "Exists", "Expression", "Fanout", "FetchTool", "File", "Filesystem",
+    "FolderTrustOfGeminiCLI", "FsTool", "Ge", "GeminiAgent", "GeminiCLISkill", "GeminiCommand",
+    "GeminiExtension", "GeminiPolicy", "GeminiSettingsFile", "Generated", "GeneratorLimits",
+    "GitHubCopilotSkill", "GranularApprovalPolicyOfCodex", "Gt", "Gte", "Hook",
+    "HookCommandHandler", "HookMatch", "HookOfCodex", "HookOfGeminiCLI", "Hooks",
+    "HooksOfCodex", "HooksOfGeminiCLI", "Http", "HttpExecution", "HttpHandler", "ImageContent",
+    "In", "Inline", "InterfaceOfASkill", "InvalidUtf8", "JsonRender", "JsonServer", "KindName",
+    "Langfuse", "LayeredHooks", "Le", "Len", "Limits", "ListCapability", "ListOfCodexHooks",
+    "ListOfSkillMetadata", "Lit", "Logging", "Loop", "Lt", "Lte", "MatchBranch", "Mcp",
+    "McpJson", "McpServer", "McpServers", "Message", "Metadata", "MitreAttack", "Mod", "Model",
+    "Mul", "NamedContext", "NamedRunner", "Ne", "NestedJson", "Node", "NodeExecution", "Normal",
+    "Not", "Notification", "NotificationFlood", "OpenCodeAgent", "OpenCodeCommand",
+    "OpenCodeConfiguration", "OpenCodeSkill", "Operator", "Or", "Otlp", "OutputStats",
+    "Overrides", "Path", "Phase", "PhpExecution", "PipeDeadlock", "PlacesOfSkillsOfOpenCode",
+    "PolicyOfASkill", "ProfilePrompt", "ProjectPrompt", "ProjectionPlacement", "Prompt",
+    "PromptArgument", "PromptDefinition", "PromptHandler", "PromptOverlay", "PromptResponse",
+    "Provider", "ProviderCapabilities", "ProviderWebSearch", "Proxy", "PythonExecution",
+    "Reference", "Repeated", "Resource", "ResourceCapability", "ResourceContent",
+    "ResourceDefinition", "ResourceResponse", "ResponseDelay", "RuleOfAPolicy", "Runner",
+    "Sampling", "Sandbox", "SandboxOfCodex", "SandboxOfGeminiCLI", "SearchTool",
+    "SecurityOfGeminiCLI", "Seq", "SequenceEntry", "ServerConfig", "ServerInfo", "ServerLimits",
+    "ServerRequest", "ServerRulesOfGeminiCLI", "SettingOfAnExtension", "Settings",
+    "SettingsCapabilities", "ShellProgram", "Silent", "Skill", "SkillTriggers", "SlowLoris",
+    "SpawnerHints", "Step", "Sub", "Subprocess", "SubprocessOutput", "SubprocessTemplate",
+    "Technique", "TemplateRender", "Templating", "TextContent", "Tool", "ToolDefinition",
+    "ToolResponse", "ToolSettings", "Toolpack", "ToolpackFile", "ToolpackLimits", "Tools",
+    "ToolsOfGeminiCLI", "Tracing", "Trigger", "Truncated", "Try", "Turn", "UnboundedLine",
+    "Verdict", "WatcherOfOpenCode", "WebSearch", "WrongId", "WsClaudeCode", "WsOperator",
+    "fields", "kind_of_model",
+]  # fmt: skip
+
+#: kind → the names of the models that a load may give
+KINDS: dict[str, tuple[str, ...]] = {
+    "agent_md": ("Agent",),
+    "blueprint": ("Blueprint",),
+    "claude-agent": ("ClaudeCodeAgent",),
+    "claude-command": ("ClaudeCodeCommand",),
+    "claude-marketplace": ("ClaudeCodeMarketplace",),
+    "claude-plugin": ("ClaudeCodePlugin",),
+    "codex-agent": ("CodexAgent",),
+    "codex-config": ("CodexConfiguration",),
+    "codex-hooks": ("ListOfCodexHooks",),
+    "codex-plugin": ("CodexPlugin",),
+    "codex-skill-metadata": ("ListOfSkillMetadata",),
+    "copilot-agent": ("CopilotAgent",),
+    "copilot-instructions": ("CopilotInstructions",),
+    "copilot-prompt": ("CopilotPrompt",),
+    "cursor-agent": ("CursorAgent",),
+    "cursor-rule": ("CursorRule",),
+    "gemini-agent": ("GeminiAgent",),
+    "gemini-command": ("GeminiCommand",),
+    "gemini-extension": ("GeminiExtension",),
+    "gemini-policy": ("GeminiPolicy",),
+    "gemini-settings": ("GeminiSettingsFile",),
+    "mcp": ("McpServers", "McpJson"),
+    "opencode-agent": ("OpenCodeAgent",),
+    "opencode-command": ("OpenCodeCommand",),
+    "opencode-config": ("OpenCodeConfiguration",),
+    "profile": ("AgentProfile",),
+    "server": ("ServerConfig",),
+    "settings": ("Settings",),
+    "skill": (
+        "Skill",
+        "AgentSkillsSkill",
+        "ClaudeCodeSkill",
+        "OpenCodeSkill",
+        "GitHubCopilotSkill",
+        "CodexSkill",
+        "GeminiCLISkill",
+    ),
+    "toolpack": ("Toolpack",),
+}
+#: module → names; where two parts share a name, `other=name`
+_HOMES: dict[str, str] = {
+    "equipage.directives.generate": ("Generated "),
+    "equipage.generators.parameters": ("GeneratorLimits "),
+    "equipage.kinds.blueprint.model": (
+        "Add Agent AgentBlockInProcess AgentMeta Algo And Assign Audit Blueprint "
+        "BlueprintAgentProfile=AgentProfile BlueprintMetadata Branch CallExtern CompilerHints "
+        "CompilerStrategy ContextPolicy Div Eq Exists Fanout File Ge Gt Gte In Inline Le Len "
+        "Lit Loop Lt Lte Mod Mul NamedContext NamedRunner Ne Not Operator Or OutputStats "
+        "Overrides Path ProjectionPlacement Seq SpawnerHints Step Sub Subprocess "
+        "SubprocessOutput SubprocessTemplate Try Verdict WsClaudeCode WsOperator AgentKind "
+        "Expression Node Runner "
+    ),
+    "equipage.kinds.conventions.kind": (
+        "AgentOfOpenCode AgentSkillsSkill AgentsOfCodex ApprovalPolicyOfCodex AuthorOfAPlugin "
+        "ClaudeCodeAgent ClaudeCodeCommand ClaudeCodeMarketplace ClaudeCodePlugin "
+        "ClaudeCodeSkill CodexAgent CodexConfiguration CodexPlugin CodexSkill "
+        "CommandOfOpenCode ContextOfGeminiCLI CopilotAgent CopilotInstructions CopilotPrompt "
+        "CursorAgent CursorRule DependenciesOfASkill DependencyOfASkill "
+        "EntryOfTheHooksOfCodex EntryOfTheHooksOfGeminiCLI EnvironmentPolicyOfCodex "
+        "FolderTrustOfGeminiCLI GeminiAgent GeminiCLISkill GeminiCommand GeminiExtension "
+        "GeminiPolicy GeminiSettingsFile GitHubCopilotSkill GranularApprovalPolicyOfCodex "
+        "HookOfCodex HookOfGeminiCLI HooksOfCodex HooksOfGeminiCLI InterfaceOfASkill "
+        "ListOfCodexHooks ListOfSkillMetadata OpenCodeAgent OpenCodeCommand "
+        "OpenCodeConfiguration OpenCodeSkill PlacesOfSkillsOfOpenCode PolicyOfASkill "
+        "RuleOfAPolicy SandboxOfCodex SandboxOfGeminiCLI SecurityOfGeminiCLI "
+        "ServerRulesOfGeminiCLI SettingOfAnExtension ToolsOfGeminiCLI WatcherOfOpenCode "
+    ),
+    "equipage.kinds.conventions.skill": ("Skill SkillTriggers "),
+    "equipage.kinds.defect.hooks": (
+        "BuiltinHandler Hook HookCommandHandler=CommandHandler HookMatch Hooks JsonRender "
+        "PromptHandler ShellProgram TemplateRender "
+    ),
+    "equipage.kinds.defect.profile_model": (
+        "AgentProfile Default ProfilePrompt=Prompt Sampling Tools "
+    ),
+    "equipage.kinds.defect.settings_model": (
+        "Aws BackgroundTool BasePrompt BashTool DefaultModel DisabledHook FetchTool FsTool "
+        "Http Langfuse LayeredHooks Model Otlp ProjectPrompt PromptOverlay Provider "
+        "ProviderCapabilities ProviderWebSearch Proxy Sandbox SearchTool Settings "
+        "SettingsCapabilities=Capabilities ToolSettings Tracing Turn WebSearch "
+    ),
+    "equipage.kinds.mcp.servers": ("McpServer McpServers "),
+    "equipage.kinds.mcp.strict": ("DefectMcpServer=McpServer JsonServer Mcp McpJson "),
+    "equipage.kinds.server.compose": ("ServerLimits "),
+    "equipage.kinds.server.model": (
+        "AttackSurface Baseline BatchAmplify Behavior Capabilities CloseConnection "
+        "CommandHandler Condition DuplicateRequestIds EmbeddedResource Entry EntryAction "
+        "HttpHandler ImageContent InvalidUtf8 ListCapability Logging MatchBranch Message "
+        "Metadata MitreAttack NestedJson Normal Notification NotificationFlood Phase "
+        "PipeDeadlock Prompt PromptArgument PromptDefinition PromptResponse Reference "
+        "Repeated Resource ResourceCapability ResourceContent ResourceDefinition "
+        "ResourceResponse ResponseDelay SequenceEntry ServerConfig ServerInfo ServerRequest "
+        "Silent SlowLoris Technique TextContent Tool ToolDefinition ToolResponse Trigger "
+        "Truncated UnboundedLine WrongId ContentItem ContentValue "
+    ),
+    "equipage.kinds.toolpack.model": (
+        "Caps CliExecution Env Filesystem HttpExecution NodeExecution PhpExecution "
+        "PythonExecution Templating Toolpack ToolpackFile ToolpackLimits=Limits Execution "
+    ),
+    "equipage.loading.kind": ("Limits "),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("Config", "KindName"):
+        return _union(name)
+    for module, names in _HOMES.items():
+        for each in names.split():
+            other, _, own = each.partition("=")
+            if other == name:
+                from importlib import import_module
+
+                value = getattr(import_module(module), own or other)
+                globals()[name] = value
+                return value
+    raise AttributeError(f"module 'equipage.models' has no attribute {name!r}")
+
+
+def _union(name: str) -> Any:
+    """`Config` or `KindName` for programs that look at types while they run."""
+    from functools import reduce
+    from operator import or_
+    from typing import Literal
+
+    if name == "KindName":
+        return Literal[tuple(KINDS)]
+    return reduce(or_, (__getattr__(each) for models in KINDS.values() for each in models))
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def fields(model: type[Any]) -> dict[str, str]:
+    """What each field of a model means, by its name in Python.
+
+    >>> from equipage.models import Skill, fields
+    >>> fields(Skill)["always"]
+    'whether the text is part of the prompt from the start'
+    """
+    from equipage.views.meanings import meaning_of
+
+    names = getattr(model, "__struct_fields__", None) or tuple(model.__annotations__)
+    return {name: meaning_of(model, name) for name in names}
+
+
+def kind_of_model(model: type[Any]) -> str | None:
+    """The kind whose loads give such a model: built in, or brought by an installed package.
+
+    >>> from equipage.models import Blueprint, kind_of_model
+    >>> kind_of_model(Blueprint)
+    'blueprint'
+    """
+    for kind, models in KINDS.items():
+        if model.__name__ in models and __getattr__(model.__name__) is model:
+            return kind
+    from equipage.loading.registry import installed
+
+    return next((name for name, kind in installed().items() if kind.model is model), None)

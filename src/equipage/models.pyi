@@ -1,0 +1,2039 @@
+# made by tools/faces.py from the kinds; `make stubs` renews it.
+
+from typing import Any, Literal, TypeAlias
+
+from msgspec import Struct
+
+from equipage.directives.generate import Generated as Generated
+from equipage.generators.parameters import GeneratorLimits as GeneratorLimits
+from equipage.kinds.blueprint.model import (
+    Add as Add,
+    Agent as Agent,
+    AgentBlockInProcess as AgentBlockInProcess,
+    AgentKind as AgentKind,
+    AgentMeta as AgentMeta,
+    AgentProfile as BlueprintAgentProfile,
+    Algo as Algo,
+    And as And,
+    Assign as Assign,
+    Audit as Audit,
+    Blueprint as Blueprint,
+    BlueprintMetadata as BlueprintMetadata,
+    Branch as Branch,
+    CallExtern as CallExtern,
+    CompilerHints as CompilerHints,
+    CompilerStrategy as CompilerStrategy,
+    ContextPolicy as ContextPolicy,
+    Div as Div,
+    Eq as Eq,
+    Exists as Exists,
+    Expression as Expression,
+    Fanout as Fanout,
+    File as File,
+    Ge as Ge,
+    Gt as Gt,
+    Gte as Gte,
+    In as In,
+    Inline as Inline,
+    Le as Le,
+    Len as Len,
+    Lit as Lit,
+    Loop as Loop,
+    Lt as Lt,
+    Lte as Lte,
+    Mod as Mod,
+    Mul as Mul,
+    NamedContext as NamedContext,
+    NamedRunner as NamedRunner,
+    Ne as Ne,
+    Node as Node,
+    Not as Not,
+    Operator as Operator,
+    Or as Or,
+    OutputStats as OutputStats,
+    Overrides as Overrides,
+    Path as Path,
+    ProjectionPlacement as ProjectionPlacement,
+    Runner as Runner,
+    Seq as Seq,
+    SpawnerHints as SpawnerHints,
+    Step as Step,
+    Sub as Sub,
+    Subprocess as Subprocess,
+    SubprocessOutput as SubprocessOutput,
+    SubprocessTemplate as SubprocessTemplate,
+    Try as Try,
+    Verdict as Verdict,
+    WsClaudeCode as WsClaudeCode,
+    WsOperator as WsOperator,
+)
+from equipage.kinds.conventions.skill import Skill as Skill, SkillTriggers as SkillTriggers
+from equipage.kinds.defect.hooks import (
+    BuiltinHandler as BuiltinHandler,
+    CommandHandler as HookCommandHandler,
+    Hook as Hook,
+    HookMatch as HookMatch,
+    Hooks as Hooks,
+    JsonRender as JsonRender,
+    PromptHandler as PromptHandler,
+    ShellProgram as ShellProgram,
+    TemplateRender as TemplateRender,
+)
+from equipage.kinds.defect.profile_model import (
+    AgentProfile as AgentProfile,
+    Default as Default,
+    Prompt as ProfilePrompt,
+    Sampling as Sampling,
+    Tools as Tools,
+)
+from equipage.kinds.defect.settings_model import (
+    Aws as Aws,
+    BackgroundTool as BackgroundTool,
+    BasePrompt as BasePrompt,
+    BashTool as BashTool,
+    Capabilities as SettingsCapabilities,
+    DefaultModel as DefaultModel,
+    DisabledHook as DisabledHook,
+    FetchTool as FetchTool,
+    FsTool as FsTool,
+    Http as Http,
+    Langfuse as Langfuse,
+    LayeredHooks as LayeredHooks,
+    Model as Model,
+    Otlp as Otlp,
+    ProjectPrompt as ProjectPrompt,
+    PromptOverlay as PromptOverlay,
+    Provider as Provider,
+    ProviderCapabilities as ProviderCapabilities,
+    ProviderWebSearch as ProviderWebSearch,
+    Proxy as Proxy,
+    Sandbox as Sandbox,
+    SearchTool as SearchTool,
+    Settings as Settings,
+    ToolSettings as ToolSettings,
+    Tracing as Tracing,
+    Turn as Turn,
+    WebSearch as WebSearch,
+)
+from equipage.kinds.mcp.servers import McpServer as McpServer, McpServers as McpServers
+from equipage.kinds.mcp.strict import (
+    JsonServer as JsonServer,
+    Mcp as Mcp,
+    McpJson as McpJson,
+    McpServer as DefectMcpServer,
+)
+from equipage.kinds.server.compose import ServerLimits as ServerLimits
+from equipage.kinds.server.model import (
+    AttackSurface as AttackSurface,
+    Baseline as Baseline,
+    BatchAmplify as BatchAmplify,
+    Behavior as Behavior,
+    Capabilities as Capabilities,
+    CloseConnection as CloseConnection,
+    CommandHandler as CommandHandler,
+    Condition as Condition,
+    ContentItem as ContentItem,
+    ContentValue as ContentValue,
+    DuplicateRequestIds as DuplicateRequestIds,
+    EmbeddedResource as EmbeddedResource,
+    Entry as Entry,
+    EntryAction as EntryAction,
+    HttpHandler as HttpHandler,
+    ImageContent as ImageContent,
+    InvalidUtf8 as InvalidUtf8,
+    ListCapability as ListCapability,
+    Logging as Logging,
+    MatchBranch as MatchBranch,
+    Message as Message,
+    Metadata as Metadata,
+    MitreAttack as MitreAttack,
+    NestedJson as NestedJson,
+    Normal as Normal,
+    Notification as Notification,
+    NotificationFlood as NotificationFlood,
+    Phase as Phase,
+    PipeDeadlock as PipeDeadlock,
+    Prompt as Prompt,
+    PromptArgument as PromptArgument,
+    PromptDefinition as PromptDefinition,
+    PromptResponse as PromptResponse,
+    Reference as Reference,
+    Repeated as Repeated,
+    Resource as Resource,
+    ResourceCapability as ResourceCapability,
+    ResourceContent as ResourceContent,
+    ResourceDefinition as ResourceDefinition,
+    ResourceResponse as ResourceResponse,
+    ResponseDelay as ResponseDelay,
+    SequenceEntry as SequenceEntry,
+    ServerConfig as ServerConfig,
+    ServerInfo as ServerInfo,
+    ServerRequest as ServerRequest,
+    Silent as Silent,
+    SlowLoris as SlowLoris,
+    Technique as Technique,
+    TextContent as TextContent,
+    Tool as Tool,
+    ToolDefinition as ToolDefinition,
+    ToolResponse as ToolResponse,
+    Trigger as Trigger,
+    Truncated as Truncated,
+    UnboundedLine as UnboundedLine,
+    WrongId as WrongId,
+)
+from equipage.kinds.toolpack.model import (
+    Caps as Caps,
+    CliExecution as CliExecution,
+    Env as Env,
+    Execution as Execution,
+    Filesystem as Filesystem,
+    HttpExecution as HttpExecution,
+    Limits as ToolpackLimits,
+    NodeExecution as NodeExecution,
+    PhpExecution as PhpExecution,
+    PythonExecution as PythonExecution,
+    Templating as Templating,
+    Toolpack as Toolpack,
+    ToolpackFile as ToolpackFile,
+)
+from equipage.loading.kind import Limits as Limits
+
+__all__ = [
+    "KINDS", "Add", "Agent", "AgentBlockInProcess", "AgentKind", "AgentMeta", "AgentOfOpenCode",
+    "AgentProfile", "AgentSkillsSkill", "AgentsOfCodex", "Algo", "And", "ApprovalPolicyOfCodex",
+    "Assign", "AttackSurface", "Audit", "AuthorOfAPlugin", "Aws", "BackgroundTool",
+    "BasePrompt", "Baseline", "BashTool", "BatchAmplify", "Behavior", "Blueprint",
+    "BlueprintAgentProfile", "BlueprintMetadata", "Branch", "BuiltinHandler", "CallExtern",
+    "Capabilities", "Caps", "ClaudeCodeAgent", "ClaudeCodeCommand", "ClaudeCodeMarketplace",
+    "ClaudeCodePlugin", "ClaudeCodeSkill", "CliExecution", "CloseConnection", "CodexAgent",
+    "CodexConfiguration", "CodexPlugin", "CodexSkill", "CommandHandler", "CommandOfOpenCode",
+    "CompilerHints", "CompilerStrategy", "Condition", "Config", "ContentItem", "ContentValue",
+    "ContextOfGeminiCLI", "ContextPolicy", "CopilotAgent", "CopilotInstructions",
+    "CopilotPrompt", "CursorAgent", "CursorRule", "Default", "DefaultModel", "DefectMcpServer",
+    "DependenciesOfASkill", "DependencyOfASkill", "DisabledHook", "Div", "DuplicateRequestIds",
+    "EmbeddedResource", "Entry", "EntryAction", "EntryOfTheHooksOfCodex",
+    "EntryOfTheHooksOfGeminiCLI", "Env", "EnvironmentPolicyOfCodex", "Eq", "Execution",
+    "Exists", "Expression", "Fanout", "FetchTool", "File", "Filesystem",
+    "FolderTrustOfGeminiCLI", "FsTool", "Ge", "GeminiAgent", "GeminiCLISkill", "GeminiCommand",
+    "GeminiExtension", "GeminiPolicy", "GeminiSettingsFile", "Generated", "GeneratorLimits",
+    "GitHubCopilotSkill", "GranularApprovalPolicyOfCodex", "Gt", "Gte", "Hook",
+    "HookCommandHandler", "HookMatch", "HookOfCodex", "HookOfGeminiCLI", "Hooks",
+    "HooksOfCodex", "HooksOfGeminiCLI", "Http", "HttpExecution", "HttpHandler", "ImageContent",
+    "In", "Inline", "InterfaceOfASkill", "InvalidUtf8", "JsonRender", "JsonServer", "KindName",
+    "Langfuse", "LayeredHooks", "Le", "Len", "Limits", "ListCapability", "ListOfCodexHooks",
+    "ListOfSkillMetadata", "Lit", "Logging", "Loop", "Lt", "Lte", "MatchBranch", "Mcp",
+    "McpJson", "McpServer", "McpServers", "Message", "Metadata", "MitreAttack", "Mod", "Model",
+    "Mul", "NamedContext", "NamedRunner", "Ne", "NestedJson", "Node", "NodeExecution", "Normal",
+    "Not", "Notification", "NotificationFlood", "OpenCodeAgent", "OpenCodeCommand",
+    "OpenCodeConfiguration", "OpenCodeSkill", "Operator", "Or", "Otlp", "OutputStats",
+    "Overrides", "Path", "Phase", "PhpExecution", "PipeDeadlock", "PlacesOfSkillsOfOpenCode",
+    "PolicyOfASkill", "ProfilePrompt", "ProjectPrompt", "ProjectionPlacement", "Prompt",
+    "PromptArgument", "PromptDefinition", "PromptHandler", "PromptOverlay", "PromptResponse",
+    "Provider", "ProviderCapabilities", "ProviderWebSearch", "Proxy", "PythonExecution",
+    "Reference", "Repeated", "Resource", "ResourceCapability", "ResourceContent",
+    "ResourceDefinition", "ResourceResponse", "ResponseDelay", "RuleOfAPolicy", "Runner",
+    "Sampling", "Sandbox", "SandboxOfCodex", "SandboxOfGeminiCLI", "SearchTool",
+    "SecurityOfGeminiCLI", "Seq", "SequenceEntry", "ServerConfig", "ServerInfo", "ServerLimits",
+    "ServerRequest", "ServerRulesOfGeminiCLI", "SettingOfAnExtension", "Settings",
+    "SettingsCapabilities", "ShellProgram", "Silent", "Skill", "SkillTriggers", "SlowLoris",
+    "SpawnerHints", "Step", "Sub", "Subprocess", "SubprocessOutput", "SubprocessTemplate",
+    "Technique", "TemplateRender", "Templating", "TextContent", "Tool", "ToolDefinition",
+    "ToolResponse", "ToolSettings", "Toolpack", "ToolpackFile", "ToolpackLimits", "Tools",
+    "ToolsOfGeminiCLI", "Tracing", "Trigger", "Truncated", "Try", "Turn", "UnboundedLine",
+    "Verdict", "WatcherOfOpenCode", "WebSearch", "WrongId", "WsClaudeCode", "WsOperator",
+    "fields", "kind_of_model",
+]  # fmt: skip
+
+KINDS: dict[str, tuple[str, ...]]
+
+KindName: TypeAlias = Literal[
+    "agent_md",
+    "blueprint",
+    "claude-agent",
+    "claude-command",
+    "claude-marketplace",
+    "claude-plugin",
+    "codex-agent",
+    "codex-config",
+    "codex-hooks",
+    "codex-plugin",
+    "codex-skill-metadata",
+    "copilot-agent",
+    "copilot-instructions",
+    "copilot-prompt",
+    "cursor-agent",
+    "cursor-rule",
+    "gemini-agent",
+    "gemini-command",
+    "gemini-extension",
+    "gemini-policy",
+    "gemini-settings",
+    "mcp",
+    "opencode-agent",
+    "opencode-command",
+    "opencode-config",
+    "profile",
+    "server",
+    "settings",
+    "skill",
+    "toolpack",
+]
+
+Config: TypeAlias = (
+    Agent
+    | Blueprint
+    | ClaudeCodeAgent
+    | ClaudeCodeCommand
+    | ClaudeCodeMarketplace
+    | ClaudeCodePlugin
+    | CodexAgent
+    | CodexConfiguration
+    | ListOfCodexHooks
+    | CodexPlugin
+    | ListOfSkillMetadata
+    | CopilotAgent
+    | CopilotInstructions
+    | CopilotPrompt
+    | CursorAgent
+    | CursorRule
+    | GeminiAgent
+    | GeminiCommand
+    | GeminiExtension
+    | GeminiPolicy
+    | GeminiSettingsFile
+    | McpServers
+    | McpJson
+    | OpenCodeAgent
+    | OpenCodeCommand
+    | OpenCodeConfiguration
+    | AgentProfile
+    | ServerConfig
+    | Settings
+    | Skill
+    | AgentSkillsSkill
+    | ClaudeCodeSkill
+    | OpenCodeSkill
+    | GitHubCopilotSkill
+    | CodexSkill
+    | GeminiCLISkill
+    | Toolpack
+)
+
+def fields(model: type[Any]) -> dict[str, str]: ...
+def kind_of_model(model: type[Any]) -> str | None: ...
+
+class AgentOfOpenCode(Struct, frozen=True, kw_only=True):
+    """An agent of OpenCode."""
+
+    description: str | None = None
+    """When to use it; other agents choose it by this text."""
+    mode: Literal["primary", "subagent", "all"] | None = None
+    """Whether people choose it, other agents call it, or both."""
+    model: str | None = None
+    """The model, as `provider/model`."""
+    variant: str | None = None
+    """The variant of the model, such as its effort."""
+    temperature: float | None = None
+    """How random its answers are."""
+    top_p: float | None = None
+    """Sample only from the most likely tokens up to this probability."""
+    prompt: str | None = None
+    """The prompt, instead of the text below the header."""
+    tools: dict[str, bool] | None = None
+    """Tools to turn on or off by name; `permission` replaces it; *restricts* the agent, so
+    a misspelling is an error; every tool it names must exist; common misspelling, which the
+    tool ignores: `allowed-tools`, `allowed_tools`."""
+    permission: (
+        dict[str, Literal["ask", "allow", "deny"] | dict[str, Literal["ask", "allow", "deny"]]]
+        | Literal["ask", "allow", "deny"]
+        | None
+    ) = None
+    """What it may do: one action, or an action for each tool; *restricts* the agent, so a
+    misspelling is an error; common misspelling, which the tool ignores: `permissions`."""
+    steps: int | None = None
+    """After how many steps it stops."""
+    maxSteps: int | None = None
+    """The old name of `steps`."""
+    disable: bool | None = None
+    """Whether to turn the agent off."""
+    hidden: bool | None = None
+    """Whether to hide it from people."""
+    color: str | None = None
+    """Its colour: a hexadecimal number or a name of the theme."""
+    options: dict[str, Any] | None = None
+    """Further options for the provider of the model."""
+
+class AgentSkillsSkill(Struct, frozen=True, kw_only=True):
+    """A skill."""
+
+    name: str | None = None
+    """The name of the skill and of its folder; recommended."""
+    description: str | None = None
+    """What it does and when to use it; recommended."""
+    license: str | None = None
+    """The licence, or the file that holds it."""
+    compatibility: str | None = None
+    """What it needs: programs, packages, the network."""
+    metadata: dict[str, Any] | None = None
+    """Anything else, as text by name."""
+    allowed_tools: tuple[str, ...] | None = None
+    """Tools it may use without asking the user; *restricts* the agent, so a misspelling is
+    an error; a list, or text divided at `, `; every tool it names must exist."""
+    argument_hint: str | tuple[Any, ...] | None = None
+    """The arguments, as the menu shows them: `[file] [line]`."""
+    arguments: str | tuple[Any, ...] | None = None
+    """Names for the arguments; the text uses them as `$name`."""
+    model: str | None = None
+    """The model to use while it runs."""
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | int | None = None
+    """How much the model reasons while it runs."""
+    disable_model_invocation: bool | None = None
+    """Whether only people may call it; *restricts* the agent, so a misspelling is an
+    error."""
+    context: Literal["fork"] | None = None
+    """`fork`: it runs in an agent of its own."""
+    agent: str | None = None
+    """The agent that runs it, with `context: fork`; every agent it names must exist."""
+    hooks: dict[str, Any] | None = None
+    """Programs that run at certain events while it runs."""
+    paths: tuple[str, ...] | None = None
+    """Claude sees it once files match these patterns; a list, or text divided at `,`."""
+    shell: Literal["bash", "powershell"] | None = None
+    """The shell for commands in the text."""
+    when_to_use: str | None = None
+    """Text that is added to the description."""
+    user_invocable: bool | None = None
+    """Whether people may call it; `false` hides it in the menu; common misspelling, which
+    the tool ignores: `user-invokable`."""
+    disallowed_tools: tuple[str, ...] | None = None
+    """Tools it may not use; *restricts* the agent, so a misspelling is an error; a list, or
+    text divided at `, `; every tool it names must exist."""
+    version: str | None = None
+    """The version of the skill."""
+    body: str = ""
+    """The text below the header."""
+
+class AgentsOfCodex(Struct, frozen=True, kw_only=True):
+    """The agents of Codex."""
+
+    enabled: bool | None = None
+    """Whether there are sub-agents."""
+    max_depth: int | None = None
+    """How deep agents may start agents."""
+    max_concurrent_threads_per_session: int | None = None
+    """How many run at once."""
+    max_threads: int | None = None
+    """The old name of the limit above."""
+    job_max_runtime_seconds: int | None = None
+    """How long one may run."""
+    default_subagent_model: str | None = None
+    """The model of agents that name none."""
+    default_subagent_reasoning_effort: str | None = None
+    """How much their models reason."""
+    interrupt_message: bool | None = None
+    """Whether an interrupted agent is told so."""
+
+class ApprovalPolicyOfCodex(Struct, frozen=True, kw_only=True):
+    """An approval policy of Codex."""
+
+    granular: GranularApprovalPolicyOfCodex | None = None
+    """What may be asked for, one by one."""
+
+class AuthorOfAPlugin(Struct, frozen=True, kw_only=True):
+    """The author of a plugin."""
+
+    name: str | None = None
+    """Who wrote it; recommended."""
+    email: str | None = None
+    """An address for mail."""
+    url: str | None = None
+    """An address on the web."""
+
+class ClaudeCodeAgent(Struct, frozen=True, kw_only=True):
+    """A Claude Code agent."""
+
+    name: str | None = None
+    """The name by which people and agents call it; **required**: the tool ignores a file
+    without it."""
+    description: str | None = None
+    """When to use it; Claude chooses it by this text; **required**: the tool ignores a file
+    without it."""
+    tools: tuple[str, ...] | None = None
+    """The only tools it may use; without the field it has all of them; *restricts* the
+    agent, so a misspelling is an error; a list, or text divided at `,`; every tool it names
+    must exist; common misspelling, which the tool ignores: `allowed-tools`,
+    `allowed_tools`, `allowedTools`, `tool`."""
+    disallowedTools: tuple[str, ...] | None = None
+    """Tools it may not use; *restricts* the agent, so a misspelling is an error; a list, or
+    text divided at `,`; every tool it names must exist; common misspelling, which the tool
+    ignores: `denied-tools`."""
+    model: str | None = None
+    """The model, such as `sonnet`; `inherit` for the caller's."""
+    permissionMode: (
+        Literal[
+            "default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions", "delegate"
+        ]
+        | None
+    ) = None
+    """What it may do without asking the user; *restricts* the agent, so a misspelling is an
+    error."""
+    maxTurns: int | None = None
+    """After how many turns it stops; common misspelling, which the tool ignores: `max-
+    turns`."""
+    skills: tuple[str, ...] | None = None
+    """Skills it knows from the start; a list, or text divided at `,`; every skill it names
+    must exist."""
+    mcpServers: tuple[Any, ...] | dict[str, Any] | None = None
+    """MCP servers it may use: names, or definitions of its own; every server it names must
+    exist."""
+    hooks: dict[str, Any] | None = None
+    """Programs that run at certain events while it works."""
+    memory: Literal["user", "project", "local"] | None = None
+    """Where it keeps notes between sessions."""
+    background: bool | None = None
+    """Whether it runs in the background."""
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | int | None = None
+    """How much its model reasons."""
+    isolation: Literal["worktree"] | None = None
+    """`worktree`: it works in its own copy of the repository."""
+    color: str | None = None
+    """Its colour in the terminal."""
+    initialPrompt: str | None = None
+    """The first message, if it runs as the main agent."""
+    body: str = ""
+    """The text below the header."""
+
+class ClaudeCodeCommand(Struct, frozen=True, kw_only=True):
+    """A Claude Code command."""
+
+    description: str | None = None
+    """What it does; the menu shows this text."""
+    name: str | None = None
+    """A name to show; the file gives the name to call it by."""
+    allowed_tools: tuple[str, ...] | None = None
+    """Tools it may use without asking the user; *restricts* the agent, so a misspelling is
+    an error; a list, or text divided at `, `; every tool it names must exist."""
+    argument_hint: str | tuple[Any, ...] | None = None
+    """The arguments, as the menu shows them: `[file] [line]`."""
+    arguments: str | tuple[Any, ...] | None = None
+    """Names for the arguments; the text uses them as `$name`."""
+    model: str | None = None
+    """The model to use while it runs."""
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | int | None = None
+    """How much the model reasons while it runs."""
+    disable_model_invocation: bool | None = None
+    """Whether only people may call it; *restricts* the agent, so a misspelling is an
+    error."""
+    context: Literal["fork"] | None = None
+    """`fork`: it runs in an agent of its own."""
+    agent: str | None = None
+    """The agent that runs it, with `context: fork`; every agent it names must exist."""
+    hooks: dict[str, Any] | None = None
+    """Programs that run at certain events while it runs."""
+    paths: tuple[str, ...] | None = None
+    """Claude sees it once files match these patterns; a list, or text divided at `,`."""
+    shell: Literal["bash", "powershell"] | None = None
+    """The shell for commands in the text."""
+    when_to_use: str | None = None
+    """Text that is added to the description."""
+    user_invocable: bool | None = None
+    """Whether people may call it; `false` hides it in the menu."""
+    hide_from_slash_command_tool: str | bool | None = None
+    """Whether Claude must not call it."""
+    body: str = ""
+    """The text below the header."""
+
+class ClaudeCodeMarketplace(Struct, frozen=True, kw_only=True):
+    """A Claude Code marketplace."""
+
+    name: str | None = None
+    """The name; users write it as `plugin@name`; **required**: the tool ignores a file
+    without it."""
+    owner: str | dict[str, Any] | None = None
+    """Who keeps it: `name`, `email` and `url`; recommended."""
+    plugins: tuple[Any, ...] | None = None
+    """The plugins, each with its name and where it comes from; **required**: the tool
+    ignores a file without it."""
+    _schema: str | None = None
+    """The address of the JSON Schema, for editors."""
+    version: str | None = None
+    """The version of the list."""
+    description: str | None = None
+    """What the plugins have in common."""
+    metadata: dict[str, Any] | None = None
+    """A description, a version, and the folder of the plugins."""
+    allowCrossMarketplaceDependenciesOn: tuple[str, ...] | None = None
+    """Other marketplaces whose plugins may be needed."""
+    forceRemoveDeletedPlugins: bool | None = None
+    """Whether users lose plugins that leave the list."""
+
+class ClaudeCodePlugin(Struct, frozen=True, kw_only=True):
+    """A Claude Code plugin."""
+
+    name: str | None = None
+    """The name; it precedes the names of all parts; **required**: the tool ignores a file
+    without it."""
+    _schema: str | None = None
+    """The address of the JSON Schema, for editors."""
+    version: str | None = None
+    """The version of the plugin."""
+    description: str | None = None
+    """What the plugin adds."""
+    displayName: str | None = None
+    """The name that people see."""
+    author: str | dict[str, Any] | None = None
+    """Who wrote it: `name`, `email` and `url`."""
+    homepage: str | None = None
+    """The address of its web page."""
+    repository: str | dict[str, Any] | None = None
+    """The address of its source code."""
+    license: str | None = None
+    """The licence, such as `MIT`."""
+    keywords: tuple[str, ...] | None = None
+    """Words to find it by."""
+    category: str | None = None
+    """The category it is listed under."""
+    tags: tuple[str, ...] | None = None
+    """Words to find it by."""
+    commands: str | tuple[Any, ...] | dict[str, Any] | None = None
+    """Files and folders of commands, instead of `commands/`."""
+    agents: str | tuple[Any, ...] | None = None
+    """Files of agents, instead of `agents/`."""
+    skills: str | tuple[Any, ...] | None = None
+    """Folders of skills, beside those in `skills/`."""
+    hooks: str | tuple[Any, ...] | dict[str, Any] | None = None
+    """Hooks, or the files that hold them."""
+    mcpServers: str | tuple[Any, ...] | dict[str, Any] | None = None
+    """MCP servers by name, or the files that hold them."""
+    lspServers: str | tuple[Any, ...] | dict[str, Any] | None = None
+    """Language servers by name, or the files that hold them."""
+    outputStyles: str | tuple[Any, ...] | None = None
+    """Files and folders of output styles."""
+    themes: str | tuple[Any, ...] | None = None
+    """Files and folders of colour themes."""
+    monitors: str | tuple[Any, ...] | dict[str, Any] | None = None
+    """Programs whose output Claude follows."""
+    channels: tuple[Any, ...] | None = None
+    """MCP servers that send messages into a session."""
+    settings: dict[str, Any] | None = None
+    """Settings that hold while the plugin is on."""
+    userConfig: dict[str, Any] | None = None
+    """Values to ask the user for when the plugin is turned on."""
+    dependencies: tuple[Any, ...] | dict[str, Any] | None = None
+    """Plugins that it needs."""
+    strict: bool | None = None
+    """Whether this file must list all parts of the plugin."""
+    experimental: dict[str, Any] | None = None
+    """Features that may still change."""
+
+class ClaudeCodeSkill(Struct, frozen=True, kw_only=True):
+    """A skill."""
+
+    name: str | None = None
+    """The name of the skill and of its folder; recommended."""
+    description: str | None = None
+    """What it does and when to use it; recommended."""
+    license: str | None = None
+    """The licence, or the file that holds it."""
+    compatibility: str | None = None
+    """What it needs: programs, packages, the network."""
+    metadata: dict[str, Any] | None = None
+    """Anything else, as text by name."""
+    allowed_tools: tuple[str, ...] | None = None
+    """Tools it may use without asking the user; *restricts* the agent, so a misspelling is
+    an error; a list, or text divided at `, `; every tool it names must exist."""
+    argument_hint: str | tuple[Any, ...] | None = None
+    """The arguments, as the menu shows them: `[file] [line]`."""
+    arguments: str | tuple[Any, ...] | None = None
+    """Names for the arguments; the text uses them as `$name`."""
+    model: str | None = None
+    """The model to use while it runs."""
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | int | None = None
+    """How much the model reasons while it runs."""
+    disable_model_invocation: bool | None = None
+    """Whether only people may call it; *restricts* the agent, so a misspelling is an
+    error."""
+    context: Literal["fork"] | None = None
+    """`fork`: it runs in an agent of its own."""
+    agent: str | None = None
+    """The agent that runs it, with `context: fork`; every agent it names must exist."""
+    hooks: dict[str, Any] | None = None
+    """Programs that run at certain events while it runs."""
+    paths: tuple[str, ...] | None = None
+    """Claude sees it once files match these patterns; a list, or text divided at `,`."""
+    shell: Literal["bash", "powershell"] | None = None
+    """The shell for commands in the text."""
+    when_to_use: str | None = None
+    """Text that is added to the description."""
+    user_invocable: bool | None = None
+    """Whether people may call it; `false` hides it in the menu; common misspelling, which
+    the tool ignores: `user-invokable`."""
+    disallowed_tools: tuple[str, ...] | None = None
+    """Tools it may not use; *restricts* the agent, so a misspelling is an error; a list, or
+    text divided at `, `; every tool it names must exist."""
+    version: str | None = None
+    """The version of the skill."""
+    body: str = ""
+    """The text below the header."""
+
+class CodexAgent(Struct, frozen=True, kw_only=True):
+    """A Codex agent."""
+
+    name: str | None = None
+    """The name by which others call it; **required**: the tool ignores a file without
+    it."""
+    description: str | None = None
+    """When to use it; others choose it by this text; **required**: the tool ignores a file
+    without it."""
+    developer_instructions: str | None = None
+    """The prompt; **required**: the tool ignores a file without it."""
+    nickname_candidates: tuple[str, ...] | None = None
+    """Names to show for each run of it."""
+    model: str | None = None
+    """The model to use."""
+    model_reasoning_effort: str | None = None
+    """How much the model reasons."""
+    model_reasoning_summary: Literal["auto", "concise", "detailed", "none"] | None = None
+    """How much of its reasoning the model tells."""
+    model_verbosity: Literal["low", "medium", "high"] | None = None
+    """How long its answers are."""
+    sandbox_mode: Literal["read-only", "workspace-write", "danger-full-access"] | None = None
+    """What commands may write; *restricts* the agent, so a misspelling is an error; common
+    misspelling, which the tool ignores: `sandbox`, `sandbox_policy`."""
+    approval_policy: Literal["on-request", "never", "on-failure"] | ApprovalPolicyOfCodex | None = (
+        None
+    )
+    """When it must ask the user; *restricts* the agent, so a misspelling is an error."""
+    approvals_reviewer: Literal["user", "auto_review", "guardian_subagent"] | None = None
+    """Who is asked; *restricts* the agent, so a misspelling is an error."""
+    web_search: Literal["disabled", "cached", "indexed", "live"] | None = None
+    """Whether it may search the web; *restricts* the agent, so a misspelling is an
+    error."""
+    mcp_servers: dict[str, dict[str, Any]] | None = None
+    """MCP servers, by name; common misspelling, which the tool ignores: `mcpServers`, `mcp-
+    servers`."""
+    skills: dict[str, Any] | None = None
+    """Which skills it has."""
+    tools: dict[str, Any] | None = None
+    """Settings of the built-in tools."""
+    sandbox_workspace_write: SandboxOfCodex | None = None
+    """What `workspace-write` allows; *restricts* the agent, so a misspelling is an
+    error."""
+    hooks: Any | None = None
+    """Programs that run at certain events while it works."""
+
+class CodexConfiguration(Struct, frozen=True, kw_only=True):
+    """A Codex configuration."""
+
+    model: str | None = None
+    """The model to use."""
+    model_reasoning_effort: str | None = None
+    """How much the model reasons."""
+    model_reasoning_summary: Literal["auto", "concise", "detailed", "none"] | None = None
+    """How much of its reasoning the model tells."""
+    model_verbosity: Literal["low", "medium", "high"] | None = None
+    """How long its answers are."""
+    developer_instructions: str | None = None
+    """Further instructions for the model."""
+    sandbox_mode: Literal["read-only", "workspace-write", "danger-full-access"] | None = None
+    """What commands may write; *restricts* the agent, so a misspelling is an error; common
+    misspelling, which the tool ignores: `sandbox`, `sandbox_policy`."""
+    approval_policy: Literal["on-request", "never", "on-failure"] | ApprovalPolicyOfCodex | None = (
+        None
+    )
+    """When it must ask the user; *restricts* the agent, so a misspelling is an error."""
+    approvals_reviewer: Literal["user", "auto_review", "guardian_subagent"] | None = None
+    """Who is asked; *restricts* the agent, so a misspelling is an error."""
+    web_search: Literal["disabled", "cached", "indexed", "live"] | None = None
+    """Whether it may search the web; *restricts* the agent, so a misspelling is an
+    error."""
+    mcp_servers: dict[str, dict[str, Any]] | None = None
+    """MCP servers, by name; common misspelling, which the tool ignores: `mcpServers`, `mcp-
+    servers`."""
+    skills: dict[str, Any] | None = None
+    """Which skills it has."""
+    tools: dict[str, Any] | None = None
+    """Settings of the built-in tools."""
+    sandbox_workspace_write: SandboxOfCodex | None = None
+    """What `workspace-write` allows; *restricts* the agent, so a misspelling is an
+    error."""
+    default_permissions: str | None = None
+    """The permission profile to start with; *restricts* the agent, so a misspelling is an
+    error."""
+    permissions: dict[str, Any] | None = None
+    """Permission profiles, by name; *restricts* the agent, so a misspelling is an error."""
+    allow_login_shell: bool | None = None
+    """Whether commands may use a login shell; *restricts* the agent, so a misspelling is an
+    error."""
+    shell_environment_policy: EnvironmentPolicyOfCodex | None = None
+    """Which environment variables commands see; *restricts* the agent, so a misspelling is
+    an error."""
+    hooks: HooksOfCodex | None = None
+    """Programs that run at certain events."""
+    agents: AgentsOfCodex | None = None
+    """Limits for sub-agents, and agents by name."""
+    apps: dict[str, Any] | None = None
+    """Apps and what they may do; *restricts* the agent, so a misspelling is an error."""
+    plugins: dict[str, Any] | None = None
+    """Plugins, by name."""
+    marketplaces: dict[str, Any] | None = None
+    """Marketplaces of plugins, by name."""
+    projects: dict[str, Any] | None = None
+    """Which folders are trusted."""
+    features: dict[str, bool | dict[str, Any]] | None = None
+    """Features to turn on or off."""
+    memories: dict[str, Any] | None = None
+    """What Codex remembers between sessions."""
+    history: dict[str, Any] | None = None
+    """What is written down of sessions."""
+    tui: dict[str, Any] | None = None
+    """What the terminal looks like."""
+    notice: dict[str, Any] | None = None
+    """Notices that were shown."""
+    windows: dict[str, Any] | None = None
+    """Settings for Windows."""
+    analytics: dict[str, Any] | None = None
+    """Whether usage is reported."""
+    feedback: dict[str, Any] | None = None
+    """Whether feedback may be sent."""
+    model_provider: Any | None = None
+    """The provider of the model."""
+    model_providers: Any | None = None
+    """Providers of models, by name."""
+    model_context_window: int | None = None
+    """How many tokens the model takes."""
+    model_auto_compact_token_limit: int | None = None
+    """When the session is summarised."""
+    model_instructions_file: str | None = None
+    """A file with other instructions for the model."""
+    model_catalog_json: str | None = None
+    """A file that describes models."""
+    model_supports_reasoning_summaries: bool | None = None
+    """Whether summaries are asked for."""
+    plan_mode_reasoning_effort: str | None = None
+    """How much the model reasons while it plans."""
+    review_model: str | None = None
+    """The model for reviews."""
+    service_tier: str | None = None
+    """The tier of the service to ask for."""
+    personality: Literal["none", "friendly", "pragmatic"] | None = None
+    """How the model speaks."""
+    instructions: str | None = None
+    """Instructions for the model."""
+    compact_prompt: str | None = None
+    """How a session is summarised."""
+    experimental_compact_prompt_file: str | None = None
+    """A file that says how to summarise."""
+    experimental_use_unified_exec_tool: bool | None = None
+    """An experiment."""
+    project_doc_max_bytes: int | None = None
+    """How much of AGENTS.md is read."""
+    project_doc_fallback_filenames: tuple[str, ...] | None = None
+    """Other names for AGENTS.md."""
+    project_root_markers: tuple[str, ...] | None = None
+    """Files that mark the root of a project."""
+    tool_output_token_limit: int | None = None
+    """How much output of a tool is kept."""
+    background_terminal_max_timeout: int | None = None
+    """How long to wait for output."""
+    hide_agent_reasoning: bool | None = None
+    """Whether reasoning is hidden."""
+    show_raw_agent_reasoning: bool | None = None
+    """Whether raw reasoning is shown."""
+    file_opener: Literal["vscode", "vscode-insiders", "windsurf", "cursor", "none"] | None = None
+    """The editor that links open in."""
+    check_for_update_on_startup: bool | None = None
+    """Whether to look for updates."""
+    disable_paste_burst: bool | None = None
+    """Whether pasted text is taken as typed."""
+    suppress_unstable_features_warning: bool | None = None
+    """Whether not to warn of features."""
+    include_apps_instructions: bool | None = None
+    """Whether the model hears of apps."""
+    include_environment_context: bool | None = None
+    """Whether the model hears of the machine."""
+    include_permissions_instructions: bool | None = None
+    """Whether the model hears its limits."""
+    forced_login_method: Any | None = None
+    """The only way to sign in; *restricts* the agent, so a misspelling is an error."""
+    forced_chatgpt_workspace_id: Any | None = None
+    """The only workspace to sign in to."""
+    notify: Any | None = None
+    """A program that is run after each turn."""
+    otel: Any | None = None
+    """Where to send traces."""
+    profile: Any | None = None
+    """An old form: use `--profile` and `NAME.config.toml`."""
+    profiles: Any | None = None
+    """An old form: use `NAME.config.toml` for each."""
+    chatgpt_base_url: Any | None = None
+    """Another address of ChatGPT."""
+    openai_base_url: Any | None = None
+    """Another address of the API."""
+    oss_provider: Any | None = None
+    """The provider of local models."""
+    log_dir: Any | None = None
+    """The folder for logs."""
+    sqlite_home: Any | None = None
+    """The folder for the state."""
+    cli_auth_credentials_store: Any | None = None
+    """Where credentials are kept."""
+    mcp_oauth_credentials_store: Any | None = None
+    """Where credentials of servers are kept."""
+    mcp_oauth_callback_port: Any | None = None
+    """The port for signing in to servers."""
+    mcp_oauth_callback_url: Any | None = None
+    """The address for signing in to servers."""
+    tool_suggest: dict[str, Any] | None = None
+    """Tools to suggest."""
+    ghost_snapshot: Any | None = None
+    """An old setting without effect."""
+    realtime: Any | None = None
+    """An experiment."""
+    audio: Any | None = None
+    """An experiment."""
+    desktop: Any | None = None
+    """Settings of the desktop app."""
+    browser_use: dict[str, Any] | None = None
+    """What the browser may do; *restricts* the agent, so a misspelling is an error."""
+    computer_use: dict[str, Any] | None = None
+    """Which apps may be used; *restricts* the agent, so a misspelling is an error."""
+
+class CodexPlugin(Struct, frozen=True, kw_only=True):
+    """A Codex plugin."""
+
+    name: str | None = None
+    """The name by which it is installed; **required**: the tool ignores a file without
+    it."""
+    version: str | None = None
+    """Its version."""
+    description: str | None = None
+    """What it brings."""
+    author: str | AuthorOfAPlugin | None = None
+    """Who wrote it."""
+    homepage: str | None = None
+    """Where to read about it."""
+    repository: str | None = None
+    """Where its source is."""
+    license: str | None = None
+    """The licence."""
+    keywords: tuple[str, ...] | None = None
+    """Words to find it by."""
+    skills: str | None = None
+    """The folder of its skills."""
+    apps: str | None = None
+    """A file with its apps."""
+    mcpServers: str | dict[str, Any] | None = None
+    """Its MCP servers: a file, or servers by name."""
+    hooks: Any | None = None
+    """Its hooks: a file, or hooks by event."""
+    interface: dict[str, Any] | None = None
+    """How apps show it."""
+    id: str | None = None
+    """Its identity in a marketplace."""
+
+class CodexSkill(Struct, frozen=True, kw_only=True):
+    """A skill."""
+
+    name: str | None = None
+    """The name of the skill and of its folder; recommended."""
+    description: str | None = None
+    """What it does and when to use it; recommended."""
+    license: str | None = None
+    """The licence, or the file that holds it."""
+    compatibility: str | None = None
+    """What it needs: programs, packages, the network."""
+    metadata: dict[str, Any] | None = None
+    """Anything else, as text by name."""
+    allowed_tools: tuple[str, ...] | None = None
+    """Tools it may use without asking the user; *restricts* the agent, so a misspelling is
+    an error; a list, or text divided at `, `; every tool it names must exist."""
+    argument_hint: str | tuple[Any, ...] | None = None
+    """The arguments, as the menu shows them: `[file] [line]`."""
+    arguments: str | tuple[Any, ...] | None = None
+    """Names for the arguments; the text uses them as `$name`."""
+    model: str | None = None
+    """The model to use while it runs."""
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | int | None = None
+    """How much the model reasons while it runs."""
+    disable_model_invocation: bool | None = None
+    """Whether only people may call it; *restricts* the agent, so a misspelling is an
+    error."""
+    context: Literal["fork"] | None = None
+    """`fork`: it runs in an agent of its own."""
+    agent: str | None = None
+    """The agent that runs it, with `context: fork`; every agent it names must exist."""
+    hooks: dict[str, Any] | None = None
+    """Programs that run at certain events while it runs."""
+    paths: tuple[str, ...] | None = None
+    """Claude sees it once files match these patterns; a list, or text divided at `,`."""
+    shell: Literal["bash", "powershell"] | None = None
+    """The shell for commands in the text."""
+    when_to_use: str | None = None
+    """Text that is added to the description."""
+    user_invocable: bool | None = None
+    """Whether people may call it; `false` hides it in the menu; common misspelling, which
+    the tool ignores: `user-invokable`."""
+    disallowed_tools: tuple[str, ...] | None = None
+    """Tools it may not use; *restricts* the agent, so a misspelling is an error; a list, or
+    text divided at `, `; every tool it names must exist."""
+    version: str | None = None
+    """The version of the skill."""
+    body: str = ""
+    """The text below the header."""
+
+class CommandOfOpenCode(Struct, frozen=True, kw_only=True):
+    """A command of OpenCode."""
+
+    template: str | None = None
+    """The prompt; **required**: the tool ignores a file without it."""
+    description: str | None = None
+    """What it does; the menu shows this text."""
+    agent: str | None = None
+    """The agent that runs it; every agent it names must exist."""
+    model: str | None = None
+    """The model to use, as `provider/model`."""
+    subtask: bool | None = None
+    """Whether it always runs in an agent of its own."""
+
+class ContextOfGeminiCLI(Struct, frozen=True, kw_only=True):
+    """The context of Gemini CLI."""
+
+    fileName: str | tuple[str, ...] | None = None
+    """The names of instruction files."""
+    includeDirectories: tuple[str, ...] | None = None
+    """Further folders."""
+    loadMemoryFromIncludeDirectories: bool | None = None
+    """Whether to read those."""
+    importFormat: str | None = None
+    """How imports are shown."""
+    includeDirectoryTree: bool | None = None
+    """Whether the folders are shown."""
+    discoveryMaxDirs: int | float | None = None
+    """How many folders are searched."""
+    memoryBoundaryMarkers: tuple[str, ...] | None = None
+    """Files that end the search."""
+    fileFiltering: dict[str, Any] | None = None
+    """Which files are seen."""
+
+class CopilotAgent(Struct, frozen=True, kw_only=True):
+    """A Copilot agent."""
+
+    description: str | None = None
+    """What it does and when to use it; recommended."""
+    name: str | None = None
+    """The name that people see; by default that of the file."""
+    target: Literal["vscode", "github-copilot"] | None = None
+    """Where it runs; by default everywhere."""
+    tools: tuple[str, ...] | None = None
+    """The only tools it may use; without the field it has all of them; *restricts* the
+    agent, so a misspelling is an error; a list, or text divided at `,`; every tool it names
+    must exist; common misspelling, which the tool ignores: `allowed-tools`,
+    `allowed_tools`."""
+    model: str | tuple[str, ...] | None = None
+    """The model, or several in order of preference."""
+    disable_model_invocation: bool | None = None
+    """Whether only people may call it; *restricts* the agent, so a misspelling is an
+    error."""
+    user_invocable: bool | None = None
+    """Whether people may choose it."""
+    user_invokable: bool | None = None
+    """An old spelling of `user-invocable`."""
+    infer: bool | str | None = None
+    """An old form of the two fields above."""
+    mcp_servers: dict[str, Any] | None = None
+    """MCP servers of its own, by name."""
+    metadata: dict[str, Any] | None = None
+    """Anything else, as text by name."""
+    argument_hint: str | tuple[Any, ...] | None = None
+    """What to type, as the chat shows it."""
+    agents: tuple[str, ...] | None = None
+    """The agents it may call; a list, or text divided at `,`; every agent it names must
+    exist."""
+    handoffs: tuple[Any, ...] | None = None
+    """Buttons that hand over to another agent."""
+    hooks: dict[str, Any] | None = None
+    """Programs that run at certain events while it works."""
+    body: str = ""
+    """The text below the header."""
+
+class CopilotInstructions(Struct, frozen=True, kw_only=True):
+    """A Copilot instructions."""
+
+    applyTo: str | tuple[str, ...] | None = None
+    """The files they hold for, as patterns; without it they hold when attached; common
+    misspelling, which the tool ignores: `globs`, `paths`."""
+    description: str | None = None
+    """What they are about."""
+    name: str | None = None
+    """The name that people see; by default that of the file."""
+    excludeAgent: str | tuple[str, ...] | None = None
+    """The agent that must not read them."""
+    body: str = ""
+    """The text below the header."""
+
+class CopilotPrompt(Struct, frozen=True, kw_only=True):
+    """A Copilot prompt."""
+
+    description: str | None = None
+    """What it does."""
+    name: str | None = None
+    """The name after `/` in the chat; by default that of the file."""
+    argument_hint: str | tuple[Any, ...] | None = None
+    """What to type, as the chat shows it."""
+    agent: str | None = None
+    """The agent that runs it; every agent it names must exist."""
+    mode: str | None = None
+    """The old name of `agent`."""
+    model: str | tuple[str, ...] | None = None
+    """The model, or several in order of preference."""
+    tools: tuple[str, ...] | None = None
+    """The only tools it may use; *restricts* the agent, so a misspelling is an error; a
+    list, or text divided at `,`; every tool it names must exist."""
+    body: str = ""
+    """The text below the header."""
+
+class CursorAgent(Struct, frozen=True, kw_only=True):
+    """A Cursor agent."""
+
+    name: str | None = None
+    """The name by which others call it; by default that of the file."""
+    description: str | None = None
+    """When to use it; others choose it by this text; recommended."""
+    model: str | None = None
+    """The model; `inherit` for the caller's."""
+    readonly: bool | None = None
+    """Whether it may only read; *restricts* the agent, so a misspelling is an error; common
+    misspelling, which the tool ignores: `read-only`, `read_only`."""
+    is_background: bool | None = None
+    """Whether it runs in the background."""
+    body: str = ""
+    """The text below the header."""
+
+class CursorRule(Struct, frozen=True, kw_only=True):
+    """A Cursor rule."""
+
+    description: str | None = None
+    """What the rule is about; agents choose it by this text."""
+    globs: str | tuple[str, ...] | None = None
+    """The rule applies to files that match these patterns; common misspelling, which the
+    tool ignores: `glob`, `applyTo`, `paths`."""
+    alwaysApply: bool | None = None
+    """Whether the rule is part of every prompt."""
+    body: str = ""
+    """The text below the header."""
+
+class DependenciesOfASkill(Struct, frozen=True, kw_only=True):
+    """The dependencies of a skill."""
+
+    tools: tuple[DependencyOfASkill, ...] | None = None
+    """The tools it needs."""
+
+class DependencyOfASkill(Struct, frozen=True, kw_only=True):
+    """A dependency of a skill."""
+
+    type: str | None = None
+    """What sort of tool it is; recommended."""
+    value: str | None = None
+    """Its name; recommended."""
+    description: str | None = None
+    """What it is for."""
+    transport: str | None = None
+    """How to talk to the server."""
+    url: str | None = None
+    """The address of the server."""
+    command: str | None = None
+    """The program to start."""
+
+class EntryOfTheHooksOfCodex(Struct, frozen=True, kw_only=True):
+    """An entry of the hooks of Codex."""
+
+    matcher: str | None = None
+    """The tools or sources it is for; without it, all of them."""
+    hooks: tuple[HookOfCodex, ...] | None = None
+    """What runs; recommended."""
+
+class EntryOfTheHooksOfGeminiCLI(Struct, frozen=True, kw_only=True):
+    """An entry of the hooks of Gemini CLI."""
+
+    matcher: str | None = None
+    """The tools or sources it is for; without it, all of them."""
+    hooks: tuple[HookOfGeminiCLI, ...] | None = None
+    """What runs; recommended."""
+    sequential: bool | None = None
+    """Whether the hooks run one after the other."""
+
+class EnvironmentPolicyOfCodex(Struct, frozen=True, kw_only=True):
+    """An environment policy of Codex."""
+
+    inherit: Literal["core", "all", "none"] | None = None
+    """Which variables to start from; *restricts* the agent, so a misspelling is an
+    error."""
+    exclude: tuple[str, ...] | None = None
+    """Patterns of variables to leave out; *restricts* the agent, so a misspelling is an
+    error."""
+    include_only: tuple[str, ...] | None = None
+    """The only variables to keep; *restricts* the agent, so a misspelling is an error."""
+    set: dict[str, Any] | None = None
+    """Variables to set."""
+    ignore_default_excludes: bool | None = None
+    """Whether variables that look like secrets are kept; *restricts* the agent, so a
+    misspelling is an error."""
+    experimental_use_profile: bool | None = None
+    """Whether to read the shell's profile."""
+
+class FolderTrustOfGeminiCLI(Struct, frozen=True, kw_only=True):
+    """The folder trust of Gemini CLI."""
+
+    enabled: bool | None = None
+    """Whether it counts; *restricts* the agent, so a misspelling is an error."""
+
+class GeminiAgent(Struct, frozen=True, kw_only=True):
+    """A Gemini agent."""
+
+    name: str | None = None
+    """The name by which others call it; **required**: the tool ignores a file without
+    it."""
+    description: str | None = None
+    """When to use it; others choose it by this text; **required**: the tool ignores a file
+    without it."""
+    kind: Literal["local", "remote"] | None = None
+    """`remote` for an agent that runs elsewhere."""
+    display_name: str | None = None
+    """The name that people see."""
+    tools: tuple[str, ...] | None = None
+    """The only tools it may use; without the field it has all of them; *restricts* the
+    agent, so a misspelling is an error; every tool it names must exist; common misspelling,
+    which the tool ignores: `allowed-tools`, `allowed_tools`."""
+    mcpServers: dict[str, Any] | None = None
+    """MCP servers of its own, by name; common misspelling, which the tool ignores:
+    `mcp_servers`."""
+    model: str | None = None
+    """The model; `inherit` for the caller's."""
+    temperature: float | None = None
+    """How random its answers are."""
+    max_turns: int | None = None
+    """After how many turns it stops."""
+    timeout_mins: int | float | None = None
+    """After how many minutes it stops."""
+    agent_card_url: str | None = None
+    """The address of a remote agent's card."""
+    agent_card_json: str | dict[str, Any] | None = None
+    """The card of a remote agent itself."""
+    auth: Any | None = None
+    """How to sign in to a remote agent."""
+    body: str = ""
+    """The text below the header."""
+
+class GeminiCLISkill(Struct, frozen=True, kw_only=True):
+    """A skill."""
+
+    name: str | None = None
+    """The name of the skill and of its folder; recommended."""
+    description: str | None = None
+    """What it does and when to use it; recommended."""
+    license: str | None = None
+    """The licence, or the file that holds it."""
+    compatibility: str | None = None
+    """What it needs: programs, packages, the network."""
+    metadata: dict[str, Any] | None = None
+    """Anything else, as text by name."""
+    allowed_tools: tuple[str, ...] | None = None
+    """Tools it may use without asking the user; *restricts* the agent, so a misspelling is
+    an error; a list, or text divided at `, `; every tool it names must exist."""
+    argument_hint: str | tuple[Any, ...] | None = None
+    """The arguments, as the menu shows them: `[file] [line]`."""
+    arguments: str | tuple[Any, ...] | None = None
+    """Names for the arguments; the text uses them as `$name`."""
+    model: str | None = None
+    """The model to use while it runs."""
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | int | None = None
+    """How much the model reasons while it runs."""
+    disable_model_invocation: bool | None = None
+    """Whether only people may call it; *restricts* the agent, so a misspelling is an
+    error."""
+    context: Literal["fork"] | None = None
+    """`fork`: it runs in an agent of its own."""
+    agent: str | None = None
+    """The agent that runs it, with `context: fork`; every agent it names must exist."""
+    hooks: dict[str, Any] | None = None
+    """Programs that run at certain events while it runs."""
+    paths: tuple[str, ...] | None = None
+    """Claude sees it once files match these patterns; a list, or text divided at `,`."""
+    shell: Literal["bash", "powershell"] | None = None
+    """The shell for commands in the text."""
+    when_to_use: str | None = None
+    """Text that is added to the description."""
+    user_invocable: bool | None = None
+    """Whether people may call it; `false` hides it in the menu; common misspelling, which
+    the tool ignores: `user-invokable`."""
+    disallowed_tools: tuple[str, ...] | None = None
+    """Tools it may not use; *restricts* the agent, so a misspelling is an error; a list, or
+    text divided at `, `; every tool it names must exist."""
+    version: str | None = None
+    """The version of the skill."""
+    body: str = ""
+    """The text below the header."""
+
+class GeminiCommand(Struct, frozen=True, kw_only=True):
+    """A Gemini command."""
+
+    prompt: str | None = None
+    """The prompt; `{{args}}` becomes the arguments; **required**: the tool ignores a file
+    without it."""
+    description: str | None = None
+    """What it does; the menu shows this text."""
+
+class GeminiExtension(Struct, frozen=True, kw_only=True):
+    """A Gemini extension."""
+
+    name: str | None = None
+    """The name by which it is installed; **required**: the tool ignores a file without
+    it."""
+    version: str | None = None
+    """Its version; **required**: the tool ignores a file without it."""
+    description: str | None = None
+    """What it brings."""
+    mcpServers: dict[str, dict[str, Any]] | None = None
+    """MCP servers, by name."""
+    contextFileName: str | tuple[str, ...] | None = None
+    """Files that are read into the prompt."""
+    excludeTools: tuple[str, ...] | None = None
+    """Tools that are left out; *restricts* the agent, so a misspelling is an error; common
+    misspelling, which the tool ignores: `excludeTool`."""
+    settings: tuple[SettingOfAnExtension, ...] | None = None
+    """What the user is asked for."""
+    plan: dict[str, Any] | None = None
+    """Where plans are kept."""
+    themes: Any | None = None
+    """Themes for the terminal."""
+    migratedTo: str | None = None
+    """Where the extension went."""
+    _schema: str | None = None
+    """The schema for editors."""
+
+class GeminiPolicy(Struct, frozen=True, kw_only=True):
+    """A Gemini policy."""
+
+    rule: tuple[RuleOfAPolicy, ...] | None = None
+    """The rules; *restricts* the agent, so a misspelling is an error; common misspelling,
+    which the tool ignores: `rules`."""
+    safety_checker: tuple[Any, ...] | None = None
+    """Programs that judge calls; *restricts* the agent, so a misspelling is an error."""
+
+class GeminiSettingsFile(Struct, frozen=True, kw_only=True):
+    """A Gemini settings file."""
+
+    _schema: str | None = None
+    """The schema for editors."""
+    mcpServers: dict[str, dict[str, Any]] | None = None
+    """MCP servers, by name."""
+    tools: ToolsOfGeminiCLI | None = None
+    """Which tools there are."""
+    mcp: ServerRulesOfGeminiCLI | None = None
+    """Which servers are used."""
+    context: ContextOfGeminiCLI | None = None
+    """What is read into the prompt."""
+    security: SecurityOfGeminiCLI | None = None
+    """What is not allowed; *restricts* the agent, so a misspelling is an error."""
+    hooks: HooksOfGeminiCLI | None = None
+    """Programs that run at certain events."""
+    hooksConfig: dict[str, Any] | None = None
+    """Which hooks run."""
+    policyPaths: tuple[str, ...] | None = None
+    """Files with policies."""
+    adminPolicyPaths: tuple[str, ...] | None = None
+    """Files with policies of an administrator."""
+    skills: dict[str, Any] | None = None
+    """Which skills are used."""
+    extensions: dict[str, Any] | None = None
+    """Which extensions are used."""
+    general: dict[str, Any] | None = None
+    """Settings of the program."""
+    output: dict[str, Any] | None = None
+    """Settings of the output."""
+    ui: dict[str, Any] | None = None
+    """Settings of the terminal."""
+    ide: dict[str, Any] | None = None
+    """Settings of the editor."""
+    privacy: dict[str, Any] | None = None
+    """Settings of what is reported."""
+    telemetry: dict[str, Any] | None = None
+    """Settings of traces."""
+    billing: dict[str, Any] | None = None
+    """Settings of the account."""
+    model: dict[str, Any] | None = None
+    """Settings of the model."""
+    modelConfigs: dict[str, Any] | None = None
+    """Settings of models."""
+    agents: dict[str, Any] | None = None
+    """Settings of agents."""
+    advanced: dict[str, Any] | None = None
+    """Settings of the machine."""
+    experimental: dict[str, Any] | None = None
+    """Settings of experiments."""
+    contextManagement: dict[str, Any] | None = None
+    """Settings of long sessions."""
+    admin: dict[str, Any] | None = None
+    """Settings of an administrator."""
+    useWriteTodos: bool | None = None
+    """Whether it keeps a list of tasks."""
+    coreTools: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    excludeTools: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    allowedTools: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    contextFileName: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    sandbox: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    autoAccept: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    theme: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    vimMode: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    checkpointing: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    preferredEditor: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    selectedAuthType: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    hideTips: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    hideBanner: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    hideFooter: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    hideWindowTitle: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    maxSessionTurns: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    mcpServerCommand: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    allowMCPServers: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    excludeMCPServers: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    toolDiscoveryCommand: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    toolCallCommand: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    usageStatisticsEnabled: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    bugCommand: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    fileFiltering: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    includeDirectories: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    loadMemoryFromIncludeDirectories: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    summarizeToolOutput: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    memoryImportFormat: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    disableAutoUpdate: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    showMemoryUsage: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    showLineNumbers: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    accessibility: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    ideMode: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    folderTrust: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    useRipgrep: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    extensionManagement: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    customThemes: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+    enableHooks: Any | None = None
+    """An old name, which Gemini CLI moves to its place."""
+
+class GitHubCopilotSkill(Struct, frozen=True, kw_only=True):
+    """A skill."""
+
+    name: str | None = None
+    """The name of the skill and of its folder; recommended."""
+    description: str | None = None
+    """What it does and when to use it; recommended."""
+    license: str | None = None
+    """The licence, or the file that holds it."""
+    compatibility: str | None = None
+    """What it needs: programs, packages, the network."""
+    metadata: dict[str, Any] | None = None
+    """Anything else, as text by name."""
+    allowed_tools: tuple[str, ...] | None = None
+    """Tools it may use without asking the user; *restricts* the agent, so a misspelling is
+    an error; a list, or text divided at `, `; every tool it names must exist."""
+    argument_hint: str | tuple[Any, ...] | None = None
+    """The arguments, as the menu shows them: `[file] [line]`."""
+    arguments: str | tuple[Any, ...] | None = None
+    """Names for the arguments; the text uses them as `$name`."""
+    model: str | None = None
+    """The model to use while it runs."""
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | int | None = None
+    """How much the model reasons while it runs."""
+    disable_model_invocation: bool | None = None
+    """Whether only people may call it; *restricts* the agent, so a misspelling is an
+    error."""
+    context: Literal["fork"] | None = None
+    """`fork`: it runs in an agent of its own."""
+    agent: str | None = None
+    """The agent that runs it, with `context: fork`; every agent it names must exist."""
+    hooks: dict[str, Any] | None = None
+    """Programs that run at certain events while it runs."""
+    paths: tuple[str, ...] | None = None
+    """Claude sees it once files match these patterns; a list, or text divided at `,`."""
+    shell: Literal["bash", "powershell"] | None = None
+    """The shell for commands in the text."""
+    when_to_use: str | None = None
+    """Text that is added to the description."""
+    user_invocable: bool | None = None
+    """Whether people may call it; `false` hides it in the menu; common misspelling, which
+    the tool ignores: `user-invokable`."""
+    disallowed_tools: tuple[str, ...] | None = None
+    """Tools it may not use; *restricts* the agent, so a misspelling is an error; a list, or
+    text divided at `, `; every tool it names must exist."""
+    version: str | None = None
+    """The version of the skill."""
+    body: str = ""
+    """The text below the header."""
+
+class GranularApprovalPolicyOfCodex(Struct, frozen=True, kw_only=True):
+    """A granular approval policy of Codex."""
+
+    sandbox_approval: bool | None = None
+    """Whether leaving the sandbox may be asked for."""
+    rules: bool | None = None
+    """Whether what the rules say may be asked for."""
+    mcp_elicitations: bool | None = None
+    """Whether servers may ask the user."""
+    request_permissions: bool | None = None
+    """Whether more permissions may be asked for."""
+    skill_approval: bool | None = None
+    """Whether scripts of skills may be asked for."""
+
+class HookOfCodex(Struct, frozen=True, kw_only=True):
+    """A hook of Codex."""
+
+    type: Literal["command", "mcp_tool", "prompt", "agent"] | None = None
+    """`command` for a program, `mcp_tool` for a tool of a server; **required**: the tool
+    ignores a file without it."""
+    command: str | None = None
+    """The command to run."""
+    commandWindows: str | None = None
+    """The command to run on Windows; common misspelling, which the tool ignores:
+    `command_windows`."""
+    timeout: int | float | None = None
+    """After how many seconds it is stopped."""
+    async_: bool | None = None
+    """Whether Codex goes on at once."""
+    statusMessage: str | None = None
+    """What to show while it runs."""
+    additionalContextLimit: int | None = None
+    """How much of its output the model sees."""
+    server: str | None = None
+    """The server whose tool to call."""
+    tool: str | None = None
+    """The tool to call."""
+    input: dict[str, Any] | None = None
+    """The arguments of the tool."""
+    prompt: str | None = None
+    """A prompt, which Codex does not use yet."""
+    model: str | None = None
+    """A model, which Codex does not use yet."""
+
+class HookOfGeminiCLI(Struct, frozen=True, kw_only=True):
+    """A hook of Gemini CLI."""
+
+    type: Literal["command"] | None = None
+    """`command`; **required**: the tool ignores a file without it."""
+    command: str | None = None
+    """The command to run; **required**: the tool ignores a file without it."""
+    name: str | None = None
+    """The name that people see."""
+    description: str | None = None
+    """What it is for."""
+    timeout: int | float | None = None
+    """After how many milliseconds it is stopped."""
+    env: dict[str, Any] | None = None
+    """Environment variables to add."""
+
+class HooksOfCodex(Struct, frozen=True, kw_only=True):
+    """The hooks of Codex."""
+
+    PreToolUse: tuple[EntryOfTheHooksOfCodex, ...] | None = None
+    """What runs at the event `PreToolUse`; *restricts* the agent, so a misspelling is an
+    error."""
+    PermissionRequest: tuple[EntryOfTheHooksOfCodex, ...] | None = None
+    """What runs at the event `PermissionRequest`; *restricts* the agent, so a misspelling
+    is an error."""
+    PostToolUse: tuple[EntryOfTheHooksOfCodex, ...] | None = None
+    """What runs at the event `PostToolUse`; *restricts* the agent, so a misspelling is an
+    error."""
+    PreCompact: tuple[EntryOfTheHooksOfCodex, ...] | None = None
+    """What runs at the event `PreCompact`; *restricts* the agent, so a misspelling is an
+    error."""
+    PostCompact: tuple[EntryOfTheHooksOfCodex, ...] | None = None
+    """What runs at the event `PostCompact`; *restricts* the agent, so a misspelling is an
+    error."""
+    SessionStart: tuple[EntryOfTheHooksOfCodex, ...] | None = None
+    """What runs at the event `SessionStart`; *restricts* the agent, so a misspelling is an
+    error."""
+    SessionEnd: tuple[EntryOfTheHooksOfCodex, ...] | None = None
+    """What runs at the event `SessionEnd`; *restricts* the agent, so a misspelling is an
+    error."""
+    UserPromptSubmit: tuple[EntryOfTheHooksOfCodex, ...] | None = None
+    """What runs at the event `UserPromptSubmit`; *restricts* the agent, so a misspelling is
+    an error."""
+    SubagentStart: tuple[EntryOfTheHooksOfCodex, ...] | None = None
+    """What runs at the event `SubagentStart`; *restricts* the agent, so a misspelling is an
+    error."""
+    SubagentStop: tuple[EntryOfTheHooksOfCodex, ...] | None = None
+    """What runs at the event `SubagentStop`; *restricts* the agent, so a misspelling is an
+    error."""
+    Stop: tuple[EntryOfTheHooksOfCodex, ...] | None = None
+    """What runs at the event `Stop`; *restricts* the agent, so a misspelling is an
+    error."""
+    state: dict[str, Any] | None = None
+    """Which hooks are trusted."""
+
+class HooksOfGeminiCLI(Struct, frozen=True, kw_only=True):
+    """The hooks of Gemini CLI."""
+
+    BeforeTool: tuple[EntryOfTheHooksOfGeminiCLI, ...] | None = None
+    """What runs at the event `BeforeTool`; *restricts* the agent, so a misspelling is an
+    error."""
+    AfterTool: tuple[EntryOfTheHooksOfGeminiCLI, ...] | None = None
+    """What runs at the event `AfterTool`; *restricts* the agent, so a misspelling is an
+    error."""
+    BeforeAgent: tuple[EntryOfTheHooksOfGeminiCLI, ...] | None = None
+    """What runs at the event `BeforeAgent`; *restricts* the agent, so a misspelling is an
+    error."""
+    AfterAgent: tuple[EntryOfTheHooksOfGeminiCLI, ...] | None = None
+    """What runs at the event `AfterAgent`; *restricts* the agent, so a misspelling is an
+    error."""
+    BeforeModel: tuple[EntryOfTheHooksOfGeminiCLI, ...] | None = None
+    """What runs at the event `BeforeModel`; *restricts* the agent, so a misspelling is an
+    error."""
+    AfterModel: tuple[EntryOfTheHooksOfGeminiCLI, ...] | None = None
+    """What runs at the event `AfterModel`; *restricts* the agent, so a misspelling is an
+    error."""
+    BeforeToolSelection: tuple[EntryOfTheHooksOfGeminiCLI, ...] | None = None
+    """What runs at the event `BeforeToolSelection`; *restricts* the agent, so a misspelling
+    is an error."""
+    SessionStart: tuple[EntryOfTheHooksOfGeminiCLI, ...] | None = None
+    """What runs at the event `SessionStart`; *restricts* the agent, so a misspelling is an
+    error."""
+    SessionEnd: tuple[EntryOfTheHooksOfGeminiCLI, ...] | None = None
+    """What runs at the event `SessionEnd`; *restricts* the agent, so a misspelling is an
+    error."""
+    Notification: tuple[EntryOfTheHooksOfGeminiCLI, ...] | None = None
+    """What runs at the event `Notification`; *restricts* the agent, so a misspelling is an
+    error."""
+    PreCompress: tuple[EntryOfTheHooksOfGeminiCLI, ...] | None = None
+    """What runs at the event `PreCompress`; *restricts* the agent, so a misspelling is an
+    error."""
+
+class InterfaceOfASkill(Struct, frozen=True, kw_only=True):
+    """The interface of a skill."""
+
+    display_name: str | None = None
+    """The name that people see."""
+    short_description: str | None = None
+    """What it does, in a few words."""
+    icon_small: str | None = None
+    """A small picture."""
+    icon_large: str | None = None
+    """A large picture."""
+    brand_color: str | None = None
+    """Its colour."""
+    default_prompt: str | None = None
+    """What to ask first."""
+
+class ListOfCodexHooks(Struct, frozen=True, kw_only=True):
+    """A list of Codex hooks."""
+
+    hooks: HooksOfCodex | None = None
+    """What runs, by event; **required**: the tool ignores a file without it."""
+    description: str | None = None
+    """What the hooks are for."""
+    _schema: str | None = None
+    """The schema for editors."""
+
+class ListOfSkillMetadata(Struct, frozen=True, kw_only=True):
+    """A list of skill metadata."""
+
+    interface: InterfaceOfASkill | None = None
+    """How apps show the skill."""
+    policy: PolicyOfASkill | None = None
+    """When the skill is used; *restricts* the agent, so a misspelling is an error."""
+    dependencies: DependenciesOfASkill | None = None
+    """What the skill needs."""
+    _schema: str | None = None
+    """The schema for editors."""
+
+class OpenCodeAgent(Struct, frozen=True, kw_only=True):
+    """An OpenCode agent."""
+
+    description: str | None = None
+    """When to use it; other agents choose it by this text; recommended."""
+    name: str | None = None
+    """The name; by default that of the file."""
+    mode: Literal["primary", "subagent", "all"] | None = None
+    """Whether people choose it, other agents call it, or both."""
+    model: str | None = None
+    """The model, as `provider/model`."""
+    variant: str | None = None
+    """The variant of the model, such as its effort."""
+    temperature: float | None = None
+    """How random its answers are."""
+    top_p: float | None = None
+    """Sample only from the most likely tokens up to this probability."""
+    prompt: str | None = None
+    """The prompt, instead of the text below the header."""
+    tools: dict[str, bool] | None = None
+    """Tools to turn on or off by name; `permission` replaces it; *restricts* the agent, so
+    a misspelling is an error; every tool it names must exist; common misspelling, which the
+    tool ignores: `allowed-tools`, `allowed_tools`."""
+    permission: (
+        dict[str, Literal["ask", "allow", "deny"] | dict[str, Literal["ask", "allow", "deny"]]]
+        | Literal["ask", "allow", "deny"]
+        | None
+    ) = None
+    """What it may do: one action, or an action for each tool; *restricts* the agent, so a
+    misspelling is an error; common misspelling, which the tool ignores: `permissions`."""
+    steps: int | None = None
+    """After how many steps it stops."""
+    maxSteps: int | None = None
+    """The old name of `steps`."""
+    disable: bool | None = None
+    """Whether to turn the agent off."""
+    hidden: bool | None = None
+    """Whether to hide it from people."""
+    color: str | None = None
+    """Its colour: a hexadecimal number or a name of the theme."""
+    options: dict[str, Any] | None = None
+    """Further options for the provider of the model."""
+    body: str = ""
+    """The text below the header."""
+
+class OpenCodeCommand(Struct, frozen=True, kw_only=True):
+    """An OpenCode command."""
+
+    name: str | None = None
+    """A name to show; the file gives the name to call it by."""
+    description: str | None = None
+    """What it does; the menu shows this text."""
+    agent: str | None = None
+    """The agent that runs it; every agent it names must exist."""
+    model: str | None = None
+    """The model to use, as `provider/model`."""
+    subtask: bool | None = None
+    """Whether it always runs in an agent of its own."""
+    template: str | None = None
+    """The prompt, instead of the text below the header."""
+    body: str = ""
+    """The text below the header."""
+
+class OpenCodeConfiguration(Struct, frozen=True, kw_only=True):
+    """An OpenCode configuration."""
+
+    _schema: str | None = None
+    """The schema for editors."""
+    model: str | None = None
+    """The model, as `provider/model`."""
+    small_model: str | None = None
+    """The model for small tasks, as `provider/model`."""
+    default_agent: str | None = None
+    """The agent to start with."""
+    username: str | None = None
+    """The name to show for the user."""
+    logLevel: Literal["DEBUG", "INFO", "WARN", "ERROR"] | None = None
+    """How much is logged."""
+    server: dict[str, Any] | None = None
+    """Where it listens."""
+    share: Literal["manual", "auto", "disabled"] | None = None
+    """Whether sessions are shared."""
+    autoshare: bool | None = None
+    """An old form of `share`."""
+    autoupdate: bool | Literal["notify"] | None = None
+    """Whether it updates itself."""
+    provider: dict[str, Any] | None = None
+    """Providers of models, by name."""
+    disabled_providers: tuple[str, ...] | None = None
+    """Providers that are not used; *restricts* the agent, so a misspelling is an error."""
+    enabled_providers: tuple[str, ...] | None = None
+    """The only providers that are used; *restricts* the agent, so a misspelling is an
+    error."""
+    agent: dict[str, AgentOfOpenCode] | None = None
+    """Agents, by name; common misspelling, which the tool ignores: `agents`."""
+    mode: dict[str, AgentOfOpenCode] | None = None
+    """An old form of `agent`; common misspelling, which the tool ignores: `modes`."""
+    command: dict[str, CommandOfOpenCode] | None = None
+    """Commands, by name; common misspelling, which the tool ignores: `commands`."""
+    permission: (
+        dict[str, Literal["ask", "allow", "deny"] | dict[str, Literal["ask", "allow", "deny"]]]
+        | Literal["ask", "allow", "deny"]
+        | None
+    ) = None
+    """What agents may do: one action, or an action for each tool; *restricts* the agent, so
+    a misspelling is an error; common misspelling, which the tool ignores: `permissions`."""
+    tools: dict[str, bool] | None = None
+    """Tools to turn on or off by name; `permission` replaces it; *restricts* the agent, so
+    a misspelling is an error."""
+    mcp: dict[str, dict[str, Any]] | None = None
+    """MCP servers, by name; common misspelling, which the tool ignores: `mcpServers`."""
+    lsp: bool | dict[str, Any] | None = None
+    """Language servers, by name."""
+    formatter: bool | dict[str, Any] | None = None
+    """Programs that format files, by name."""
+    plugin: tuple[Any, ...] | None = None
+    """Plugins: packages or files; common misspelling, which the tool ignores: `plugins`."""
+    skills: PlacesOfSkillsOfOpenCode | None = None
+    """Where to look for skills."""
+    instructions: tuple[str, ...] | None = None
+    """Further files for the prompt: paths, patterns, addresses."""
+    watcher: WatcherOfOpenCode | None = None
+    """Which changes of files it looks at."""
+    snapshot: bool | None = None
+    """Whether changes can be undone."""
+    compaction: dict[str, Any] | None = None
+    """How long sessions are shortened."""
+    enterprise: dict[str, Any] | None = None
+    """Settings of an organisation."""
+    experimental: dict[str, Any] | None = None
+    """Experiments."""
+    layout: Any | None = None
+    """An old setting without effect."""
+    keybinds: Any | None = None
+    """Belongs into `tui.json` now."""
+    theme: Any | None = None
+    """Belongs into `tui.json` now."""
+    tui: Any | None = None
+    """Belongs into `tui.json` now."""
+
+class OpenCodeSkill(Struct, frozen=True, kw_only=True):
+    """A skill."""
+
+    name: str | None = None
+    """The name of the skill and of its folder; **required**: the tool ignores a file
+    without it."""
+    description: str | None = None
+    """What it does and when to use it; **required**: the tool ignores a file without it."""
+    license: str | None = None
+    """The licence, or the file that holds it."""
+    compatibility: str | None = None
+    """What it needs: programs, packages, the network."""
+    metadata: dict[str, Any] | None = None
+    """Anything else, as text by name."""
+    allowed_tools: tuple[str, ...] | None = None
+    """Tools it may use without asking the user; *restricts* the agent, so a misspelling is
+    an error; a list, or text divided at `, `; every tool it names must exist."""
+    argument_hint: str | tuple[Any, ...] | None = None
+    """The arguments, as the menu shows them: `[file] [line]`."""
+    arguments: str | tuple[Any, ...] | None = None
+    """Names for the arguments; the text uses them as `$name`."""
+    model: str | None = None
+    """The model to use while it runs."""
+    effort: Literal["low", "medium", "high", "xhigh", "max"] | int | None = None
+    """How much the model reasons while it runs."""
+    disable_model_invocation: bool | None = None
+    """Whether only people may call it; *restricts* the agent, so a misspelling is an
+    error."""
+    context: Literal["fork"] | None = None
+    """`fork`: it runs in an agent of its own."""
+    agent: str | None = None
+    """The agent that runs it, with `context: fork`; every agent it names must exist."""
+    hooks: dict[str, Any] | None = None
+    """Programs that run at certain events while it runs."""
+    paths: tuple[str, ...] | None = None
+    """Claude sees it once files match these patterns; a list, or text divided at `,`."""
+    shell: Literal["bash", "powershell"] | None = None
+    """The shell for commands in the text."""
+    when_to_use: str | None = None
+    """Text that is added to the description."""
+    user_invocable: bool | None = None
+    """Whether people may call it; `false` hides it in the menu; common misspelling, which
+    the tool ignores: `user-invokable`."""
+    disallowed_tools: tuple[str, ...] | None = None
+    """Tools it may not use; *restricts* the agent, so a misspelling is an error; a list, or
+    text divided at `, `; every tool it names must exist."""
+    version: str | None = None
+    """The version of the skill."""
+    body: str = ""
+    """The text below the header."""
+
+class PlacesOfSkillsOfOpenCode(Struct, frozen=True, kw_only=True):
+    """The places of skills of OpenCode."""
+
+    paths: tuple[str, ...] | None = None
+    """Folders with skills."""
+    urls: tuple[str, ...] | None = None
+    """Addresses of skills."""
+
+class PolicyOfASkill(Struct, frozen=True, kw_only=True):
+    """The policy of a skill."""
+
+    allow_implicit_invocation: bool | None = None
+    """Whether the model may use it unasked; *restricts* the agent, so a misspelling is an
+    error."""
+    products: tuple[str, ...] | None = None
+    """The products that offer the skill."""
+
+class RuleOfAPolicy(Struct, frozen=True, kw_only=True):
+    """A rule of a policy."""
+
+    toolName: str | tuple[str, ...] | None = None
+    """The tools it is for."""
+    mcpName: str | None = None
+    """The server it is for."""
+    subagent: str | None = None
+    """The agent it is for."""
+    toolAnnotations: dict[str, Any] | None = None
+    """What the tools say of themselves."""
+    argsPattern: str | None = None
+    """An expression over the arguments."""
+    commandPrefix: str | tuple[str, ...] | None = None
+    """How the command begins."""
+    commandRegex: str | None = None
+    """An expression over the command."""
+    decision: Literal["allow", "deny", "ask_user"] | None = None
+    """What happens; recommended; *restricts* the agent, so a misspelling is an error."""
+    priority: int | float | None = None
+    """Which rule wins: 0 to 999; recommended."""
+    modes: tuple[str, ...] | None = None
+    """The modes it counts in."""
+    interactive: bool | None = None
+    """Whether it counts with or without a user."""
+    denyMessage: str | None = None
+    """What the model is told."""
+    allowRedirection: bool | None = None
+    """Whether output may go into files."""
+    name: str | None = None
+    """A name for people."""
+    description: str | None = None
+    """What it is for."""
+
+class SandboxOfCodex(Struct, frozen=True, kw_only=True):
+    """A sandbox of Codex."""
+
+    network_access: bool | None = None
+    """Whether commands reach the network; *restricts* the agent, so a misspelling is an
+    error."""
+    writable_roots: tuple[str, ...] | None = None
+    """Further folders that commands may write."""
+    exclude_slash_tmp: bool | None = None
+    """Whether `/tmp` is not writable; *restricts* the agent, so a misspelling is an
+    error."""
+    exclude_tmpdir_env_var: bool | None = None
+    """Whether `$TMPDIR` is not writable; *restricts* the agent, so a misspelling is an
+    error."""
+
+class SandboxOfGeminiCLI(Struct, frozen=True, kw_only=True):
+    """A sandbox of Gemini CLI."""
+
+    enabled: bool | None = None
+    """Whether there is one; *restricts* the agent, so a misspelling is an error."""
+    command: str | None = None
+    """The program that makes it."""
+    image: str | None = None
+    """The image to run in."""
+    allowedPaths: tuple[str, ...] | None = None
+    """Folders that may be used."""
+    networkAccess: bool | None = None
+    """Whether the network may be used; *restricts* the agent, so a misspelling is an
+    error."""
+
+class SecurityOfGeminiCLI(Struct, frozen=True, kw_only=True):
+    """The security of Gemini CLI."""
+
+    folderTrust: FolderTrustOfGeminiCLI | None = None
+    """Whether folders must be trusted; *restricts* the agent, so a misspelling is an
+    error."""
+    disableYoloMode: bool | None = None
+    """Whether `--yolo` is refused; *restricts* the agent, so a misspelling is an error."""
+    disableAlwaysAllow: bool | None = None
+    """Whether to ask each time; *restricts* the agent, so a misspelling is an error."""
+    blockGitExtensions: bool | None = None
+    """No extensions from git; *restricts* the agent, so a misspelling is an error."""
+    allowedExtensions: tuple[str, ...] | None = None
+    """The only extensions; *restricts* the agent, so a misspelling is an error."""
+    toolSandboxing: bool | None = None
+    """Whether tools are confined; *restricts* the agent, so a misspelling is an error."""
+    enablePermanentToolApproval: bool | None = None
+    """Whether to remember answers."""
+    autoAddToPolicyByDefault: bool | None = None
+    """Whether answers become rules."""
+    environmentVariableRedaction: dict[str, Any] | None = None
+    """Which variables are hidden from tools; *restricts* the agent, so a misspelling is an
+    error."""
+    auth: dict[str, Any] | None = None
+    """How to sign in."""
+    enableConseca: bool | None = None
+    """An experiment."""
+
+class ServerRulesOfGeminiCLI(Struct, frozen=True, kw_only=True):
+    """The server rules of Gemini CLI."""
+
+    allowed: tuple[str, ...] | None = None
+    """The only servers that are used; *restricts* the agent, so a misspelling is an
+    error."""
+    excluded: tuple[str, ...] | None = None
+    """Servers that are not used; *restricts* the agent, so a misspelling is an error."""
+    serverCommand: str | None = None
+    """A program that starts servers."""
+
+class SettingOfAnExtension(Struct, frozen=True, kw_only=True):
+    """A setting of an extension."""
+
+    name: str | None = None
+    """The name that people see; recommended."""
+    description: str | None = None
+    """What it is for."""
+    envVar: str | None = None
+    """The variable that holds it; recommended."""
+    sensitive: bool | None = None
+    """Whether it is a secret."""
+
+class ToolsOfGeminiCLI(Struct, frozen=True, kw_only=True):
+    """The tools of Gemini CLI."""
+
+    sandbox: bool | str | SandboxOfGeminiCLI | None = None
+    """Where tools run."""
+    sandboxAllowedPaths: tuple[str, ...] | None = None
+    """Folders the sandbox lets through."""
+    sandboxNetworkAccess: bool | None = None
+    """Whether it lets the network through."""
+    core: tuple[str, ...] | None = None
+    """The only built-in tools; *restricts* the agent, so a misspelling is an error."""
+    allowed: tuple[str, ...] | None = None
+    """Tools that run without asking."""
+    confirmationRequired: tuple[str, ...] | None = None
+    """Tools that always ask; *restricts* the agent, so a misspelling is an error."""
+    exclude: tuple[str, ...] | None = None
+    """Tools that are left out; *restricts* the agent, so a misspelling is an error."""
+    discoveryCommand: str | None = None
+    """A program that lists further tools."""
+    callCommand: str | None = None
+    """A program that calls them."""
+    shell: dict[str, Any] | None = None
+    """How commands run."""
+    useRipgrep: bool | None = None
+    """Whether to search with ripgrep."""
+    truncateToolOutputThreshold: int | float | None = None
+    """How much output is kept."""
+    disableLLMCorrection: bool | None = None
+    """Whether edits are not corrected."""
+
+class WatcherOfOpenCode(Struct, frozen=True, kw_only=True):
+    """The watcher of OpenCode."""
+
+    ignore: tuple[str, ...] | None = None
+    """Patterns of files to leave out."""

@@ -1,0 +1,107 @@
+"""Markdown, as far as files that refer to others need it: what is code, where the links are.
+
+Offsets are those of the author's text. Every function is linear in the length of the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from urllib.parse import unquote
+
+import msgspec
+
+from equipage.core.text import expression
+from equipage.syntax import Range
+
+_FENCE = expression(
+    r"[ \t]{0,12}(?:[-*+>]\s{1,4}|\d{1,3}[.)]\s{1,4})?(?P<fence>`{3,}|~{3,})(?P<rest>[^\n]*)"
+)
+_LINE = expression(r"[^\n]*\n?")
+_TICKS = expression(r"`+|\n[ \t]*\n")
+#: An inline link with its address; addresses with brackets or blanks are in angle brackets.
+_LINK = expression(
+    r"""\]\((?P<open><)?(?P<target>(?(open)[^<>\n]|[^()\s<>])+)(?(open)>)(?:\s+"[^"\n]*")?\)"""
+)
+_SCHEME = expression(r"[A-Za-z][A-Za-z0-9+.-]*:|//|#")
+
+
+class Link(msgspec.Struct, frozen=True):
+    """A link to a file: the path as it is meant, without a fragment, and its place."""
+
+    path: str
+    range: Range
+
+
+def without_code(text: str) -> str:
+    """The text with blanks for code and comments; everything else keeps its place."""
+    text = _without_comments(_without_blocks(text))
+    parts: list[str] = []
+    position = 0
+    for start, end in _spans(text):
+        parts += (text[position:start], _blank(text[start:end]))
+        position = end
+    return "".join(parts) + text[position:]
+
+
+def _blank(text: str) -> str:
+    return re.sub(r"[^\n]", " ", text)
+
+
+def _without_blocks(text: str) -> str:
+    """Without the blocks between fences; one that is never closed takes the rest."""
+    if "```" not in text and "~~~" not in text:
+        return text
+    lines: list[str] = []
+    fence = ""
+    for match in _LINE.finditer(text):
+        line = match.group()
+        found = _FENCE.match(line)
+        if fence:
+            is_end = found is not None and found["fence"].startswith(fence)
+            if is_end and found is not None and not found["rest"].strip():
+                fence = ""
+            line = _blank(line)
+        elif found is not None and not ("`" in found["rest"] and found["fence"][0] == "`"):
+            fence = found["fence"]
+            line = _blank(line)
+        lines.append(line)
+    return "".join(lines)
+
+
+def _without_comments(text: str) -> str:
+    parts: list[str] = []
+    position = 0
+    while (start := text.find("<!--", position)) >= 0 and (end := text.find("-->", start)) >= 0:
+        parts += (text[position:start], _blank(text[start : end + 3]))
+        position = end + 3
+    return "".join(parts) + text[position:]
+
+
+def _spans(text: str) -> Iterator[Range]:
+    """The code spans: from a run of backticks to the next of its length in the paragraph."""
+    opened: dict[int, int] = {}
+    for match in _TICKS.finditer(text):
+        if match.group()[0] == "\n":
+            opened.clear()
+            continue
+        length = match.end() - match.start()
+        start = opened.get(length)
+        if start is None:
+            opened[length] = match.start()
+            continue
+        yield start, match.end()
+        # What was opened inside the span was text of it.
+        opened = {size: at for size, at in opened.items() if at < start}
+
+
+def links(text: str) -> Iterator[Link]:
+    """The links of a text to files, code left out."""
+    if "](" not in text:
+        return
+    for match in _LINK.finditer(without_code(text)):
+        target = match["target"]
+        if _SCHEME.match(target) is None:
+            path = unquote(re.split(r"[#?]", target, maxsplit=1)[0])
+            if path:
+                yield Link(path, match.span("target"))

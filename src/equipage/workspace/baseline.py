@@ -1,0 +1,175 @@
+"""The baseline: findings that are known, so that a check reports only new ones.
+
+```json
+{"version": 1, "findings": [
+ {"file": "a.md", "code": "unknown-field", "path": "alowed_tools", "content": "5f0c…"}
+]}
+```
+
+A finding is known by its file, its code, the path of its value and a hash of the text it is about.
+Lines do not count, so text above may come and go. Where an entry of a list moved, its content finds
+it again. An entry that matches nothing any more is reported, so that a baseline only shrinks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+
+from equipage.core import codes
+from equipage.core.diagnostics import Diagnostic, UsageError
+from equipage.core.frozen import convert
+from equipage.core.source import Source, Span
+from equipage.core.text import visible_json
+from equipage.files import real_path
+from equipage.loading.findings import finding
+from equipage.syntax.document import parse
+
+VERSION = 1
+#: Findings that no baseline can hold: a bug, and what is wrong with the baseline itself.
+_NEVER = frozenset({codes.INTERNAL_ERROR, codes.BASELINE_STALE})
+
+
+class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Findings that are known; `count` of them are equal in all four fields."""
+
+    file: str  #: from the folder of the baseline, with `/`
+    code: str
+    path: str
+    content: str
+    count: int = 1
+
+
+class Baseline(msgspec.Struct, frozen=True):
+    version: int
+    findings: tuple[Entry, ...]
+
+
+class Applied(msgspec.Struct, frozen=True):
+    """What is new, how many findings are known, and the numbers of the entries that are stale."""
+
+    new: tuple[Diagnostic, ...]
+    known: int
+    stale: tuple[int, ...]
+
+
+def read(source: Source) -> Baseline:
+    """The baseline in a file. Raises `UsageError`."""
+    try:
+        value = msgspec.json.decode(source.data)
+        version = value.get("version") if isinstance(value, dict) else None
+        if version != VERSION:
+            raise UsageError(
+                f"{source.name} is not a baseline of version {VERSION}; "
+                "write a new one with `equipage check --write-baseline`"
+            )
+        baseline: Baseline = convert(value, Baseline)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise UsageError(f"{source.name} is not a baseline: {error}") from None
+    return baseline
+
+
+def apply(
+    baseline: Baseline,
+    diagnostics: Iterable[Diagnostic],
+    folder: str,
+    covers: Callable[[str], bool],
+) -> Applied:
+    """Leave out the findings that a baseline in `folder` records.
+
+    `covers` says whether a file was checked, by its path from `folder`: an entry about another one
+    may still match and is not stale.
+    """
+    found, folder = list(diagnostics), real_path(folder)
+    keys = [None if each.code in _NEVER else _entry(each, folder) for each in found]
+    left = Counter[int]({number: each.count for number, each in enumerate(baseline.findings)})
+    known: set[int] = set()
+    # By everything first; then without the path, for entries of lists that moved.
+    for identity in (_whole, _moved):
+        entries: dict[object, list[int]] = {}
+        for number, entry in enumerate(baseline.findings):
+            if identity(entry) is not None:
+                entries.setdefault(identity(entry), []).append(number)
+        for number, key in enumerate(keys):
+            if key is None or number in known or identity(key) is None:
+                continue
+            match = next((n for n in entries.get(identity(key), ()) if left[n] > 0), None)
+            if match is not None:
+                left[match] -= 1
+                known.add(number)
+    new = tuple(each for number, each in enumerate(found) if number not in known)
+    stale = (n for n, each in enumerate(baseline.findings) if left[n] > 0 and covers(each.file))
+    return Applied(new, len(known), tuple(stale))
+
+
+def updated(
+    diagnostics: Iterable[Diagnostic],
+    folder: str,
+    covers: Callable[[str], bool],
+    before: Baseline | None = None,
+) -> Baseline:
+    """A baseline of all findings, and of what `before` records about files that were left out."""
+    folder = real_path(folder)
+    entries = (_entry(each, folder) for each in diagnostics if each.code not in _NEVER)
+    counts = Counter(entries)
+    kept = () if before is None else (each for each in before.findings if not covers(each.file))
+    for each in kept:
+        counts[msgspec.structs.replace(each, count=1)] += each.count
+    return Baseline(
+        VERSION,
+        tuple(
+            msgspec.structs.replace(each, count=counts[each])
+            for each in sorted(counts, key=lambda each: (each.file, each.code, each.path))
+        ),
+    )
+
+
+def write(baseline: Baseline) -> str:
+    """One finding on each line, so that changes of the file are easy to review and to merge."""
+    rows = ",\n".join(
+        f" {json.dumps(msgspec.to_builtins(each), ensure_ascii=False)}"
+        for each in baseline.findings
+    )
+    body = f"\n{rows}\n" if rows else ""
+    return visible_json(f'{{"version": {baseline.version}, "findings": [{body}]}}\n')
+
+
+def stale_findings(
+    source: Source, baseline: Baseline, numbers: Sequence[int]
+) -> tuple[Diagnostic, ...]:
+    """A note for each stale entry, at its place in the file of the baseline."""
+    paths = [("findings", number) for number in numbers]
+    document, _ = parse(source, "json")
+    places = {} if document is None else document.locate(paths)
+    made = []
+    for number, path in zip(numbers, paths, strict=True):
+        entry = baseline.findings[number]
+        values = {"code": entry.code, "file": entry.file, "path": entry.path or None}
+        each = finding(codes.BASELINE_STALE, source.name, values)
+        span = places[path].value if path in places else None
+        if span is not None:
+            span = Span(span.source, span.start, span.start + 1)
+        made.append(msgspec.structs.replace(each, span=span, path=f"findings[{number}]"))
+    return tuple(made)
+
+
+def _entry(each: Diagnostic, folder: str) -> Entry:
+    # The path of a source has no links in it.
+    path = each.span.source.path if each.span is not None else None
+    file = os.path.relpath(path or real_path(each.name or "."), folder).replace(os.sep, "/")
+    text = " ".join(each.span.text().split()) if each.span is not None else ""
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16] if text else ""
+    return Entry(file, each.code, each.path, digest)
+
+
+def _whole(entry: Entry) -> tuple[str, ...]:
+    return entry.file, entry.code, entry.path, entry.content
+
+
+def _moved(entry: Entry) -> tuple[str, ...] | None:
+    return (entry.file, entry.code, entry.content) if entry.content and "[" in entry.path else None

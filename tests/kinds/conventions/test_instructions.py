@@ -1,0 +1,80 @@
+"""Instructions: their limits, and that no text makes a check slow or leads it out of the project."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import equipage
+from equipage.kinds.conventions.claude.instructions import imports
+from equipage.syntax.markdown import links, without_code
+
+
+def findings(folder: Path) -> list[str]:
+    return [each.code for each in equipage.check([folder]).diagnostics]
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "found"),
+    [
+        pytest.param("CLAUDE.md", 40_000, [], id="as long as Claude Code likes"),
+        pytest.param("CLAUDE.md", 40_001, ["instructions-too-long"], id="longer"),
+        pytest.param("AGENTS.md", 32_768, [], id="all that Codex reads"),
+        pytest.param("AGENTS.md", 32_769, ["instructions-too-long"], id="one byte more"),
+    ],
+)
+def test_limits(tmp_path: Path, name: str, size: int, found: list[str]) -> None:
+    (tmp_path / name).write_text("x" * size)
+    assert findings(tmp_path) == found
+
+
+def test_codex_joins_the_files_of_all_folders(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "deep").mkdir()
+    for folder in (tmp_path, tmp_path / "deep"):
+        (folder / "AGENTS.md").write_text("x" * 20_000)
+    report = equipage.check([tmp_path])
+    assert [(each.code, each.name) for each in report.diagnostics] == [
+        ("instructions-too-long", str(tmp_path / "deep" / "AGENTS.md"))
+    ]
+
+
+def test_nothing_outside_the_project_is_looked_at(tmp_path: Path) -> None:
+    """A file that is there and one that is missing are the same: neither is reported."""
+    inside = tmp_path / "project"
+    inside.mkdir()
+    (inside / ".git").mkdir()
+    (tmp_path / "there.md").write_text("x")
+    (inside / "link").symlink_to(tmp_path)
+    text = "@../there.md\n@../gone.md\n@link/there.md\n@link/gone.md\n@~/gone.md\n@/etc/gone.md\n"
+    (inside / "CLAUDE.md").write_text(text + "[a](../there.md) [b](../gone.md) [c](link/gone.md)\n")
+    assert findings(inside) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        unit * (300_000 // len(unit))
+        for unit in ("`", "`a", "[a](", "<!--", "@", "@a.md ", "```\n", "](<", "` `` ", "\\ ")
+    ],
+    ids=lambda text: text[:6],
+)
+def test_it_takes_linear_time(text: str) -> None:
+    """Each is a quarter of a megabyte or more; anything quadratic would take minutes."""
+    assert len(without_code(text)) == len(text)
+    assert sum(1 for _ in links(text)) + sum(1 for _ in imports(text)) <= 60_000
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("a `b` c", "a     c"),
+        ("a ``b ` c`` d", "a           d"),
+        ("a ` b\n\nc ` d", "a ` b\n\nc ` d"),
+        ("~~~\nx\n~~~\ny", "   \n \n   \ny"),
+        ("a <!-- b --> c", "a            c"),
+    ],
+)
+def test_code_is_left_out(text: str, kept: str) -> None:
+    assert without_code(text) == kept

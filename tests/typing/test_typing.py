@@ -1,0 +1,137 @@
+"""What type checkers say: programs that are right pass, and each mistake is found.
+
+mypy is always there. pyright is looked for on the PATH and beside Python; `make test-typing`
+installs it and fails if it is missing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import equipage
+from equipage import models
+from equipage.loading.registry import kind_named, names
+from lab import REPOSITORY, module_at, repository, write
+
+pytestmark = pytest.mark.long
+
+HERE = Path(__file__).parent
+PROGRAMS = sorted((HERE / "programs").glob("*.py"))
+WRONG = HERE / "wrong.py"
+
+
+@cache
+def mypy() -> dict[str, set[int]]:
+    """The lines that mypy refuses, by file. It sees the package as people do, through its stubs."""
+    # The cache of a run is used again: a cold one takes as long as checking the whole package.
+    cache_dir = REPOSITORY / ".mypy_cache" / "typing"
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file=", "--cache-dir", cache_dir]
+    done = subprocess.run(
+        [*command, "--no-error-summary", *PROGRAMS, WRONG],
+        capture_output=True,
+        text=True,
+        cwd=HERE,
+        check=False,
+    )
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    found: dict[str, set[int]] = {}
+    for name, line in re.findall(r"^(.*?\.py):(\d+): error:", done.stdout, re.MULTILINE):
+        found.setdefault(Path(name).name, set()).add(int(line))
+    return found
+
+
+@cache
+def pyright() -> dict[str, set[int]]:
+    """The lines that pyright refuses, by file."""
+    beside = str(Path(sys.executable).parent)
+    program = shutil.which("pyright", path=os.pathsep.join([beside, os.environ.get("PATH", "")]))
+    if program is None:
+        pytest.skip("pyright is not installed: `make test-typing` installs it")
+    command = [program, "--outputjson", "--pythonpath", sys.executable, *PROGRAMS, WRONG]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=HERE, check=False)
+    found: dict[str, set[int]] = {}
+    for each in json.loads(done.stdout)["generalDiagnostics"]:
+        if each["severity"] == "error":
+            line = each["range"]["start"]["line"] + 1
+            found.setdefault(Path(each["file"]).name, set()).add(line)
+    return found
+
+
+def marked() -> set[int]:
+    lines = WRONG.read_text().splitlines()
+    return {number for number, line in enumerate(lines, 1) if line.endswith("# wrong")}
+
+
+@pytest.mark.parametrize("checker", [mypy, pyright])
+def test_programs_that_are_right_pass(checker: object) -> None:
+    assert callable(checker)
+    found = checker()
+    assert {name: lines for name, lines in found.items() if name != WRONG.name} == {}
+
+
+@pytest.mark.parametrize("checker", [mypy, pyright])
+def test_each_mistake_is_found_and_nothing_else(checker: object) -> None:
+    assert callable(checker)
+    assert len(marked()) >= 20
+    assert checker()[WRONG.name] == marked()
+
+
+def test_every_kind_has_a_program_and_its_stubs_are_up_to_date() -> None:
+    made = module_at(REPOSITORY / "tools/faces.py").files()
+    stale = [path.name for path, text in made.items() if path.read_text() != text]
+    assert stale == [], "run `make stubs`"
+    assert set(models.KINDS) == set(names())
+    own = {path.stem for path in PROGRAMS}
+    others = {name for name in names() if name not in own}
+    assert all("-" in name for name in others), "conventions share one program"
+
+
+#: Where the example of a kind belongs, if the kind does not say it for projects.
+PLACES = {"settings": ".defect/config.toml", "agent_md": "writer.md", "skill": "demo/SKILL.md"}
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
+def test_programs_run(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They use the types at run time, too: what a checker accepts is what is there."""
+    kind = "claude-agent" if program.stem == "conventions" else program.stem
+    shown = kind_named(kind).presentation
+    name = PLACES.get(kind, shown.example_path.replace("NAME", "demo"))
+    text = (shown.example or EXAMPLES[kind]).replace("NAME", "demo").replace("WORD", "demo")
+    repository(tmp_path)
+    write(tmp_path, {name: text, "library/x.yaml": ""})
+    monkeypatch.chdir(tmp_path)
+    lines = module_at(program).main(name)
+    assert lines
+    assert all(isinstance(line, str) for line in lines)
+
+
+EXAMPLES = {
+    "settings": '[default]\nmodel = "echo"\n',
+    "skill": "---\nname: demo\ndescription: Shows a skill\n---\nShow it.\n",
+    "agent_md": "---\nname: demo\n---\nWrite.\n",
+}
+
+
+@pytest.mark.parametrize("name", sorted(names()))
+def test_a_load_gives_what_its_kind_says(name: str, tmp_path: Path) -> None:
+    """`KINDS` is what the overloads are made from."""
+    kind = kind_named(name)
+    text = kind.presentation.example or EXAMPLES.get(name) or ""
+    if not text:
+        pytest.skip("the kind has no example")
+    text = text.replace("NAME", "demo").replace("WORD", "demo")
+    config = equipage.loads(text, kind=name, embedded=True).config  # type: ignore[call-overload]
+    assert type(config).__name__ in models.KINDS[name]
+    assert getattr(models, type(config).__name__) is type(config)
+    assert models.kind_of_model(type(config)) == name
+    assert equipage.loads(text, type(config), embedded=True).config == config
+    assert all(models.fields(type(config)).values())

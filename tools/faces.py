@@ -1,0 +1,461 @@
+"""Writes what type checkers read: `models.py`, `models.pyi` and `api.pyi` of the package.
+
+    python tools/faces.py           write them
+    python tools/faces.py --check   fail if they are not what this program would write
+
+Kinds, their models and their options are the source. The models of conventions are made at run
+time from tables, so the stub is the only place where a type checker can see their fields.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import keyword
+import sys
+import textwrap
+import types
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from equipage.directives.generate import Generated
+from equipage.generators.parameters import GeneratorLimits
+from equipage.kinds.conventions import kind as conventions
+from equipage.kinds.conventions import skill
+from equipage.kinds.conventions.tools.skills import VARIANTS
+from equipage.kinds.mcp.strict import McpJson
+from equipage.kinds.server.compose import ServerLimits
+from equipage.kinds.server.model import ServerConfig
+from equipage.kinds.toolpack.model import Toolpack, ToolpackFile
+from equipage.loading.kind import Limits
+from equipage.loading.registry import kind_named, names
+from equipage.views.meanings import meaning_of
+
+PACKAGE = Path(__file__).parents[1] / "src/equipage"
+MADE = "made by tools/faces.py from the kinds; `make stubs` renews it."
+
+#: What `Loaded.config` is, where that is not the model of the kind, or the file decides.
+RESULTS: dict[str, tuple[type[Any], ...]] = {
+    "server": (ServerConfig,),
+    "toolpack": (Toolpack,),
+    "skill": (skill.Skill, *map(conventions.model_of, VARIANTS)),
+    "mcp": (kind_named("mcp").model, McpJson),
+}
+#: Parts that no result refers to by its types, and people need.
+BESIDE: tuple[type[Any], ...] = (Generated, Limits, ServerLimits, GeneratorLimits, ToolpackFile)
+#: Unions of parts, by their names: what a field holds that may be one of several things.
+ALIASES = {
+    "equipage.kinds.blueprint.model": ("AgentKind", "Expression", "Node", "Runner"),
+    "equipage.kinds.server.model": ("ContentItem", "ContentValue"),
+    "equipage.kinds.toolpack.model": ("Execution",),
+}
+#: Parts of different kinds have the same name: this is what `equipage.models` calls one of them.
+OTHER_NAMES = {
+    ("equipage.kinds.blueprint.model", "AgentProfile"): "BlueprintAgentProfile",
+    ("equipage.kinds.defect.profile_model", "Prompt"): "ProfilePrompt",
+    ("equipage.kinds.defect.hooks", "CommandHandler"): "HookCommandHandler",
+    ("equipage.kinds.defect.settings_model", "Capabilities"): "SettingsCapabilities",
+    ("equipage.kinds.mcp.strict", "McpServer"): "DefectMcpServer",
+    ("equipage.kinds.toolpack.model", "Limits"): "ToolpackLimits",
+}
+
+
+def results() -> dict[str, tuple[type[Any], ...]]:
+    """What each kind gives to a program."""
+    return {name: RESULTS.get(name, (kind_named(name).model,)) for name in sorted(names())}
+
+
+def parts_of(model: Any, found: dict[type[Any], None]) -> None:
+    """Every Struct that a model is made of, itself included."""
+    is_model = isinstance(model, type) and issubclass(model, msgspec.Struct)
+    if is_model and model not in found:
+        found[model] = None
+        for hint in typing.get_type_hints(model, include_extras=True).values():
+            parts_of(hint, found)
+    for each in typing.get_args(model):
+        parts_of(each, found)
+
+
+def exported() -> dict[str, type[Any]]:
+    """Every model and part by the name that `equipage.models` gives it."""
+    found: dict[type[Any], None] = {}
+    for each in itertools.chain(*results().values(), BESIDE):
+        found.setdefault(each) if not issubclass(each, msgspec.Struct) else parts_of(each, found)
+    by_name: dict[str, type[Any]] = {}
+    for cls in found:
+        name = OTHER_NAMES.get((cls.__module__, cls.__name__), cls.__name__)
+        if by_name.setdefault(name, cls) is not cls:
+            raise SystemExit(f"two models are called {name}: give one a name in OTHER_NAMES")
+    return dict(sorted(by_name.items()))
+
+
+# ---------------------------------------------------------------------------------- models.py(i)
+
+MODELS_PY = '''\
+"""The typed configurations: what `Loaded.config` is, kind by kind, and every part of it.
+
+>>> from equipage.models import ServerConfig, fields
+>>> fields(ServerConfig)["phases"]
+'{phases}'
+
+Each model is immutable. `Config` is the union of them all, `KindName` the names of the built-in
+kinds. Models are imported when they are first used.
+"""
+
+# {made}
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = [
+{all}
+]  # fmt: skip
+
+#: kind → the names of the models that a load may give
+KINDS: dict[str, tuple[str, ...]] = {{
+{kinds}
+}}
+#: module → names; where two parts share a name, `other=name`
+_HOMES: dict[str, str] = {{
+{homes}
+}}
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("Config", "KindName"):
+        return _union(name)
+    for module, names in _HOMES.items():
+        for each in names.split():
+            other, _, own = each.partition("=")
+            if other == name:
+                from importlib import import_module
+
+                value = getattr(import_module(module), own or other)
+                globals()[name] = value
+                return value
+    raise AttributeError(f"module 'equipage.models' has no attribute {{name!r}}")
+
+
+def _union(name: str) -> Any:
+    """`Config` or `KindName` for programs that look at types while they run."""
+    from functools import reduce
+    from operator import or_
+    from typing import Literal
+
+    if name == "KindName":
+        return Literal[tuple(KINDS)]
+    return reduce(or_, (__getattr__(each) for models in KINDS.values() for each in models))
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def fields(model: type[Any]) -> dict[str, str]:
+    """What each field of a model means, by its name in Python.
+
+    >>> from equipage.models import Skill, fields
+    >>> fields(Skill)["always"]
+    '{always}'
+    """
+    from equipage.views.meanings import meaning_of
+
+    names = getattr(model, "__struct_fields__", None) or tuple(model.__annotations__)
+    return {{name: meaning_of(model, name) for name in names}}
+
+
+def kind_of_model(model: type[Any]) -> str | None:
+    """The kind whose loads give such a model: built in, or brought by an installed package.
+
+    >>> from equipage.models import Blueprint, kind_of_model
+    >>> kind_of_model(Blueprint)
+    'blueprint'
+    """
+    for kind, models in KINDS.items():
+        if model.__name__ in models and __getattr__(model.__name__) is model:
+            return kind
+    from equipage.loading.registry import installed
+
+    return next((name for name, kind in installed().items() if kind.model is model), None)
+'''
+
+
+def wrapped(words: list[str], quoted: bool = True) -> str:
+    text = ", ".join(f'"{each}"' for each in words) + "," if quoted else " ".join(words)
+    return textwrap.fill(text, 96, initial_indent="    ", subsequent_indent="    ")
+
+
+def all_names() -> list[str]:
+    known = [*exported(), *itertools.chain(*ALIASES.values()), "Config", "KindName"]
+    return ["KINDS", *sorted(known), "fields", "kind_of_model"]
+
+
+def models_py() -> str:
+    homes: dict[str, list[str]] = {}
+    for name, cls in exported().items():
+        own = "" if cls.__name__ == name else f"={cls.__name__}"
+        homes.setdefault(cls.__module__, []).append(name + own)
+    for module, aliases in ALIASES.items():
+        homes.setdefault(module, []).extend(aliases)
+    lines: list[str] = []
+    for module, known in sorted(homes.items()):
+        body = textwrap.wrap(" ".join(known), 84)
+        lines += [f'    "{module}": (', *(f'        "{each} "' for each in body), "    ),"]
+    kinds = [
+        f'    "{kind}": ({", ".join(repr(named(each)) for each in models)},),'.replace("'", '"')
+        for kind, models in results().items()
+    ]
+    return MODELS_PY.format(
+        made=MADE,
+        all=wrapped(all_names()),
+        kinds="\n".join(kinds),
+        homes="\n".join(lines),
+        phases=meaning_of(ServerConfig, "phases"),
+        always=meaning_of(skill.Skill, "always"),
+    )
+
+
+def named(cls: type[Any]) -> str:
+    return next(name for name, each in exported().items() if each is cls)
+
+
+def is_made(cls: type[Any]) -> bool:
+    """Whether a model is made at run time from a table."""
+    return cls.__module__ == conventions.__name__
+
+
+def models_pyi() -> str:
+    lines = [
+        f"# {MADE}", "",
+        "from typing import Any, Literal, TypeAlias", "",
+        "from msgspec import Struct", "",
+    ]  # fmt: skip
+    imported: dict[str, list[str]] = {}
+    for name, cls in exported().items():
+        if not is_made(cls):
+            imported.setdefault(cls.__module__, []).append(f"{cls.__name__} as {name}")
+    for module, aliases in ALIASES.items():
+        imported.setdefault(module, []).extend(f"{each} as {each}" for each in aliases)
+    for module, known in sorted(imported.items()):
+        lines += [f"from {module} import ("]
+        lines += [f"    {each}," for each in sorted(known)] + [")"]
+    lines += ["", "__all__ = [", wrapped(all_names()), "]  # fmt: skip", ""]
+    lines += ["KINDS: dict[str, tuple[str, ...]]", ""]
+    lines += ["KindName: TypeAlias = Literal["]
+    lines += [f'    "{each}",' for each in results()] + ["]", ""]
+    union = [named(each) for models in results().values() for each in models]
+    lines += ["Config: TypeAlias = ("]
+    lines += [f"    {'| ' if number else ''}{each}" for number, each in enumerate(union)]
+    lines += [")", "", "def fields(model: type[Any]) -> dict[str, str]: ..."]
+    lines += ["def kind_of_model(model: type[Any]) -> str | None: ...", ""]
+    for cls in exported().values():
+        if is_made(cls):
+            lines += [*class_lines(cls), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def class_lines(cls: type[Any]) -> Iterator[str]:
+    """A model of a convention as a type checker should see it."""
+    yield f"class {cls.__name__}(Struct, frozen=True, kw_only=True):"
+    title = str(getattr(cls, "TITLE", ""))
+    yield f'    """{title[:1].upper()}{title[1:]}."""'
+    hints = typing.get_type_hints(cls)
+    for name in cls.__struct_fields__:
+        assert not keyword.iskeyword(name)
+        default = ' = ""' if name == "body" else " = None"
+        yield f"    {name}: {written(hints[name])}{default}"
+        meaning = meaning_of(cls, name)
+        if meaning:
+            text = meaning[:1].upper() + meaning[1:]
+            yield from textwrap.wrap(
+                f'"""{text}."""', 92, initial_indent="    ", subsequent_indent="    "
+            )
+
+
+def written(hint: Any) -> str:
+    """A type as source text."""
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if hint is Any:
+        return "Any"
+    if hint is types.NoneType:
+        return "None"
+    if hint is Ellipsis:
+        return "..."
+    if origin is typing.Annotated:
+        return written(inner[0])
+    if origin is typing.Literal:
+        return f"Literal[{', '.join(map(repr, inner))}]".replace("'", '"')
+    if origin in (typing.Union, types.UnionType):
+        return " | ".join(dict.fromkeys(map(written, inner)))
+    if origin is not None:
+        return f"{origin.__name__}[{', '.join(map(written, inner))}]"
+    return str(hint.__name__)
+
+
+# ---------------------------------------------------------------------------------------- api.pyi
+
+API_HEAD = '''\
+# {made}
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Literal, TypedDict, TypeVar, Unpack, overload
+
+import equipage.models as _models
+from equipage.core.diagnostics import LoadError
+from equipage.loading.kind import Limits
+from equipage.loading.result import Loaded
+from equipage.workspace.report import Report
+from equipage.workspace.watch import Watch
+
+__all__ = ["check", "check_files", "load", "loads", "watch"]
+
+_C = TypeVar("_C")
+_Path = str | os.PathLike[str]
+
+class _Common(TypedDict, total=False):
+    """What every load takes."""
+
+    env: Mapping[str, str] | None
+    strict: bool
+    limits: Limits | None
+
+class _Load(_Common, total=False):
+    """What `load` takes."""
+
+    embedded: bool
+    roots: Iterable[_Path]
+
+class _Loads(_Common, total=False):
+    """What `loads` takes."""
+
+    embedded: bool
+    base_dir: _Path
+
+class _Watch(_Common, total=False):
+    """What `watch` takes."""
+
+    roots: Iterable[_Path]
+    on_problem: Callable[[LoadError], object] | None
+
+'''
+
+
+def options_of(kind: str) -> type[Any]:
+    options = kind_named(kind).reading.options
+    assert isinstance(options, type)
+    return options
+
+
+def option_lines(classes: list[type[Any]]) -> Iterator[str]:
+    """The entries of the options of kinds. A path may be given where a file has text."""
+    hints: dict[str, list[str]] = {}
+    meanings: dict[str, str] = {}
+    for cls in classes:
+        for name, hint in typing.get_type_hints(cls).items():
+            text = written(hint)
+            if name in ("library", "include_roots"):
+                text = text.replace("tuple[str, ...]", "Iterable[_Path]").replace("str", "_Path")
+            hints.setdefault(name, []).append(text)
+            meanings.setdefault(name, meaning_of(cls, name))
+    for name, texts in hints.items():
+        yield f"    {name}: {' | '.join(dict.fromkeys(texts))}"
+        yield f'    """{meanings[name][:1].upper()}{meanings[name][1:]}."""'
+
+
+def api_pyi() -> str:
+    lines = API_HEAD.format(made=MADE).splitlines()
+    kinds = {kind: options_of(kind) for kind in results()}
+    classes = dict.fromkeys(each for each in kinds.values() if each.__struct_fields__)
+    for cls in classes:
+        lines += [f"class _{cls.__name__}(TypedDict, total=False):"]
+        lines += [f'    """{inspect.getdoc(cls)}"""', "", *option_lines([cls]), ""]
+        for call in ("Load", "Loads", "Watch"):
+            bases = f"_{call}, _{cls.__name__}, total=False"
+            lines += [f"class _{call}{cls.__name__}({bases}): ...", ""]
+    lines += ["class _AnyOptions(TypedDict, total=False):"]
+    lines += ['    """The options of all kinds."""', "", *option_lines([*classes]), ""]
+    for call in ("Load", "Loads", "Watch"):
+        lines += [f"class _{call}AnyOptions(_{call}, _AnyOptions, total=False): ...", ""]
+    for function, call in (("load", "Load"), ("loads", "Loads"), ("watch", "Watch")):
+        lines += overloads(function, call, kinds)
+    lines += [
+        "def check(",
+        '    paths: _Path | Iterable[_Path] = ".",',
+        "    *,",
+        "    kind: _models.KindName | None = None,",
+        "    env: Mapping[str, str] | None = None,",
+        "    embedded: bool = False,",
+        "    jobs: int = 1,",
+        "    limits: Limits | None = None,",
+        "    **options: Unpack[_AnyOptions],",
+        ") -> Report: ...",
+        "def check_files(",
+        "    files: Mapping[str, bytes | str],",
+        "    *,",
+        "    kind: _models.KindName | None = None,",
+        "    env: Mapping[str, str] | None = None,",
+        "    limits: Limits | None = None,",
+        "    **options: Unpack[_AnyOptions],",
+        ") -> Report: ...",
+    ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def overloads(function: str, call: str, kinds: dict[str, type[Any]]) -> Iterator[str]:
+    result = "Watch" if function == "watch" else "Loaded"
+    first = "text: str" if function == "loads" else "path: _Path"
+    head = f"def {function}(\n    {first},"
+    for kind, options in kinds.items():
+        mine = options.__name__ if options.__struct_fields__ else ""
+        union = " | ".join(f"_models.{named(each)}" for each in results()[kind])
+        yield "@overload"
+        yield f'{head}\n    *,\n    kind: Literal["{kind}"],'
+        yield f"    **options: Unpack[_{call}{mine}],"
+        yield f") -> {result}[{union}]: ..."
+    yield "@overload"
+    yield f"{head}\n    model: type[_C],\n    **options: Unpack[_{call}AnyOptions],"
+    yield f") -> {result}[_C]: ..."
+    yield "@overload"
+    yield f"{head}\n    *,\n    kind: _models.KindName,\n    **options: Unpack[_{call}],"
+    yield f") -> {result}[_models.Config]: ..."
+    if function != "loads":
+        yield "@overload"
+        yield f"{head}\n    **options: Unpack[_{call}AnyOptions],"
+        yield f") -> {result}[_models.Config]: ..."
+
+
+def files() -> dict[Path, str]:
+    """Every file that this program writes, and its text as the formatter leaves it."""
+    made = {"models.py": models_py(), "models.pyi": models_pyi(), "api.pyi": api_pyi()}
+    return {PACKAGE / name: formatted(text, name) for name, text in made.items()}
+
+
+def formatted(text: str, name: str) -> str:
+    import subprocess
+
+    command = [sys.executable, "-m", "ruff", "format", "-", "--stdin-filename", PACKAGE / name]
+    return subprocess.run(
+        command, input=text, capture_output=True, text=True, check=True, cwd=PACKAGE.parents[1]
+    ).stdout
+
+
+def main() -> int:
+    made = files()
+    stale = [path for path in made if not path.exists() or path.read_text() != made[path]]
+    if "--check" in sys.argv:
+        for path in stale:
+            print(f"{path.name} is out of date: run `make stubs`")
+        return bool(stale)
+    for path, text in made.items():
+        path.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
