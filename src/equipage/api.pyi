@@ -160,12 +160,28 @@ def load(
 ) -> Loaded[_models.ClaudeCodeCommand]: ...
 @overload
 def load(
+    path: _Path, *, kind: Literal["claude-hooks"], **options: Unpack[_Load]
+) -> Loaded[_models.ClaudeCodeHooksFile]: ...
+@overload
+def load(
     path: _Path, *, kind: Literal["claude-marketplace"], **options: Unpack[_Load]
 ) -> Loaded[_models.ClaudeCodeMarketplace]: ...
 @overload
 def load(
+    path: _Path, *, kind: Literal["claude-output-style"], **options: Unpack[_Load]
+) -> Loaded[_models.ClaudeCodeOutputStyle]: ...
+@overload
+def load(
     path: _Path, *, kind: Literal["claude-plugin"], **options: Unpack[_Load]
 ) -> Loaded[_models.ClaudeCodePlugin]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["claude-rule"], **options: Unpack[_Load]
+) -> Loaded[_models.ClaudeCodeRule]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["claude-settings"], **options: Unpack[_Load]
+) -> Loaded[_models.ClaudeCodeSettingsFile]: ...
 @overload
 def load(
     path: _Path, *, kind: Literal["codex-agent"], **options: Unpack[_Load]
@@ -226,6 +242,10 @@ def load(
 def load(
     path: _Path, *, kind: Literal["gemini-settings"], **options: Unpack[_Load]
 ) -> Loaded[_models.GeminiSettingsFile]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["instructions"], **options: Unpack[_Load]
+) -> Loaded[_models.FileOfInstructions]: ...
 @overload
 def load(
     path: _Path, *, kind: Literal["mcp"], **options: Unpack[_Load]
@@ -296,12 +316,28 @@ def loads(
 ) -> Loaded[_models.ClaudeCodeCommand]: ...
 @overload
 def loads(
+    text: str, *, kind: Literal["claude-hooks"], **options: Unpack[_Loads]
+) -> Loaded[_models.ClaudeCodeHooksFile]: ...
+@overload
+def loads(
     text: str, *, kind: Literal["claude-marketplace"], **options: Unpack[_Loads]
 ) -> Loaded[_models.ClaudeCodeMarketplace]: ...
 @overload
 def loads(
+    text: str, *, kind: Literal["claude-output-style"], **options: Unpack[_Loads]
+) -> Loaded[_models.ClaudeCodeOutputStyle]: ...
+@overload
+def loads(
     text: str, *, kind: Literal["claude-plugin"], **options: Unpack[_Loads]
 ) -> Loaded[_models.ClaudeCodePlugin]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["claude-rule"], **options: Unpack[_Loads]
+) -> Loaded[_models.ClaudeCodeRule]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["claude-settings"], **options: Unpack[_Loads]
+) -> Loaded[_models.ClaudeCodeSettingsFile]: ...
 @overload
 def loads(
     text: str, *, kind: Literal["codex-agent"], **options: Unpack[_Loads]
@@ -362,6 +398,10 @@ def loads(
 def loads(
     text: str, *, kind: Literal["gemini-settings"], **options: Unpack[_Loads]
 ) -> Loaded[_models.GeminiSettingsFile]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["instructions"], **options: Unpack[_Loads]
+) -> Loaded[_models.FileOfInstructions]: ...
 @overload
 def loads(
     text: str, *, kind: Literal["mcp"], **options: Unpack[_Loads]
@@ -430,12 +470,28 @@ def watch(
 ) -> Watch[_models.ClaudeCodeCommand]: ...
 @overload
 def watch(
+    path: _Path, *, kind: Literal["claude-hooks"], **options: Unpack[_Watch]
+) -> Watch[_models.ClaudeCodeHooksFile]: ...
+@overload
+def watch(
     path: _Path, *, kind: Literal["claude-marketplace"], **options: Unpack[_Watch]
 ) -> Watch[_models.ClaudeCodeMarketplace]: ...
 @overload
 def watch(
+    path: _Path, *, kind: Literal["claude-output-style"], **options: Unpack[_Watch]
+) -> Watch[_models.ClaudeCodeOutputStyle]: ...
+@overload
+def watch(
     path: _Path, *, kind: Literal["claude-plugin"], **options: Unpack[_Watch]
 ) -> Watch[_models.ClaudeCodePlugin]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["claude-rule"], **options: Unpack[_Watch]
+) -> Watch[_models.ClaudeCodeRule]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["claude-settings"], **options: Unpack[_Watch]
+) -> Watch[_models.ClaudeCodeSettingsFile]: ...
 @overload
 def watch(
     path: _Path, *, kind: Literal["codex-agent"], **options: Unpack[_Watch]
@@ -496,6 +552,10 @@ def watch(
 def watch(
     path: _Path, *, kind: Literal["gemini-settings"], **options: Unpack[_Watch]
 ) -> Watch[_models.GeminiSettingsFile]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["instructions"], **options: Unpack[_Watch]
+) -> Watch[_models.FileOfInstructions]: ...
 @overload
 def watch(
     path: _Path, *, kind: Literal["mcp"], **options: Unpack[_Watch]

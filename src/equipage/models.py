@@ -17,38 +17,42 @@ from typing import Any
 __all__ = [
     "KINDS", "Add", "Agent", "AgentBlockInProcess", "AgentKind", "AgentMeta", "AgentOfOpenCode",
     "AgentProfile", "AgentSkillsSkill", "AgentsOfCodex", "Algo", "And", "ApprovalPolicyOfCodex",
-    "Assign", "AttackSurface", "Audit", "AuthorOfAPlugin", "Aws", "BackgroundTool",
-    "BasePrompt", "Baseline", "BashTool", "BatchAmplify", "Behavior", "Blueprint",
-    "BlueprintAgentProfile", "BlueprintMetadata", "Branch", "BuiltinHandler", "CallExtern",
-    "Capabilities", "Caps", "ClaudeCodeAgent", "ClaudeCodeCommand", "ClaudeCodeMarketplace",
-    "ClaudeCodePlugin", "ClaudeCodeSkill", "CliExecution", "CloseConnection", "CodexAgent",
-    "CodexConfiguration", "CodexPlugin", "CodexSkill", "CommandHandler", "CommandOfOpenCode",
-    "CompilerHints", "CompilerStrategy", "Condition", "Config", "ContentItem", "ContentValue",
+    "Assign", "AttackSurface", "Audit", "AuthorOfACodexPlugin", "AuthorOfAPlugin", "Aws",
+    "BackgroundTool", "BasePrompt", "Baseline", "BashTool", "BatchAmplify", "Behavior",
+    "Blueprint", "BlueprintAgentProfile", "BlueprintMetadata", "Branch", "BuiltinHandler",
+    "CallExtern", "Capabilities", "Caps", "ClaudeCodeAgent", "ClaudeCodeCommand",
+    "ClaudeCodeHooksFile", "ClaudeCodeMarketplace", "ClaudeCodeOutputStyle", "ClaudeCodePlugin",
+    "ClaudeCodeRule", "ClaudeCodeSettingsFile", "ClaudeCodeSkill", "CliExecution",
+    "CloseConnection", "CodexAgent", "CodexConfiguration", "CodexPlugin", "CodexSkill",
+    "CommandHandler", "CommandOfClaudeCode", "CommandOfOpenCode", "CompilerHints",
+    "CompilerStrategy", "Condition", "Config", "ContentItem", "ContentValue",
     "ContextOfGeminiCLI", "ContextPolicy", "CopilotAgent", "CopilotInstructions",
     "CopilotPrompt", "CursorAgent", "CursorRule", "Default", "DefaultModel", "DefectMcpServer",
     "DependenciesOfASkill", "DependencyOfASkill", "DisabledHook", "Div", "DuplicateRequestIds",
     "EmbeddedResource", "Entry", "EntryAction", "EntryOfTheHooksOfCodex",
     "EntryOfTheHooksOfGeminiCLI", "Env", "EnvironmentPolicyOfCodex", "Eq", "Execution",
-    "Exists", "Expression", "Fanout", "FetchTool", "File", "Filesystem",
-    "FolderTrustOfGeminiCLI", "FsTool", "Ge", "GeminiAgent", "GeminiCLISkill", "GeminiCommand",
-    "GeminiExtension", "GeminiPolicy", "GeminiSettingsFile", "Generated", "GeneratorLimits",
-    "GitHubCopilotSkill", "GranularApprovalPolicyOfCodex", "Gt", "Gte", "Hook",
-    "HookCommandHandler", "HookMatch", "HookOfCodex", "HookOfGeminiCLI", "Hooks",
-    "HooksOfCodex", "HooksOfGeminiCLI", "Http", "HttpExecution", "HttpHandler", "ImageContent",
-    "In", "Inline", "InterfaceOfASkill", "InvalidUtf8", "JsonRender", "JsonServer", "KindName",
-    "Langfuse", "LayeredHooks", "Le", "Len", "Limits", "ListCapability", "ListOfCodexHooks",
-    "ListOfSkillMetadata", "Lit", "Logging", "Loop", "Lt", "Lte", "MatchBranch", "Mcp",
-    "McpJson", "McpServer", "McpServers", "Message", "Metadata", "MitreAttack", "Mod", "Model",
-    "Mul", "NamedContext", "NamedRunner", "Ne", "NestedJson", "Node", "NodeExecution", "Normal",
+    "Exists", "Expression", "Fanout", "FetchTool", "File", "FileOfInstructions",
+    "FilesOfASandboxOfClaudeCode", "Filesystem", "FolderTrustOfGeminiCLI", "FsTool", "Ge",
+    "GeminiAgent", "GeminiCLISkill", "GeminiCommand", "GeminiExtension", "GeminiPolicy",
+    "GeminiSettingsFile", "Generated", "GeneratorLimits", "GitHubCopilotSkill",
+    "GranularApprovalPolicyOfCodex", "Gt", "Gte", "Hook", "HookCommandHandler", "HookMatch",
+    "HookOfCodex", "HookOfGeminiCLI", "Hooks", "HooksOfCodex", "HooksOfGeminiCLI", "Http",
+    "HttpExecution", "HttpHandler", "ImageContent", "In", "Inline", "InterfaceOfASkill",
+    "InvalidUtf8", "JsonRender", "JsonServer", "KindName", "Langfuse", "LayeredHooks", "Le",
+    "Len", "Limits", "ListCapability", "ListOfCodexHooks", "ListOfSkillMetadata", "Lit",
+    "Logging", "Loop", "Lt", "Lte", "MatchBranch", "Mcp", "McpJson", "McpServer", "McpServers",
+    "Message", "Metadata", "MitreAttack", "Mod", "Model", "Mul", "NamedContext", "NamedRunner",
+    "Ne", "NestedJson", "NetworkOfASandboxOfClaudeCode", "Node", "NodeExecution", "Normal",
     "Not", "Notification", "NotificationFlood", "OpenCodeAgent", "OpenCodeCommand",
     "OpenCodeConfiguration", "OpenCodeSkill", "Operator", "Or", "Otlp", "OutputStats",
-    "Overrides", "Path", "Phase", "PhpExecution", "PipeDeadlock", "PlacesOfSkillsOfOpenCode",
-    "PolicyOfASkill", "ProfilePrompt", "ProjectPrompt", "ProjectionPlacement", "Prompt",
-    "PromptArgument", "PromptDefinition", "PromptHandler", "PromptOverlay", "PromptResponse",
-    "Provider", "ProviderCapabilities", "ProviderWebSearch", "Proxy", "PythonExecution",
-    "Reference", "Repeated", "Resource", "ResourceCapability", "ResourceContent",
-    "ResourceDefinition", "ResourceResponse", "ResponseDelay", "RuleOfAPolicy", "Runner",
-    "Sampling", "Sandbox", "SandboxOfCodex", "SandboxOfGeminiCLI", "SearchTool",
+    "Overrides", "OwnerOfAMarketplace", "Path", "PermissionsOfClaudeCode", "Phase",
+    "PhpExecution", "PipeDeadlock", "PlacesOfSkillsOfOpenCode", "PolicyOfASkill",
+    "ProfilePrompt", "ProjectPrompt", "ProjectionPlacement", "Prompt", "PromptArgument",
+    "PromptDefinition", "PromptHandler", "PromptOverlay", "PromptResponse", "Provider",
+    "ProviderCapabilities", "ProviderWebSearch", "Proxy", "PythonExecution", "Reference",
+    "Repeated", "Resource", "ResourceCapability", "ResourceContent", "ResourceDefinition",
+    "ResourceResponse", "ResponseDelay", "RuleOfAPolicy", "Runner", "Sampling", "Sandbox",
+    "SandboxOfClaudeCode", "SandboxOfCodex", "SandboxOfGeminiCLI", "SearchTool",
     "SecurityOfGeminiCLI", "Seq", "SequenceEntry", "ServerConfig", "ServerInfo", "ServerLimits",
     "ServerRequest", "ServerRulesOfGeminiCLI", "SettingOfAnExtension", "Settings",
     "SettingsCapabilities", "ShellProgram", "Silent", "Skill", "SkillTriggers", "SlowLoris",
@@ -66,8 +70,12 @@ KINDS: dict[str, tuple[str, ...]] = {
     "blueprint": ("Blueprint",),
     "claude-agent": ("ClaudeCodeAgent",),
     "claude-command": ("ClaudeCodeCommand",),
+    "claude-hooks": ("ClaudeCodeHooksFile",),
     "claude-marketplace": ("ClaudeCodeMarketplace",),
+    "claude-output-style": ("ClaudeCodeOutputStyle",),
     "claude-plugin": ("ClaudeCodePlugin",),
+    "claude-rule": ("ClaudeCodeRule",),
+    "claude-settings": ("ClaudeCodeSettingsFile",),
     "codex-agent": ("CodexAgent",),
     "codex-config": ("CodexConfiguration",),
     "codex-hooks": ("ListOfCodexHooks",),
@@ -83,6 +91,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "gemini-extension": ("GeminiExtension",),
     "gemini-policy": ("GeminiPolicy",),
     "gemini-settings": ("GeminiSettingsFile",),
+    "instructions": ("FileOfInstructions",),
     "mcp": ("McpServers", "McpJson"),
     "opencode-agent": ("OpenCodeAgent",),
     "opencode-command": ("OpenCodeCommand",),
@@ -115,19 +124,23 @@ _HOMES: dict[str, str] = {
         "Expression Node Runner "
     ),
     "equipage.kinds.conventions.kind": (
-        "AgentOfOpenCode AgentSkillsSkill AgentsOfCodex ApprovalPolicyOfCodex AuthorOfAPlugin "
-        "ClaudeCodeAgent ClaudeCodeCommand ClaudeCodeMarketplace ClaudeCodePlugin "
-        "ClaudeCodeSkill CodexAgent CodexConfiguration CodexPlugin CodexSkill "
-        "CommandOfOpenCode ContextOfGeminiCLI CopilotAgent CopilotInstructions CopilotPrompt "
-        "CursorAgent CursorRule DependenciesOfASkill DependencyOfASkill "
-        "EntryOfTheHooksOfCodex EntryOfTheHooksOfGeminiCLI EnvironmentPolicyOfCodex "
-        "FolderTrustOfGeminiCLI GeminiAgent GeminiCLISkill GeminiCommand GeminiExtension "
-        "GeminiPolicy GeminiSettingsFile GitHubCopilotSkill GranularApprovalPolicyOfCodex "
-        "HookOfCodex HookOfGeminiCLI HooksOfCodex HooksOfGeminiCLI InterfaceOfASkill "
-        "ListOfCodexHooks ListOfSkillMetadata OpenCodeAgent OpenCodeCommand "
-        "OpenCodeConfiguration OpenCodeSkill PlacesOfSkillsOfOpenCode PolicyOfASkill "
-        "RuleOfAPolicy SandboxOfCodex SandboxOfGeminiCLI SecurityOfGeminiCLI "
-        "ServerRulesOfGeminiCLI SettingOfAnExtension ToolsOfGeminiCLI WatcherOfOpenCode "
+        "AgentOfOpenCode AgentSkillsSkill AgentsOfCodex ApprovalPolicyOfCodex "
+        "AuthorOfACodexPlugin AuthorOfAPlugin ClaudeCodeAgent ClaudeCodeCommand "
+        "ClaudeCodeHooksFile ClaudeCodeMarketplace ClaudeCodeOutputStyle ClaudeCodePlugin "
+        "ClaudeCodeRule ClaudeCodeSettingsFile ClaudeCodeSkill CodexAgent CodexConfiguration "
+        "CodexPlugin CodexSkill CommandOfClaudeCode CommandOfOpenCode ContextOfGeminiCLI "
+        "CopilotAgent CopilotInstructions CopilotPrompt CursorAgent CursorRule "
+        "DependenciesOfASkill DependencyOfASkill EntryOfTheHooksOfCodex "
+        "EntryOfTheHooksOfGeminiCLI EnvironmentPolicyOfCodex FileOfInstructions "
+        "FilesOfASandboxOfClaudeCode FolderTrustOfGeminiCLI GeminiAgent GeminiCLISkill "
+        "GeminiCommand GeminiExtension GeminiPolicy GeminiSettingsFile GitHubCopilotSkill "
+        "GranularApprovalPolicyOfCodex HookOfCodex HookOfGeminiCLI HooksOfCodex "
+        "HooksOfGeminiCLI InterfaceOfASkill ListOfCodexHooks ListOfSkillMetadata "
+        "NetworkOfASandboxOfClaudeCode OpenCodeAgent OpenCodeCommand OpenCodeConfiguration "
+        "OpenCodeSkill OwnerOfAMarketplace PermissionsOfClaudeCode PlacesOfSkillsOfOpenCode "
+        "PolicyOfASkill RuleOfAPolicy SandboxOfClaudeCode SandboxOfCodex SandboxOfGeminiCLI "
+        "SecurityOfGeminiCLI ServerRulesOfGeminiCLI SettingOfAnExtension ToolsOfGeminiCLI "
+        "WatcherOfOpenCode "
     ),
     "equipage.kinds.conventions.skill": ("Skill SkillTriggers "),
     "equipage.kinds.defect.hooks": (

@@ -201,38 +201,42 @@ from equipage.loading.kind import Limits as Limits
 __all__ = [
     "KINDS", "Add", "Agent", "AgentBlockInProcess", "AgentKind", "AgentMeta", "AgentOfOpenCode",
     "AgentProfile", "AgentSkillsSkill", "AgentsOfCodex", "Algo", "And", "ApprovalPolicyOfCodex",
-    "Assign", "AttackSurface", "Audit", "AuthorOfAPlugin", "Aws", "BackgroundTool",
-    "BasePrompt", "Baseline", "BashTool", "BatchAmplify", "Behavior", "Blueprint",
-    "BlueprintAgentProfile", "BlueprintMetadata", "Branch", "BuiltinHandler", "CallExtern",
-    "Capabilities", "Caps", "ClaudeCodeAgent", "ClaudeCodeCommand", "ClaudeCodeMarketplace",
-    "ClaudeCodePlugin", "ClaudeCodeSkill", "CliExecution", "CloseConnection", "CodexAgent",
-    "CodexConfiguration", "CodexPlugin", "CodexSkill", "CommandHandler", "CommandOfOpenCode",
-    "CompilerHints", "CompilerStrategy", "Condition", "Config", "ContentItem", "ContentValue",
+    "Assign", "AttackSurface", "Audit", "AuthorOfACodexPlugin", "AuthorOfAPlugin", "Aws",
+    "BackgroundTool", "BasePrompt", "Baseline", "BashTool", "BatchAmplify", "Behavior",
+    "Blueprint", "BlueprintAgentProfile", "BlueprintMetadata", "Branch", "BuiltinHandler",
+    "CallExtern", "Capabilities", "Caps", "ClaudeCodeAgent", "ClaudeCodeCommand",
+    "ClaudeCodeHooksFile", "ClaudeCodeMarketplace", "ClaudeCodeOutputStyle", "ClaudeCodePlugin",
+    "ClaudeCodeRule", "ClaudeCodeSettingsFile", "ClaudeCodeSkill", "CliExecution",
+    "CloseConnection", "CodexAgent", "CodexConfiguration", "CodexPlugin", "CodexSkill",
+    "CommandHandler", "CommandOfClaudeCode", "CommandOfOpenCode", "CompilerHints",
+    "CompilerStrategy", "Condition", "Config", "ContentItem", "ContentValue",
     "ContextOfGeminiCLI", "ContextPolicy", "CopilotAgent", "CopilotInstructions",
     "CopilotPrompt", "CursorAgent", "CursorRule", "Default", "DefaultModel", "DefectMcpServer",
     "DependenciesOfASkill", "DependencyOfASkill", "DisabledHook", "Div", "DuplicateRequestIds",
     "EmbeddedResource", "Entry", "EntryAction", "EntryOfTheHooksOfCodex",
     "EntryOfTheHooksOfGeminiCLI", "Env", "EnvironmentPolicyOfCodex", "Eq", "Execution",
-    "Exists", "Expression", "Fanout", "FetchTool", "File", "Filesystem",
-    "FolderTrustOfGeminiCLI", "FsTool", "Ge", "GeminiAgent", "GeminiCLISkill", "GeminiCommand",
-    "GeminiExtension", "GeminiPolicy", "GeminiSettingsFile", "Generated", "GeneratorLimits",
-    "GitHubCopilotSkill", "GranularApprovalPolicyOfCodex", "Gt", "Gte", "Hook",
-    "HookCommandHandler", "HookMatch", "HookOfCodex", "HookOfGeminiCLI", "Hooks",
-    "HooksOfCodex", "HooksOfGeminiCLI", "Http", "HttpExecution", "HttpHandler", "ImageContent",
-    "In", "Inline", "InterfaceOfASkill", "InvalidUtf8", "JsonRender", "JsonServer", "KindName",
-    "Langfuse", "LayeredHooks", "Le", "Len", "Limits", "ListCapability", "ListOfCodexHooks",
-    "ListOfSkillMetadata", "Lit", "Logging", "Loop", "Lt", "Lte", "MatchBranch", "Mcp",
-    "McpJson", "McpServer", "McpServers", "Message", "Metadata", "MitreAttack", "Mod", "Model",
-    "Mul", "NamedContext", "NamedRunner", "Ne", "NestedJson", "Node", "NodeExecution", "Normal",
+    "Exists", "Expression", "Fanout", "FetchTool", "File", "FileOfInstructions",
+    "FilesOfASandboxOfClaudeCode", "Filesystem", "FolderTrustOfGeminiCLI", "FsTool", "Ge",
+    "GeminiAgent", "GeminiCLISkill", "GeminiCommand", "GeminiExtension", "GeminiPolicy",
+    "GeminiSettingsFile", "Generated", "GeneratorLimits", "GitHubCopilotSkill",
+    "GranularApprovalPolicyOfCodex", "Gt", "Gte", "Hook", "HookCommandHandler", "HookMatch",
+    "HookOfCodex", "HookOfGeminiCLI", "Hooks", "HooksOfCodex", "HooksOfGeminiCLI", "Http",
+    "HttpExecution", "HttpHandler", "ImageContent", "In", "Inline", "InterfaceOfASkill",
+    "InvalidUtf8", "JsonRender", "JsonServer", "KindName", "Langfuse", "LayeredHooks", "Le",
+    "Len", "Limits", "ListCapability", "ListOfCodexHooks", "ListOfSkillMetadata", "Lit",
+    "Logging", "Loop", "Lt", "Lte", "MatchBranch", "Mcp", "McpJson", "McpServer", "McpServers",
+    "Message", "Metadata", "MitreAttack", "Mod", "Model", "Mul", "NamedContext", "NamedRunner",
+    "Ne", "NestedJson", "NetworkOfASandboxOfClaudeCode", "Node", "NodeExecution", "Normal",
     "Not", "Notification", "NotificationFlood", "OpenCodeAgent", "OpenCodeCommand",
     "OpenCodeConfiguration", "OpenCodeSkill", "Operator", "Or", "Otlp", "OutputStats",
-    "Overrides", "Path", "Phase", "PhpExecution", "PipeDeadlock", "PlacesOfSkillsOfOpenCode",
-    "PolicyOfASkill", "ProfilePrompt", "ProjectPrompt", "ProjectionPlacement", "Prompt",
-    "PromptArgument", "PromptDefinition", "PromptHandler", "PromptOverlay", "PromptResponse",
-    "Provider", "ProviderCapabilities", "ProviderWebSearch", "Proxy", "PythonExecution",
-    "Reference", "Repeated", "Resource", "ResourceCapability", "ResourceContent",
-    "ResourceDefinition", "ResourceResponse", "ResponseDelay", "RuleOfAPolicy", "Runner",
-    "Sampling", "Sandbox", "SandboxOfCodex", "SandboxOfGeminiCLI", "SearchTool",
+    "Overrides", "OwnerOfAMarketplace", "Path", "PermissionsOfClaudeCode", "Phase",
+    "PhpExecution", "PipeDeadlock", "PlacesOfSkillsOfOpenCode", "PolicyOfASkill",
+    "ProfilePrompt", "ProjectPrompt", "ProjectionPlacement", "Prompt", "PromptArgument",
+    "PromptDefinition", "PromptHandler", "PromptOverlay", "PromptResponse", "Provider",
+    "ProviderCapabilities", "ProviderWebSearch", "Proxy", "PythonExecution", "Reference",
+    "Repeated", "Resource", "ResourceCapability", "ResourceContent", "ResourceDefinition",
+    "ResourceResponse", "ResponseDelay", "RuleOfAPolicy", "Runner", "Sampling", "Sandbox",
+    "SandboxOfClaudeCode", "SandboxOfCodex", "SandboxOfGeminiCLI", "SearchTool",
     "SecurityOfGeminiCLI", "Seq", "SequenceEntry", "ServerConfig", "ServerInfo", "ServerLimits",
     "ServerRequest", "ServerRulesOfGeminiCLI", "SettingOfAnExtension", "Settings",
     "SettingsCapabilities", "ShellProgram", "Silent", "Skill", "SkillTriggers", "SlowLoris",
@@ -251,8 +255,12 @@ KindName: TypeAlias = Literal[
     "blueprint",
     "claude-agent",
     "claude-command",
+    "claude-hooks",
     "claude-marketplace",
+    "claude-output-style",
     "claude-plugin",
+    "claude-rule",
+    "claude-settings",
     "codex-agent",
     "codex-config",
     "codex-hooks",
@@ -268,6 +276,7 @@ KindName: TypeAlias = Literal[
     "gemini-extension",
     "gemini-policy",
     "gemini-settings",
+    "instructions",
     "mcp",
     "opencode-agent",
     "opencode-command",
@@ -284,8 +293,12 @@ Config: TypeAlias = (
     | Blueprint
     | ClaudeCodeAgent
     | ClaudeCodeCommand
+    | ClaudeCodeHooksFile
     | ClaudeCodeMarketplace
+    | ClaudeCodeOutputStyle
     | ClaudeCodePlugin
+    | ClaudeCodeRule
+    | ClaudeCodeSettingsFile
     | CodexAgent
     | CodexConfiguration
     | ListOfCodexHooks
@@ -301,6 +314,7 @@ Config: TypeAlias = (
     | GeminiExtension
     | GeminiPolicy
     | GeminiSettingsFile
+    | FileOfInstructions
     | McpServers
     | McpJson
     | OpenCodeAgent
@@ -439,8 +453,8 @@ class ApprovalPolicyOfCodex(Struct, frozen=True, kw_only=True):
     granular: GranularApprovalPolicyOfCodex | None = None
     """What may be asked for, one by one."""
 
-class AuthorOfAPlugin(Struct, frozen=True, kw_only=True):
-    """The author of a plugin."""
+class AuthorOfACodexPlugin(Struct, frozen=True, kw_only=True):
+    """The author of a Codex plugin."""
 
     name: str | None = None
     """Who wrote it; recommended."""
@@ -448,6 +462,16 @@ class AuthorOfAPlugin(Struct, frozen=True, kw_only=True):
     """An address for mail."""
     url: str | None = None
     """An address on the web."""
+
+class AuthorOfAPlugin(Struct, frozen=True, kw_only=True):
+    """The author of a plugin."""
+
+    name: str | None = None
+    """The name; **required**: the tool ignores a file without it."""
+    email: str | None = None
+    """The address for mail."""
+    url: str | None = None
+    """The address of a web page."""
 
 class ClaudeCodeAgent(Struct, frozen=True, kw_only=True):
     """A Claude Code agent."""
@@ -460,8 +484,8 @@ class ClaudeCodeAgent(Struct, frozen=True, kw_only=True):
     without it."""
     tools: tuple[str, ...] | None = None
     """The only tools it may use; without the field it has all of them; *restricts* the
-    agent, so a misspelling is an error; a list, or text divided at `,`; every tool it names
-    must exist; common misspelling, which the tool ignores: `allowed-tools`,
+    agent, so a misspelling is an error; a list, or text divided at `, `; every tool it
+    names must exist; common misspelling, which the tool ignores: `allowed-tools`,
     `allowed_tools`, `allowedTools`, `tool`."""
     disallowedTools: tuple[str, ...] | None = None
     """Tools it may not use; *restricts* the agent, so a misspelling is an error; a list, or
@@ -470,10 +494,7 @@ class ClaudeCodeAgent(Struct, frozen=True, kw_only=True):
     model: str | None = None
     """The model, such as `sonnet`; `inherit` for the caller's."""
     permissionMode: (
-        Literal[
-            "default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions", "delegate"
-        ]
-        | None
+        Literal["default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions"] | None
     ) = None
     """What it may do without asking the user; *restricts* the agent, so a misspelling is an
     error."""
@@ -543,14 +564,25 @@ class ClaudeCodeCommand(Struct, frozen=True, kw_only=True):
     body: str = ""
     """The text below the header."""
 
+class ClaudeCodeHooksFile(Struct, frozen=True, kw_only=True):
+    """A Claude Code hooks file."""
+
+    hooks: Any | None = None
+    """Handlers by event; *restricts* the agent, so a misspelling is an error."""
+    description: str | None = None
+    """What the hooks are for."""
+    _schema: str | None = None
+    """The address of the JSON Schema, for editors."""
+
 class ClaudeCodeMarketplace(Struct, frozen=True, kw_only=True):
     """A Claude Code marketplace."""
 
     name: str | None = None
     """The name; users write it as `plugin@name`; **required**: the tool ignores a file
     without it."""
-    owner: str | dict[str, Any] | None = None
-    """Who keeps it: `name`, `email` and `url`; recommended."""
+    owner: OwnerOfAMarketplace | None = None
+    """Who keeps it: `name`, `email` and `url`; **required**: the tool ignores a file
+    without it."""
     plugins: tuple[Any, ...] | None = None
     """The plugins, each with its name and where it comes from; **required**: the tool
     ignores a file without it."""
@@ -564,8 +596,24 @@ class ClaudeCodeMarketplace(Struct, frozen=True, kw_only=True):
     """A description, a version, and the folder of the plugins."""
     allowCrossMarketplaceDependenciesOn: tuple[str, ...] | None = None
     """Other marketplaces whose plugins may be needed."""
+    renames: dict[str, Any] | None = None
+    """Old names of plugins → new ones."""
     forceRemoveDeletedPlugins: bool | None = None
     """Whether users lose plugins that leave the list."""
+
+class ClaudeCodeOutputStyle(Struct, frozen=True, kw_only=True):
+    """A Claude Code output style."""
+
+    name: str | None = None
+    """The name of the style; by default that of the file."""
+    description: str | None = None
+    """What the menu shows."""
+    keep_coding_instructions: bool | None = None
+    """Whether the instructions for code stay."""
+    force_for_plugin: bool | None = None
+    """Whether the plugin switches it on."""
+    body: str = ""
+    """The text below the header."""
 
 class ClaudeCodePlugin(Struct, frozen=True, kw_only=True):
     """A Claude Code plugin."""
@@ -581,11 +629,11 @@ class ClaudeCodePlugin(Struct, frozen=True, kw_only=True):
     """What the plugin adds."""
     displayName: str | None = None
     """The name that people see."""
-    author: str | dict[str, Any] | None = None
+    author: AuthorOfAPlugin | None = None
     """Who wrote it: `name`, `email` and `url`."""
     homepage: str | None = None
     """The address of its web page."""
-    repository: str | dict[str, Any] | None = None
+    repository: str | None = None
     """The address of its source code."""
     license: str | None = None
     """The licence, such as `MIT`."""
@@ -611,7 +659,7 @@ class ClaudeCodePlugin(Struct, frozen=True, kw_only=True):
     """Files and folders of output styles."""
     themes: str | tuple[Any, ...] | None = None
     """Files and folders of colour themes."""
-    monitors: str | tuple[Any, ...] | dict[str, Any] | None = None
+    monitors: str | tuple[Any, ...] | None = None
     """Programs whose output Claude follows."""
     channels: tuple[Any, ...] | None = None
     """MCP servers that send messages into a session."""
@@ -619,12 +667,336 @@ class ClaudeCodePlugin(Struct, frozen=True, kw_only=True):
     """Settings that hold while the plugin is on."""
     userConfig: dict[str, Any] | None = None
     """Values to ask the user for when the plugin is turned on."""
-    dependencies: tuple[Any, ...] | dict[str, Any] | None = None
+    dependencies: tuple[Any, ...] | None = None
     """Plugins that it needs."""
+    defaultEnabled: bool | None = None
+    """Whether it is on once it is installed."""
     strict: bool | None = None
     """Whether this file must list all parts of the plugin."""
     experimental: dict[str, Any] | None = None
     """Features that may still change."""
+
+class ClaudeCodeRule(Struct, frozen=True, kw_only=True):
+    """A Claude Code rule."""
+
+    paths: str | tuple[str, ...] | None = None
+    """The rule counts for files that match; without it, always; common misspelling, which
+    the tool ignores: `globs`, `glob`, `applyTo`, `path`."""
+    description: str | None = None
+    """What the rule is about."""
+    body: str = ""
+    """The text below the header."""
+
+class ClaudeCodeSettingsFile(Struct, frozen=True, kw_only=True):
+    """A Claude Code settings file."""
+
+    _schema: str | None = None
+    """The address of the JSON Schema, for editors."""
+    permissions: PermissionsOfClaudeCode | None = None
+    """What Claude may do; *restricts* the agent, so a misspelling is an error."""
+    hooks: Any | None = None
+    """Programs that run at certain events; *restricts* the agent, so a misspelling is an
+    error."""
+    sandbox: SandboxOfClaudeCode | None = None
+    """Whether and how commands are confined; *restricts* the agent, so a misspelling is an
+    error."""
+    env: dict[str, Any] | None = None
+    """Environment variables of the session."""
+    model: str | None = None
+    """The model to use."""
+    fallbackModel: tuple[str, ...] | None = None
+    """Models to use while others are busy."""
+    availableModels: tuple[str, ...] | None = None
+    """The only models to choose from; *restricts* the agent, so a misspelling is an
+    error."""
+    enforceAvailableModels: bool | None = None
+    """Whether no other model may run; *restricts* the agent, so a misspelling is an
+    error."""
+    modelOverrides: dict[str, Any] | None = None
+    """Other names for models."""
+    advisorModel: str | None = None
+    """The model that gives advice."""
+    teammateDefaultModel: str | None = None
+    """The model of new teammates."""
+    effortLevel: str | None = None
+    """How much the model reasons."""
+    agent: str | None = None
+    """The agent that runs as the main one."""
+    outputStyle: str | None = None
+    """The name of the output style."""
+    language: str | None = None
+    """The language of the answers."""
+    apiKeyHelper: str | None = None
+    """A command that prints the key of the API."""
+    awsAuthRefresh: str | None = None
+    """A command that renews the credentials of AWS."""
+    awsCredentialExport: str | None = None
+    """A command that prints the credentials of AWS."""
+    gcpAuthRefresh: str | None = None
+    """A command that renews the credentials of Google."""
+    otelHeadersHelper: str | None = None
+    """A command that prints headers for telemetry."""
+    processWrapper: str | None = None
+    """A command that starts other commands."""
+    policyHelper: dict[str, Any] | None = None
+    """A command that prints managed settings."""
+    statusLine: CommandOfClaudeCode | None = None
+    """The command that prints the status line."""
+    subagentStatusLine: CommandOfClaudeCode | None = None
+    """The command that prints the status of agents."""
+    fileSuggestion: CommandOfClaudeCode | None = None
+    """The command that suggests files."""
+    enabledPlugins: dict[str, Any] | None = None
+    """Plugins that are on or off, as `name@marketplace`."""
+    extraKnownMarketplaces: dict[str, Any] | None = None
+    """Marketplaces to offer, by name."""
+    strictKnownMarketplaces: tuple[Any, ...] | None = None
+    """The only marketplaces; *restricts* the agent, so a misspelling is an error."""
+    blockedMarketplaces: tuple[Any, ...] | None = None
+    """Marketplaces that are refused; *restricts* the agent, so a misspelling is an
+    error."""
+    skippedMarketplaces: tuple[str, ...] | None = None
+    """Marketplaces not to ask about."""
+    skippedPlugins: tuple[str, ...] | None = None
+    """Plugins not to ask about."""
+    pluginConfigs: dict[str, Any] | None = None
+    """Values of plugins, by plugin."""
+    pluginTrustMessage: str | None = None
+    """A text to show before a plugin is trusted."""
+    pluginSuggestionMarketplaces: tuple[str, ...] | None = None
+    """Marketplaces to suggest plugins from."""
+    allowedChannelPlugins: tuple[Any, ...] | None = None
+    """Plugins that may send messages."""
+    strictPluginOnlyCustomization: bool | tuple[str, ...] | None = None
+    """Whether parts may come from plugins only; *restricts* the agent, so a misspelling is
+    an error."""
+    enabledMcpjsonServers: tuple[Any, ...] | str | None = None
+    """Servers of `.mcp.json` that are approved."""
+    disabledMcpjsonServers: str | tuple[str, ...] | None = None
+    """Servers of `.mcp.json` that are refused; *restricts* the agent, so a misspelling is
+    an error."""
+    allowedMcpServers: tuple[Any, ...] | None = None
+    """The only MCP servers; *restricts* the agent, so a misspelling is an error."""
+    deniedMcpServers: tuple[Any, ...] | None = None
+    """MCP servers that are refused; *restricts* the agent, so a misspelling is an error."""
+    managedMcpServers: tuple[Any, ...] | None = None
+    """MCP servers of the organisation."""
+    disableAutoMode: Literal["disable"] | None = None
+    """`disable`: no automatic mode; *restricts* the agent, so a misspelling is an error."""
+    disableDeepLinkRegistration: Literal["disable"] | None = None
+    """`disable`: no links into the program."""
+    autoMode: dict[str, Any] | None = None
+    """What the automatic mode allows."""
+    allowedHttpHookUrls: tuple[str, ...] | None = None
+    """The only addresses of hooks; *restricts* the agent, so a misspelling is an error."""
+    httpHookAllowedEnvVars: tuple[str, ...] | None = None
+    """Variables that hooks may send; *restricts* the agent, so a misspelling is an
+    error."""
+    claudeMdExcludes: tuple[str, ...] | None = None
+    """Instructions not to read, as globs."""
+    claudeMd: str | None = None
+    """Instructions of the organisation."""
+    plansDirectory: str | None = None
+    """Where plans are kept."""
+    autoMemoryDirectory: str | None = None
+    """Where notes are kept."""
+    cleanupPeriodDays: int | None = None
+    """After how many days sessions are deleted."""
+    skillOverrides: dict[str, Literal["on", "name-only", "user-invocable-only", "off"]] | None = (
+        None
+    )
+    """How skills are offered, by name; *restricts* the agent, so a misspelling is an
+    error."""
+    skillListingBudgetFraction: float | None = None
+    """How much of the context skills may take."""
+    skillListingMaxDescChars: int | None = None
+    """How long the description of a skill may be."""
+    attribution: bool | dict[str, Any] | None = None
+    """What commits and pull requests say."""
+    worktree: dict[str, Any] | None = None
+    """How worktrees are made."""
+    spinnerVerbs: dict[str, Any] | None = None
+    """The words that show progress."""
+    spinnerTipsOverride: dict[str, Any] | None = None
+    """The tips that are shown."""
+    companyAnnouncements: tuple[str, ...] | None = None
+    """Texts to show at the start."""
+    sshConfigs: tuple[Any, ...] | None = None
+    """Machines to work on."""
+    sshHostAllowlist: tuple[str, ...] | None = None
+    """The only machines to work on; *restricts* the agent, so a misspelling is an error."""
+    footerLinksRegexes: tuple[Any, ...] | None = None
+    """Links below the input."""
+    vimInsertModeRemaps: dict[str, Any] | None = None
+    """Keys of Vim."""
+    voice: dict[str, Any] | None = None
+    """How to talk to Claude."""
+    theme: str | None = None
+    """The colours."""
+    tui: Literal["fullscreen", "default"] | None = None
+    """How the terminal is used."""
+    viewMode: str | None = None
+    """How much is shown."""
+    editorMode: str | None = None
+    """How the input is edited."""
+    diffTool: str | None = None
+    """Where differences are shown."""
+    defaultShell: Literal["bash", "powershell"] | None = None
+    """The shell for commands."""
+    teammateMode: Any | None = None
+    """How teammates are shown."""
+    preferredNotifChannel: str | None = None
+    """How notices are sent."""
+    parentSettingsBehavior: str | None = None
+    """How settings above are used."""
+    askUserQuestionTimeout: str | None = None
+    """How long to wait for an answer."""
+    workflowSizeGuideline: str | None = None
+    """How large workflows may be."""
+    browserExternalPageTools: str | None = None
+    """Whether other pages have tools."""
+    autoUpdatesChannel: Literal["stable", "latest", "rc"] | None = None
+    """Which versions to install."""
+    forceLoginMethod: str | None = None
+    """The only way to sign in; *restricts* the agent, so a misspelling is an error."""
+    forceLoginOrgUUID: str | tuple[str, ...] | None = None
+    """The only organisation; *restricts* the agent, so a misspelling is an error."""
+    forceLoginGatewayUrl: str | None = None
+    """The only gateway; *restricts* the agent, so a misspelling is an error."""
+    minimumVersion: str | None = None
+    """The oldest version to install."""
+    requiredMinimumVersion: str | None = None
+    """The oldest version that may run; *restricts* the agent, so a misspelling is an
+    error."""
+    requiredMaximumVersion: str | None = None
+    """The newest version that may run; *restricts* the agent, so a misspelling is an
+    error."""
+    prUrlTemplate: str | None = None
+    """The address of pull requests."""
+    feedbackSurveyRate: int | float | None = None
+    """How often to ask for feedback."""
+    enableAllProjectMcpServers: bool | None = None
+    """Whether all servers of `.mcp.json` are approved."""
+    includeCoAuthoredBy: bool | None = None
+    """Whether commits name Claude."""
+    includeGitInstructions: bool | None = None
+    """Whether Claude is told how to use git."""
+    respectGitignore: bool | None = None
+    """Whether ignored files are left out of suggestions."""
+    alwaysThinkingEnabled: bool | None = None
+    """Whether the model always reasons first."""
+    autoMemoryEnabled: bool | None = None
+    """Whether Claude keeps notes."""
+    autoCompactEnabled: bool | None = None
+    """Whether long sessions are summed up."""
+    fileCheckpointingEnabled: bool | None = None
+    """Whether edits can be undone."""
+    fastMode: bool | None = None
+    """Whether answers are to be fast."""
+    fastModePerSessionOptIn: bool | None = None
+    """Whether fast answers are asked for each time."""
+    verbose: bool | None = None
+    """Whether everything is shown."""
+    spinnerTipsEnabled: bool | None = None
+    """Whether tips are shown."""
+    syntaxHighlightingDisabled: bool | None = None
+    """Whether code is shown without colours."""
+    terminalProgressBarEnabled: bool | None = None
+    """Whether the terminal shows progress."""
+    showTurnDuration: bool | None = None
+    """Whether the time of a turn is shown."""
+    showThinkingSummaries: bool | None = None
+    """Whether the reasoning is shown."""
+    showClearContextOnPlanAccept: bool | None = None
+    """Whether a plan may start afresh."""
+    prefersReducedMotion: bool | None = None
+    """Whether nothing moves."""
+    axScreenReader: bool | None = None
+    """Whether a screen reader is in use."""
+    skipWebFetchPreflight: bool | None = None
+    """Whether addresses are not checked first."""
+    useAutoModeDuringPlan: bool | None = None
+    """Whether plans use the automatic mode."""
+    respondToBashCommands: bool | None = None
+    """Whether Claude answers commands of the user."""
+    channelsEnabled: bool | None = None
+    """Whether plugins may send messages."""
+    voiceEnabled: bool | None = None
+    """Whether Claude listens."""
+    wheelScrollAccelerationEnabled: bool | None = None
+    """Whether the wheel scrolls faster."""
+    wslInheritsWindowsSettings: bool | None = None
+    """Whether settings of Windows count."""
+    awaySummaryEnabled: bool | None = None
+    """Whether absences are summed up."""
+    autoScrollEnabled: bool | None = None
+    """Whether the view follows the end."""
+    allowAllClaudeAiMcps: bool | None = None
+    """Whether all connectors are on."""
+    agentPushNotifEnabled: bool | None = None
+    """Whether agents send notices."""
+    inputNeededNotifEnabled: bool | None = None
+    """Whether questions send notices."""
+    remoteControlAtStartup: bool | None = None
+    """Whether remote control is on."""
+    workflowKeywordTriggerEnabled: bool | None = None
+    """Whether words start workflows."""
+    enableArtifact: bool | None = None
+    """Whether artifacts are on."""
+    permissionExplainerEnabled: bool | None = None
+    """Whether approvals are explained."""
+    externalEditorContext: bool | None = None
+    """Whether the editor sees the session."""
+    autoConnectIde: bool | None = None
+    """Whether the editor is connected."""
+    autoInstallIdeExtension: bool | None = None
+    """Whether the extension is installed."""
+    emojiCompletionEnabled: bool | None = None
+    """Whether emoji are suggested."""
+    forceRemoteSettingsRefresh: bool | None = None
+    """Whether managed settings are read anew."""
+    disableAgentView: bool | None = None
+    """Whether agents are not shown."""
+    disableArtifact: bool | None = None
+    """Whether artifacts are off."""
+    disableClaudeAiConnectors: bool | None = None
+    """Whether connectors are off."""
+    disableMobileSimulatorTools: bool | None = None
+    """Whether simulators are off."""
+    disableAllHooks: bool | None = None
+    """Whether no hook runs; *restricts* the agent, so a misspelling is an error."""
+    allowManagedHooksOnly: bool | None = None
+    """Whether only managed hooks run; *restricts* the agent, so a misspelling is an
+    error."""
+    allowManagedPermissionRulesOnly: bool | None = None
+    """Whether only managed rules count; *restricts* the agent, so a misspelling is an
+    error."""
+    allowManagedMcpServersOnly: bool | None = None
+    """Whether only managed servers run; *restricts* the agent, so a misspelling is an
+    error."""
+    disableBundledSkills: bool | None = None
+    """Whether the own skills are off; *restricts* the agent, so a misspelling is an
+    error."""
+    disableSkillShellExecution: bool | None = None
+    """Whether skills may not run commands; *restricts* the agent, so a misspelling is an
+    error."""
+    disableSideloadFlags: bool | None = None
+    """Whether flags may not add plugins; *restricts* the agent, so a misspelling is an
+    error."""
+    disableWorkflows: bool | None = None
+    """Whether workflows are off; *restricts* the agent, so a misspelling is an error."""
+    disableRemoteControl: bool | None = None
+    """Whether remote control is off; *restricts* the agent, so a misspelling is an
+    error."""
+    disableBrowserExternalNavigation: bool | None = None
+    """Whether other pages are refused; *restricts* the agent, so a misspelling is an
+    error."""
+    requireCoworkFullVmSandbox: bool | None = None
+    """Whether a virtual machine is needed; *restricts* the agent, so a misspelling is an
+    error."""
+    skipDangerousModePermissionPrompt: bool | None = None
+    """Whether the dangerous mode is not asked for; *restricts* the agent, so a misspelling
+    is an error."""
 
 class ClaudeCodeSkill(Struct, frozen=True, kw_only=True):
     """A skill."""
@@ -909,7 +1281,7 @@ class CodexPlugin(Struct, frozen=True, kw_only=True):
     """Its version."""
     description: str | None = None
     """What it brings."""
-    author: str | AuthorOfAPlugin | None = None
+    author: str | AuthorOfACodexPlugin | None = None
     """Who wrote it."""
     homepage: str | None = None
     """Where to read about it."""
@@ -981,6 +1353,20 @@ class CodexSkill(Struct, frozen=True, kw_only=True):
     """The version of the skill."""
     body: str = ""
     """The text below the header."""
+
+class CommandOfClaudeCode(Struct, frozen=True, kw_only=True):
+    """A command of Claude Code."""
+
+    type: Literal["command"] | None = None
+    """Always `command`; **required**: the tool ignores a file without it."""
+    command: str | None = None
+    """The command to run; **required**: the tool ignores a file without it."""
+    padding: int | float | None = None
+    """How many blanks around it."""
+    refreshInterval: int | float | None = None
+    """Seconds between two runs."""
+    hideVimModeIndicator: bool | None = None
+    """Whether the mode of Vim is hidden."""
 
 class CommandOfOpenCode(Struct, frozen=True, kw_only=True):
     """A command of OpenCode."""
@@ -1181,6 +1567,28 @@ class EnvironmentPolicyOfCodex(Struct, frozen=True, kw_only=True):
     misspelling is an error."""
     experimental_use_profile: bool | None = None
     """Whether to read the shell's profile."""
+
+class FileOfInstructions(Struct, frozen=True, kw_only=True):
+    """A file of instructions."""
+
+    body: str = ""
+    """The text below the header."""
+
+class FilesOfASandboxOfClaudeCode(Struct, frozen=True, kw_only=True):
+    """The files of a sandbox of Claude Code."""
+
+    allowWrite: tuple[str, ...] | None = None
+    """Paths that commands may write."""
+    denyWrite: tuple[str, ...] | None = None
+    """Paths that commands may not write; *restricts* the agent, so a misspelling is an
+    error."""
+    allowRead: tuple[str, ...] | None = None
+    """Paths that commands may read."""
+    denyRead: tuple[str, ...] | None = None
+    """Paths that commands may not read; *restricts* the agent, so a misspelling is an
+    error."""
+    allowManagedReadPathsOnly: bool | None = None
+    """Whether only managed paths count."""
 
 class FolderTrustOfGeminiCLI(Struct, frozen=True, kw_only=True):
     """The folder trust of Gemini CLI."""
@@ -1679,6 +2087,36 @@ class ListOfSkillMetadata(Struct, frozen=True, kw_only=True):
     _schema: str | None = None
     """The schema for editors."""
 
+class NetworkOfASandboxOfClaudeCode(Struct, frozen=True, kw_only=True):
+    """The network of a sandbox of Claude Code."""
+
+    allowedDomains: tuple[str, ...] | None = None
+    """Hosts that commands may reach; *restricts* the agent, so a misspelling is an
+    error."""
+    deniedDomains: tuple[str, ...] | None = None
+    """Hosts that commands may not reach; *restricts* the agent, so a misspelling is an
+    error."""
+    strictAllowlist: bool | None = None
+    """Whether other hosts are refused; *restricts* the agent, so a misspelling is an
+    error."""
+    allowLocalBinding: bool | None = None
+    """Whether commands may listen on local ports."""
+    allowUnixSockets: tuple[str, ...] | None = None
+    """Sockets that commands may use."""
+    allowAllUnixSockets: bool | None = None
+    """Whether commands may use every socket."""
+    allowMachLookup: tuple[str, ...] | None = None
+    """Services of macOS that commands may use."""
+    allowManagedDomainsOnly: bool | None = None
+    """Whether only managed hosts count; *restricts* the agent, so a misspelling is an
+    error."""
+    httpProxyPort: int | None = None
+    """The port of an HTTP proxy."""
+    socksProxyPort: int | None = None
+    """The port of a SOCKS proxy."""
+    tlsTerminate: dict[str, Any] | None = None
+    """Certificates of a proxy that reads the traffic."""
+
 class OpenCodeAgent(Struct, frozen=True, kw_only=True):
     """An OpenCode agent."""
 
@@ -1870,6 +2308,43 @@ class OpenCodeSkill(Struct, frozen=True, kw_only=True):
     body: str = ""
     """The text below the header."""
 
+class OwnerOfAMarketplace(Struct, frozen=True, kw_only=True):
+    """The owner of a marketplace."""
+
+    name: str | None = None
+    """The name; **required**: the tool ignores a file without it."""
+    email: str | None = None
+    """The address for mail."""
+    url: str | None = None
+    """The address of a web page."""
+
+class PermissionsOfClaudeCode(Struct, frozen=True, kw_only=True):
+    """The permissions of Claude Code."""
+
+    allow: tuple[Any, ...] | None = None
+    """Rules for calls that need no approval; common misspelling, which the tool ignores:
+    `allowed`, `allowedTools`."""
+    ask: tuple[Any, ...] | None = None
+    """Rules for calls that need approval; *restricts* the agent, so a misspelling is an
+    error."""
+    deny: tuple[Any, ...] | None = None
+    """Rules for calls that are refused; *restricts* the agent, so a misspelling is an
+    error; common misspelling, which the tool ignores: `denied`, `disallow`,
+    `disallowedTools`, `block`."""
+    defaultMode: (
+        Literal["default", "acceptEdits", "plan", "auto", "dontAsk", "bypassPermissions", "manual"]
+        | None
+    ) = None
+    """What may happen without approval; *restricts* the agent, so a misspelling is an
+    error."""
+    additionalDirectories: tuple[str, ...] | None = None
+    """More folders that Claude may work in."""
+    disableBypassPermissionsMode: Literal["disable"] | None = None
+    """`disable`: nobody may switch approval off; *restricts* the agent, so a misspelling is
+    an error."""
+    disableAutoMode: Literal["disable"] | None = None
+    """`disable`: no automatic mode; *restricts* the agent, so a misspelling is an error."""
+
 class PlacesOfSkillsOfOpenCode(Struct, frozen=True, kw_only=True):
     """The places of skills of OpenCode."""
 
@@ -1920,6 +2395,41 @@ class RuleOfAPolicy(Struct, frozen=True, kw_only=True):
     """A name for people."""
     description: str | None = None
     """What it is for."""
+
+class SandboxOfClaudeCode(Struct, frozen=True, kw_only=True):
+    """The sandbox of Claude Code."""
+
+    enabled: bool | None = None
+    """Whether commands run in a sandbox; *restricts* the agent, so a misspelling is an
+    error."""
+    autoAllowBashIfSandboxed: bool | None = None
+    """Whether commands in it need no approval."""
+    allowUnsandboxedCommands: bool | None = None
+    """Whether a command may leave it; *restricts* the agent, so a misspelling is an
+    error."""
+    excludedCommands: tuple[str, ...] | None = None
+    """Commands that run outside of it."""
+    failIfUnavailable: bool | None = None
+    """Whether to stop where there is none; *restricts* the agent, so a misspelling is an
+    error."""
+    enableWeakerNestedSandbox: bool | None = None
+    """Whether a weaker one will do in containers."""
+    enableWeakerNetworkIsolation: bool | None = None
+    """Whether a weaker network rule will do."""
+    ignoreViolations: dict[str, Any] | None = None
+    """Violations to be silent about, by command."""
+    filesystem: FilesOfASandboxOfClaudeCode | None = None
+    """Which files commands may read and write."""
+    network: NetworkOfASandboxOfClaudeCode | None = None
+    """Which hosts commands may reach."""
+    enabledPlatforms: tuple[str, ...] | None = None
+    """Operating systems that it counts on."""
+    ripgrep: dict[str, Any] | None = None
+    """The program that searches files in it."""
+    bwrapPath: str | None = None
+    """Where the program that makes it is."""
+    socatPath: str | None = None
+    """Where the program that forwards ports is."""
 
 class SandboxOfCodex(Struct, frozen=True, kw_only=True):
     """A sandbox of Codex."""

@@ -42,7 +42,11 @@ SKIPPED_FOLDERS = frozenset({
     ".idea",
 })
 # fmt: on
-EXTENSIONS = (".yaml", ".yml", ".json", ".jsonc", ".toml", ".md", ".mdc")
+# fmt: off
+EXTENSIONS = (
+    ".yaml", ".yml", ".json", ".jsonc", ".toml", ".md", ".mdc", ".roomodes", ".kiro.hook",
+)
+# fmt: on
 
 #: Whether something holds for a path.
 Claim = Callable[[str], bool]

@@ -150,16 +150,23 @@ class Convention(msgspec.Struct, frozen=True):
     trailing_commas: bool = False  #: whether a JSON file may have commas before closing brackets
     sort: str = "agent"  #: what `list` calls it
     header_optional: bool = False  #: whether the tool also reads files without a header
+    body_optional: bool = False  #: whether a header alone does something
     #: whether the tool ignores Markdown files in its folder that do not start with a header
     ignores_headerless: bool = False
     reader: Reader = "strict"  #: how the tool reads a header that is not YAML
     #: severity of a key that is in no table; None: such keys have a meaning, for example to the
     #: provider of the model
     unknown: Severity | None = "warning"
+    #: whether the tool was run, or its own schema read: else nothing in the file is an error
+    measured: bool = True
     #: severity of a value that does not fit a field that neither restricts nor is required
     mismatch: Severity = "warning"
     identity: Identity = "file"
     suffixes: Names = (".md",)  #: endings that are not part of the name of a file
+    #: the field that the whole file is, for files that hold entries by name and nothing else
+    wraps: str | None = None
+    #: an entry of such a file has two of these keys, or the file is of another tool
+    signs: frozenset[str] = frozenset()
     servers: str | None = None  #: the tool whose way to write MCP servers the file follows
     name: NameRule | None = None  #: what the name must look like
     tools: frozenset[str] | None = None  #: every tool there is; None if they are not all known

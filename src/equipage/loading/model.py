@@ -57,6 +57,8 @@ class Shape(msgspec.Struct, frozen=True):
     #: the severity of a value that does not fit a field; unless it is an error, the value is left
     #: out
     mismatch: Severity = "error"
+    #: the worst that a finding may be, for kinds whose readers nobody has seen refuse anything
+    worst: Severity = "error"
     #: fields of the root that restrict. A key that nearly spells one, or a value that does not fit
     #: one, would let everything through; both are errors, whatever else is forgiven
     guarded: frozenset[str] = frozenset()
@@ -91,6 +93,8 @@ def build(
     pruned = collector.check(value, type_info(model), ROOT)
     if shape.mismatch != "error":
         collector.facts = [_forgiven(each, shape) for each in collector.facts]
+    if shape.worst != "error":
+        collector.facts = [_capped(each, shape.worst) for each in collector.facts]
     if any(each.severity in (None, "error") for each in collector.facts) or collector.holes:
         return None, pruned, collector.facts
     try:
@@ -106,6 +110,12 @@ def _forgiven(each: Fact, shape: Shape) -> Fact:
     if each.severity is not None or not each.path or each.path[0] in shape.guarded | shape.needed:
         return each
     return msgspec.structs.replace(each, severity=shape.mismatch)
+
+
+def _capped(each: Fact, worst: Severity) -> Fact:
+    if each.severity not in (None, "error"):
+        return each
+    return msgspec.structs.replace(each, severity=worst)
 
 
 class Collector:
@@ -242,7 +252,7 @@ class Collector:
                     continue
             if severity is None and guess is None:
                 continue
-            if guess is None and where is None and shape.ignores and not closed:
+            if guess is None and where is None and shape.ignores and severity != "error":
                 ignored.append(name)
                 continue
             worst = "error" if guess in guarded else severity
@@ -390,7 +400,11 @@ class Collector:
 
     def _not_allowed(self, value: str, allowed: list[str], path: Path) -> Any:
         guess = nearest(value, allowed)
-        remedy = None if guess is None else Remedy(f"change to `{guess}`", (Change(path, guess),))
+        remedy = None
+        if guess is not None:
+            # What another tool makes of the other word is not known for sure.
+            safe = not self.shape.ignores
+            remedy = Remedy(f"change to `{guess}`", (Change(path, guess),), safe)
         values: dict[str, Any] = {"allowed": tuple(allowed), "nearest": guess}
         return self._refused(
             codes.INVALID_VALUE.at(path, remedy=remedy, found=Shown(value), **values)

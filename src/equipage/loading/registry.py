@@ -19,7 +19,15 @@ from equipage.core.diagnostics import Code, UsageError
 from equipage.core.text import nearest
 from equipage.loading.globs import hidden_folders
 from equipage.loading.kind import Kind
-from equipage.loading.signs import is_blueprint, is_server, may_be_server
+from equipage.loading.signs import (
+    is_blueprint,
+    is_bundle,
+    is_docker_agent,
+    is_recipe,
+    is_registry_entry,
+    is_server,
+    may_be_server,
+)
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -39,6 +47,9 @@ class Recognition(msgspec.Struct, frozen=True):
     possibly: Callable[..., bool] | None = None
     folder: str | None = None  #: the folder of such files in a layer
 
+
+#: The kinds of other tools, made from their tables.
+_TABLES = "equipage.kinds.conventions"
 
 BUILT_IN: tuple[Recognition, ...] = (
     Recognition("toolpack", "equipage.kinds.toolpack", ("*.tool.{yaml,yml}",)),
@@ -62,6 +73,17 @@ BUILT_IN: tuple[Recognition, ...] = (
     ),
     Recognition("blueprint", "equipage.kinds.blueprint", keys=("flow",), by_content=is_blueprint),
     Recognition("agent_md", "equipage.kinds.blueprint.agent"),
+    Recognition(
+        "mcp-registry", _TABLES, keys=("packages", "remotes"), by_content=is_registry_entry
+    ),
+    Recognition(
+        "mcp-bundle",
+        _TABLES,
+        keys=("manifest_version", "dxt_version", "server"),
+        by_content=is_bundle,
+    ),
+    Recognition("docker-agent", _TABLES, keys=("agents",), by_content=is_docker_agent),
+    Recognition("goose-recipe", _TABLES, keys=("parameters", "extensions"), by_content=is_recipe),
 )
 #: Kinds of conventions that have a module of their own.
 _OWN_MODULE = {"skill": "equipage.kinds.conventions.skill", "mcp": "equipage.kinds.mcp.servers"}
@@ -77,6 +99,8 @@ def conventions() -> tuple[Recognition, ...]:
     paths: dict[str, tuple[str, ...]] = {**tools.PATHS, "mcp": dialects.PATHS}
     rows: list[Recognition] = []
     for kind, globs in paths.items():
+        if not globs:
+            continue  # by its content alone: in `BUILT_IN`
         module = _OWN_MODULE.get(kind, "equipage.kinds.conventions")
         folder = "skills" if kind == "skill" else None
         rows.append(Recognition(kind, module, globs, folder=folder))

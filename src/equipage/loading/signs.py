@@ -56,6 +56,54 @@ def is_blueprint(value: Any) -> bool:
     return "kind" in value["flow"] and ("id" in value or "agents" in value)
 
 
+def is_registry_entry(value: Any) -> bool:
+    """A name, and packages or remotes like those of the registry of MCP servers."""
+    if not isinstance(value, dict) or "name" not in value:
+        return False
+    packages, remotes = _tables(value, "packages"), _tables(value, "remotes")
+    of_package = ({"registryType"}, {"registry_type"}, {"registry_name", "name"})
+    return any(each.keys() >= keys for each in packages for keys in of_package) or any(
+        each.get("type", each.get("transport_type")) in ("streamable-http", "sse") and "url" in each
+        for each in remotes
+    )
+
+
+def is_bundle(value: Any) -> bool:
+    """A version that is text, and a server with an entry point; browsers number their manifests."""
+    if not isinstance(value, dict) or not isinstance(value.get("server"), dict):
+        return False
+    version = value.get("manifest_version", value.get("dxt_version"))
+    return isinstance(version, str) and bool(value["server"].keys() & {"entry_point", "mcp_config"})
+
+
+def is_docker_agent(value: Any) -> bool:
+    """Agents by name, each with an instruction or a model, at least one with what only it has."""
+    agents = value.get("agents") if isinstance(value, dict) else None
+    if not isinstance(agents, dict) or not agents:
+        return False
+    keys = [set(each) if isinstance(each, dict) else set[str]() for each in agents.values()]
+    return all(each & {"model", "instruction"} for each in keys) and any(
+        "model" in each and each & {"instruction", "toolsets", "sub_agents"} for each in keys
+    )
+
+
+def is_recipe(value: Any) -> bool:
+    """A title, a description and a text, and parameters or extensions like those of Goose."""
+    if not isinstance(value, dict) or not {"title", "description"} <= value.keys():
+        return False
+    parameters, extensions = _tables(value, "parameters"), _tables(value, "extensions")
+    of_recipe = any({"key", "requirement"} <= each.keys() for each in parameters) or any(
+        {"type", "name"} <= each.keys() for each in extensions
+    )
+    return of_recipe and bool({"instructions", "prompt"} & value.keys())
+
+
+def _tables(value: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    """The entries of a list that are tables."""
+    entries = value.get(key)
+    return [each for each in entries if isinstance(each, dict)] if isinstance(entries, list) else []
+
+
 # A cheap look before parsing. Repositories hold megabytes of YAML and JSON that are not ours.
 
 #: What precedes the first entry of a YAML text: blank lines, comments, the start of the document.

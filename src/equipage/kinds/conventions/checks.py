@@ -24,6 +24,8 @@ from equipage.core.diagnostics import Also, Change, Fact, Remedy, Severity, Show
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
 from equipage.core.text import Guesses, nearest
+from equipage.files.reading import require_text
+from equipage.files.sandbox import FileProblem
 from equipage.kinds.codes import HEADER_NOT_FIRST
 from equipage.kinds.conventions import codes
 from equipage.kinds.headers import body_of, has_header, keep_as_written
@@ -33,7 +35,8 @@ from equipage.loading.kind import Offer
 from equipage.loading.model import describe, type_info
 from equipage.loading.session import Session
 from equipage.loading.tree import Origin, Origins, Tree, attach, get, put
-from equipage.syntax.document import Document, Located
+from equipage.syntax import SyntaxProblem
+from equipage.syntax.document import Document, Located, load_value
 from equipage.syntax.frontmatter import CONVENTION, Grammar
 
 if TYPE_CHECKING:
@@ -261,6 +264,18 @@ def look_for_suspicious(
     return tree, [*suspicions(source), *alike(name)]
 
 
+def wrap(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+    """Make the whole file the one field that it is; nothing of it if it is of another tool."""
+    if convention.wraps is None or not isinstance(tree.value, dict):
+        return tree, []
+    origin = tree.story(ROOT).origin
+    entries = [each for each in tree.value.values() if isinstance(each, dict)]
+    if not any(len(convention.signs & each.keys()) > 1 for each in entries):
+        return Tree({}, Origins(origin)), []
+    origins = Origins(origin, below={convention.wraps: tree.origins})
+    return Tree({convention.wraps: tree.value}, origins), []
+
+
 def check_servers(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
     """Report what is wrong with the MCP servers in the settings of a tool."""
     if convention.servers is None:
@@ -270,7 +285,15 @@ def check_servers(convention: Convention, tree: Tree, _session: Session) -> tupl
     return tree, findings_in(convention.servers, tree)
 
 
-STAGES = (check_servers, find_cut_text, keep_text, divide_names, bring_body, look_for_suspicious)
+STAGES = (
+    wrap,
+    check_servers,
+    find_cut_text,
+    keep_text,
+    divide_names,
+    bring_body,
+    look_for_suspicious,
+)
 
 
 Finding = tuple["Outcome", Fact]
@@ -287,16 +310,37 @@ def required_fields_are_there(
         return
     # A value that does not fit was left out with a finding; it is not missing as well.
     written = document.value if isinstance(document.value, dict) else {}
-    yield from _missing(convention.fields, {**written, **config}, convention.one, ROOT)
+    if convention.wraps is not None:
+        written = {convention.wraps: written} if config else {}
+    declared = roles_in(session) if convention.kind == "codex-agent" else {}
+    yield from _missing(convention.fields, {**declared, **written, **config}, convention.one, ROOT)
     for group, path, table in groups_in(convention.fields, written):
         yield from _missing(group.fields, table, group.title, path)
+
+
+def roles_in(session: Session) -> dict[str, Any]:
+    """What the configuration of Codex says of the agent whose file this is: name, description."""
+    folder, file = os.path.split(session.path)
+    path = os.path.join(os.path.dirname(folder), "config.toml")
+    try:
+        text = require_text(session.files.again().read(path)).text
+        roles = get(load_value("toml", text), ("agents",))
+    except (FileProblem, SyntaxProblem):
+        return {}
+    for name, role in roles.items() if isinstance(roles, dict) else ():
+        config = get(role, ("config_file",))
+        if isinstance(config, str) and os.path.basename(config) == file:
+            return {"name": name, "description": get(role, ("description",))}
+    return {}
 
 
 def _missing(
     fields: tuple[Field, ...], table: dict[str, Any], owner: str, path: Path
 ) -> Iterator[Fact]:
     for field in fields:
-        value = table.get(field.name) if field.required is not None else True
+        # A key that was written instead has a finding of its own.
+        is_asked = field.required is not None and table.keys().isdisjoint(field.instead)
+        value = table.get(field.name) if is_asked else True
         if value is None or (isinstance(value, str) and not value.strip()):
             yield core_codes.MISSING_FIELD.at(
                 path,
@@ -373,7 +417,8 @@ def texts_fit(convention: Convention, config: Any, session: Session) -> Iterator
             yield codes.TEXT_TOO_LONG.at(
                 (name,), field=shown, length=len(text), limit=limit, tool=convention.tool
             )
-    body = config.get(BODY) if convention.syntax == "header" else None
+    needs_body = convention.syntax == "header" and not convention.body_optional
+    body = config.get(BODY) if needs_body else None
     if isinstance(body, str) and not body.strip() and session.documents:
         source = session.documents[0].source
         yield codes.TEXT_MISSING.at(span=Span(source, len(source.text), len(source.text)))
@@ -382,8 +427,12 @@ def texts_fit(convention: Convention, config: Any, session: Session) -> Iterator
 def extension_is_read(convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:
     """The file has the extension that the tool reads in its folder."""
     extension = convention.suffixes[0]
-    source = session.documents[0].source if session.documents else None
-    if extension == ".mdc" and source is not None and source.name.endswith(".md"):
+    document = session.documents[0] if session.documents else None
+    # Cursor reads other Markdown files, too, if they have a header.
+    if extension != ".mdc" or document is None or has_header(document):
+        return
+    source = document.source
+    if source.name.endswith(".md") and not source.name.endswith("README.md"):
         yield codes.EXTENSION_NOT_READ.at(
             span=Span(source, 0, 0), tool=convention.tool, extension=extension
         )

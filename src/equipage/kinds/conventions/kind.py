@@ -196,8 +196,8 @@ def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, A
     Checking reports a value of another type as a warning, so the schema must not refuse it.
     """
     schema = hide_property(BODY, schema)
-    if convention.mismatch == "error":
-        return schema
+    if convention.mismatch == "error" or convention.wraps is not None:
+        return _unwrapped(convention, schema)
     forgiven = {"type": ["string", "number", "boolean", "null"]}
     for definition in schema.get("$defs", {}).values():
         properties = definition.get("properties", {})
@@ -212,6 +212,18 @@ def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, A
     rest = {key: value for key, value in schema.items() if key not in root}
     # Where the header is optional, anything else between dashes is text like the rest of the file.
     return {**rest, "anyOf": [root, {"not": {"type": "object"}}]}
+
+
+def _unwrapped(convention: Convention, schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema of what authors write, where the whole file is one field of the model."""
+    if convention.wraps is None:
+        return schema
+    root = schema["$defs"][schema["$ref"].rpartition("/")[2]]
+    return {
+        "title": schema["title"],
+        **root["properties"][convention.wraps],
+        "$defs": schema["$defs"],
+    }
 
 
 def listed(convention: Convention, plain: Any, file: str) -> Iterator[Item]:
@@ -292,6 +304,7 @@ def kind_of(convention: Convention) -> Kind:
             unknown=convention.unknown,
             null_is_absent=True,
             mismatch=convention.mismatch,
+            worst="error" if convention.measured else "warning",
             guarded=convention.restricting,
             needed=convention.needed,
             synonyms=convention.synonyms,

@@ -23,6 +23,7 @@ from equipage.kinds.jsonc import read_with_comments
 from equipage.kinds.mcp import (
     CLAUDE,
     CLAUDE_PLUGIN,
+    COPILOT,
     DIALECTS,
     OPENCODE,
     VSCODE,
@@ -201,7 +202,7 @@ def _fitting(
             kind = dict[str, str] if key == "env" and dialect.refuses != "none" else field.type
             _, _, found = build({"value": each}, _holder(kind), Shape())
             grave = key in refused or field.restricts or key in ("command", "url")
-            severity: Severity = "error" if grave else "warning"
+            severity: Severity = "error" if grave and dialect.measured else "warning"
             facts += [
                 replace(fact, path=(*place, *fact.path[1:]), severity=severity) for fact in found
             ]
@@ -238,7 +239,7 @@ def _unknown(dialect: Dialect, place: Path, value: Any, server: dict[str, Any]) 
     guess = synonyms.get(key) or nearest(key, free)
     if guess is None and (elsewhere is None or value in _IDLE or key in _IDLE_KEYS):
         return  # a note of the author
-    restricts = guess is not None and known[guess].restricts
+    restricts = dialect.measured and guess is not None and known[guess].restricts
     yield core_codes.UNKNOWN_FIELD.at(
         place,
         part="key",
@@ -419,27 +420,29 @@ def variant_of(path: str, files: Files) -> Kind:
     if path.endswith("/.mcp.json") and files.is_folder(f"{folder}/.defect"):
         return STRICT
     dialect = dialect_of(path)
-    if dialect is CLAUDE and _is_plugin(folder, files):
+    return (dialect is CLAUDE and _of_plugin(folder, files)) or _VARIANTS[dialect.tool]
+
+
+#: Where the manifest of a plugin of another tool lies in its folder.
+_MANIFESTS = (".codex-plugin", ".cursor-plugin", ".github/plugin", "plugin.json")
+
+
+def _of_plugin(folder: str, files: Files) -> Kind | None:
+    """The kind of a list in a plugin: Claude's if it has a manifest, or if a marketplace above it
+    may list it. Other tools also read `.mcp.json` in their own plugins, and forgive more."""
+    if files.exists(f"{folder}/.claude-plugin"):
         return _IN_PLUGIN
-    return _VARIANTS[dialect.tool]
-
-
-#: Where the manifest of a plugin lies in its folder.
-_MANIFESTS = (".claude-plugin", ".codex-plugin", ".cursor-plugin", ".github/plugin", "plugin.json")
-
-
-def _is_plugin(folder: str, files: Files) -> bool:
-    """Whether a folder is a plugin: it has a manifest, or a marketplace above it may list it."""
     if any(files.exists(f"{folder}/{each}") for each in _MANIFESTS):
-        return True
+        return _IN_OTHER_PLUGIN
     while folder and not files.exists(f"{folder}/.git"):
         folder = folder.rpartition("/")[0]
         if files.exists(f"{folder}/.claude-plugin/marketplace.json"):
-            return True
-    return False
+            return _IN_PLUGIN
+    return None
 
 
 _VARIANTS = {each.tool: _tolerant(each) for each in DIALECTS}
 _IN_PLUGIN = _tolerant(CLAUDE_PLUGIN)
+_IN_OTHER_PLUGIN = _tolerant(replace(COPILOT, unwrapped=True))
 _MAIN = _VARIANTS[CLAUDE.tool]
 KIND = replace(_MAIN, reading=replace(_MAIN.reading, variant=variant_of))

@@ -11,9 +11,13 @@ from equipage.kinds.conventions.tools import (
     codex,
     copilot,
     cursor,
+    editors,
     gemini,
     opencode,
+    packages,
     skills,
+    teams,
+    terminals,
 )
 from equipage.kinds.tables import Convention
 
@@ -27,6 +31,10 @@ CONVENTIONS: tuple[Convention, ...] = (
     *codex.CONVENTIONS,
     *gemini.CONVENTIONS,
     *cursor.CONVENTIONS,
+    *editors.CONVENTIONS,
+    *terminals.CONVENTIONS,
+    *packages.CONVENTIONS,
+    *teams.CONVENTIONS,
 )
 
 #: The files of each kind, in order of recognition. Skills come first: they may be anywhere.

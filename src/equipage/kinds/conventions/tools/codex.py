@@ -387,7 +387,7 @@ policy:
 )
 
 _AUTHOR = Group(
-    "the author of a plugin",
+    "the author of a Codex plugin",
     (
         Field("name", "who wrote it", required="warning"),
         Field("email", "an address for mail"),

@@ -1,16 +1,18 @@
-"""GitHub Copilot and VS Code: custom agents (once chat modes), prompt files, instructions."""
+"""GitHub Copilot and VS Code: custom agents (once chat modes), prompt files, instructions, hooks,
+and agentic workflows, which `gh aw` compiles for GitHub Actions."""
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
-from equipage.kinds.tables import Convention, Field, Names, Table, tool_list
+from equipage.kinds.conventions.tools.hooks import events
+from equipage.kinds.tables import Convention, Field, Group, Names, Table, tool_list
 
 TOOL = "GitHub Copilot"
 
 AGENT = Convention(
     kind="copilot-agent",
-    paths=(".github/{agents,chatmodes}/**/*.md", "*.{agent,chatmode}.md"),
+    paths=(".github/{agents,chatmodes}/*.md", "*.{agent,chatmode}.md"),
     tool=TOOL,
     title="Copilot agent",
     header_optional=True,
@@ -110,4 +112,157 @@ Every public function has a docstring that says what is promised.
 """,
 )
 
-CONVENTIONS = (AGENT, PROMPT, INSTRUCTIONS)
+# fmt: off
+_EVENTS = (
+    "sessionStart", "sessionEnd", "userPromptSubmitted", "preToolUse", "postToolUse",
+    "postToolUseFailure", "errorOccurred", "agentStop", "subagentStart", "subagentStop",
+    "preCompact", "permissionRequest", "notification",
+    # The names of Claude Code, which VS Code and plugins accept.
+    "SessionStart", "SessionEnd", "UserPromptSubmit", "PreToolUse", "PostToolUse",
+    "PostToolUseFailure", "Stop", "SubagentStart", "SubagentStop", "PreCompact",
+    "PermissionRequest", "Notification",
+)
+# fmt: on
+_HOOK = Group(
+    "a hook of Copilot",
+    (
+        Field("type", "what runs", Literal["command", "prompt", "http"], required="warning"),
+        Field("bash", "the command to run"),
+        Field("powershell", "the command to run on Windows"),
+        Field("command", "the command to run on any system"),
+        Field("windows", "the command to run on Windows"),
+        Field("linux", "the command to run on Linux"),
+        Field("osx", "the command to run on macOS"),
+        Field("cwd", "the folder to run it in"),
+        Field("env", "environment variables to add", Table),
+        Field("timeoutSec", "after how many seconds it is stopped", int | float),
+        Field("timeout", "after how many seconds it is stopped", int | float),
+        Field("prompt", "the prompt, with the type `prompt`"),
+        Field("url", "the address, with the type `http`"),
+        Field("headers", "headers of the request", Table),
+        Field("matcher", "the tools it is for"),
+        Field("hooks", "handlers, as Claude Code writes them", tuple[Any, ...]),
+        Field("comment", "a note"),
+    ),
+    unknown="ignore",
+)
+
+HOOKS = Convention(
+    kind="copilot-hooks",
+    paths=(".github/hooks/*.json",),
+    tool=TOOL,
+    title="list of Copilot hooks",
+    sort="hooks",
+    syntax="json",
+    suffixes=(".json",),
+    measured=False,
+    fields=(
+        Field("version", "the version of the format", int, required="warning"),
+        Field(
+            "hooks",
+            "what runs, by event",
+            events("the hooks of Copilot", _EVENTS, _HOOK),
+            required="warning",
+        ),
+        Field("disableAllHooks", "whether none of them runs", bool),
+        Field("description", "what they are for"),
+        Field("$schema", "the schema for editors"),
+    ),
+    example_path=".github/hooks/NAME.json",
+    example="""\
+{
+  "version": 1,
+  "hooks": {
+    "preToolUse": [{ "type": "command", "bash": "./check.sh", "timeoutSec": 10 }]
+  }
+}
+""",
+)
+
+# fmt: off
+#: Keys of GitHub Actions that an agentic workflow passes on.
+_ACTIONS = (
+    "runs-on", "steps", "post-steps", "pre-steps", "pre-agent-steps", "jobs", "env", "secrets",
+    "concurrency", "cache", "container", "services", "environment", "run-name", "defaults",
+)
+# fmt: on
+
+WORKFLOW = Convention(
+    kind="agentic-workflow",
+    paths=(".github/workflows/*.md", ".github/workflows/shared/**/*.md"),
+    tool="GitHub Agentic Workflows",
+    title="agentic workflow",
+    sort="workflow",
+    header_optional=True,
+    body_optional=True,
+    reader="lenient",
+    measured=False,
+    fields=(
+        Field("on", "what starts it; without it, others import the file", Any),
+        Field("name", "the name that people see"),
+        Field("description", "what it does"),
+        Field(
+            "permissions",
+            "what it may do on GitHub",
+            str | Table,
+            restricts=True,
+            instead=("permission",),
+        ),
+        Field("engine", "the agent that runs it", str | Table),
+        Field("tools", "the tools it has", Table, restricts=True),
+        Field("mcp-servers", "MCP servers, by name", Table),
+        Field("safe-outputs", "what it may write, and how often", Table),
+        Field("safe-inputs", "tools of its own, by name", Table),
+        Field("mcp-scripts", "tools of its own, by name", Table),
+        Field("network", "the hosts it may reach", str | Table, restricts=True),
+        Field("strict", "whether it is compiled strictly", bool),
+        Field("sandbox", "where it runs", Any),
+        Field("imports", "other files that it takes over", Any),
+        Field("import-schema", "what those who import it may set", Table),
+        Field("inlined-imports", "whether imports become part of it", bool),
+        Field("source", "where it was copied from"),
+        Field("redirect", "where it went"),
+        Field("roles", "who may start it", str | Names, restricts=True),
+        Field("bots", "bots that may start it", Names),
+        Field("skip-roles", "who may not start it", str | Names),
+        Field("skip-bots", "bots that may not start it", str | Names),
+        Field("if", "the condition under which it runs", str | bool),
+        Field("timeout-minutes", "after how many minutes it is stopped", int | str),
+        Field("stop-after", "when it stops for good"),
+        Field("rate-limit", "how often it may run", Any),
+        Field("labels", "words to find it by", Any),
+        Field("metadata", "anything else, by name", Table),
+        Field("tracker-id", "what ties its outputs together"),
+        Field("runtimes", "versions of languages", Table),
+        Field("features", "features to turn on", Table),
+        Field("github-token", "the token it uses"),
+        Field("checkout", "how the repository is fetched", Any),
+        Field("plugins", "plugins it uses", Any),
+        Field("dependencies", "packages it uses", Any),
+        Field("apm", "packages it uses", Any),
+        Field("observability", "where traces are sent", Any),
+        Field("resources", "files it brings", Any),
+        Field("model", "the model to use"),
+        Field("private", "whether others may copy it", bool),
+        Field("disable-model-invocation", "whether no agent may start it", bool),
+        Field("infer", "an old name of the field above", Any),
+        Field("applyTo", "the files it is about", str | Names),
+        Field("check-for-updates", "whether to look for updates", bool),
+        *(Field(name, "as in GitHub Actions", Any) for name in _ACTIONS),
+    ),
+    example_path=".github/workflows/NAME.md",
+    example="""\
+---
+on:
+  issues:
+    types: [opened]
+permissions: read-all
+engine: copilot
+safe-outputs:
+  add-comment:
+---
+Read the issue and say in a comment whether something is missing.
+""",
+)
+
+CONVENTIONS = (AGENT, PROMPT, INSTRUCTIONS, HOOKS, WORKFLOW)

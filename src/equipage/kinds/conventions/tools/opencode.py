@@ -176,11 +176,7 @@ AGENT = Convention(
     unknown=None,
     mismatch="error",
     built_in={"agent": _AGENTS},
-    fields=(
-        msgspec.structs.replace(_OF_AGENT[0], required="warning"),
-        Field("name", "the name; by default that of the file"),
-        *_OF_AGENT[1:],
-    ),
+    fields=(_OF_AGENT[0], Field("name", "the name; by default that of the file"), *_OF_AGENT[1:]),
     example_path=".opencode/agents/NAME.md",
     example="""\
 ---
