@@ -65,14 +65,10 @@ def run(options: argparse.Namespace, output: Output) -> int:
         report = known.applied(report, files.paths, partly=partly)
     report = _with_pages(report)
     # Set before anything is printed: the reader may close the pipe.
-<<<<<<< HEAD
-    code = _exit_code(report, failed=bool(unwritten), strict=options.strict)
-    if code == FOUND and not all(map(os.path.lexists, options.paths)):
+    code = _exit_code(report, options, failed=bool(fixed and fixed.unwritten))
+    if code == FOUND and not files.buffers and not all(map(os.path.lexists, files.paths)):
         code = USAGE  # a path in the command is wrong: whatever else was found comes second
     output.code = code
-=======
-    code = output.code = _exit_code(report, options, failed=bool(fixed and fixed.unwritten))
->>>>>>> main
     if options.diff:
         from equipage.cli.fixing import show_diff
 
