@@ -328,6 +328,10 @@ class LoadError(EquipageError):
 class UsageError(EquipageError):
     """The caller named an unknown kind, option or path, or passed an argument of a wrong type."""
 
+    def __str__(self) -> str:
+        """The message, in characters that can be printed, whatever the caller passed."""
+        return "\n".join(map(visible, super().__str__().split("\n")))
+
 
 def raised(error: BaseException) -> str:
     """The class of an exception and where it was raised; not its words, which may hold anything."""

@@ -42,6 +42,7 @@ class Located(msgspec.Struct, frozen=True):
 
     value: Span
     key: Span | None = None
+    through: Span | None = None  #: the `<<` that merged it in
 
 
 class Document(msgspec.Struct, eq=False, gc=False):
@@ -97,7 +98,11 @@ class Document(msgspec.Struct, eq=False, gc=False):
         else:
             places = _engine(self.format).locate(text, wanted)
         return {
-            path: Located(self.span(*place.value), self.span(*place.key) if place.key else None)
+            path: Located(
+                self.span(*place.value),
+                self.span(*place.key) if place.key else None,
+                self.span(*place.through) if place.through else None,
+            )
             for path, place in places.items()
         }
 

@@ -30,6 +30,7 @@ from equipage.loading.tree import Origin, Tree, get
 from equipage.schemas.checking import check_patterns, check_shape
 from equipage.schemas.structure import (
     IN_PLACE,
+    OLD_CONSTRAINTS,
     Draft,
     anchors,
     children,
@@ -214,7 +215,7 @@ class Linker:
                 alone = part.draft.ref_stands_alone or len(schema) == 1
                 links.append(Link(path, self._target(place, part.draft), alone, in_place))
                 if alone:
-                    found += _hidden(schema, path)
+                    found += _hidden(schema, path, part.draft)
                     continue
             inner = [
                 (path + steps, child, in_place and steps[0] in IN_PLACE)
@@ -466,9 +467,13 @@ def _spelling(spelled: str, reference: str, origin: Origin) -> Fact:
     )
 
 
-def _hidden(schema: dict[str, Any], path: Path) -> Iterator[Fact]:
+def _hidden(schema: dict[str, Any], path: Path, draft: Draft) -> Iterator[Fact]:
     """What is wrong with keywords beside a `$ref` that hides them: unused, they must be valid."""
     beside = {name: value for name, value in schema.items() if name != REF}
+    lost = [each for each in beside if each in OLD_CONSTRAINTS]
+    if lost:
+        place = (*path, lost[0])
+        yield codes.SCHEMA_REF_HIDES.at(place, part="key", names=Shown(lost), draft=draft.name)
     for inner, each in subschemas(beside) if beside else ():
         yield from check_patterns(each, path + inner)
         reference = each.get(REF, "#")
