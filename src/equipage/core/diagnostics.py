@@ -78,6 +78,7 @@ class Change(msgspec.Struct, frozen=True):
     span: Span | None = None
     origin: Any = None
     effect: Effect | None = None  #: what it does to the value, if the path does not tell
+    as_written: bool = False  #: the new value is the text that is there: a number becomes text
 
 
 class Remedy(msgspec.Struct, frozen=True):

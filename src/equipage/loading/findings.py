@@ -290,6 +290,8 @@ class Placer:
             return None
         document, path = story.origin.document, story.origin.path
         found = self.located.get((id(document), path))
+        if found is not None and change.as_written:
+            change = msgspec.structs.replace(change, text=found.value.text())
         return None if found is None else edit_at(document, path, found, change)
 
 
