@@ -54,7 +54,7 @@ def test_every_case_is_the_same_in_memory_and_on_the_disk(
         assert told(in_mapping) == told(on_disk, str(here)), case.path
         assert in_mapping.files == on_disk.files, case.path
         seen += 1
-    assert seen > 50
+    assert seen > 200 / STEP
 
 
 def test_neither_the_disk_nor_the_environment_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
