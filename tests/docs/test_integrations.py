@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import os
 import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -20,6 +25,7 @@ from equipage.files.walking import EXTENSIONS
 from lab import REPOSITORY, environment, in_process, settle
 
 HOOKS: list[dict[str, Any]] = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text())
+PINS = (REPOSITORY / "constraints.txt").read_text().splitlines()
 ACTION: dict[str, Any] = yaml.safe_load((REPOSITORY / "action.yml").read_text())
 BROKEN = (
     "server: {name: x, versoin: '1'}\n"
@@ -85,9 +91,61 @@ def test_no_install_line_needs_the_published_package() -> None:
 
 
 def test_the_action_installs_its_own_checkout() -> None:
-    install = step("Install equipage")
+    install = step("Install equipage").strip()
     assert install.endswith('"$GITHUB_ACTION_PATH"')
     assert "python -I -m pip" in install, "a pip.py of the checked repository must not run"
+
+
+def test_the_action_runs_nothing_but_its_checkout_and_pinned_packages() -> None:
+    assert [each for each in ACTION["runs"]["steps"] if "uses" in each] == []
+    assert 'PIP_CONSTRAINT="$GITHUB_ACTION_PATH/constraints.txt"' in step("Install equipage")
+    pinned = {line.partition("==")[0].lower().replace("_", "-") for line in PINS if "==" in line}
+    assert [line for line in PINS if line and "==" not in line and line[0] != "#"] == []
+    project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
+    wanted = [*project["project"]["dependencies"], *project["build-system"]["requires"]]
+    assert {re.split("[<>=]", each)[0].lower() for each in wanted} <= pinned
+
+
+@pytest.mark.parametrize("status", [202, 403])
+def test_the_action_uploads_its_report(
+    tmp_path: Path, command: dict[str, str], status: int
+) -> None:
+    got: list[tuple[str, str, dict[str, Any]]] = []
+
+    class Api(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            data = self.rfile.read(int(self.headers["Content-Length"]))
+            got.append((self.path, self.headers["Authorization"], json.loads(data)))
+            self.send_response(status)
+            self.end_headers()
+
+        def log_message(self, *_args: Any) -> None:
+            """Stay silent."""
+
+    report = tmp_path / "a.sarif"
+    report.write_text('{"version": "2.1.0"}')
+    with HTTPServer(("127.0.0.1", 0), Api) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        env = {
+            **command,
+            "SARIF": str(report),
+            "PYTHON": sys.executable,
+            "GITHUB_TOKEN": "t0ken",
+            "GITHUB_API_URL": f"http://127.0.0.1:{server.server_port}",
+            "GITHUB_REPOSITORY": "o/r",
+            "GITHUB_SHA": "a" * 40,
+            "GITHUB_REF": "refs/heads/main",
+        }
+        script = ["bash", "-e", "-c", step("Upload SARIF")]
+        done = subprocess.run(script, env=env, capture_output=True, text=True, check=False)
+        server.shutdown()
+    ((path, authorization, body),) = got
+    assert (path, authorization) == ("/repos/o/r/code-scanning/sarifs", "Bearer t0ken")
+    assert gzip.decompress(base64.b64decode(body["sarif"])) == report.read_bytes()
+    assert (body["commit_sha"], body["ref"]) == ("a" * 40, "refs/heads/main")
+    assert done.returncode == (status != 202)
+    assert ("security-events: write" in done.stderr) == (status != 202)
+    assert "t0ken" not in done.stdout + done.stderr
 
 
 @pytest.fixture

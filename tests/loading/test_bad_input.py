@@ -224,6 +224,25 @@ def test_a_name_that_no_file_can_have(name: str, kind: str | None) -> None:
         ]
 
 
+def test_an_empty_path_is_a_slip() -> None:
+    """An unset variable in a script must not load the working directory."""
+    calls = [
+        lambda: equipage.load(""),
+        lambda: equipage.check([""]),
+        lambda: ToolpackLoader().load_dir(""),
+        lambda: equipage.discover_profiles(""),
+    ]
+    for call in calls:
+        with pytest.raises(equipage.UsageError, match=r"is empty; write '\.'"):
+            call()
+
+
+def test_a_wrong_call_can_be_printed_whatever_was_passed() -> None:
+    with pytest.raises(equipage.UsageError) as caught:
+        equipage.load("a.yaml", kind="\ud800\0")
+    assert r"`\ud800\u0000`" in str(caught.value)
+
+
 @pytest.mark.parametrize("library", ["a\0b", "\ud800"], ids=["NUL", "a lone surrogate"])
 def test_a_library_that_cannot_be_there(library: str) -> None:
     Path("main.yaml").write_text("server: {name: x}\ntools: [{$include: e.yaml}]\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
 import sys
@@ -14,7 +15,7 @@ import pytest
 
 pytest.importorskip("mcp", reason="the extra `serve` is not installed")
 
-from serve.packs import COUNT, TEXT, WORDS, pack, write_packs
+from serve.packs import COUNT, EVERYTHING, TEXT, WORDS, pack, write_packs
 from serve.talk import META, Http, is_there, wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="tools are confined on Linux")
@@ -122,3 +123,42 @@ def test_the_token_is_in_no_output(server: Http) -> None:
     assert server.token is not None
     assert not [line for line in server.notes if server.token in line]
     assert server.token.encode() not in Path(f"/proc/{server.process.pid}/cmdline").read_bytes()
+
+
+@pytest.mark.skipif(not EVERYTHING, reason="`make test-serve` runs it")
+def test_in_the_older_revision_only_a_notice_cancels(server: Http, folder: Path) -> None:
+    """A closed connection is no cancelled call there; the client may come back for the answer."""
+    (folder / "pid").unlink(missing_ok=True)
+    headers = {
+        "content-type": "application/json",
+        "accept": "application/json, text/event-stream",
+        "authorization": f"Bearer {server.token}",
+    }
+
+    def start(body: dict[str, Any]) -> Any:
+        connection = server.connection()
+        connection.request("POST", "/mcp", json.dumps({"jsonrpc": "2.0", **body}), headers)
+        return connection
+
+    def post(body: dict[str, Any]) -> Any:
+        with contextlib.closing(start(body)) as connection:
+            answer = connection.getresponse()
+            answer.read()
+            return answer
+
+    client = {"name": "test", "version": "1"}
+    opening = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
+    opened = post({"id": 1, "method": "initialize", "params": opening})
+    headers["mcp-session-id"] = opened.headers["mcp-session-id"]
+    headers["mcp-protocol-version"] = "2025-11-25"
+    assert post({"method": "notifications/initialized"}).status == 202
+    call = {"name": "t.hang", "arguments": {}}
+    connection = start({"id": 2, "method": "tools/call", "params": call})
+    wait_until(lambda: (folder / "pid").exists() and (folder / "pid").read_text(), 10)
+    pid = int((folder / "pid").read_text())
+    connection.close()
+    time.sleep(1)
+    assert is_there(pid)
+    cancel = {"method": "notifications/cancelled", "params": {"requestId": 2}}
+    assert post(cancel).status == 202
+    wait_until(lambda: not is_there(pid), 5)

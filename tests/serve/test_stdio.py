@@ -16,7 +16,7 @@ pytest.importorskip("mcp", reason="the extra `serve` is not installed")
 
 from lab import write
 from serve.packs import COUNT, EVERYTHING, TEXT, WORDS, pack, write_packs
-from serve.talk import Lines, is_there, wait_until
+from serve.talk import META, Lines, Server, is_there, wait_until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="tools are confined on Linux")
 
@@ -193,3 +193,22 @@ def test_a_killed_server_leaves_no_tools(folder: Path) -> None:
         pid = pid_of(folder)
         assert client.end(signal.SIGKILL) == -9
         wait_until(lambda: not is_there(pid), 3)
+
+
+@pytest.mark.skipif(not EVERYTHING, reason="`make test-serve` runs it")
+def test_a_client_that_does_not_read_cannot_hold_the_server(folder: Path) -> None:
+    with Server(str(folder), "--allow", "python") as server:
+        assert server.process.stdin is not None
+        for number in range(3000):
+            message = {
+                "jsonrpc": "2.0",
+                "id": number,
+                "method": "no/such",
+                "params": {"_meta": META},
+            }
+            server.process.stdin.write(json.dumps(message).encode() + b"\n")
+        server.process.stdin.flush()
+        time.sleep(2)
+        start = time.monotonic()
+        assert server.end(signal.SIGTERM) == 143
+        assert time.monotonic() - start < 8

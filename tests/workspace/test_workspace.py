@@ -102,6 +102,9 @@ def test_recognition_by_content(text: str, kind: str | None) -> None:
         pytest.param("$include: base.yaml\n", id="nothing but an include"),
         pytest.param("server: {name: x\ntools: []\n", id="broken, with the words of a server"),
         pytest.param("server: {name: x}\ntools: {a: b}\n", id="a part of another shape"),
+        pytest.param("server: {nmae: x}\ntools: []\n", id="a misspelt name"),
+        pytest.param("server: {name: x}\ntolls: []\n", id="a misspelt part"),
+        pytest.param("server: {port: 1}\nphases: []\n", id="another server with a part"),
     ],
 )
 def test_what_may_be_a_server_is_a_note_in_a_walk_and_checked_when_named(text: str) -> None:

@@ -69,7 +69,14 @@ class Parser(argparse.ArgumentParser):
         # `parse_args` would report unknown arguments without a suggestion.
         options, unknown = self.parse_known_args(arguments)
         if unknown:
-            command = command_parsers(self).get(getattr(options, "command", None) or "", self)
+            name = getattr(options, "command", None) or ""
+            command = command_parsers(self).get(name, self)
+            if command is not self and not any(word.startswith("-") for word in unknown):
+                # argparse takes no second file or path after an option, unless asked to.
+                own = arguments[list(arguments).index(name) + 1 :]
+                again, unknown = command.parse_known_intermixed_args(own)
+                vars(options).update(vars(again))
+        if unknown:
             flags = [flag for action in command._actions for flag in action.option_strings]
             # Without the value of an option: it may be long, or secret.
             names = [word.partition("=")[0] for word in unknown]

@@ -12,6 +12,7 @@ import msgspec
 from equipage.cli import FOUND, OK, USAGE
 from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, loaded_of, outcome_of, path_of, request_of
+from equipage.core.diagnostics import UsageError
 from equipage.core.path import ROOT, Path, format_path
 from equipage.core.source import Span
 from equipage.core.text import visible, visible_first
@@ -198,9 +199,16 @@ def _existing(loaded: Loaded[Any], plain: Any, path: Path) -> Path:
         is_list = isinstance(inside, list)
         known = range(len(inside)) if is_list else inside if isinstance(inside, dict) else ()
         if step not in known:
+            paths, around = Paths(loaded), _part(loaded.config, path[:number])
+            fields = getattr(around, "__struct_encode_fields__", ())
+            if step in fields:
+                written = format_path(paths.shown(path[: number + 1]))
+                raise UsageError(
+                    f"no file sets `{written}`; `equipage explain` says what that means"
+                )
             raise no_value(
-                Paths(loaded).shown(path[: number + 1]),
-                Paths(loaded).shown((*known, *Paths(loaded).moved(path[:number]))),
+                paths.shown(path[: number + 1]),
+                paths.shown((*known, *paths.moved(path[:number]), *fields)),
             )
     return path
 

@@ -78,6 +78,7 @@ class Change(msgspec.Struct, frozen=True):
     span: Span | None = None
     origin: Any = None
     effect: Effect | None = None  #: what it does to the value, if the path does not tell
+    as_written: bool = False  #: the new value is the text that is there: a number becomes text
 
 
 class Remedy(msgspec.Struct, frozen=True):
@@ -347,6 +348,10 @@ class UsageError(EquipageError):
     ...     print(error)
     `libary` is not an option of kind server; did you mean `library`?
     """
+
+    def __str__(self) -> str:
+        """The message, in characters that can be printed, whatever the caller passed."""
+        return "\n".join(map(visible, super().__str__().split("\n")))
 
 
 def raised(error: BaseException) -> str:

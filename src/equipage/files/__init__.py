@@ -181,7 +181,11 @@ def kind_given(value: object) -> str | None:
 def path_given(argument: str, value: object) -> str:
     """A path, whether or not anything is there. Raises `UsageError`."""
     path = os.fspath(value) if isinstance(value, os.PathLike) else value
-    return text_given(argument, path, "a path as str or os.PathLike[str]")
+    given = text_given(argument, path, "a path as str or os.PathLike[str]")
+    if not given:
+        # Python takes it for the working directory, but it is rather a variable that is not set.
+        raise UsageError(f"{argument} is empty; write '.' for the working directory")
+    return given
 
 
 def paths_given(argument: str, value: object) -> list[str]:

@@ -38,6 +38,13 @@ from equipage.syntax.document import Document, Located
 #: A comment of YAML, TOML, JSON with comments or Markdown that names codes to ignore on its line.
 _IGNORE = expression(r"(?:#|//|<!--)\s*equipage:\s*ignore\[(?P<codes>[^\]]*)\]")
 
+#: What parsing refuses, and the part of an entry that it is about.
+_REFUSALS: dict[str, Part] = {
+    core_codes.NON_STRING_KEY: "key",
+    core_codes.NOT_FINITE: "value",
+    core_codes.UNKNOWN_TAG: "value",
+}
+
 
 class Waiting(msgspec.Struct, frozen=True):
     """A comment that ignores a finding about several files, if there is one."""
@@ -77,8 +84,37 @@ class Placer:
         sources = [*self.sources, *(document.source for document in self.documents)]
         sources += [each.span.source for each in facts if each.span is not None]
         self.redactor = Redactor(self.documents, dict.fromkeys(sources))
+        facts = list(self._own_mistakes(facts))
         self._locate_all(facts)
         return deduplicated(self._diagnostic(each) for each in facts)
+
+    def _own_mistakes(self, facts: Sequence[Fact]) -> Iterator[Fact]:
+        """The facts without those about a key or value that parsing itself refused.
+
+        They have the same cause and the same correction.
+        """
+        refused = {
+            (id(each.span.source), each.path, _REFUSALS[each.code]): each
+            for each in facts
+            if each.span is not None
+            and each.code in _REFUSALS
+            and (each.severity or each.code.severity) == "error"
+        }
+        also_wrong: set[int] = set()
+        left: list[Fact] = []
+        for each in facts:
+            story = self._story(each) if refused else None
+            if story is not None:
+                origin = story.origin
+                refusal = refused.get((id(origin.document.source), origin.path, each.part))
+                if refusal is not None:
+                    also_wrong.add(id(refusal))
+                    continue
+            left.append(each)
+        # Quotes would only lead to the next error.
+        for each in left:
+            values = {**each.values, "quoted": None, "instead": "remove it, or write another name"}
+            yield msgspec.structs.replace(each, values=values) if id(each) in also_wrong else each
 
     def _locate_all(self, facts: Iterable[Fact]) -> None:
         """One pass per document for everything any fact will ask about."""
@@ -143,7 +179,7 @@ class Placer:
             span=span,
             help=help_of(words, each.values, redactor),
             fix=self._fix(each.remedy) if each.remedy else None,
-            related=(*map(self._label, each.also), *(self._chain(story) if story else ())),
+            related=(*map(self._label, each.also), *(self._way(story) if story else ())),
             file=None if span or each.part == "nowhere" else self.file,
         )
         return found.without_text_outside()
@@ -153,8 +189,14 @@ class Placer:
         span = also.span or (self._span(story.origin, also.part) if story else None)
         return Label(span, also.message, path_of(self._authored(also), self.redactor))
 
-    def _chain(self, story: Story) -> Iterator[Label]:
-        """The directives a value came through, the innermost first, and what was merged over it."""
+    def _way(self, story: Story) -> Iterator[Label]:
+        """How a value came where it is: by `<<`, by directives, and what was merged over it.
+
+        The innermost directive comes first.
+        """
+        located = self.located.get((id(story.origin.document), story.origin.path))
+        if located is not None and located.through is not None:
+            yield Label(located.through, "merged here", path_of(story.origin.path, self.redactor))
         places = [(via.at, via.how) for via in reversed(story.via) if via.at is not None]
         places += [(origin, "overridden here") for origin in story.merged]
         for origin, words in places:
@@ -199,6 +241,8 @@ class Placer:
             return None
         document, path = story.origin.document, story.origin.path
         found = self.located.get((id(document), path))
+        if found is not None and change.as_written:
+            change = msgspec.structs.replace(change, text=found.value.text())
         return None if found is None else edit_at(document, path, found, change)
 
 

@@ -100,6 +100,9 @@ def recognise_name(absolute: str, project: Claims, run: Run) -> Recognised | Non
         return Recognised(claimed, by="settings", why="the settings of the project say so")
     slashed = absolute.replace(os.sep, "/")
     place = _places(registry.BUILT_IN).find(slashed)
+    if place is None and slashed.lower().endswith(_ANY_CASE):
+        # In other letters it is overlooked by loaders, which a load of it reports.
+        place = _places(registry.BUILT_IN).find(slashed.lower())
     if place is None and project.conventions:
         place = _places(conventions()).find(slashed)
         if place is not None and place[0] not in _OF_SKILL and is_below_skill(slashed, run):
@@ -109,6 +112,8 @@ def recognise_name(absolute: str, project: Claims, run: Run) -> Recognised | Non
     return Recognised(place[0], by="path", why=f"its path matches `{place[1]}`")
 
 
+#: Ends of names that nothing else has, however they are written.
+_ANY_CASE = (".tool.yaml", ".tool.yml")
 #: Kinds of files that belong to a skill.
 _OF_SKILL = frozenset({"skill", "codex-skill-metadata"})
 

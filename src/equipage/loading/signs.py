@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from equipage.core.text import expression
+from equipage.core.text import Guesses, expression
 from equipage.syntax.document import Format
 
 # YAML and JSON: the shape of the value.
@@ -33,7 +33,7 @@ def is_server(value: Any) -> bool:
     return (
         isinstance(server, dict)
         and isinstance(server.get("name"), str | int | float)
-        and any(isinstance(value.get(key), type_) for key, type_ in _PARTS.items())
+        and _has_part(value)
     )
 
 
@@ -46,7 +46,21 @@ def may_be_server(value: Any, *, named: bool) -> bool:
         return included.endswith((".yaml", ".yml")) and value.keys() <= {"$include", "override"}
     if named or not isinstance(server, dict):
         return isinstance(server, dict)
-    return "name" in server and server.keys() <= _OF_SERVER and value.keys() <= _OF_SERVER_FILE
+    is_whole = "name" in server and server.keys() <= _OF_SERVER
+    return (is_whole or _has_part(value)) and _are_keys_of_server(value)
+
+
+def _has_part(value: dict[str, Any]) -> bool:
+    return any(isinstance(value.get(key), type_) for key, type_ in _PARTS.items())
+
+
+def _are_keys_of_server(value: dict[str, Any]) -> bool:
+    """Whether every key is one of a server file, or a slip for one."""
+    odd = value.keys() - _OF_SERVER_FILE
+    if len(odd) > 2:
+        return False
+    guesses = Guesses()
+    return all(guesses.nearest(str(key), _PARTS) for key in odd)
 
 
 def is_blueprint(value: Any) -> bool:

@@ -42,6 +42,15 @@ def _old(number: int, validator: str | None, address: str = "$id") -> Draft:
     return Draft(name, uri, validator, True, "definitions", address)
 
 
+#: The keywords up to draft 7 that refuse values. Others describe, or keep schemas for later.
+OLD_CONSTRAINTS = frozenset({
+    "additionalItems", "additionalProperties", "allOf", "anyOf", "const", "contains",
+    "dependencies", "disallow", "divisibleBy", "enum", "exclusiveMaximum", "exclusiveMinimum",
+    "extends", "format", "if", "items", "maxItems", "maxLength", "maxProperties", "maximum",
+    "minItems", "minLength", "minProperties", "minimum", "multipleOf", "not", "oneOf", "pattern",
+    "patternProperties", "properties", "propertyNames", "required", "type", "uniqueItems",
+})  # fmt: skip
+
 DRAFTS: tuple[Draft, ...] = (
     _old(3, None, "id"),
     _old(4, "Draft4Validator", "id"),

@@ -215,7 +215,9 @@ class Children:
         known = self._defined.get(key)
         if known is None:
             known = self._defined[key] = asyncio.get_running_loop().create_future()
-            await self._send({"op": "define", "key": key, "jail": jail()}, ())
+            message = {"op": "define", "key": key, "jail": jail()}
+            # A message is sent whole, even if the call that needs it is cancelled meanwhile.
+            await asyncio.shield(asyncio.ensure_future(self._send(message, ())))
         if not known.done() or known.exception() is not None:
             await asyncio.shield(known)
 
@@ -228,6 +230,18 @@ class Children:
         self, key: str, environment: Mapping[str, str], argv: Sequence[str] = ()
     ) -> Child:
         """Start a process in a jail that was defined. Raises `Failure`."""
+        task = asyncio.ensure_future(self._spawn(key, environment, argv))
+        try:
+            return await asyncio.shield(task)
+        except asyncio.CancelledError:
+            task.add_done_callback(self._end_unwanted)
+            raise
+
+    def _end_unwanted(self, task: asyncio.Task[Child]) -> None:
+        if not task.cancelled() and task.exception() is None:
+            self.end_soon(task.result())
+
+    async def _spawn(self, key: str, environment: Mapping[str, str], argv: Sequence[str]) -> Child:
         pipes = [os.pipe() for _ in range(3)]
         (its_input, our_end), *outputs = pipes
         theirs = [its_input, *(writer for _, writer in outputs)]
@@ -298,7 +312,7 @@ class Children:
                 try:
                     sent = socket.send_fds(control, [view], [*descriptors])
                 except BlockingIOError:
-                    await _writable(loop, control)
+                    await writable(loop, control)
                     continue
                 except OSError:
                     self._lose(_GONE)
@@ -366,7 +380,8 @@ class Children:
 _background: set[asyncio.Future[None]] = set()
 
 
-async def _writable(loop: asyncio.AbstractEventLoop, control: socket.socket) -> None:
+async def writable(loop: asyncio.AbstractEventLoop, control: socket.socket | int) -> None:
+    """Wait until something can be written."""
     ready = loop.create_future()
     loop.add_writer(control, settle, ready)
     try:

@@ -207,7 +207,8 @@ class Engine:
             await self._processes.forget(key)
 
     async def close(self) -> None:
-        """End every process."""
+        """End every process. Calls under way fail."""
+        self._processes.close()
         await self._children.close()
 
 

@@ -31,6 +31,7 @@ class Place(msgspec.Struct, frozen=True):
 
     value: Range
     key: Range | None = None
+    through: Range | None = None  #: the `<<` that merged it in
 
 
 class Touched(msgspec.Struct, frozen=True):

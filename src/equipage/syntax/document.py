@@ -7,8 +7,9 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from equipage.core.diagnostics import Also, Fact, Shown
-from equipage.core.path import Path
+from equipage.core import codes
+from equipage.core.diagnostics import Also, Change, Effect, Fact, Remedy, Shown
+from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
 from equipage.syntax import Engine, Irregularity, Parsed, Range, SyntaxProblem, Touched, yaml
 from equipage.syntax.variables import (
@@ -42,6 +43,7 @@ class Located(msgspec.Struct, frozen=True):
 
     value: Span
     key: Span | None = None
+    through: Span | None = None  #: the `<<` that merged it in
 
 
 class Document(msgspec.Struct, eq=False, gc=False):
@@ -97,7 +99,11 @@ class Document(msgspec.Struct, eq=False, gc=False):
         else:
             places = _engine(self.format).locate(text, wanted)
         return {
-            path: Located(self.span(*place.value), self.span(*place.key) if place.key else None)
+            path: Located(
+                self.span(*place.value),
+                self.span(*place.key) if place.key else None,
+                self.span(*place.through) if place.through else None,
+            )
             for path, place in places.items()
         }
 
@@ -188,7 +194,10 @@ def parse(
             text = replaced.text
         parsed = _load(format, text, merge=merge)
     except SyntaxProblem as problem:
-        return None, facts + oddities(document, problem.problems)
+        found = facts + oddities(document, problem.problems)
+        if format == "json" and env is None:
+            return _without_commas(document, text) or (None, found)
+        return None, found
     document.value = parsed.value
     if facts:
         facts = document.with_paths(facts)
@@ -196,6 +205,40 @@ def parse(
         document.odd = frozenset(each.code for each in parsed.irregularities)
         facts += oddities(document, parsed.irregularities)
     return document, facts
+
+
+def _without_commas(document: Document, text: str) -> tuple[Document, list[Fact]] | None:
+    """The document of a JSON text whose only fault is commas before closing brackets.
+
+    Each comma is an error with a fix, and what else is wrong is found in the same run. Blanks take
+    the place of commas, so that every other offset stays.
+    """
+    import json
+
+    from equipage.syntax.json import trailing_commas
+
+    commas = trailing_commas(text)
+    corrected = list(text)
+    for offset in commas:
+        corrected[offset] = " "
+    try:
+        parsed = _load("json", "".join(corrected), merge=False)
+    except SyntaxProblem:
+        return None
+    document.value = parsed.value
+    document.substituted_text = Substituted("".join(corrected))
+    start = document.window[0]
+    window = (start, start + len(text))
+    effect = Effect("correct", value=json.dumps(parsed.value), format="json", window=window)
+    facts = []
+    for offset in commas:
+        span = document.span(offset, offset + 1)
+        remedy = Remedy("remove the last `,`", (Change(ROOT, "", span=span, effect=effect),))
+        problem = "there is a `,` before the closing bracket"
+        facts.append(
+            codes.JSON_SYNTAX.at(span=span, remedy=remedy, problem=problem, hint=remedy.message)
+        )
+    return document, facts + oddities(document, parsed.irregularities)
 
 
 def _replace(document: Document, replaced: Substituted) -> list[Fact]:

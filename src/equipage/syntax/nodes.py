@@ -72,7 +72,7 @@ class Alias:
 class Collection:
     """A list, or a mapping, whose `children` are its keys and values in turn."""
 
-    __slots__ = ("_entries", "children", "end", "event", "is_mapping", "start", "wanted")
+    __slots__ = ("_entries", "brought", "children", "end", "event", "is_mapping", "start", "wanted")
 
     def __init__(self, start: int, wanted: PathTrie, *, is_mapping: bool, event: Any) -> None:
         self.start = self.end = start
@@ -81,6 +81,8 @@ class Collection:
         self.event = event
         self.children: list[Node | None] = []
         self._entries: Entries | None = None
+        #: the `<<` that brought in each entry which is written elsewhere
+        self.brought: dict[str, Node] = {}
 
     def pairs(self) -> list[tuple[Node | None, Node | None]]:
         """Keys and values of a mapping, duplicates included."""
@@ -164,25 +166,30 @@ def places(root: Node | None, paths: Iterable[Path]) -> dict[Path, Place]:
     """
     found: dict[Path, Place] = {}
     for path in paths:
-        key, value = _entry(root, path)
+        key, value, through = _entry(root, path)
         if value is not None:
-            found[path] = Place(range_of(value), None if key is None else range_of(key))
+            optional = (None if each is None else range_of(each) for each in (key, through))
+            found[path] = Place(range_of(value), *optional)
     return found
 
 
-def _entry(root: Node | None, path: Path) -> tuple[Node | None, Node | None]:
-    """The key and the value at a path; the root and the entries of lists have no key."""
-    key, value = None, root
+def _entry(root: Node | None, path: Path) -> tuple[Node | None, Node | None, Node | None]:
+    """The key and the value at a path, and the last `<<` on the way to it.
+
+    The root and the entries of lists have no key.
+    """
+    key, value, through = None, root, None
     for step in path:
         holder = target_of(value)
         if not isinstance(holder, Collection) or holder.is_mapping != isinstance(step, str):
-            return None, None
+            return None, None, None
         if isinstance(step, str):
             key, value = holder.entries.get(step, (None, None))
+            through = holder.brought.get(step, through)
         else:
             exists = 0 <= step < len(holder.children)
             key, value = None, holder.children[step] if exists else None
-    return key, value
+    return key, value, through
 
 
 def range_of(node: Node) -> Range:

@@ -353,7 +353,10 @@ def test_an_address_of_draft_4_is_a_base(tmp_path: Path) -> None:
         ({"$schema": DRAFT_3, "extends": {"$ref": "nope.json"}}, ["schema-ref-missing"]),
         ({"$schema": DRAFT_3, "type": ["any", {"$ref": "x"}]}, ["schema-ref-missing"]),
         ({"$ref": "null.json"}, ["schema-not-schema"]),
-        ({"type": "object", "$ref": "#/type", "$schema": DRAFT_7}, ["schema-not-schema"]),
+        (
+            {"type": "object", "$ref": "#/type", "$schema": DRAFT_7},
+            ["schema-ref-hides", "schema-not-schema"],
+        ),
     ],
 )
 def test_mistakes_nobody_would_look_at(tmp_path: Path, schema: Any, codes: list[str]) -> None:

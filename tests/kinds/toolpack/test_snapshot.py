@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -165,13 +166,31 @@ def test_a_default_that_is_written_out_does_not_matter(
     assert alone[0] == alone[1] == first.list()[0].digest
 
 
-def test_a_snapshot_has_the_names_of_variables_and_not_their_values(tmp_path: Path) -> None:
-    def snapshot(name: str, value: str) -> dict[str, Any]:
-        return loaded(
-            tmp_path / name, {"packs/a.tool.yaml": pack(env={"set": {"TOKEN": value}})}
-        ).snapshot()
+@pytest.mark.parametrize(
+    ("block", "values", "shown"),
+    [
+        ("env", {"set": {"TOKEN": "{0}"}}, {"set": {"TOKEN": None}}),
+        (
+            "execution",
+            {"kind": "http", "url": "https://h", "headers": {"Authorization": "Bearer {0}"}},
+            {"kind": "http", "url": "https://h", "headers": {"Authorization": None}},
+        ),
+        (
+            "execution",
+            {"kind": "http", "url": "https://me:{0}@h:1/p@q?a=b@c"},
+            {"kind": "http", "url": "https://h:1/p@q?a=b@c"},
+        ),
+    ],
+    ids=["variables", "headers", "an address"],
+)
+def test_a_snapshot_has_the_names_of_what_is_set_and_not_the_values(
+    tmp_path: Path, block: str, values: dict[str, Any], shown: dict[str, Any]
+) -> None:
+    def snapshot(secret: str) -> dict[str, Any]:
+        told = json.loads(json.dumps(values).replace("{0}", secret))
+        return loaded(tmp_path / secret, {"packs/a.tool.yaml": pack(**{block: told})}).snapshot()
 
-    first, second = snapshot("one", "s3cret"), snapshot("two", "other")
-    assert first["packs"][0]["pack"]["env"] == {"set": {"TOKEN": None}}
+    first, second = snapshot("s3cret"), snapshot("other")
+    assert first["packs"][0]["pack"][block] == shown
     assert "s3cret" not in str(first)
     assert first["digest"] != second["digest"]

@@ -30,6 +30,7 @@ from equipage.loading.tree import Origin, Tree, get
 from equipage.schemas.checking import check_patterns, check_shape
 from equipage.schemas.structure import (
     IN_PLACE,
+    OLD_CONSTRAINTS,
     Draft,
     anchors,
     children,
@@ -214,7 +215,7 @@ class Linker:
                 alone = part.draft.ref_stands_alone or len(schema) == 1
                 links.append(Link(path, self._target(place, part.draft), alone, in_place))
                 if alone:
-                    found += _hidden(schema, path)
+                    found += _hidden(schema, path, part.draft)
                     continue
             inner = [
                 (path + steps, child, in_place and steps[0] in IN_PLACE)
@@ -396,13 +397,18 @@ class Linker:
         # The exact extension decides; everything but YAML is JSON.
         is_yaml = file.endswith((".yaml", ".yml"))
         document, found = session.parse(source, "yaml" if is_yaml else "json")
+        also = Also("referenced from here", origin=origin)
         if document is None:
             # The text is parsed once, but each part that needs it says why it has no value.
             reasons = self.known.unparsed.setdefault(id(source), found)
-            also = Also("referenced from here", origin=origin)
             facts += [msgspec.structs.replace(each, also=(*each.also, also)) for each in reasons]
             return None
-        self.facts += found
+        self.facts += (
+            msgspec.structs.replace(each, also=(*each.also, also))
+            if each.code == core_codes.JSON_SYNTAX  # a comma too many, but the value is known
+            else each
+            for each in found
+        )
         return Place(document, ROOT, ROOT)
 
     def _points_to_nothing(
@@ -466,9 +472,13 @@ def _spelling(spelled: str, reference: str, origin: Origin) -> Fact:
     )
 
 
-def _hidden(schema: dict[str, Any], path: Path) -> Iterator[Fact]:
+def _hidden(schema: dict[str, Any], path: Path, draft: Draft) -> Iterator[Fact]:
     """What is wrong with keywords beside a `$ref` that hides them: unused, they must be valid."""
     beside = {name: value for name, value in schema.items() if name != REF}
+    lost = [each for each in beside if each in OLD_CONSTRAINTS]
+    if lost:
+        place = (*path, lost[0])
+        yield codes.SCHEMA_REF_HIDES.at(place, part="key", names=Shown(lost), draft=draft.name)
     for inner, each in subschemas(beside) if beside else ():
         yield from check_patterns(each, path + inner)
         reference = each.get(REF, "#")

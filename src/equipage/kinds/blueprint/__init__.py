@@ -324,7 +324,7 @@ def _check(value: Any) -> None:
     keys = (key for node in containers if isinstance(node, dict) for key in node)
     odd = [key for key in keys if not isinstance(key, str | int | float | None)]
     if odd:
-        _refuse(core_codes.NON_STRING_KEY.at(key=Shown(str(odd[0]))))
+        _refuse(core_codes.NON_STRING_KEY.at(key=Shown(str(odd[0])), quoted=Shown(str(odd[0]))))
     # Parts that are shared, as aliases make them, are walked wherever they occur.
     if outweighs(value, MAX_ADDED + sum(1 + len(node) for node in containers)):
         _refuse(core_codes.COMPOSED_TOO_LARGE.at(limit=f"{MAX_ADDED} values"))

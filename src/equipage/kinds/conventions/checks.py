@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Also, Change, Fact, Remedy, Severity, Shown
+from equipage.core.diagnostics import Also, Change, Effect, Fact, Remedy, Severity, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
 from equipage.core.text import Guesses, nearest
@@ -221,14 +221,44 @@ def _unknown_tools(
     for name, span in words_of(field, value, document):
         for each in references(name, "tool"):
             if each.sort == "tool" and each.name not in known and not is_pattern(each.name):
+                guess = nearest(each.name, known)
                 yield codes.UNKNOWN_REFERENCE.at(
                     (field.name,),
                     span=span,
+                    remedy=_renamed(each.name, guess, field, span, document),
                     sort="tool",
                     name=Shown(each.name),
                     where=f" in {convention.tool}",
-                    nearest=nearest(each.name, known),
+                    nearest=guess,
                 )
+
+
+def _renamed(
+    name: str, guess: str | None, field: Field, span: Span, document: Document
+) -> Remedy | None:
+    """Write another name in place of one; never safe, because it is a guess about what was meant.
+
+    None where the name is not written as it is, in quotes or with escapes.
+    """
+    value = document.value.get(field.name)
+    if guess is None or span.text() != name or document.substituted_text is not None:
+        return None
+    paths: list[Path] = [(field.name,)]
+    paths += [(field.name, number) for number in range(len(value)) if isinstance(value, list)]
+    places = document.locate(paths)
+    path = next((each for each in reversed(paths) if _holds(places.get(each), span)), None)
+    written = "" if path is None else places[path].value.text()
+    if path is None or get(document.value, path) != written:
+        return None
+    offset = span.start - places[path].value.start
+    new = written[:offset] + guess + written[offset + len(name) :]
+    effect = Effect("replace", path, new, document.format, document.window, document.merge)
+    change = Change(ROOT, guess, span=span, effect=effect)
+    return Remedy(f"change to `{guess}`", (change,), safe=False)
+
+
+def _holds(place: Located | None, span: Span) -> bool:
+    return place is not None and place.value.start <= span.start and span.end <= place.value.end
 
 
 def bring_body(
@@ -491,6 +521,7 @@ def references_exist(
             fact = codes.UNKNOWN_REFERENCE.at(
                 (field.name,),
                 span=span,
+                remedy=_renamed(reference.name, guess, field, span, outcome.documents[0]),
                 sort=_WORDS[sort],
                 name=Shown(reference.name),
                 where=" in this workspace",

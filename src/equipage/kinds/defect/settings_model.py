@@ -30,6 +30,8 @@ SandboxMode = Literal["deny-all", "read-only", "ask-writes", "open"]
 class DefaultModel(Table, frozen=True):
     """The provider and the model to use."""
 
+    TITLE: ClassVar[str] = "`default`"
+
     provider: str = "defect"  #: a built-in provider, or one of `providers`
     model: str | None = None  #: the model; by default the provider's own
 

@@ -208,9 +208,9 @@ class ToolpackLoader:
     def snapshot(self, root: str | os.PathLike[str] | None = None) -> dict[str, Any]:
         """Everything that was loaded, as plain data: each pack, its digest, the hash of every file.
 
-        Paths are relative to `root`, by default the folder that was loaded. Of the variables that
-        a pack sets, the snapshot has only the names, because it is kept and passed on. A change of
-        a value changes the digest.
+        Paths are relative to `root`, by default the folder that was loaded. Of the variables and
+        headers that a pack sets, the snapshot has only the names, and addresses come without user
+        and password, because it is kept and passed on. A change of a value changes the digest.
         """
         base = real_path(os.fspath(root) if root is not None else self._folder or os.curdir)
         packs = []
@@ -218,8 +218,11 @@ class ToolpackLoader:
             sources = sorted(self._sources[pack.id], key=lambda source: source.path or "")
             hashes = {_relative(each.path or each.name, base): each.sha256 for each in sources}
             plain = pack.to_dict()
-            if plain.get("env", {}).get("set"):
-                plain["env"]["set"] = dict.fromkeys(plain["env"]["set"])
+            for block, name in _SECRET:
+                if plain.get(block, {}).get(name):
+                    plain[block][name] = dict.fromkeys(plain[block][name])
+            if "url" in plain["execution"]:
+                plain["execution"]["url"] = _without_user(plain["execution"]["url"])
             packs.append(
                 {
                     "id": pack.id,
@@ -230,6 +233,15 @@ class ToolpackLoader:
                 }
             )
         return {"canonical": CANONICAL, "digest": self.digest, "packs": packs}
+
+
+#: Mappings whose values may be secrets.
+_SECRET = (("env", "set"), ("execution", "headers"))
+
+
+def _without_user(url: Any) -> Any:
+    """An address without user and password: everything before the last `@` of the host."""
+    return re.sub(r"(?<=://)[^/?#\\]*@", "", url) if isinstance(url, str) else url
 
 
 def _relative(path: str, base: str) -> str:

@@ -94,8 +94,7 @@ class Processes:
         if known and not ready:
             wanted = min(self.warm, wanted * 2)
         self._wanted[tool.key] = wanted
-        while ready and ready[0].has_ended:
-            ready.pop(0)
+        _drop_ended(ready)
         child = ready.pop(0) if ready else (await self._start(tool, names))[0]
         if not tool.reused:
             self._refill(tool, names)
@@ -111,12 +110,17 @@ class Processes:
         if not (tool.confinement.landlock or tool.confinement.bwrap):
             # Where writing cannot be denied, calls do not share the folder that they may write to.
             private = home = tempfile.mkdtemp(dir=self.children.home)
-        await self.children.define(
-            tool.key, lambda: jail_of(tool, self.children.home, root=self.root)
-        )
-        command = command_of(tool, names, home)
-        child = await self.children.spawn(tool.key, environment(tool, self.parent, home), command)
-        return child, private
+        try:
+            await self.children.define(
+                tool.key, lambda: jail_of(tool, self.children.home, root=self.root)
+            )
+            command = command_of(tool, names, home)
+            variables = environment(tool, self.parent, home)
+            return await self.children.spawn(tool.key, variables, command), private
+        except BaseException:
+            if private is not None:
+                shutil.rmtree(private, ignore_errors=True)
+            raise
 
     def _refill(self, tool: Tool, names: Mapping[str, Any]) -> None:
         task = asyncio.ensure_future(self._warm(tool, names))
@@ -129,7 +133,7 @@ class Processes:
         if ready is None:
             return
         # A process that ended before it was used would do so again: one attempt for each call.
-        ready[:] = [each for each in ready if not each.has_ended]
+        _drop_ended(ready)
         try:
             for _ in range(min(2, self._wanted.get(tool.key, 1) - len(ready))):
                 child, _ = await self._start(tool, names)
@@ -154,6 +158,12 @@ class Processes:
         if not self._calls[key]:
             del self._calls[key]
             await self.children.forget(key)
+
+    def close(self) -> None:
+        """Give up the processes that wait; what started them ends them."""
+        for child in (each for ready in self._ready.values() for each in ready):
+            child.close()
+        self._ready.clear()
 
     def keep(self, key: str) -> None:
         """A tool is here to stay, perhaps again."""
@@ -210,6 +220,13 @@ class Processes:
             return f"the tool {errors.removeprefix('equipage: ')}"
         how = f"exit {status}" if status > 0 else f"signal {-status}"
         return f"the tool ended with {how}" + (f": {errors}" if errors else "")
+
+
+def _drop_ended(ready: list[Child]) -> None:
+    for child in ready:
+        if child.has_ended:
+            child.close()
+    ready[:] = [each for each in ready if not each.has_ended]
 
 
 def _is_callable(tool: Tool) -> bool:

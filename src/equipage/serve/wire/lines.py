@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import json
 import os
-import select
+import stat
 import sys
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
@@ -21,7 +21,7 @@ import mcp_types as types
 from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
 
-from equipage.serve.children import settle
+from equipage.serve.children import settle, writable
 from equipage.serve.wire.server import CHANGES
 
 #: The longest line, in bytes.
@@ -29,7 +29,6 @@ MAX_LINE = 4 * 1024 * 1024
 #: The deepest nesting of a message.
 MAX_NESTING = 256
 _CHUNK = 1 << 16
-_ATOMIC = 4096  #: a pipe that is ready takes this much without waiting
 _PARSE_ERROR, _INVALID_REQUEST = -32700, -32600
 
 
@@ -103,6 +102,10 @@ class Pipes:
         # Prints of anything in this process must not reach the client, now or at exit.
         os.dup2(2, 1)
         sys.stdout = sys.stderr
+        # A pipe that is full must not stop the server; a file or a terminal never is for long.
+        mode = os.fstat(self._output).st_mode
+        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+            os.set_blocking(self._output, False)
         self._writing = asyncio.Lock()
 
     async def chunks(self) -> AsyncIterator[bytes]:
@@ -121,23 +124,16 @@ class Pipes:
     async def write(self, data: bytes) -> None:
         """Write one line. A client that does not read makes only its own answers wait."""
         async with self._writing:
-            if len(data) <= _ATOMIC and _is_writable(self._output):
-                os.write(self._output, data)
-            else:
-                loop = asyncio.get_running_loop()
-                await loop.run_in_executor(None, _write_all, self._output, data)
+            loop, view = asyncio.get_running_loop(), memoryview(data)
+            while view:
+                try:
+                    view = view[os.write(self._output, view) :]
+                except BlockingIOError:
+                    await writable(loop, self._output)
 
-
-def _is_writable(descriptor: int) -> bool:
-    poll = select.poll()
-    poll.register(descriptor, select.POLLOUT)
-    return any(event & select.POLLOUT for _, event in poll.poll(0))
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view) :]
+    def close(self) -> None:
+        """Leave the pipe as it was found: others may use it after us."""
+        os.set_blocking(self._output, True)
 
 
 async def _readable(loop: asyncio.AbstractEventLoop, descriptor: int) -> None:

@@ -76,7 +76,10 @@ async def _serve(
 async def _transport(served: Served, plan: Plan, pipes: Pipes | None, note: Note) -> None:
     if plan.address is None or pipes is not None:
         assert pipes is not None
-        await serve_lines(build(served), pipes)
+        try:
+            await serve_lines(build(served), pipes)
+        finally:
+            pipes.close()
         return
     listener = listening(plan.address)
     with listener:

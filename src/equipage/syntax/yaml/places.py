@@ -106,15 +106,19 @@ def _merge(mapping: Collection) -> None:
     if "<<" not in own:
         return
     pairs = [pair for pair in mapping.pairs() if value_of(pair[0]) == "<<"]
-    applied = [value for key, value in pairs if _is_merge_key(key)]
+    applied = [(key, value) for key, value in pairs if key and _is_merge_key(key)]
     if not applied:
         return
     merged: Entries = {}
-    for value in applied:
+    for key, value in applied:
         for each in reversed(_merge_sources(value)):
             if isinstance(each, Collection) and each.is_mapping:
                 merged.update(each.entries)
-    merged.update((name, entry) for name, entry in own.items() if name != "<<")
+                mapping.brought.update(dict.fromkeys(each.entries, key))
+    for name, entry in own.items():
+        if name != "<<":
+            merged[name] = entry
+            mapping.brought.pop(name, None)
     if len(applied) < len(pairs):  # one of them was text, and is an entry like any other
         merged["<<"] = [pair for pair in pairs if not _is_merge_key(pair[0])][-1]
     mapping.entries = merged
@@ -190,7 +194,7 @@ def _odd_keys(mapping: Collection, path: Path, text: str, *, merge: bool) -> Ite
         if not isinstance(key, str):
             sort = _sort(key)
             shown = name if sort == "scalar" else text[slice(*place)] or "null"
-            values = {"key": shown, "sort": sort}
+            values = {"key": shown, "quoted": shown, "sort": sort}
             yield Irregularity(codes.NON_STRING_KEY, place, (*path, name), values)
         if _is_merge_key(node):
             if not merge:
