@@ -705,6 +705,8 @@ class AgenticWorkflow(Struct, frozen=True, kw_only=True):
     """Files it brings."""
     model: str | None = None
     """The model to use."""
+    models: Any | None = None
+    """Other names for models."""
     private: bool | None = None
     """Whether others may copy it."""
     disable_model_invocation: bool | None = None
@@ -1376,7 +1378,7 @@ class ClaudeCodeSkill(Struct, frozen=True, kw_only=True):
     """A skill."""
 
     name: str | None = None
-    """The name of the skill and of its folder; recommended."""
+    """The name of the skill and of its folder."""
     description: str | None = None
     """What it does and when to use it; recommended."""
     license: str | None = None

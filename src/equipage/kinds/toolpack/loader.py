@@ -153,7 +153,8 @@ class ToolpackLoader:
             for each in entries
             if each.pack is not None and display_name(each.path) not in bad
         ]
-        ids = Counter(pack.id for pack in packs)
+        # One of two packs with an id has no error, and is no more right than the other.
+        ids = Counter(each.pack.id for each in entries if each.pack is not None)
         usable = sorted((each for each in packs if ids[each.id] == 1), key=lambda each: each.id)
         return FoundToolpacks(tuple(usable), tuple(found))
 
