@@ -11,6 +11,7 @@ import msgspec
 
 from equipage.cli.output import Output
 from equipage.core.diagnostics import Diagnostic
+from equipage.core.source import Source
 from equipage.core.text import visible_first
 from equipage.files.writing import NotWritten, rewrite
 from equipage.loading.projects import project_of_folder
@@ -122,7 +123,7 @@ def show_diff(report: Report, output: Output, *, unsafe: bool = False) -> bool:
     style = output.style()
     for each in repairs:
         # A diff often ends up in a log. One that shows no secret can be applied as it is.
-        before = msgspec.structs.replace(each.source, text=masked(each.source.text))
+        before = Source.of_text(each.source.name, masked(each.source.text))
         hiding = msgspec.structs.replace(each, source=before, text=masked(each.text))
         for line in re.findall(r"[^\n]*\n", diff(hiding)):
             role = next((role for start, role in _COLOURS.items() if line.startswith(start)), None)

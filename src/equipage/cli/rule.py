@@ -20,6 +20,8 @@ from equipage.render.text import Style, table
 
 #: A value in a template, or a doubled brace, which means a single one.
 _FIELD = re.compile(r"\{\{|\}\}|\{(\w+)\}")
+#: How many kinds a line names; it counts the others.
+_NAMED = 4
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
@@ -55,8 +57,12 @@ def _lines(code: Code, style: Style) -> Iterator[str]:
     if differing:
         yield ""
         for severity, kinds in differing.items():
-            of = f"In kind {kinds[0]}" if len(kinds) == 1 else f"In kinds {', '.join(kinds)}"
-            yield from _wrapped(f"{of}: {severity}", style)
+            # Long lists of kinds would bury the rest; `--json` has them all.
+            more = len(kinds) - _NAMED
+            listed = ", ".join(kinds[:_NAMED] if more > 1 else kinds)
+            of = f"In kind {listed}" if len(kinds) == 1 else f"In kinds {listed}"
+            others = f" and {more} more" if more > 1 else ""
+            yield from _wrapped(f"{of}{others}: {severity}", style)
     yield ""
     yield from _wrapped(_ignoring(code, differing), style)
 
@@ -127,7 +133,9 @@ def _by_shape(code: Code, shape: Shape) -> str | None:
         exception = "error in a field that restricts" if shape.guarded else ""
     else:
         return None
-    words = severity or "not reported"
+    # A key one slip away from a field is reported in every kind.
+    silent = "only near misses are reported" if code.name == core_codes.UNKNOWN_FIELD else None
+    words = severity or silent or "not reported"
     return f"{words}, {exception}" if exception and severity != "error" else words
 
 

@@ -12,6 +12,7 @@ import msgspec
 from equipage.cli import FOUND, OK, USAGE
 from equipage.cli.output import Output
 from equipage.cli.request import NOTHING_FOUND, loaded_of, outcome_of, path_of, request_of
+from equipage.core.diagnostics import UsageError
 from equipage.core.path import ROOT, Path, format_path
 from equipage.core.source import Span
 from equipage.core.text import visible, visible_first
@@ -46,7 +47,7 @@ def listing(options: argparse.Namespace, output: Output) -> int:
         output.data(table(_HEAD, columns, output.style(), whole=("FILE",)))
     if not rows:
         output.note(NOTHING_FOUND)
-        return USAGE
+        return OK
     # A file has a row for each item, so its name comes up more than once.
     bad = list(dict.fromkeys(row.file for row in rows if row.errors))
     if bad:
@@ -197,9 +198,16 @@ def _existing(loaded: Loaded[Any], plain: Any, path: Path) -> Path:
         is_list = isinstance(inside, list)
         known = range(len(inside)) if is_list else inside if isinstance(inside, dict) else ()
         if step not in known:
+            around = _part(loaded.config, path[:number])
+            fields = getattr(around, "__struct_encode_fields__", ())
+            if step in fields:
+                written = format_path(loaded.shown(path[: number + 1]))
+                raise UsageError(
+                    f"no file sets `{written}`; `equipage explain` says what that means"
+                )
             raise no_value(
                 loaded.shown(path[: number + 1]),
-                loaded.shown((*known, *loaded.moved(path[:number]))),
+                loaded.shown((*known, *loaded.moved(path[:number]), *fields)),
             )
     return path
 

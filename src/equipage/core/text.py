@@ -124,6 +124,16 @@ def _alike(wanted: str, names: Iterable[str], allowed: int) -> Iterator[str]:
                 yield each
 
 
+def is_slip(name: str, known: str) -> bool:
+    """Whether a name is so close to a known one that it is hardly meant as another.
+
+    That is one slip in up to five letters, two in more.
+    """
+    a, b = folded(name), folded(known)
+    allowed = 1 if len(a) <= 5 else 2
+    return a != b and abs(len(a) - len(b)) <= allowed and distance(a, b) <= allowed
+
+
 def distance(a: str, b: str) -> int:
     """How many slips lead from `a` to `b`.
 

@@ -18,10 +18,10 @@ import msgspec
 from msgspec import inspect as types
 
 from equipage.core import codes
-from equipage.core.diagnostics import Change, Code, Fact, Remedy, Severity, Shown
+from equipage.core.diagnostics import MOST_FACTS, Change, Code, Fact, Remedy, Severity, Shown
 from equipage.core.frozen import convert
 from equipage.core.path import ROOT, Path
-from equipage.core.text import Guesses, folded, nearest
+from equipage.core.text import Guesses, folded, is_slip, nearest
 from equipage.loading.tree import HOLE, walk
 
 #: The type information of a model or of any other type. Asking walks every class that a model is
@@ -39,6 +39,28 @@ MISMATCHES = frozenset(
         codes.OUT_OF_RANGE,
         codes.WRONG_LENGTH,
         codes.PATTERN_MISMATCH,
+    }
+)
+
+
+#: Keys that are close to fields of some kinds and mean something of their own, as `folded` writes
+#: them: parameters of models, which clients pass on, and notes of authors.
+OFTEN_WRITTEN = frozenset(
+    {
+        *(
+            "top_k",
+            "topk",
+            "topp",
+            "min_p",
+            "seed",
+            "stop",
+            "n",
+            "logprobs",
+            "max_tokens",
+            "maxtokens",
+        ),
+        *("tag", "tags", "note", "notes", "role", "date", "type", "types", "kind", "title"),
+        *("author", "authors", "mode", "modes", "node", "names", "path", "status", "license"),
     }
 )
 
@@ -225,12 +247,16 @@ class Collector:
         guarded = getattr(kind.cls, "GUARDED", frozenset[str]()) if path else shape.guarded
         own = getattr(kind.cls, "UNKNOWN", None)
         severity = "error" if closed else None if own == "ignore" else own or shape.unknown
-        if (severity is None and not guarded) or not kind.forbid_unknown_fields:
+        if not kind.forbid_unknown_fields:
             return
         ignored: list[str] = []
         free = [each for each in known if each not in value]
+        made, rest = 0, list[str]()
         for name in value:
             if name in known or name == kind.tag_field or name in self.reported:
+                continue
+            if made >= MOST_FACTS and severity is not None and not guarded:
+                rest.append(name)  # they are only counted, whatever was meant by them
                 continue
             if not closed and name.startswith(shape.exempt or ("\0",)):
                 continue
@@ -246,18 +272,39 @@ class Collector:
                     fact = self._unknown_key((*path, name), twin, None, kind.cls, safe=None)
                     self.facts.append(msgspec.structs.replace(fact, severity="error"))
                     continue
-            if severity is None and guess is None:
+            # A key one slip away from a field is never silent, even where other keys are allowed
+            # or the field is there as well.
+            slip = self._slip(name, guess, value, known) if where is None else None
+            if severity is None and slip is None and guess not in guarded:
                 continue
-            if guess is None and where is None and shape.ignores and severity != "error":
+            if not (guess or where or slip) and shape.ignores and severity != "error":
                 ignored.append(name)
                 continue
-            worst = "error" if guess in guarded else severity
-            if worst is not None:
-                safe = not shape.ignores and guess not in guarded
-                fact = self._unknown_key((*path, name), guess, where, kind.cls, safe=safe)
-                self.facts.append(msgspec.structs.replace(fact, severity=worst))
+            worst = "error" if guess in guarded else severity or "warning"
+            if made >= MOST_FACTS and guess not in guarded:
+                rest.append(name)
+                continue
+            # Where the field is there as well, a rename would make a second one of it.
+            safe = None if guess is None else not shape.ignores and guess not in guarded
+            fact = self._unknown_key((*path, name), guess or slip, where, kind.cls, safe=safe)
+            self.facts.append(msgspec.structs.replace(fact, severity=worst))
+            made += 1
+        if rest:
+            counted = codes.UNKNOWN_FIELD.at((*path, rest[0]), part="nowhere")
+            more = {"severity": severity or "warning", "more": len(rest)}
+            self.facts.append(msgspec.structs.replace(counted, **more))
         if ignored:
             self.facts.append(_ignored((*path, ignored[0]), ignored, kind.cls))
+
+    def _slip(
+        self, name: str, guess: str | None, value: dict[str, Any], known: Collection[str]
+    ) -> str | None:
+        """The field that a key is hardly anything else than a slip of."""
+        if folded(name) in OFTEN_WRITTEN:
+            return None
+        if guess is not None:
+            return guess if is_slip(name, guess) else None
+        return next((each for each in known if each in value and is_slip(name, each)), None)
 
     def _harden(self, first: int) -> None:
         """Make errors of the mismatches from the `first` on: their field restricts."""
@@ -385,7 +432,8 @@ class Collector:
         if hint is None and any(_fits(value, each.item_type) for each in lists):
             hint = "write it as a list: put brackets around it"
         found = Shown(value, as_found=True, hidden=path[:-1] in self.shape.secret)
-        return self._refused(codes.WRONG_TYPE.at(path, expected=expected, found=found, hint=hint))
+        values: dict[str, Any] = {"expected": expected, "found": found, "hint": hint}
+        return self._refused(codes.WRONG_TYPE.at(path, remedy=_remedy(path, hint), **values))
 
     def _not_allowed(self, value: str, allowed: list[str], path: Path) -> Any:
         guess = nearest(value, allowed)
@@ -487,6 +535,23 @@ def _range(kind: types.IntType | types.FloatType) -> str:
     if low is not None:
         return f" of at least {low}"
     return f" of at most {kind.le}" if kind.le is not None else ""
+
+
+#: The hints that a fix can follow, and what it writes: None for what is there, as text.
+_WRITTEN: dict[str, bool | None] = {
+    "put quotes around it": None,
+    "write `true`": True,
+    "write `false`": False,
+}
+
+
+def _remedy(path: Path, hint: str | None) -> Remedy | None:
+    """The fix that does what a hint says, if nothing is left to decide."""
+    if hint not in _WRITTEN or not path:
+        return None
+    text = _WRITTEN[hint]
+    change = Change(path, "", as_written=True) if text is None else Change(path, text)
+    return Remedy(hint, (change,))
 
 
 def _hint(value: Any, expected: str) -> str | None:

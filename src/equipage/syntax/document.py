@@ -7,8 +7,9 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from equipage.core.diagnostics import Also, Fact, Shown
-from equipage.core.path import Path
+from equipage.core import codes
+from equipage.core.diagnostics import MOST_FACTS, Also, Change, Effect, Fact, Remedy, Shown
+from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
 from equipage.syntax import Engine, Irregularity, Parsed, Range, SyntaxProblem, Touched, yaml
 from equipage.syntax.variables import (
@@ -193,7 +194,10 @@ def parse(
             text = replaced.text
         parsed = _load(format, text, merge=merge)
     except SyntaxProblem as problem:
-        return None, facts + oddities(document, problem.problems)
+        found = facts + oddities(document, problem.problems)
+        if format == "json" and env is None:
+            return _without_commas(document, text) or (None, found)
+        return None, found
     document.value = parsed.value
     if facts:
         facts = document.with_paths(facts)
@@ -201,6 +205,40 @@ def parse(
         document.odd = frozenset(each.code for each in parsed.irregularities)
         facts += oddities(document, parsed.irregularities)
     return document, facts
+
+
+def _without_commas(document: Document, text: str) -> tuple[Document, list[Fact]] | None:
+    """The document of a JSON text whose only fault is commas before closing brackets.
+
+    Each comma is an error with a fix, and what else is wrong is found in the same run. Blanks take
+    the place of commas, so that every other offset stays.
+    """
+    import json
+
+    from equipage.syntax.json import trailing_commas
+
+    commas = trailing_commas(text)
+    corrected = list(text)
+    for offset in commas:
+        corrected[offset] = " "
+    try:
+        parsed = _load("json", "".join(corrected), merge=False)
+    except SyntaxProblem:
+        return None
+    document.value = parsed.value
+    document.substituted_text = Substituted("".join(corrected))
+    start = document.window[0]
+    window = (start, start + len(text))
+    effect = Effect("correct", value=json.dumps(parsed.value), format="json", window=window)
+    facts = []
+    for offset in commas:
+        span = document.span(offset, offset + 1)
+        remedy = Remedy("remove the last `,`", (Change(ROOT, "", span=span, effect=effect),))
+        problem = "there is a `,` before the closing bracket"
+        facts.append(
+            codes.JSON_SYNTAX.at(span=span, remedy=remedy, problem=problem, hint=remedy.message)
+        )
+    return document, facts + oddities(document, parsed.irregularities)
 
 
 def _replace(document: Document, replaced: Substituted) -> list[Fact]:
@@ -220,7 +258,19 @@ def _replace(document: Document, replaced: Substituted) -> list[Fact]:
 
 def oddities(document: Document, found: Iterable[Irregularity]) -> list[Fact]:
     """What was odd about the text of a document, at its places in the author's."""
-    return [_as_fact(each, document) for each in found]
+    facts: list[Fact] = []
+    counts: dict[str, int] = {}
+    last: dict[str, Irregularity] = {}
+    for each in found:
+        counts[each.code] = counts.get(each.code, 0) + 1
+        if counts[each.code] <= MOST_FACTS:
+            facts.append(_as_fact(each, document))
+        else:
+            last[each.code] = each
+    for code, each in last.items():
+        rest = msgspec.structs.replace(_as_fact(each, document), more=counts[code] - MOST_FACTS)
+        facts.append(rest)
+    return facts
 
 
 def _as_fact(each: Irregularity, document: Document) -> Fact:

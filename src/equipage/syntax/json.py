@@ -349,6 +349,20 @@ def _trailing_comma(error: json.JSONDecodeError, text: str) -> int | None:
     return len(before) - 1 if text[error.pos] in "]}" and before.endswith(",") else None
 
 
+def trailing_commas(text: str) -> list[int]:
+    """Where the commas are that precede a closing bracket; strings do not count."""
+    found: list[int] = []
+    last: int | None = None  # the comma before the next token
+    for match in _TOKEN.finditer(text):
+        if match.lastgroup == "comma":
+            last = match.start()
+            continue
+        if last is not None and text[match.start()] in "]}":
+            found.append(last)
+        last = None
+    return found
+
+
 def _in_string(message: str, character: str) -> _Words:
     if character in "\r\n":
         return "this string contains a line break", "write `\\n`, or close the string on its line"

@@ -397,13 +397,18 @@ class Linker:
         # The exact extension decides; everything but YAML is JSON.
         is_yaml = file.endswith((".yaml", ".yml"))
         document, found = session.parse(source, "yaml" if is_yaml else "json")
+        also = Also("referenced from here", origin=origin)
         if document is None:
             # The text is parsed once, but each part that needs it says why it has no value.
             reasons = self.known.unparsed.setdefault(id(source), found)
-            also = Also("referenced from here", origin=origin)
             facts += [msgspec.structs.replace(each, also=(*each.also, also)) for each in reasons]
             return None
-        self.facts += found
+        self.facts += (
+            msgspec.structs.replace(each, also=(*each.also, also))
+            if each.code == core_codes.JSON_SYNTAX  # a comma too many, but the value is known
+            else each
+            for each in found
+        )
         return Place(document, ROOT, ROOT)
 
     def _points_to_nothing(

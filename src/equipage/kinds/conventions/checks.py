@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from equipage.core import codes as core_codes
-from equipage.core.diagnostics import Also, Change, Fact, Remedy, Severity, Shown
+from equipage.core.diagnostics import Also, Change, Effect, Fact, Remedy, Severity, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
 from equipage.core.text import Guesses, nearest
@@ -180,7 +180,7 @@ def _cut(document: Document, path: Path, located: Located) -> Fact | None:
     )
 
 
-def keep_text(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+def keep_text(convention: Convention, tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     """Replace a number or bool where text belongs by the text the author wrote.
 
     Tools that refuse a value of another type refuse it, too.
@@ -188,7 +188,16 @@ def keep_text(convention: Convention, tree: Tree, _session: Session) -> tuple[Tr
     if convention.mismatch == "error":
         return tree, []
     paths = [(field.name,) for field in convention.fields if field.type is str]
-    return keep_as_written(tree, paths, codes.NUMBER_AS_TEXT)
+    tree, facts = keep_as_written(tree, paths, codes.NUMBER_AS_TEXT)
+    if convention.kind != "claude-agent" or "/.claude/" not in session.path.replace(os.sep, "/"):
+        return tree, facts
+    # Claude Code drops an agent whose name or description is a number.
+    return tree, [
+        msgspec.structs.replace(each, severity="error")
+        if each.origin.path[0] in convention.needed
+        else each
+        for each in facts
+    ]
 
 
 def divide_names(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
@@ -201,12 +210,16 @@ def divide_names(convention: Convention, tree: Tree, _session: Session) -> tuple
         if field.name not in tree.value:
             continue
         path, value = (field.name,), tree.value[field.name]
-        # No value at all: the tool reads that as no restriction.
+        # No value at all: most tools read that as no restriction.
         if value is None or value == "":
             if field.restricts and field.split is not None:
-                tool = convention.tool
+                # An agent of Claude Code then starts without any tool.
+                nothing = convention.kind == "claude-agent" and field.name == "tools"
+                effect = "gives it no tool at all" if nothing else "applies no restriction"
                 facts.append(
-                    codes.RESTRICTION_EMPTY.at(path, part="key", field=field.name, tool=tool)
+                    codes.RESTRICTION_EMPTY.at(
+                        path, part="key", field=field.name, tool=convention.tool, effect=effect
+                    )
                 )
         elif field.refers == "tool" and convention.tools is not None:
             facts += _unknown_tools(convention, convention.tools, field, value, document)
@@ -221,14 +234,44 @@ def _unknown_tools(
     for name, span in words_of(field, value, document):
         for each in references(name, "tool"):
             if each.sort == "tool" and each.name not in known and not is_pattern(each.name):
+                guess = nearest(each.name, known)
                 yield codes.UNKNOWN_REFERENCE.at(
                     (field.name,),
                     span=span,
+                    remedy=_renamed(each.name, guess, field, span, document),
                     sort="tool",
                     name=Shown(each.name),
                     where=f" in {convention.tool}",
-                    nearest=nearest(each.name, known),
+                    nearest=guess,
                 )
+
+
+def _renamed(
+    name: str, guess: str | None, field: Field, span: Span, document: Document
+) -> Remedy | None:
+    """Write another name in place of one; never safe, because it is a guess about what was meant.
+
+    None where the name is not written as it is, in quotes or with escapes.
+    """
+    value = document.value.get(field.name)
+    if guess is None or span.text() != name or document.substituted_text is not None:
+        return None
+    paths: list[Path] = [(field.name,)]
+    paths += [(field.name, number) for number in range(len(value)) if isinstance(value, list)]
+    places = document.locate(paths)
+    path = next((each for each in reversed(paths) if _holds(places.get(each), span)), None)
+    written = "" if path is None else places[path].value.text()
+    if path is None or get(document.value, path) != written:
+        return None
+    offset = span.start - places[path].value.start
+    new = written[:offset] + guess + written[offset + len(name) :]
+    effect = Effect("replace", path, new, document.format, document.window, document.merge)
+    change = Change(ROOT, guess, span=span, effect=effect)
+    return Remedy(f"change to `{guess}`", (change,), safe=False)
+
+
+def _holds(place: Located | None, span: Span) -> bool:
+    return place is not None and place.value.start <= span.start and span.end <= place.value.end
 
 
 def bring_body(
@@ -306,14 +349,22 @@ def required_fields_are_there(
     document = session.documents[0] if session.documents else None
     if not isinstance(config, dict) or document is None:
         return
-    if convention.ignores_headerless and not has_header(document):
-        return
+    if convention.syntax == "header" and not has_header(document):
+        return  # reported where the header is needed
     # A value that does not fit was left out with a finding; it is not missing as well.
     written = document.value if isinstance(document.value, dict) else {}
+    fields = convention.fields
+    if convention.kind == "claude-agent" and "/.claude/" not in session.path.replace(os.sep, "/"):
+        # In a plugin, the agent has the name of its file, and loads without a description.
+        fields = tuple(
+            msgspec.structs.replace(field, required="warning" if field.name != "name" else None)
+            for field in fields
+            if field.required
+        )
     if convention.wraps is not None:
         written = {convention.wraps: written} if config else {}
     declared = roles_in(session) if convention.kind == "codex-agent" else {}
-    yield from _missing(convention.fields, {**declared, **written, **config}, convention.one, ROOT)
+    yield from _missing(fields, {**declared, **written, **config}, convention.one, ROOT)
     for group, path, table in groups_in(convention.fields, written):
         yield from _missing(group.fields, table, group.title, path)
 
@@ -491,6 +542,7 @@ def references_exist(
             fact = codes.UNKNOWN_REFERENCE.at(
                 (field.name,),
                 span=span,
+                remedy=_renamed(reference.name, guess, field, span, outcome.documents[0]),
                 sort=_WORDS[sort],
                 name=Shown(reference.name),
                 where=" in this workspace",

@@ -17,7 +17,7 @@ from equipage.serve.faults.engine import Engine
 from equipage.serve.faults.jobs import Job
 
 #: How long frames that have begun may take to go out after a signal, in seconds.
-GRACE = 3.0
+GRACE = 2.0
 
 
 class Transport(Protocol):
@@ -29,6 +29,12 @@ class Transport(Protocol):
     @property
     def is_drained(self) -> bool:
         """Whether everything handed over has left the process."""
+
+    def start(self) -> None:
+        """Let clients in."""
+
+    async def close(self) -> None:
+        """Let every client go."""
 
 
 class Driver:
@@ -76,7 +82,10 @@ class Driver:
         engine = self.engine
         if self.virtual:
             engine.advance(engine.now)
-            while (due := engine.jobs.next_due) is not None and not engine.jobs.are_blocked:
+            while engine.stopped is None and not engine.jobs.are_blocked:
+                due = engine.jobs.next_due
+                if due is None:
+                    break
                 engine.advance(due)
                 self._flush()
         else:

@@ -80,6 +80,10 @@ class Engine:
         channel.close()
         exchange = connection.exchanges.get(channel)
         if exchange is not None:
+            if channel.link.closed is None:
+                # In the newer revision this is how a client cancels a request.
+                cancels = exchange.message.id if exchange.era == "26" else None
+                self.trace(connection, "lost", method=exchange.message.method, cancels=cancels)
             self.jobs.cancel([*exchange.effects, exchange.job])
         if channel in connection.streams:
             connection.streams.remove(channel)

@@ -221,11 +221,10 @@ def _cancels(each: Expectation, records: Sequence[Record]) -> Verdict:
     asked: list[Record] = [
         record for record in _messages(records) if record["method"] == wanted.method
     ]
-    for record in _messages(records):
-        if record["method"] != "notifications/cancelled":
-            continue
+    # A notification, or a stream that the client closed.
+    for record in (each for each in records if "cancels" in each):
         for request in asked:
-            if same(request.get("id"), record.get("cancels")):
+            if same(request.get("id"), record["cancels"]):
                 late = record["t"] - request["t"]
                 return Verdict(each, late <= _limit(wanted.within), f"after {late} ms", record["n"])
     return Verdict(each, False, "not cancelled")

@@ -230,6 +230,8 @@ class Wire(asyncio.Protocol):
             self._reset()
             return
         channel = self._channel
+        if self._transport.is_closing():  # `connection_lost` follows
+            return
         while channel is not None and channel.outbox and not self._is_paused and not self._is_over:
             item = channel.outbox.popleft()
             self._write(item)

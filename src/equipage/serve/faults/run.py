@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
+import queue
 import random
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime
 from typing import IO, Any, get_args
 
@@ -23,7 +26,7 @@ from equipage.loading.result import Loaded
 from equipage.loading.tree import walk
 from equipage.serve.faults import expect, trace
 from equipage.serve.faults.caps import Caps, clamped
-from equipage.serve.faults.driver import Driver
+from equipage.serve.faults.driver import Driver, Transport
 from equipage.serve.faults.engine import Engine
 from equipage.serve.faults.eras import BANNER
 from equipage.serve.faults.exchange import EPOCH, Options
@@ -33,6 +36,10 @@ from equipage.serve.faults.views import Item
 Note = Callable[[str], None]
 
 _LEVELS = ("debug", "info", "warn", "error")
+#: When to look for garbage, as Python does by default.
+_GARBAGE = (700, 10, 10)
+#: Expectations are judged by so many records; a longer run is not a test of a client.
+_MOST_RECORDS = 100_000
 #: The most characters of one line of the log.
 _LINE = 200
 
@@ -76,15 +83,24 @@ def serve(
     if config.logging.output == "stdout" and settings.transport == "stdio":
         raise UsageError("`logging.output: stdout` would mix with the messages on standard output")
     wanted = expect.read(settings.expect) if settings.expect is not None else None
-    with ExitStack() as files:
-        run = _Run(config, digest, settings, note, frozenset(literal), outside, files)
-        code = asyncio.run(run.run())
-    if wanted is not None:
-        verdicts = expect.judge(wanted, run.records)
-        for each in verdicts:
-            note(str(each))
-        if not all(each.is_met for each in verdicts):
-            code = code or 1
+    # The command looks for garbage rarely, because it ends soon; a server does not.
+    gc.set_threshold(*_GARBAGE)
+    tell = _Teller(note)
+    try:
+        with ExitStack() as files:
+            bodies = wanted is not None and expect.needs_bodies(wanted)
+            run = _Run(config, digest, settings, tell, frozenset(literal), outside, files, bodies)
+            code = asyncio.run(run.run())
+        if wanted is not None:
+            verdicts = expect.judge(wanted, run.records)
+            for each in verdicts:
+                tell(str(each))
+            if not all(each.is_met for each in verdicts):
+                code = code or 1
+    finally:
+        is_told = tell.close()
+    if not is_told:
+        os._exit(code)  # Python would wait for standard error until somebody reads it
     return code
 
 
@@ -133,6 +149,31 @@ def literal_texts(loaded: Loaded[Any]) -> Iterator[str]:
                 yield value
 
 
+class _Teller:
+    """Writes notes in a thread of its own: a full standard error must not stop the server."""
+
+    def __init__(self, note: Note) -> None:
+        self._lines: queue.Queue[str | None] = queue.Queue(1_000)
+        self._note = note
+        self._thread = threading.Thread(target=self._tell, daemon=True)
+        self._thread.start()
+
+    def __call__(self, line: str) -> None:
+        with suppress(queue.Full):
+            self._lines.put_nowait(line)
+
+    def _tell(self) -> None:
+        while (line := self._lines.get()) is not None:
+            self._note(line)
+
+    def close(self) -> bool:
+        """Write what is left; False if nothing takes it."""
+        with suppress(queue.Full):
+            self._lines.put_nowait(None)
+        self._thread.join(1.0)
+        return not self._thread.is_alive()
+
+
 class _Run:
     def __init__(
         self,
@@ -143,6 +184,7 @@ class _Run:
         literal: frozenset[str],
         environment: Mapping[str, str],
         files: ExitStack,
+        needs_bodies: bool,
     ) -> None:
         self.config = config
         self.settings = settings
@@ -166,7 +208,9 @@ class _Run:
             literal=literal,
             epoch=EPOCH if settings.virtual else datetime.now(UTC),
         )
-        self._trace = trace.Trace(self._record, settings.bodies)
+        # Expectations may ask for arguments, which the trace need not show.
+        bodies = "full" if needs_bodies else settings.bodies
+        self._trace = trace.Trace(self._record, bodies)
 
     def _log_target(self, files: ExitStack) -> IO[bytes] | None:
         output = self.config.logging.output
@@ -182,6 +226,9 @@ class _Run:
             run_bytes=self.settings.caps.run_bytes,
         )
         driver.listen_for_signals()
+        asyncio.get_running_loop().set_exception_handler(
+            lambda _loop, problem: self._bug(driver, problem)
+        )
         self._begin(engine)
         try:
             transport = await self._transport(driver)
@@ -190,15 +237,25 @@ class _Run:
                 loop = asyncio.get_running_loop()
                 loop.call_later(self.settings.seconds, driver.end, "completed", 0)
             transport.start()
+            driver.do(lambda: None)  # the first phase may end by itself
             reason, code = await driver.ended
         except UsageError:
             self._trace(engine.now, None, "stop", reason="error")
             raise
         engine.jobs.cancel(engine.jobs.alive)
         self._end(engine, reason)
+        await transport.close()
         return code
 
-    async def _transport(self, driver: Driver) -> Any:
+    def _bug(self, driver: Driver, problem: Mapping[str, Any]) -> None:
+        """An exception that nothing expected: say its name, and end."""
+        if os.environ.get("EQUIPAGE_TRACEBACK") and isinstance(problem.get("exception"), Exception):
+            raise problem["exception"]
+        name = type(problem.get("exception")).__name__
+        self._note(f"a bug in equipage: {name}; run again with EQUIPAGE_TRACEBACK=1")
+        driver.end("error", 3)
+
+    async def _transport(self, driver: Driver) -> Transport:
         if self.settings.transport == "stdio":
             from equipage.serve.faults.stdio import Pipes
 
@@ -237,7 +294,7 @@ class _Run:
         self._note(f"{BANNER}: {reason}; requests: {asked or 'none'}{phases}")
 
     def _record(self, record: trace.Record) -> None:
-        if self.settings.expect is not None:
+        if self.settings.expect is not None and len(self.records) < _MOST_RECORDS:
             self.records.append(record)
         if record["e"] == "recv" and record["kind"] == "request":
             known = len(self._methods) < 50 or record["method"] in self._methods
@@ -245,7 +302,7 @@ class _Run:
         elif record["e"] == "phase":
             self._phases.append(record["to"])
         if self._file is not None:
-            self._file.write(trace.line(record))
+            self._file.write(trace.line(trace.shown(record, self.settings.bodies)))
 
     def _log(self, level: str, text: str) -> None:
         """A line of the log: no control characters but tabs, and not too long."""

@@ -92,11 +92,18 @@ class Pipes:
         self._unwritten = 0
         self._is_called = False
         self._is_closing = False
+        self._is_over = False
 
     def start(self) -> None:
         for work in (self._read, self._write):
             threading.Thread(target=work, daemon=True).start()
         self._may_read.set()
+
+    async def close(self) -> None:
+        """End the threads, if they do not wait for the client."""
+        self._is_over = True
+        self._may_read.set()
+        self._outgoing.put(b"")
 
     # In threads: nothing here touches the engine.
 
@@ -104,6 +111,8 @@ class Pipes:
         while True:
             self._may_read.wait()
             self._may_read.clear()
+            if self._is_over:
+                return
             try:
                 data = os.read(self._reads, _CHUNK)
             except OSError:
@@ -115,6 +124,8 @@ class Pipes:
     def _write(self) -> None:
         while True:
             data = memoryview(self._outgoing.get())
+            if self._is_over:
+                return
             size = len(data)
             try:
                 while data:

@@ -37,10 +37,16 @@ class Trace:
         self._sink({**record, "e": event, **given})
 
     def body(self, message: dict[str, Any]) -> Any:
-        """A message as the trace may show it; None if it may not."""
-        if self._bodies == "none":
-            return None
-        return message if self._bodies == "full" else _redacted(message)
+        """A message, if anything will want to see it."""
+        return None if self._bodies == "none" else message
+
+
+def shown(record: Record, bodies: str) -> Record:
+    """A record with as much of the message as `bodies` allows."""
+    if "body" not in record or bodies == "full":
+        return record
+    rest = {key: value for key, value in record.items() if key != "body"}
+    return rest if bodies == "none" else {**rest, "body": _redacted(record["body"])}
 
 
 def _redacted(value: Any) -> Any:

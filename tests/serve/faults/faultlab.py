@@ -74,10 +74,16 @@ def modern(message: dict[str, Any], version: str = "2026-07-28") -> dict[str, An
     return {**message, "params": {**message.get("params", {}), "_meta": meta}}
 
 
-def engine_of(config: dict[str, Any], records: list[Record], **options: Any) -> Engine:
+def engine_of(
+    config: dict[str, Any],
+    records: list[Record],
+    log: Callable[[str, str], None] = lambda _level, _text: None,
+    **options: Any,
+) -> Engine:
     text = json.dumps(config, ensure_ascii=False)
     loaded = equipage.loads(text, kind="server", env={})
-    return Engine(loaded.config, Trace(records.append, "full"), Options(**{"era": "25", **options}))
+    wanted = Options(**{"era": "25", **options})
+    return Engine(loaded.config, Trace(records.append, "full"), wanted, log)
 
 
 class Piped:
@@ -86,14 +92,16 @@ class Piped:
     def __init__(self, config: dict[str, Any], **options: Any) -> None:
         self.records: list[Record] = []
         self.logged: list[tuple[int, str]] = []
-        self.engine = engine_of(config, self.records, **options)
-        self.engine.log = lambda _, text: self.logged.append((self.engine.now, text))
+        self.engine = engine_of(config, self.records, self._log, **options)
         self.link = Link()
         self.channel = Channel(self.link)
         self.connection = self.engine.connect()
         self.connection.pipe = self.channel
         self.lines = Lines()
         self.writes: list[tuple[int, bytes]] = []
+
+    def _log(self, _level: str, text: str) -> None:
+        self.logged.append((self.engine.now, text))
 
     def raw(self, data: bytes, *, at: int | None = None, eof: bool = False) -> Piped:
         """Send bytes, at a time if one is given."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from serve.faultlab import (
+from serve.faults.faultlab import (
     INITIALIZE,
     INITIALIZED,
     LIST,

@@ -1,0 +1,264 @@
+"""Expectations, the command from end to end, and the fixture for tests of clients."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import equipage
+from equipage.core.diagnostics import UsageError
+from equipage.serve import testing
+from equipage.serve.faults import expect
+from equipage.serve.faults.run import Settings, caps_of, serve
+from lab import environment
+from serve.faults.faultlab import INITIALIZE, INITIALIZED, LIST, call, phased, request, simple, tool
+
+#: What `pytest_plugins` in a `conftest.py` does.
+misbehaving_server = testing.misbehaving_server
+
+RECORDS: list[dict[str, Any]] = [
+    {"n": 1, "t": 0, "e": "open", "era": "25"},
+    {"n": 2, "t": 0, "e": "recv", "kind": "request", "method": "initialize", "id": 0},
+    {"n": 3, "t": 5, "e": "recv", "kind": "request", "method": "tools/list", "id": 1},
+    {
+        "n": 4,
+        "t": 10,
+        "e": "recv",
+        "kind": "request",
+        "method": "tools/call",
+        "id": 2,
+        "target": "a",
+        "phase": "p",
+        "body": {"params": {"arguments": {"q": 1}}},
+    },
+    {"n": 5, "t": 20, "e": "answer", "id": "srv-1", "ok": False, "code": -32601, "ms": 7},
+    {"n": 6, "t": 30, "e": "violation", "what": "batch"},
+    {
+        "n": 7,
+        "t": 60,
+        "e": "recv",
+        "kind": "notification",
+        "method": "notifications/cancelled",
+        "cancels": 2,
+    },
+    {"n": 8, "t": 70, "e": "gone", "by": "server"},
+    {"n": 9, "t": 90, "e": "open", "era": "25"},
+    {"n": 10, "t": 95, "e": "recv", "kind": "request", "method": "tools/call", "id": 3},
+    {"n": 11, "t": 99, "e": "gone", "by": "client"},
+]
+
+
+@pytest.mark.parametrize(
+    ("written", "met"),
+    [
+        ("sees: {method: tools/list}", "10"),
+        ("sees: {method: tools/call, target: a, phase: p, args: {q: 1}}", "10"),
+        ("sees: {method: tools/call, args: {q: 1.0}}", "0: seen 0 times"),
+        ("sees: {method: tools/call, max: 1}", "0: seen 2 times"),
+        ("sees: {method: tools/call, min: 2, within: 95ms}", "10"),
+        ("sees: {method: tools/call, min: 2, within: 94ms}", "0: seen once"),
+        ("never: {method: tools/call, target: b}", "10"),
+        ("never: {method: tools/call}", "0: seen"),
+        ("order: [initialize, 'tools/call:a', tools/call]", "10"),
+        ("order: [tools/call, initialize]", "0: initialize did not follow"),
+        ("answers: {id: srv-1, within: 7ms, code: -32601}", "10"),
+        ("answers: {id: srv-1, within: 6ms}", "0: answered after 7 ms with code -32601"),
+        ("answers: {id: srv-2}", "0: no answer"),
+        ("cancels: {method: tools/call, within: 50ms}", "10"),
+        ("cancels: {method: tools/call, within: 49ms}", "0: after 50 ms"),
+        ("cancels: {method: tools/list}", "0: not cancelled"),
+        ("closes: {after: tools/call, within: 1s}", "10"),
+        ("closes: {after: prompts/get, within: 1s}", "0: prompts/get was never seen"),
+        ("retries: {method: tools/call, max: 1}", "10"),
+        ("retries: {method: tools/call, max: 0}", "0: asked again once"),
+        ("reopens: {within: 20ms}", "10"),
+        ("reopens: {within: 19ms}", "0: after 20 ms"),
+        ("violations: 1", "10"),
+        ("violations: 0", "0: 1: batch"),
+    ],
+    ids=str,
+)
+def test_expectations(written: str, met: str, tmp_path: Path) -> None:
+    file = tmp_path / "expect.yaml"
+    file.write_text(f"- {written}\n")
+    (verdict,) = expect.judge(expect.read(str(file)), RECORDS)
+    assert verdict.is_met is (met == "10")
+    assert verdict.is_met or verdict.found == met.partition(": ")[2]
+    assert str(verdict).startswith("met: " if verdict.is_met else "not met: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("- {sees: {metod: x}}", "no list of expectations"),
+        ("- {order: [a], violations: 0}", "exactly one of these keys"),
+        ("- {reopens: {within: soon}}", "is not a whole number and a unit"),
+        ("- [", "not YAML"),
+        ("\ufeff- {}", "exactly one"),
+    ],
+)
+def test_a_file_of_expectations_that_cannot_be_read(text: str, says: str, tmp_path: Path) -> None:
+    file = tmp_path / "expect.yaml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(UsageError, match=says):
+        expect.read(str(file))
+
+
+# A whole run in this process.
+
+
+def run(
+    folder: Path, config: dict[str, Any], *messages: dict[str, Any], **settings: Any
+) -> tuple[int, list[Any], list[str]]:
+    """The exit code, the frames and the notes of a run on a virtual clock."""
+    (folder / "in").write_text("".join(json.dumps(each) + "\n" for each in messages))
+    loaded = equipage.loads(json.dumps(config), kind="server", env={})
+    reads = os.open(folder / "in", os.O_RDONLY)
+    writes = os.open(folder / "out", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    notes: list[str] = []
+    try:
+        wanted = Settings(
+            **{"seed": 1, "virtual": True, "descriptors": (reads, writes), **settings}
+        )
+        env = {"SHOWN": "yes", "HIDDEN": "no", "PATH": os.environ["PATH"]}
+        code = serve(loaded.config, loaded.digest, wanted, notes.append, environment=env)
+    finally:
+        os.close(reads)
+        os.close(writes)
+    out = (folder / "out").read_bytes()
+    return code, [json.loads(each) for each in out.splitlines()], notes
+
+
+def test_arguments_decide_an_expectation_without_being_traced(tmp_path: Path) -> None:
+    (tmp_path / "expect.yaml").write_text("- sees: {method: tools/call, args: {q: secret}}\n")
+    code, _, notes = run(
+        tmp_path,
+        simple(),
+        call(q="secret"),
+        expect=str(tmp_path / "expect.yaml"),
+        trace=str(tmp_path / "trace.jsonl"),
+    )
+    assert code == 0
+    assert any(each.startswith("met: ") for each in notes)
+    assert "secret" not in (tmp_path / "trace.jsonl").read_text()
+
+
+@pytest.mark.parametrize(("bodies", "shown"), [("redacted", '"…"'), ("full", '"secret"')])
+def test_bodies_are_traced_as_far_as_asked(bodies: str, shown: str, tmp_path: Path) -> None:
+    trace = tmp_path / "trace.jsonl"
+    run(tmp_path, simple(), call(q="secret"), bodies=bodies, trace=str(trace))
+    assert shown in trace.read_text()
+
+
+def test_templates_see_the_variables_that_the_command_names(tmp_path: Path) -> None:
+    config = simple(tools=[tool(text="$${env.SHOWN}$${env.HIDDEN}")])
+    _, frames, _ = run(tmp_path, config, call(), env=("SHOWN",))
+    assert frames[0]["result"]["content"][0]["text"] == "yes"
+
+
+def test_a_handler_answers_in_a_run(tmp_path: Path) -> None:
+    config = simple(tools=[tool(handler={"type": "command", "cmd": ["cat"]})])
+    code, frames, _ = run(tmp_path, config, call(), LIST)
+    assert code == 0
+    assert [each["id"] for each in frames] == [3, 2]
+
+
+def test_notes_say_what_is_clamped_and_what_never_happens(tmp_path: Path) -> None:
+    config = simple(
+        behavior={
+            "delivery": {"type": "nested_json", "depth": 9_000_000},
+            "side_effects": [{"type": "notification_flood", "duration_sec": 600}],
+        },
+        logging={"level": "warn", "on_request": True},
+    )
+    never = {"side_effects": [{"type": "close_connection", "trigger": "on_connect"}]}
+    config["tools"] = [{**tool(), "behavior": never}]
+    _, _, notes = run(tmp_path, config)
+    assert notes[1:4] == [
+        "nested_json: depth 9000000 is above the cap; 100000 is used",
+        "notification_flood: duration_sec 600 is above the cap; 60 is used",
+        "close_connection: on_connect never fires for one item",
+    ]
+    assert notes[-1] == "test server, injects faults: completed; requests: none"
+
+
+def test_a_run_has_a_cap_on_its_bytes(tmp_path: Path) -> None:
+    config = simple(behavior={"side_effects": [{"type": "batch_amplify", "batch_size": 1_000}]})
+    code, _, notes = run(tmp_path, config, call(), LIST, caps=caps_of(None, None, "20kb"))
+    assert code == 1
+    assert "capped" in notes[-1]
+
+
+def test_an_abort_is_an_exit_code(tmp_path: Path) -> None:
+    trigger = {"on": "tools/list", "timeout": "1ms", "on_timeout": "abort"}
+    delivery = {"delivery": {"type": "response_delay", "delay_ms": 100}}
+    config = phased({"name": "a", "advance": trigger}, {"name": "b"}, behavior=delivery)
+    code, _, notes = run(tmp_path, config, call())
+    assert code == 1
+    assert "error: phase a: the event did not come in time" in notes
+
+
+def test_a_log_may_be_a_file_and_never_standard_output(tmp_path: Path) -> None:
+    log = tmp_path / "log.txt"
+    config = simple(logging={"output": str(log), "on_request": True})
+    run(tmp_path, config, request("odd\x07\tname" + "x" * 300))
+    assert log.read_text() == "info: request odd\ufffd\tname" + "x" * (200 - 17) + "\n"
+    with pytest.raises(UsageError, match="mix with the messages"):
+        run(tmp_path, simple(logging={"output": "stdout"}))
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"transport": "http", "host": "203.0.113.1", "port": 1}, "cannot listen"),
+        ({"trace": "/nonexistent/trace"}, "cannot write"),
+    ],
+)
+def test_what_cannot_start_says_why(settings: dict[str, Any], says: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=says):
+        run(tmp_path, simple(), **settings)
+
+
+# The fixture.
+
+
+def test_the_fixture_over_stdio_and_http(
+    misbehaving_server: Callable[..., testing.MisbehavingServer], tmp_path: Path
+) -> None:
+    (tmp_path / "server.yaml").write_text(json.dumps(simple()))
+    piped = misbehaving_server(tmp_path / "server.yaml", "--seed", "1")
+    sent = "".join(json.dumps(each) + "\n" for each in (INITIALIZE, INITIALIZED, call(q=1)))
+    done = subprocess.run(
+        piped.command, input=sent.encode(), capture_output=True, env=environment(), check=True
+    )
+    assert len(done.stdout.splitlines()) == 2
+    assert piped.wait_for("recv", method="tools/call")["target"] == "t"
+    piped.expect({"order": ["initialize", "tools/call:t"]}, {"violations": 0})
+    with pytest.raises(pytest.fail.Exception, match="not met"):
+        piped.expect({"sees": {"method": "tools/call", "args": {"q": 2}}})
+
+    web = misbehaving_server(tmp_path / "server.yaml")
+    asked = urllib.request.Request(web.url, json.dumps(call()).encode())
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with opener.open(asked, timeout=10) as answer:
+        assert json.load(answer)["id"] == 3
+    web.expect({"sees": {"method": "tools/call"}})
+    with pytest.raises(pytest.fail.Exception, match="no record"):
+        web.wait_for("phase", timeout=0.05)
+    web.close()
+    assert [each["reason"] for each in web.trace if each["e"] == "stop"] == ["terminated"]
+
+
+def test_a_server_that_does_not_start_says_why(
+    misbehaving_server: Callable[..., testing.MisbehavingServer], tmp_path: Path
+) -> None:
+    (tmp_path / "server.yaml").write_text("server: {name: ''}\ntools: []\n")
+    with pytest.raises(AssertionError, match="did not start"):
+        print(misbehaving_server(tmp_path / "server.yaml").url)
