@@ -202,6 +202,11 @@ def load_candidate(
         files = run.files.again()
         if not candidate.named and not candidate.outside:
             files.within = _walked(path, project.root, request.folders)
+            if files.within is not None and not _belong_together(*files.within):
+                # Since the walk, one of its folders has become a link to somewhere else.
+                return FileLoad(path, problem=_finding(codes.LINK_OUTSIDE, path))
+            # Where a link leads a moment later must not change what may be read.
+            request = msgspec.structs.replace(request, project=request.project or project.root)
         if kind is None:
             found = recognise(path, project, run, named=candidate.named, files=files)
         else:
@@ -224,6 +229,12 @@ def _walked(path: str, root: str, folders: Iterable[str]) -> tuple[str, str] | N
     """The folder that a walk found a file in, and its project."""
     around = [each for each in folders if is_below(os.path.abspath(path), each)]
     return (max(around, key=len), root) if around else None
+
+
+def _belong_together(folder: str, root: str) -> bool:
+    """Whether a folder is part of a project, or the project a part of the folder."""
+    real = real_path(folder)
+    return is_below(real, root) or is_below(root, real)
 
 
 def bug(path: str, error: Exception) -> Diagnostic:
