@@ -47,7 +47,7 @@ def listing(options: argparse.Namespace, output: Output) -> int:
         output.data(table(_HEAD, columns, output.style(), whole=("FILE",)))
     if not rows:
         output.note(NOTHING_FOUND)
-        return USAGE
+        return OK
     # A file has a row for each item, so its name comes up more than once.
     bad = list(dict.fromkeys(row.file for row in rows if row.errors))
     if bad:

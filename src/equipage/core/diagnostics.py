@@ -8,7 +8,7 @@ and sent elsewhere. One exception, `LoadError`, carries them to the caller.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 import msgspec
@@ -105,6 +105,29 @@ class Fact(msgspec.Struct, frozen=True):
     severity: Severity | None = None
     span: Span | None = None
     origin: Any = None
+    more: int = 0  #: this many further facts of the code were found, and none of them was made
+
+
+#: Facts of one code beyond this number are only counted: nobody reads ten thousand findings, and
+#: making them would take more memory than the file.
+MOST_FACTS = 2_000
+
+
+def bounded(facts: Iterable[Fact]) -> Iterator[Fact]:
+    """The facts, of each code and severity at most `MOST_FACTS`; one more counts the rest."""
+    counts: dict[tuple[str, Severity | None], int] = {}
+    last: dict[tuple[str, Severity | None], Fact] = {}
+    for each in facts:
+        key = each.code.name, each.severity
+        counts[key] = counts.get(key, 0) + (each.more or 1)
+        if counts[key] <= MOST_FACTS:
+            yield each
+        else:
+            last[key] = each
+    for key, each in last.items():
+        yield msgspec.structs.replace(
+            each, more=counts[key] - MOST_FACTS, remedy=None, also=(), part="nowhere"
+        )
 
 
 class Words(msgspec.Struct, frozen=True):

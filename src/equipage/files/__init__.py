@@ -66,7 +66,8 @@ def real_path(path: str) -> str:
         try:
             return os.path.realpath(path)
         except OSError as error:
-            if error.errno != errno.EINVAL:  # it was a link a moment ago; look again
+            # It was a link a moment ago; look again.
+            if error.errno not in (errno.EINVAL, errno.ENOENT):
                 raise
     return os.path.abspath(path)
 
