@@ -84,7 +84,7 @@ def _first_file(kind: Kind) -> list[str]:
     if kind.presentation.example is None:
         return []
     path = kind.presentation.example_path.replace("NAME", "demo")
-    language = _LANGUAGES[Path(path).suffix]
+    language = _LANGUAGES.get(Path(path).suffix, "text")
     text = re.sub(r"\b(?:NAME|WORD)\b", "demo", kind.presentation.example).rstrip("\n")
     return [
         "## A first file",

@@ -42,7 +42,7 @@ def test_a_hook_runs(hook: dict[str, Any], tmp_path: Path, monkeypatch: pytest.M
     code, out, _ = in_process(words)
     assert code == 0
     assert ("versoin" in (tmp_path / "server.yaml").read_text()) == ("--fix" not in words)
-    assert ("unknown-field" in out) == ("--fix" not in words)
+    assert ("[unknown-field]" in out) == ("--fix" not in words)
 
 
 def test_there_are_both_hooks() -> None:

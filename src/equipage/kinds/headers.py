@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
@@ -79,6 +80,8 @@ class HeaderStyle(msgspec.Struct, frozen=True):
     #: how the client reads a header that is not YAML; None: equipage itself reads it, strictly
     reader: Reader | None = None
     optional: bool = False  #: whether a file without a header is as good as one with it
+    #: whether a file without a header is read by some of its clients, and dropped by others
+    disputed: bool = False
     #: whether the tools ignore a file that does not start with a fence
     ignores_headerless: bool = False
 
@@ -138,6 +141,9 @@ def _without(source: Source, session: Session, style: HeaderStyle, found: NoHead
     if hidden is not None and _fields(source.text[hidden.end() :], style):
         span = Span(source, *hidden.span("before"))
         return None, [codes.HEADER_NOT_FIRST.at(span=span)]
+    if style.disputed and not attempted:
+        fact = msgspec.structs.replace(fact, severity="warning")
+        return session.adopt(Document(source, "yaml", {}, window=_NO_WINDOW)), [fact]
     if not style.optional and (attempted or not style.ignores_headerless):
         return None, [fact]
     facts: list[Fact] = []
@@ -145,7 +151,10 @@ def _without(source: Source, session: Session, style: HeaderStyle, found: NoHead
         is_header = style.reader is not None and _fields(source.text[found.range[1] :], style)
         facts = [msgspec.structs.replace(fact, severity="error" if is_header else "warning")]
     elif not style.optional:
-        facts = [codes.FILE_PASSED_OVER.at(span=span, what=style.what)]
+        # A README beside agents is no agent whose header was forgotten.
+        stem = os.path.basename(source.name).partition(".")[0]
+        severity: Severity = "note" if stem.isupper() else "warning"
+        facts = [codes.FILE_PASSED_OVER.at(span=span, severity=severity, what=style.what)]
     return session.adopt(Document(source, "yaml", {}, window=_NO_WINDOW)), facts
 
 

@@ -245,16 +245,16 @@ def summary(report: Report, style: Style, *, quiet: bool = False) -> str:
     # A finding may be about something that is not a file of the report: an unreadable folder.
     total = bad | {each.path for each in report.files}
     fixes = _fixable(shown)
-    return f"{found} in {len(bad)} of {_plural(len(total), 'file')}{known}{fixes}{rest}\n"
+    return f"{found} in {len(bad):,} of {_plural(len(total), 'file')}{known}{fixes}{rest}\n"
 
 
 def _fixable(shown: Sequence[Diagnostic]) -> str:
     """How many findings have a fix that can be applied, and how many an unsafe one."""
     safe = sum(each.fix is not None and each.fix.safe for each in shown)
     unsafe = sum(each.fix is not None and not each.fix.safe for each in shown)
-    words = [f"{safe} fixable with --fix"] if safe else []
+    words = [f"{safe:,} fixable with --fix"] if safe else []
     if unsafe:
-        words.append(f"{unsafe} {'more' if safe else 'fixable'} with --unsafe-fixes")
+        words.append(f"{unsafe:,} {'more' if safe else 'fixable'} with --unsafe-fixes")
     return "".join(f", {each}" for each in words)
 
 

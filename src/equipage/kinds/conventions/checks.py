@@ -180,7 +180,7 @@ def _cut(document: Document, path: Path, located: Located) -> Fact | None:
     )
 
 
-def keep_text(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+def keep_text(convention: Convention, tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     """Replace a number or bool where text belongs by the text the author wrote.
 
     Tools that refuse a value of another type refuse it, too.
@@ -188,7 +188,16 @@ def keep_text(convention: Convention, tree: Tree, _session: Session) -> tuple[Tr
     if convention.mismatch == "error":
         return tree, []
     paths = [(field.name,) for field in convention.fields if field.type is str]
-    return keep_as_written(tree, paths, codes.NUMBER_AS_TEXT)
+    tree, facts = keep_as_written(tree, paths, codes.NUMBER_AS_TEXT)
+    if convention.kind != "claude-agent" or "/.claude/" not in session.path.replace(os.sep, "/"):
+        return tree, facts
+    # Claude Code drops an agent whose name or description is a number.
+    return tree, [
+        msgspec.structs.replace(each, severity="error")
+        if each.origin.path[0] in convention.needed
+        else each
+        for each in facts
+    ]
 
 
 def divide_names(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
@@ -201,12 +210,16 @@ def divide_names(convention: Convention, tree: Tree, _session: Session) -> tuple
         if field.name not in tree.value:
             continue
         path, value = (field.name,), tree.value[field.name]
-        # No value at all: the tool reads that as no restriction.
+        # No value at all: most tools read that as no restriction.
         if value is None or value == "":
             if field.restricts and field.split is not None:
-                tool = convention.tool
+                # An agent of Claude Code then starts without any tool.
+                nothing = convention.kind == "claude-agent" and field.name == "tools"
+                effect = "gives it no tool at all" if nothing else "applies no restriction"
                 facts.append(
-                    codes.RESTRICTION_EMPTY.at(path, part="key", field=field.name, tool=tool)
+                    codes.RESTRICTION_EMPTY.at(
+                        path, part="key", field=field.name, tool=convention.tool, effect=effect
+                    )
                 )
         elif field.refers == "tool" and convention.tools is not None:
             facts += _unknown_tools(convention, convention.tools, field, value, document)
@@ -336,14 +349,22 @@ def required_fields_are_there(
     document = session.documents[0] if session.documents else None
     if not isinstance(config, dict) or document is None:
         return
-    if convention.ignores_headerless and not has_header(document):
-        return
+    if convention.syntax == "header" and not has_header(document):
+        return  # reported where the header is needed
     # A value that does not fit was left out with a finding; it is not missing as well.
     written = document.value if isinstance(document.value, dict) else {}
+    fields = convention.fields
+    if convention.kind == "claude-agent" and "/.claude/" not in session.path.replace(os.sep, "/"):
+        # In a plugin, the agent has the name of its file, and loads without a description.
+        fields = tuple(
+            msgspec.structs.replace(field, required="warning" if field.name != "name" else None)
+            for field in fields
+            if field.required
+        )
     if convention.wraps is not None:
         written = {convention.wraps: written} if config else {}
     declared = roles_in(session) if convention.kind == "codex-agent" else {}
-    yield from _missing(convention.fields, {**declared, **written, **config}, convention.one, ROOT)
+    yield from _missing(fields, {**declared, **written, **config}, convention.one, ROOT)
     for group, path, table in groups_in(convention.fields, written):
         yield from _missing(group.fields, table, group.title, path)
 

@@ -21,7 +21,7 @@ from equipage.kinds.conventions.checks import BODY
 from equipage.kinds.conventions.claude import codes as claude_codes
 from equipage.kinds.conventions.claude import rules as claude_rules
 from equipage.kinds.conventions.codes import CODES
-from equipage.kinds.conventions.tools import CONVENTIONS, skills
+from equipage.kinds.conventions.tools import CONVENTIONS, claude, skills
 from equipage.kinds.headers import HeaderStyle, has_header, read_header, read_text
 from equipage.kinds.jsonc import read_with_comments
 from equipage.kinds.shared import TOLERANT, hide_property
@@ -181,9 +181,11 @@ def read(convention: Convention, source: Source, session: Session) -> Parsed:
         convention.title,
         grammar=ANYWHERE if convention.reader in ANYWHERE_READERS else CONVENTION,
         known=convention.names,
-        tool=convention.tool,
+        tool=claude.TOOL if convention.reader == "claude" else convention.tool,
         reader=convention.reader,
         optional=convention.header_optional,
+        # Claude Code takes the first line of the text for a description; the others drop the skill.
+        disputed=convention is skills.OPEN,
         ignores_headerless=convention.ignores_headerless,
     )
     document, facts = read_header(source, session, style)

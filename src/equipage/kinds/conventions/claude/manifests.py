@@ -250,7 +250,7 @@ def _entry(
     source = entry.get("source")
     root = None
     if isinstance(source, str):
-        is_bare = "/" not in source and not source.startswith(".")
+        is_bare = "/" not in source
         is_relative = source.startswith("./") or (is_bare and is_bare_allowed)
         if not is_relative or ".." in source.split("/"):
             reason = "must start with `./` and stay inside the marketplace"

@@ -68,6 +68,8 @@ CLAUDE = replace(
     tool=claude.TOOL,
     header_optional=True,
     tools=claude.TOOLS,
+    # The folder names the skill.
+    fields=(replace(_NAMED[0], required=None), *OPEN.fields[1:]),
     example_path=".claude/skills/NAME/SKILL.md",
 )
 
