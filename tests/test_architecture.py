@@ -270,6 +270,7 @@ SHOWN_ELSEWHERE = {
     "settings-twice": "workspace/test_project.py",
     "baseline-stale": "workspace/test_baseline.py",
     "folder-unreadable": "workspace/test_checking.py",
+    "not-read": "workspace/test_unread.py",
     "index-damaged": "files/test_index.py",
     "link-outside": "security/test_links.py",
     "pattern-mismatch": "loading/test_model.py",

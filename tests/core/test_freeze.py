@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import json
+import operator
 import pickle
+import random
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,6 +19,7 @@ from hypothesis import strategies as st
 
 import equipage
 from equipage.core.frozen import FrozenDict, FrozenList, freeze, frozen, thawed
+from kinds.toolpack.making import pack
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
@@ -131,6 +137,35 @@ def test_a_second_init_changes_nothing() -> None:
     mapping.__init__({"b": 2})  # type: ignore[misc]
     items.__init__([9])  # type: ignore[misc]
     assert (mapping, items) == ({"a": 1}, [0])
+
+
+BACK_DOORS: dict[str, Callable[[Any], Any]] = {
+    "__dict__": lambda x: vars(x).update(id="changed"),
+    "__init__": lambda x: x.__init__(**{each.name: "changed" for each in dataclasses.fields(x)}),
+    "__setstate__": lambda x: x.__setstate__({"id": "changed"}),
+    "setattr": lambda x: setattr(x, "id", "changed"),
+    "delattr": lambda x: delattr(x, "id"),
+    "__class__": lambda x: setattr(x, "__class__", type("Other", (), {})),
+    "in place": lambda x: operator.ior(x.limits, {"a": 1}),
+    "operator": lambda x: operator.setitem(x.input_schema["enum"], slice(0, 1), []),
+    "shuffle": lambda x: random.shuffle(x.input_schema["enum"]),
+    "exec": lambda x: exec("changed = 1", {}, x.limits),
+}
+
+
+@pytest.mark.parametrize("door", BACK_DOORS)
+@pytest.mark.requirement("F-009")
+def test_a_pack_has_no_back_doors(door: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.tool.yaml"
+    path.write_text(json.dumps(pack(inputSchema={"enum": [3, 1, 2]})))
+    loaded: Any = equipage.load(path).config
+    before, digest = loaded.to_dict(), loaded.digest
+    with pytest.raises((TypeError, AttributeError)):
+        BACK_DOORS[door](loaded)
+    again = equipage.load(path).config
+    assert (loaded.to_dict(), loaded.digest) == (again.to_dict(), again.digest) == (before, digest)
+    assert pickle.loads(pickle.dumps(loaded)) == copy.deepcopy(loaded) == again
+    assert dataclasses.replace(loaded, id="b.c").digest != digest
 
 
 def test_shared_parts_stay_shared() -> None:

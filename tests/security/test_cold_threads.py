@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from equipage.loading.registry import kind_named, names
+from lab import PLUGIN
 
 #: How many cold processes; `make fuzz` asks for more.
 RUNS = int(os.environ.get("EQUIPAGE_COLD_RUNS", "20"))
@@ -54,26 +55,82 @@ def samples() -> list[tuple[str, str, str]]:
     return found
 
 
-@pytest.mark.parametrize("run", range(RUNS))
-def test_the_first_load_in_threads(run: int, tmp_path: Path) -> None:
-    jobs = []
+def jobs_below(folder: Path) -> list[tuple[str, str]]:
+    """An example of every kind, one that a plugin brings included, written below a folder."""
+    jobs = [(str(PLUGIN / "examples" / "release.yaml"), "playbook")]
     for kind, path, text in samples():
-        target = tmp_path / kind / path
+        target = folder / kind / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text.replace("NAME", "sample").replace("WORD", "sample"))
         jobs.append((str(target), kind))
+    return jobs
+
+
+def run_script(script: str, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    # The first two entries of the path are those of the plugin.
+    path = os.pathsep.join(sys.path[:2])
+    return subprocess.run(
+        [sys.executable, "-c", script, *words],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        timeout=120,
+        check=False,
+        env={**os.environ, "PYTHONHASHSEED": "0", "PYTHONPATH": path},
+    )
+
+
+@pytest.mark.requirement("F-009")
+@pytest.mark.usefixtures("playbook_installed")
+@pytest.mark.parametrize("run", range(RUNS))
+def test_the_first_load_in_threads(run: int, tmp_path: Path) -> None:
+    jobs = jobs_below(tmp_path)
     # Kinds share models: each of them should be the first one in some run.
     jobs = jobs[run % len(jobs) :] + jobs[: run % len(jobs)]
     (tmp_path / "jobs.json").write_text(json.dumps(jobs))
     count = (2, 3, 4, 8, 16)[run % 5]
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT, str(count), str(tmp_path / "jobs.json")],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        timeout=120,
-        check=False,
-        env={**os.environ, "PYTHONHASHSEED": str(run)},
-    )
+    done = run_script(SCRIPT, tmp_path, str(count), str(tmp_path / "jobs.json"))
     assert done.returncode == 0, (count, done.returncode, done.stderr[-500:])
     assert done.stdout.split() == ["done"]
+
+
+INTERRUPTED = """
+import json, signal, sys
+import equipage
+
+seconds, jobs = float(sys.argv[1]), json.load(open(sys.argv[2]))
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+stopped = 0
+for path, kind in jobs:  # each kind is cold when its turn comes
+    signal.setitimer(signal.ITIMER_REAL, seconds, seconds / 3)
+    try:
+        equipage.load(path, kind=kind, env={})
+    except KeyboardInterrupt:
+        stopped += 1
+    except equipage.LoadError:
+        pass
+    while True:
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            break
+        except KeyboardInterrupt:
+            pass
+    first, second = equipage.load(path, kind=kind, env={}), equipage.load(path, kind=kind, env={})
+    assert first.digest == second.digest, kind
+print(stopped)
+"""
+
+
+@pytest.mark.usefixtures("playbook_installed")
+def test_an_interrupt_in_the_first_load_leaves_nothing_half_built(tmp_path: Path) -> None:
+    """The process lives on, and loads the same file a moment later."""
+    jobs, stopped = jobs_below(tmp_path), 0
+    for run in range(max(6, RUNS // 3)):
+        turned = jobs[run * 4 % len(jobs) :] + jobs[: run * 4 % len(jobs)]
+        (tmp_path / "jobs.json").write_text(json.dumps(turned))
+        # From the middle of importing a kind to the middle of its first use.
+        seconds = str(0.0005 * 1.8 ** (run % 6))
+        done = run_script(INTERRUPTED, tmp_path, seconds, str(tmp_path / "jobs.json"))
+        assert done.returncode == 0, (seconds, done.returncode, done.stderr[-800:])
+        stopped += int(done.stdout)
+    assert stopped > 0, "no load was interrupted"

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equipage.syntax import SyntaxProblem, yaml
-from equipage.syntax.recovery import recover
+from equipage.syntax.recovery import recover, reread
 
 KNOWN = ("name", "description", "tools", "model", "globs", "argument-hint")
 
@@ -203,3 +203,39 @@ def test_a_lone_carriage_return_ends_a_line() -> None:
     found = recover("name: a\rdescription: x: y\rmodel: m\n", ("name", "description", "model"))
     assert found is not None
     assert yaml.load(found.text).value == {"name": "a", "description": "x: y", "model": "m"}
+
+
+@pytest.mark.requirement("CV-04")
+@pytest.mark.parametrize(
+    ("lines", "read"),
+    [
+        ("description: Use when: x", True),
+        ("description: *bold* text", True),
+        ("description: `x` y", True),
+        ("description: [a] [b]", True),
+        ("description: [a", True),
+        ("description: > text", True),
+        ("description: a\nuser: x\nassistant: y: z", True),
+        ("metadata:\n\ta: b", True),
+        ("description: ends in a colon:", False),
+        ("description: - x", False),
+        ('description: "quoted" and more', False),
+        ("description: 'it's broken'", False),
+        ("description: a\nb c", False),
+        ("description: a\n  b: c", False),
+        ("description: |\ntext here", False),
+        ("description: Use when: x\r", False),
+        ("key2: a: b", False),
+        ("metadata:\n  a: b: c", False),
+        ("tools:Read", False),
+    ],
+)
+def test_what_claude_code_makes_of_a_header(lines: str, read: bool) -> None:
+    """As `claude plugin validate` of Claude Code 2.1.325 judged these headers."""
+    header = f"name: x\n{lines}\nmodel: y\n"
+    with pytest.raises(SyntaxProblem):
+        value(header)
+    found = reread(header, "claude")
+    assert (found is not None) == read
+    if found is not None:
+        assert isinstance(value(found.text), dict)

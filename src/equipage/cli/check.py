@@ -65,7 +65,10 @@ def run(options: argparse.Namespace, output: Output) -> int:
         report = known.applied(report, files.paths, partly=partly)
     report = _with_pages(report)
     # Set before anything is printed: the reader may close the pipe.
-    code = output.code = _exit_code(report, options, failed=bool(fixed and fixed.unwritten))
+    code = _exit_code(report, options, failed=bool(fixed and fixed.unwritten))
+    if code == FOUND and not files.buffers and not all(map(os.path.lexists, files.paths)):
+        code = USAGE  # a path in the command is wrong: whatever else was found comes second
+    output.code = code
     if options.diff:
         from equipage.cli.fixing import show_diff
 
@@ -78,7 +81,6 @@ def run(options: argparse.Namespace, output: Output) -> int:
     # The settings of equipage itself are checked on the way; alone they are nothing to check.
     if all(each.kind == SETTINGS for each in report.files) and not report.errors:
         output.note(NOTHING_FOUND)
-        return USAGE
     return code
 
 

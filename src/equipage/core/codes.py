@@ -70,6 +70,7 @@ WRONG_LENGTH = _codes.error("wrong-length")
 PATTERN_MISMATCH = _codes.error("pattern-mismatch")
 
 UNRECOGNISED = _codes.error("unrecognised")
+NOT_READ = _codes.note("not-read")
 POSSIBLE_KIND = _codes.note("possible-kind")
 UNUSED_IGNORE = _codes.warning("unused-ignore")
 UNKNOWN_CODE = _codes.warning("unknown-code")

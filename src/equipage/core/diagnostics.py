@@ -8,7 +8,7 @@ and sent elsewhere. One exception, `LoadError`, carries them to the caller.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 import msgspec
@@ -105,6 +105,29 @@ class Fact(msgspec.Struct, frozen=True):
     severity: Severity | None = None
     span: Span | None = None
     origin: Any = None
+    more: int = 0  #: this many further facts of the code were found, and none of them was made
+
+
+#: Facts of one code beyond this number are only counted: nobody reads ten thousand findings, and
+#: making them would take more memory than the file.
+MOST_FACTS = 2_000
+
+
+def bounded(facts: Iterable[Fact]) -> Iterator[Fact]:
+    """The facts, of each code and severity at most `MOST_FACTS`; one more counts the rest."""
+    counts: dict[tuple[str, Severity | None], int] = {}
+    last: dict[tuple[str, Severity | None], Fact] = {}
+    for each in facts:
+        key = each.code.name, each.severity
+        counts[key] = counts.get(key, 0) + (each.more or 1)
+        if counts[key] <= MOST_FACTS:
+            yield each
+        else:
+            last[key] = each
+    for key, each in last.items():
+        yield msgspec.structs.replace(
+            each, more=counts[key] - MOST_FACTS, remedy=None, also=(), part="nowhere"
+        )
 
 
 class Words(msgspec.Struct, frozen=True):
@@ -203,7 +226,12 @@ class Catalogue:
 
 
 class Label(msgspec.Struct, frozen=True):
-    """A place with a word about it."""
+    """A place with a word about it.
+
+    >>> twice = equipage.check_files({"a.tool.yaml": b"id: a.b\\nid: a.b"}).warnings[0]
+    >>> [(label.message, label.span.line) for label in twice.related]
+    [('first here', 1)]
+    """
 
     span: Span | None
     message: str
@@ -216,7 +244,12 @@ class Label(msgspec.Struct, frozen=True):
 
 
 class Edit(msgspec.Struct, frozen=True):
-    """Replace the text of a span. An edit without its effect cannot be proven, nor applied."""
+    """Replace the text of a span. An edit without its effect cannot be proven, nor applied.
+
+    >>> wrong = equipage.check_files({"a.tool.yaml": b"id: a.b\\nverison: 1.0.0"}).warnings[0]
+    >>> [(edit.span.line, edit.span.text(), edit.text) for edit in wrong.fix.edits]
+    [(2, 'verison', 'version')]
+    """
 
     span: Span
     text: str
@@ -224,7 +257,12 @@ class Edit(msgspec.Struct, frozen=True):
 
 
 class Fix(msgspec.Struct, frozen=True):
-    """A change that resolves a finding."""
+    """A change that resolves a finding.
+
+    >>> wrong = equipage.check_files({"a.tool.yaml": b"id: a.b\\nverison: 1.0.0"}).warnings[0]
+    >>> wrong.fix.message, wrong.fix.safe
+    ('rename to `version`', True)
+    """
 
     message: str
     edits: tuple[Edit, ...]
@@ -232,7 +270,14 @@ class Fix(msgspec.Struct, frozen=True):
 
 
 class Diagnostic(msgspec.Struct, frozen=True):
-    """One finding. The message is complete; related places and help only add to it."""
+    """One finding. The message is complete; related places and help only add to it.
+
+    >>> error = equipage.check("broken").errors[0]
+    >>> error.code, error.message
+    ('wrong-type', 'expected non-empty text, found the number 5')
+    >>> error.path, error.span.line, error.help
+    ('id', 1, 'put quotes around it')
+    """
 
     code: str  #: kebab-case, stable, documented: `include-cycle`
     severity: Severity
@@ -285,11 +330,25 @@ class Diagnostic(msgspec.Struct, frozen=True):
 
 
 class EquipageError(Exception):
-    """Everything equipage raises on purpose."""
+    """Everything equipage raises on purpose.
+
+    >>> try:
+    ...     equipage.load("missing.yaml", kind="server")
+    ... except equipage.EquipageError as error:
+    ...     print(error)
+    missing.yaml: error[file-missing] file not found: missing.yaml
+    """
 
 
 class LoadError(EquipageError):
-    """Loading found errors; `diagnostics` holds every finding, warnings included, in order."""
+    """Loading found errors; `diagnostics` holds every finding, warnings included, in order.
+
+    >>> try:
+    ...     equipage.load("broken/count.tool.yaml")
+    ... except equipage.LoadError as error:
+    ...     print([each.code for each in error.errors])
+    ['wrong-type']
+    """
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
@@ -304,7 +363,14 @@ class LoadError(EquipageError):
 
 
 class UsageError(EquipageError):
-    """The caller named an unknown kind, option or path, or passed an argument of a wrong type."""
+    """The caller named an unknown kind, option or path, or passed an argument of a wrong type.
+
+    >>> try:
+    ...     equipage.load("server.yaml", kind="server", libary="library")
+    ... except equipage.UsageError as error:
+    ...     print(error)
+    `libary` is not an option of kind server; did you mean `library`?
+    """
 
     def __str__(self) -> str:
         """The message, in characters that can be printed, whatever the caller passed."""

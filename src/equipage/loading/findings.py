@@ -7,6 +7,7 @@ reported once, with a count, so that a slip in a file included a thousand times 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -46,6 +47,11 @@ _REFUSALS: dict[str, Part] = {
 }
 
 
+#: How many findings of one code a load shows; the others are counted in one more.
+MOST_SHOWN = 100
+_Family = tuple[str, Severity]  #: a code and a severity
+
+
 class Waiting(msgspec.Struct, frozen=True):
     """A comment that ignores a finding about several files, if there is one."""
 
@@ -78,6 +84,7 @@ class Placer:
         self.sources = tuple(sources)  #: everything the load read
         self.redactor = Redactor()
         self.located: dict[tuple[int, Path], Located] = {}
+        self.capped: frozenset[str] = frozenset()  #: codes of which not every finding is shown
 
     def place(self, facts: Sequence[Fact]) -> list[Diagnostic]:
         """The diagnostics of `facts`, sorted by place, equal ones counted."""
@@ -85,8 +92,50 @@ class Placer:
         sources += [each.span.source for each in facts if each.span is not None]
         self.redactor = Redactor(self.documents, dict.fromkeys(sources))
         facts = list(self._own_mistakes(facts))
-        self._locate_all(facts)
-        return deduplicated(self._diagnostic(each) for each in facts)
+        shown, more = self._capped(facts)
+        self.capped = frozenset(code for code, _ in more)
+        self._locate_all(shown)
+        rest = (self._more(*key, count) for key, count in more.items())
+        return deduplicated(itertools.chain(map(self._diagnostic, shown), rest))
+
+    def _capped(self, facts: Sequence[Fact]) -> tuple[list[Fact], dict[_Family, int]]:
+        """The facts to show, and how many others of each family there are.
+
+        Facts about one place count once, so that a slip in a file that is included a thousand times
+        stays one finding.
+        """
+        families: dict[_Family, list[Fact]] = {}
+        for each in facts:
+            families.setdefault((each.code.name, each.severity or each.code.severity), []).append(
+                each
+            )
+        hidden: set[int] = set()
+        more: dict[_Family, int] = {}
+        for family, found in families.items():
+            if len(found) <= MOST_SHOWN and not any(each.more for each in found):
+                continue
+            places: dict[object, None] = {}
+            for each in found:
+                place = id(each) if each.more else self._place_of(each)
+                if each.more or (place not in places and len(places) >= MOST_SHOWN):
+                    hidden.add(id(each))
+                    more[family] = more.get(family, 0) + (each.more or 1)
+                else:
+                    places[place] = None
+        return [each for each in facts if id(each) not in hidden], more
+
+    def _place_of(self, each: Fact) -> object:
+        if each.span is not None:
+            return id(each.span.source), each.span.start, each.span.end
+        story = self._story(each)
+        return each.path if story is None else (id(story.origin.document), story.origin.path)
+
+    def _more(self, code: str, severity: Severity, count: int) -> Diagnostic:
+        """What is said instead of findings that are not shown."""
+        s = "" if count == 1 else "s"
+        message = f"{count:,} more finding{s} of this code in the file, not shown"
+        advice = "fix those that are shown; a check shows the next ones then"
+        return Diagnostic(code, severity, message, help=advice, file=self.file, count=count)
 
     def _own_mistakes(self, facts: Sequence[Fact]) -> Iterator[Fact]:
         """The facts without those about a key or value that parsing itself refused.

@@ -18,7 +18,7 @@ import msgspec
 from msgspec import inspect as types
 
 from equipage.core import codes
-from equipage.core.diagnostics import Change, Code, Fact, Remedy, Severity, Shown
+from equipage.core.diagnostics import MOST_FACTS, Change, Code, Fact, Remedy, Severity, Shown
 from equipage.core.frozen import convert
 from equipage.core.path import ROOT, Path
 from equipage.core.text import Guesses, folded, is_slip, nearest
@@ -251,8 +251,12 @@ class Collector:
             return
         ignored: list[str] = []
         free = [each for each in known if each not in value]
+        made, rest = 0, list[str]()
         for name in value:
             if name in known or name == kind.tag_field or name in self.reported:
+                continue
+            if made >= MOST_FACTS and severity is not None and not guarded:
+                rest.append(name)  # they are only counted, whatever was meant by them
                 continue
             if not closed and name.startswith(shape.exempt or ("\0",)):
                 continue
@@ -277,10 +281,18 @@ class Collector:
                 ignored.append(name)
                 continue
             worst = "error" if guess in guarded else severity or "warning"
+            if made >= MOST_FACTS and guess not in guarded:
+                rest.append(name)
+                continue
             # Where the field is there as well, a rename would make a second one of it.
             safe = None if guess is None else not shape.ignores and guess not in guarded
             fact = self._unknown_key((*path, name), guess or slip, where, kind.cls, safe=safe)
             self.facts.append(msgspec.structs.replace(fact, severity=worst))
+            made += 1
+        if rest:
+            counted = codes.UNKNOWN_FIELD.at((*path, rest[0]), part="nowhere")
+            more = {"severity": severity or "warning", "more": len(rest)}
+            self.facts.append(msgspec.structs.replace(counted, **more))
         if ignored:
             self.facts.append(_ignored((*path, ignored[0]), ignored, kind.cls))
 

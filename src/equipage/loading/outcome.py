@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, Fact, LoadError
 from equipage.core.frozen import freeze
 from equipage.core.source import Source
@@ -135,7 +136,8 @@ def _diagnostics(
     from equipage.loading.registry import codes_of
 
     sources = session.files.sources()
-    placed = Placer(tree, documents, file=file, sources=sources).place(session.facts)
+    placer = Placer(tree, documents, file=file, sources=sources)
+    placed = placer.place(session.facts)
     if not ignoring:
         return placed, []
     fixed = [each for each in placed if each.severity == "error" and not silence_errors]
@@ -144,6 +146,8 @@ def _diagnostics(
     left, waiting = apply_ignores(
         rest, ignoring, lambda: codes_of([session.kind.name]), fixed, later
     )
+    if placer.capped:  # a comment may silence what is not shown
+        left = [each for each in left if each.code != core_codes.UNUSED_IGNORE]
     return sorted([*fixed, *left], key=Diagnostic.sort_key), waiting
 
 

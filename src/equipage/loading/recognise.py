@@ -21,7 +21,7 @@ from typing import Literal, Protocol
 
 import msgspec
 
-from equipage.core.codes import POSSIBLE_KIND, UNRECOGNISED
+from equipage.core.codes import NOT_READ, POSSIBLE_KIND, UNRECOGNISED
 from equipage.core.diagnostics import Code, Diagnostic
 from equipage.files.reading import Files, display_name, require_text
 from equipage.files.sandbox import MAX_BYTES, FileProblem
@@ -32,6 +32,7 @@ from equipage.loading.projects import root_in
 from equipage.loading.registry import Recognition, conventions
 from equipage.loading.session import Run
 from equipage.loading.signs import KEY_AT_START, kind_of_header, may_have_key, outline
+from equipage.loading.unread import unread_sort
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import Format, load_value
 
@@ -79,10 +80,14 @@ def recognise(
         return found
     slashed = absolute.replace(os.sep, "/")
     extension = os.path.splitext(path)[1].lower()
-    if extension == ".md" and project.conventions and not is_below_skill(slashed, run):
+    is_part = project.conventions and not is_below_skill(slashed, run)
+    if extension == ".md" and is_part:
         part = part_of_plugin(slashed, run)
         if part is not None:
             return Recognised(part, by="plugin", why="it is a part of the plugin around it")
+    if is_part and not named and (sort := unread_sort(slashed)) is not None:
+        return Recognised(problem=_finding(NOT_READ, path, sort=sort))
+    if extension == ".md" and is_part:
         inside = slashed.removeprefix(root_in(run, absolute).replace(os.sep, "/"))
         return _by_header(path, inside, files, named=named)
     if extension in _FORMATS:

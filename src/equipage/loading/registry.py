@@ -8,6 +8,7 @@ in a checked project can name code to import.
 from __future__ import annotations
 
 import importlib
+from _thread import RLock
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -118,6 +119,8 @@ def agent_folders() -> frozenset[str]:
 
 _plugins: dict[str, Kind] = {}
 _broken: dict[str, str] = {}  #: the name of an installed kind that cannot be loaded → why
+_SCAN = RLock()
+_scanning: list[bool] = []  #: holds something during a scan
 _scanned: dict[str, Kind] | None = None  #: `_plugins` once it is filled, which may leave it empty
 
 
@@ -165,21 +168,39 @@ def installed() -> dict[str, Kind]:
     Scanning costs more than a whole start, so it happens on demand.
     """
     global _scanned
-    if _scanned is not _plugins and not _plugins and not _broken:
-        _scanned = _plugins
-        from importlib.metadata import entry_points
-
-        for entry in entry_points(group="equipage.kinds"):
+    if _scanned is _plugins:
+        return _plugins
+    with _SCAN:  # other threads wait until the scan is complete
+        if _scanned is not _plugins and not _scanning:
+            # A package that asks for kinds while it is imported gets what is there.
+            _scanning.append(True)
             try:
-                kind = entry.load()
-            except Exception as error:
-                _broken[entry.name] = f"{_package(entry)} raises {_reason(error)}"
-                continue
-            if isinstance(kind, Kind):
-                _plugins[entry.name] = kind
-            else:
-                _broken[entry.name] = f"{entry.value} of {_package(entry)} is not a `Kind`"
+                kinds, broken = _scan()
+                _plugins.update(kinds)
+                _broken.update(broken)
+                _scanned = _plugins
+            finally:
+                _scanning.clear()
     return _plugins
+
+
+def _scan() -> tuple[dict[str, Kind], dict[str, str]]:
+    """The kinds of installed packages, and why some cannot be loaded."""
+    from importlib.metadata import entry_points
+
+    kinds: dict[str, Kind] = {}
+    broken: dict[str, str] = {}
+    for entry in entry_points(group="equipage.kinds"):
+        try:
+            kind = entry.load()
+        except Exception as error:
+            broken[entry.name] = f"{_package(entry)} raises {_reason(error)}"
+            continue
+        if isinstance(kind, Kind):
+            kinds[entry.name] = kind
+        else:
+            broken[entry.name] = f"{entry.value} of {_package(entry)} is not a `Kind`"
+    return kinds, broken
 
 
 def _package(entry: EntryPoint) -> str:

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from equipage.core.diagnostics import Code, Fact, UsageError
+from equipage.core.diagnostics import Code, Fact, UsageError, bounded
 from equipage.core.frozen import convert
 from equipage.core.source import Source, Span
 from equipage.core.text import Guesses, nearest
@@ -190,7 +190,7 @@ class Session:
 
     def add(self, facts: Iterable[Fact]) -> None:
         """Remember what a stage or a rule found."""
-        self.facts += facts
+        self.facts += bounded(facts)
 
     @property
     def documents(self) -> tuple[Document, ...]:

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 import msgspec
 
 from equipage.core import codes
-from equipage.core.diagnostics import Also, Change, Effect, Fact, Remedy, Shown
+from equipage.core.diagnostics import MOST_FACTS, Also, Change, Effect, Fact, Remedy, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source, Span
 from equipage.syntax import Engine, Irregularity, Parsed, Range, SyntaxProblem, Touched, yaml
@@ -258,7 +258,19 @@ def _replace(document: Document, replaced: Substituted) -> list[Fact]:
 
 def oddities(document: Document, found: Iterable[Irregularity]) -> list[Fact]:
     """What was odd about the text of a document, at its places in the author's."""
-    return [_as_fact(each, document) for each in found]
+    facts: list[Fact] = []
+    counts: dict[str, int] = {}
+    last: dict[str, Irregularity] = {}
+    for each in found:
+        counts[each.code] = counts.get(each.code, 0) + 1
+        if counts[each.code] <= MOST_FACTS:
+            facts.append(_as_fact(each, document))
+        else:
+            last[each.code] = each
+    for code, each in last.items():
+        rest = msgspec.structs.replace(_as_fact(each, document), more=counts[code] - MOST_FACTS)
+        facts.append(rest)
+    return facts
 
 
 def _as_fact(each: Irregularity, document: Document) -> Fact:

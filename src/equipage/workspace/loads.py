@@ -19,6 +19,7 @@ from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import Recognised, recognise, recognise_name, unrecognised
 from equipage.loading.registry import agent_folders, kind_named
 from equipage.loading.session import Request, Run
+from equipage.loading.unread import unread_sort
 from equipage.workspace.project import project_of
 
 if TYPE_CHECKING:  # these are imported where they are needed
@@ -37,7 +38,7 @@ def with_folders(request: Request, paths: Iterable[str]) -> Request:
 
 def run_of(request: Request) -> Run:
     """A new run for loads that are asked for in this way."""
-    return Run(Files(buffers=request.buffers), request.folders, isolated=request.isolated)
+    return Run(files_here(request.buffers), request.folders, isolated=request.isolated)
 
 
 class Candidate(msgspec.Struct, frozen=True):
@@ -156,8 +157,19 @@ def _candidates(paths: Sequence[str], run: Run, place: Place) -> Iterator[Candid
 
 
 def has_kind_by_settings(run: Run) -> Claim:
-    """Whether the settings of its project give a path a kind, whatever its name."""
-    return lambda path: project_of(path, run).kind_of(path) is not None
+    """Whether a path is worth a look, whatever its name.
+
+    The settings of its project give it a kind, or it belongs to a tool and is not read, which is
+    worth a note.
+    """
+
+    def is_claimed(path: str) -> bool:
+        project = project_of(path, run)
+        if project.kind_of(path) is not None:
+            return True
+        return project.conventions and unread_sort(path.replace(os.sep, "/")) is not None
+
+    return is_claimed
 
 
 def is_known_by_name(run: Run) -> Claim:
@@ -190,6 +202,11 @@ def load_candidate(
         files = run.files.again()
         if not candidate.named and not candidate.outside:
             files.within = _walked(path, project.root, request.folders)
+            if files.within is not None and not _belong_together(*files.within):
+                # Since the walk, one of its folders has become a link to somewhere else.
+                return FileLoad(path, problem=_finding(codes.LINK_OUTSIDE, path))
+            # Where a link leads a moment later must not change what may be read.
+            request = msgspec.structs.replace(request, project=request.project or project.root)
         if kind is None:
             found = recognise(path, project, run, named=candidate.named, files=files)
         else:
@@ -212,6 +229,12 @@ def _walked(path: str, root: str, folders: Iterable[str]) -> tuple[str, str] | N
     """The folder that a walk found a file in, and its project."""
     around = [each for each in folders if is_below(os.path.abspath(path), each)]
     return (max(around, key=len), root) if around else None
+
+
+def _belong_together(folder: str, root: str) -> bool:
+    """Whether a folder is part of a project, or the project a part of the folder."""
+    real = real_path(folder)
+    return is_below(real, root) or is_below(root, real)
 
 
 def bug(path: str, error: Exception) -> Diagnostic:
@@ -353,8 +376,8 @@ def _without_load(load: FileLoad, *, named: bool) -> Checked | None:
         problem = unrecognised(load.path)
     if problem is None:
         return None
-    if problem.code in (codes.LINK_OUTSIDE, codes.POSSIBLE_KIND):
-        guessed = problem.code == codes.POSSIBLE_KIND  # a load that reads the file knows better
+    if problem.code in (codes.LINK_OUTSIDE, codes.POSSIBLE_KIND, codes.NOT_READ):
+        guessed = problem.code != codes.LINK_OUTSIDE  # a load that reads the file knows better
         return Checked(load.path, name, None, ok=True, diagnostics=(problem,), guessed=guessed)
     if named or problem.code in (codes.NOT_UTF8, codes.INTERNAL_ERROR):
         return Checked(load.path, name, None, ok=False, diagnostics=(problem,))

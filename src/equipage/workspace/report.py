@@ -48,6 +48,8 @@ if TYPE_CHECKING:  # imported where they are needed
 #: The kind of the files that hold settings, as reports name it.
 SETTINGS = SETTINGS_KIND.name
 NO_LAYERS = "--config applies to layered settings, and there are none here"
+#: Notes that are reported once for each sort of file and project.
+_GROUPED = frozenset({codes.POSSIBLE_KIND.name, codes.NOT_READ.name})
 #: Fewer candidates than this are checked before other processes would have started.
 WORTH_IT = 256
 
@@ -89,7 +91,7 @@ class Report(msgspec.Struct, frozen=True):
 
     >>> report = equipage.check_files({"a.tool.yaml": b"id: 5"})
     >>> report.ok, len(report.files), len(report.errors), report.rows()[0].code
-    (False, 1, 8, 'wrong-type')
+    (False, 1, 8, 'missing-field')
     """
 
     files: tuple[FileReport, ...]  #: every file, sorted by name
@@ -259,6 +261,8 @@ class ReportBuilder:
         self.used: dict[str, list[str]] = {}  #: file → files that read it
         self.findings: dict[Hashable, Diagnostic] = {}
         self.failed: set[str] = set()  #: files with errors, reported or not
+        #: notes about files that were not checked, by project, code and message
+        self.grouped: dict[tuple[str, str, str], list[tuple[Checked, Diagnostic]]] = {}
         self.reported: set[str] = set()  #: files with errors that are reported
         #: folders for files of one kind, by kind and real path; and those the walk looked into
         self.folders: dict[tuple[str, str], str] = {}
@@ -299,6 +303,7 @@ class ReportBuilder:
         for checked in waiting:  # another load that read the file knew better
             if checked.name not in self.used:
                 self.add(checked)
+        self._add_grouped()
         self.check_folders()
         self.check_sets()
         self.check_layers()
@@ -427,11 +432,31 @@ class ReportBuilder:
             self.identities.add(checked.real)
         for name in checked.reads:
             self.used.setdefault(name, []).append(checked.name)
+        is_grouped = any(each.code in _GROUPED for each in checked.diagnostics)
+        if is_grouped:
+            self._group(checked)
+        if is_grouped and checked.diagnostics[0].code == codes.NOT_READ:
+            return
         self.checked[checked.name] = msgspec.structs.replace(checked, diagnostics=(), reads=())
         if checked.layered:
             self.layers[checked.name] = checked.diagnostics
-        else:
+        elif not is_grouped:
             self.add_findings(checked.path, checked.name, checked.diagnostics)
+
+    def _group(self, checked: Checked) -> None:
+        """Remember a note about a file that was not checked: one for each sort and project."""
+        for each in checked.diagnostics:
+            key = project_of(checked.path, self.run).root, each.code, each.message
+            self.grouped.setdefault(key, []).append((checked, each))
+
+    def _add_grouped(self) -> None:
+        for group in self.grouped.values():
+            (checked, each), more = group[0], len(group) - 1
+            if more:
+                files = "file" if more == 1 else "files"
+                message = f"{each.message}; {more:,} more such {files}"
+                each = msgspec.structs.replace(each, message=message, count=len(group))
+            self.add_findings(checked.path, checked.name, [each])
 
     def add_findings(self, path: str, name: str, diagnostics: Iterable[Diagnostic]) -> None:
         """Report findings of a file, as its project judges them."""

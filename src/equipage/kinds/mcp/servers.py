@@ -17,7 +17,7 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Change, Fact, Remedy, Severity, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source
-from equipage.core.text import nearest
+from equipage.core.text import Guesses, nearest
 from equipage.files.reading import Files
 from equipage.kinds.jsonc import read_with_comments
 from equipage.kinds.mcp import (
@@ -89,10 +89,11 @@ def gather(dialect: Dialect, tree: Tree, _session: Session) -> tuple[Tree, list[
     if dialect is CLAUDE:
         facts += collisions(entries, found)
     servers: dict[Path, Tree] = {}
+    guesses = Guesses()
     for name, value in entries.items():
         # At the root, the address of a schema may be among the servers.
         if found or name != "$schema":
-            servers[SERVERS, name], those = _server(dialect, tree, (*found, name), value)
+            servers[SERVERS, name], those = _server(dialect, tree, (*found, name), value, guesses)
             facts += those
     # Grafted one by one, so that each part keeps its place in the file.
     empty = {SERVERS: dict.fromkeys(name for _, name in servers)}
@@ -149,22 +150,25 @@ def findings_in(tool: str, tree: Tree) -> list[Fact]:
     """What is wrong with the servers in the settings of a tool; the tree stays as it is."""
     dialect = next(each for each in DIALECTS if each.tool == tool)
     path, facts = _find(dialect, tree) if isinstance(tree.value, dict) else (ROOT, [])
+    guesses = Guesses()
     for name, value in table_at(tree.value, path).items() if path else ():
-        facts += _server(dialect, tree, (*path, name), value)[1]
+        facts += _server(dialect, tree, (*path, name), value, guesses)[1]
     return facts
 
 
 # One server.
 
 
-def _server(dialect: Dialect, tree: Tree, path: Path, value: Any) -> tuple[Tree, list[Fact]]:
+def _server(
+    dialect: Dialect, tree: Tree, path: Path, value: Any, guesses: Guesses
+) -> tuple[Tree, list[Fact]]:
     """One server by our names; a hole if it cannot be reached."""
     part = tree.at(path)
     # In OpenCode, a part that says only whether it is used changes a server of another layer.
     if not isinstance(value, dict) or (value.keys() == {"enabled"} and dialect is OPENCODE):
         return part, []
     hole = Tree(HOLE, part.origins)
-    fitting, facts = _fitting(dialect, path, value)
+    fitting, facts = _fitting(dialect, path, value, guesses)
     if any(value.get(key) is not None and key not in fitting for key in ("command", "url")):
         return hole, facts  # with a finding about its value
     transport, found = _transport(dialect, path, fitting)
@@ -187,7 +191,7 @@ _ESSENTIAL = frozenset({"command", "args", "env", "url", "headers"})
 
 
 def _fitting(
-    dialect: Dialect, path: Path, value: dict[str, Any]
+    dialect: Dialect, path: Path, value: dict[str, Any], guesses: Guesses
 ) -> tuple[dict[str, Any], list[Fact]]:
     """The keys that the tool knows and whose values fit, and what is wrong with the others."""
     known = {field.name: field for field in dialect.fields}
@@ -197,7 +201,7 @@ def _fitting(
     for key, each in value.items():
         place, field = (*path, key), known.get(key)
         if field is None:
-            facts += _unknown(dialect, place, each, value)
+            facts += _unknown(dialect, place, value, guesses)
         elif each is not None:
             kind = dict[str, str] if key == "env" and dialect.refuses != "none" else field.type
             _, _, found = build({"value": each}, _holder(kind), Shape())
@@ -217,11 +221,14 @@ _ELSEWHERE = {field.name: field for each in DIALECTS for field in each.fields}
 _IDLE: tuple[Any, ...] = (None, "", [], {}, ["*"], "*")
 
 
-def _unknown(dialect: Dialect, place: Path, value: Any, server: dict[str, Any]) -> Iterator[Fact]:
+def _unknown(
+    dialect: Dialect, place: Path, server: dict[str, Any], guesses: Guesses
+) -> Iterator[Fact]:
     """A key that the tool does not know, if it was meant to do something."""
     known = {field.name: field for field in dialect.fields}
     synonyms = {other: field.name for field in dialect.fields for other in field.instead}
-    key, elsewhere = str(place[-1]), _ELSEWHERE.get(str(place[-1]))
+    key, value = str(place[-1]), server[str(place[-1])]
+    elsewhere = _ELSEWHERE.get(key)
     if elsewhere is not None and elsewhere.restricts and key not in synonyms:
         idle = value is (key == "enabled") if isinstance(value, bool) else value in _IDLE
         if not idle:
@@ -236,7 +243,7 @@ def _unknown(dialect: Dialect, place: Path, value: Any, server: dict[str, Any]) 
             )
         return
     free = [name for name in known if name not in server]
-    guess = synonyms.get(key) or nearest(key, free)
+    guess = synonyms.get(key) or guesses.nearest(key, free)
     if guess is None and (elsewhere is None or value in _IDLE or key in _IDLE_KEYS):
         return  # a note of the author
     restricts = dialect.measured and guess is not None and known[guess].restricts

@@ -9,10 +9,10 @@ allowed exactly where a type says so. Class names appear in findings, in lower c
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, fields
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from typing import Annotated, Any, ClassVar, Literal, NoReturn, get_args
 
 from msgspec import Meta, Struct
 
@@ -154,8 +154,15 @@ EXECUTIONS: dict[str, type[Block]] = {cls.__struct_config__.tag: cls for cls in 
 # The pack that a program gets.
 
 
-@dataclass(frozen=True, eq=False)
-class Toolpack:
+class _Kept:
+    """Where a pack keeps its digest: it has no `__dict__` to write into."""
+
+    __slots__ = ("_digest",)
+    _digest: str
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Toolpack(_Kept):
     """One tool, checked and immutable. Packs with equal content are equal, whatever their files.
 
     Blocks are mappings with the names of the file, as in `limits["maxInputBytes"]`. Schemas have
@@ -213,10 +220,15 @@ class Toolpack:
             name: value for name, value in plain.items() if value != {} or name not in _OPTIONAL
         }
 
-    @cached_property
+    @property
     def digest(self) -> str:
         """sha256 of the content in canonical form, without defaults and without the path."""
-        return hashlib.sha256(canonical(self.without_defaults())).hexdigest()
+        try:
+            return self._digest
+        except AttributeError:
+            digest = hashlib.sha256(canonical(self.without_defaults())).hexdigest()
+            object.__setattr__(self, "_digest", digest)
+            return digest
 
     def __eq__(self, other: object) -> bool:
         return self.digest == other.digest if isinstance(other, Toolpack) else NotImplemented
@@ -227,6 +239,25 @@ class Toolpack:
     def __repr__(self) -> str:
         return f"Toolpack({self.id!r}, version={self.version!r}, kind={self.execution['kind']!r})"
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Toolpack, tuple(getattr(self, each.name) for each in fields(self))
+
+    def __setstate__(self, _state: object) -> NoReturn:
+        raise TypeError("a toolpack is immutable; use `dataclasses.replace`")
+
+
+_init = Toolpack.__init__
+
+
+@wraps(_init)
+def _init_once(self: Toolpack, *args: Any, **values: Any) -> None:
+    """Fill a new pack; a second call must not change it."""
+    if hasattr(self, "id"):
+        raise TypeError("a toolpack is immutable; use `dataclasses.replace`")
+    _init(self, *args, **values)
+
+
+Toolpack.__init__ = _init_once  # type: ignore[method-assign]
 
 _OPTIONAL = frozenset({"caps", "env", "templating"})
 #: What a pack says to people alone.

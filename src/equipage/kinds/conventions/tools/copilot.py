@@ -243,6 +243,7 @@ WORKFLOW = Convention(
         Field("observability", "where traces are sent", Any),
         Field("resources", "files it brings", Any),
         Field("model", "the model to use"),
+        Field("models", "other names for models", Any),
         Field("private", "whether others may copy it", bool),
         Field("disable-model-invocation", "whether no agent may start it", bool),
         Field("infer", "an old name of the field above", Any),

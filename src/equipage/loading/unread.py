@@ -1,0 +1,49 @@
+"""Files of agent tools that equipage knows by their place and does not read.
+
+A check names each sort once, with the first file and how many there are: nothing that an agent tool
+reads is skipped in silence. A row goes away when its files become a kind, because the kinds are
+asked first.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+from equipage.loading.globs import Places
+
+#: What the files are, and where they live.
+UNREAD: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("Aider configuration", (".aider.conf.{yml,yaml}",)),
+    ("Amazon Q file", (".amazonq/**/*.{md,json}",)),
+    ("Amp file", (".amp/**/*.{md,json,jsonc}",)),
+    ("APM manifest", ("apm.yml", "apm.lock.yaml")),
+    ("Augment file", (".augment/**/*.{md,json}", ".augment-guidelines")),
+    ("Claude Code file", (".claude/*.json", ".claude/{hooks,workflows}/*.json")),
+    ("Cline rule", (".clinerules", ".clinerules/**/*.md", ".cline/**/*.{md,json}")),
+    ("Continue file", (".continue/**/*.{md,json,yaml,yml}", ".continuerules")),
+    ("Cursor rule of the old form", (".cursorrules",)),
+    ("Cursor file", (".cursor/**/*.{json,md}",)),
+    ("Factory file", (".factory/**/*.{md,json}",)),
+    ("Gemini file", (".gemini/**/*.{json,yaml,toml,md}",)),
+    ("Goose file", (".goosehints", ".goose/**/*.{yaml,md}")),
+    ("Junie file", (".junie/**/*.{md,json}",)),
+    ("Kilo Code file", (".kilocode/**/*.{md,json}", ".kilocodemodes")),
+    ("Kiro file", (".kiro/**/*.{md,json,hook}",)),
+    ("OpenCode file", (".opencode/*.{json,jsonc}", ".opencode/{modes,themes}/**/*.{json,md}")),
+    ("Qoder file", (".qoder/**/*.{md,json}",)),
+    ("Roo Code file", (".roo/**/*.{md,json,yaml}", ".roomodes", ".roorules")),
+    ("Trae file", (".trae/**/*.{md,json}",)),
+    ("Windsurf rule", (".windsurfrules", ".windsurf/**/*.{md,json}")),
+    ("list of skills", ("skills-lock.json",)),
+)
+
+
+@cache
+def _places() -> Places:
+    return Places(UNREAD)
+
+
+def unread_sort(path: str) -> str | None:
+    """What a file is, by its absolute path with `/`, if it belongs to a tool and is not read."""
+    place = _places().find(path)
+    return None if place is None else place[0]
