@@ -19,7 +19,7 @@ from equipage.loading.session import Request
 from equipage.serve.engine import Engine
 from equipage.serve.log import CallLog, masked
 from equipage.serve.outcome import Result
-from equipage.serve.platform import Platform, _bubblewrap, this_platform
+from equipage.serve.platform import Platform, bubblewrap, this_platform
 from equipage.serve.snapshot import take
 from equipage.serve.tools import Settings
 from serve.packs import EVERYTHING, WORDS, missing, need, pack, write_packs
@@ -117,9 +117,9 @@ def test_large_input_and_output(tmp_path: Path) -> None:
 
 
 @only_with_time
-def test_bubblewrap(tmp_path: Path) -> None:
+def testbubblewrap(tmp_path: Path) -> None:
     """Where Landlock and seccomp are missing: no other files, no network, nothing left."""
-    path = _bubblewrap()
+    path = bubblewrap()
     if path is None:
         missing("bubblewrap that works")
     secret = tmp_path / "secret"

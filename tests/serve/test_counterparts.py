@@ -79,7 +79,8 @@ def program(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("served")
     code = "def count(p): return {'words': len(p['text'].split())}\n"
-    packs = [pack("t.count", "words:count", inputSchema=TEXT, outputSchema=COUNT)]
+    same = {"inputSchema": TEXT, "outputSchema": COUNT}
+    packs = [pack("t.count", "words:count", **same), pack("t.other", "words:count", **same)]
     header = "---\nname: {}\ndescription: Does a thing.\n---\nDo it.\n"
     skills = {f"skills/{name}/SKILL.md": header.format(name) for name in ("alpha", "beta")}
     skills["skills/alpha/references/a b#.md"] = "text"
@@ -161,7 +162,7 @@ def test_typescript_client(mode: str, transport: str, folder: Path) -> None:
         "verified": 0,
     }  # the older revision has no field for it
     assert found == {
-        "tools": ["t.count"],
+        "tools": ["t.count", "t.other"],
         "structured": {"words": 3},
         "refused": True,
         **(skills if mode == "auto" else none),
@@ -199,7 +200,7 @@ def test_python_client(mode: str, folder: Path) -> None:
     async def main() -> None:
         async with Client(stdio_client(server), mode=mode) as client:
             listed = await client.list_tools()
-            assert [each.name for each in listed.tools] == ["t.count"]
+            assert [each.name for each in listed.tools] == ["t.count", "t.other"]
             result = await client.call_tool("t.count", {"text": "a b c"})
             assert result.structured_content == {"words": 3}
             assert (await client.call_tool("t.count", {"text": 5})).is_error

@@ -117,9 +117,11 @@ SCRIPTS = {
     "holds": "import os, sys, time\nif os.fork():\n    print('{\"a\": 1}')\nelse:\n    time.sleep(30)",
     "daemon": (
         "import os, sys, time\n"
-        "if os.fork():\n    print('{\"a\": 1}')\nelse:\n"
+        "if os.fork():\n    while not os.path.exists('daemon.pid'): time.sleep(0.01)\n"
+        "    print('{\"a\": 1}')\nelse:\n"
         "    os.setsid()\n    if os.fork(): os._exit(0)\n"
-        "    open('daemon.pid', 'w').write(str(os.getpid()))\n    time.sleep(60)"
+        "    open('daemon.new', 'w').write(str(os.getpid()))\n"
+        "    os.rename('daemon.new', 'daemon.pid')\n    time.sleep(60)"
     ),
 }
 SHORT = {"timeoutMs": 500}
@@ -543,6 +545,11 @@ def test_node_and_php_count_words_and_start_nothing(tmp_path: Path) -> None:
             "<?php $i = json_decode(fgets(STDIN), true);"
             "echo json_encode(['words' => count(explode(' ', $i['input']['text']))]);"
         ),
+        "node_modules/counter/package.json": {"name": "counter", "type": "module", "main": "x.js"},
+        "node_modules/counter/x.js": (
+            "import fs from 'node:fs'; const s = fs.readFileSync(0, 'utf8');"
+            "console.log(JSON.stringify({words: JSON.parse(s).input.text.split(' ').length}))"
+        ),
         "escape.php": (
             "<?php echo json_encode(['r' => @shell_exec('/bin/echo started') ?: 'denied']);"
         ),
@@ -550,6 +557,7 @@ def test_node_and_php_count_words_and_start_nothing(tmp_path: Path) -> None:
     same = {"inputSchema": TEXT, "outputSchema": COUNT}
     packs = [
         pack("n.count", {"kind": "node", "script": "./count.js"}, **same),
+        pack("n.package", {"kind": "node", "module": "counter"}, **same),
         pack("n.escape", {"kind": "node", "script": "escape.js"}),
         pack("p.count", {"kind": "php", "script": "count.php"}, **same),
         pack("p.escape", {"kind": "php", "php": "escape.php"}),
@@ -557,6 +565,7 @@ def test_node_and_php_count_words_and_start_nothing(tmp_path: Path) -> None:
     write_packs(tmp_path, packs, files)
     with Runtime(load_packs(tmp_path), allow=["node", "php"]) as runtime:
         assert runtime.call("n.count", WORDS).data == {"words": 3}
+        assert runtime.call("n.package", WORDS).data == {"words": 3}
         assert runtime.call("p.count", WORDS).data == {"words": 3}
         assert runtime.call("n.escape").data["r"] in ("EPERM", "ENOSYS", "EAGAIN")
         assert runtime.call("p.escape").data == {"r": "denied"}

@@ -15,6 +15,7 @@ import os
 import secrets
 import sys
 import tempfile
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -29,7 +30,7 @@ from equipage.files.sandbox import FileProblem
 
 if TYPE_CHECKING:
     from equipage.serve.snapshot import Snapshot
-    from equipage.serve.tools import Settings
+    from equipage.serve.tools import Settings, Tool
     from equipage.serve.wire.catalogue import Catalogue
 
 #: The variable that may hold the token for clients over HTTP.
@@ -59,6 +60,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
         raise UsageError(f"there is no tool `{wanted}`; {hint}")
     _require_extra("jinja2")
     _require_trust(snapshot, {wanted}, options, output)
+    _note_missing([by_id[wanted]], output)
     from equipage.serve.runtime import Runtime
 
     with Runtime.of([by_id[wanted]], settings) as runtime:
@@ -111,6 +113,7 @@ def serve(options: argparse.Namespace, output: Output) -> int:
         _require_extra("watchfiles")
     ids = {each.tool.pack.id for each in catalogue.entries.values()}
     _require_trust(snapshot, ids, options, output)
+    _note_missing([each.tool for each in catalogue.entries.values()], output)
     if this_platform().root:
         output.note("equipage: running as root: nothing limits the number of processes")
     return _serve(catalogue, settings, options, output)
@@ -202,6 +205,14 @@ def _taken(paths: list[str], options: argparse.Namespace) -> tuple[Snapshot, Set
     request = request_of(options)
     oversize = getattr(options, "oversize", False)
     return take(paths, request, settings, this_platform(), oversize=oversize), settings
+
+
+def _note_missing(tools: Iterable[Tool], output: Output) -> None:
+    from equipage.serve.trust import missing_variables
+
+    for tool in tools:
+        for name in missing_variables(tool):
+            output.note(f"equipage: {tool.pack.id}: the variable {name} is not set")
 
 
 def _require_extra(package: str) -> None:

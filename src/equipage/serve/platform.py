@@ -70,11 +70,11 @@ def this_platform() -> Platform:
     words = tried.stdout.split() if tried.returncode == 0 else ["0", "0"]
     landlock, seccomp = int(words[0]), words[1] == "1"
     # Only asked for where Landlock and seccomp do not do.
-    bwrap = None if landlock and seccomp else _bubblewrap()
+    bwrap = None if landlock and seccomp else bubblewrap()
     return Platform(sys.platform, landlock, seccomp, bwrap, root)
 
 
-def _bubblewrap() -> str | None:
+def bubblewrap() -> str | None:
     """The path of bubblewrap, if it can make namespaces here."""
     path = shutil.which("bwrap")
     if path is None:

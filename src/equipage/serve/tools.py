@@ -231,6 +231,8 @@ def command_of(tool: Tool, names: Mapping[str, Any], home: str) -> list[str]:
         command.append("--max-old-space-size=512")
     if tool.kind == "python":
         command += _python_command(tool) if tool.confinement.bwrap else []
+    elif tool.kind == "node" and code.entry.endswith("/package.json"):
+        command += ["--input-type=module", "-e", _IMPORT, tool.pack.execution["module"]]
     elif code.entry:
         command.append(code.entry)
     command += [fill(names) for fill in tool.arguments]
@@ -240,6 +242,8 @@ def command_of(tool: Tool, names: Mapping[str, Any], home: str) -> list[str]:
     return command
 
 
+#: Runs a package of Node.js by its name.
+_IMPORT = "await import(process.argv[1])"
 #: Runs a tool of the kind `python` where a fork cannot be confined.
 _IN_A_BUBBLE = """
 import base64, json, sys

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 
+from equipage.files import process_variables
 from equipage.serve.snapshot import Snapshot
 from equipage.serve.tools import Tool
 from equipage.views.lock import Lock, code_entries, lock_of, verify
@@ -46,6 +47,12 @@ def _difference(tool: Tool, snapshot: Snapshot, locks: Sequence[Lock]) -> str | 
 # What would run.
 
 
+def missing_variables(tool: Tool) -> list[str]:
+    """The variables that a pack passes through and that this process does not have."""
+    here = process_variables()
+    return [name for name in tool.pack.env.get("passthrough") or () if name not in here]
+
+
 def plan(snapshot: Snapshot, refused: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """What would be served, tool by tool: what runs, what is enforced, what is not."""
     for tool in snapshot.tools:
@@ -72,6 +79,8 @@ def _about(tool: Tool) -> Iterator[str]:
     yield from (f"not enforced: {each}" for each in confinement.open)
     if tool.code.files:
         yield f"code: {len(tool.code.files)} files, sha256 {tool.code.digest[:16]}"
+    if absent := missing_variables(tool):
+        yield f"variables that are not set: {', '.join(absent)}"
     if tool.code.uncovered:
         yield f"code that no lock covers: {', '.join(tool.code.uncovered)}"
 

@@ -215,7 +215,15 @@ class _Cover:
 
     def add_node(self, execution: Mapping[str, Any]) -> str:
         """The script, everything in its folder but packages, and the file that pins these."""
-        reference = execution.get("script") or execution.get("node") or execution["module"]
+        file = execution.get("script") or execution.get("node")
+        reference = file or execution["module"]
+        package = f"node_modules/{reference}/package.json"
+        if not file and is_file(os.path.join(self.folder, package)):
+            for name in _NODE_LOCKS:
+                if is_file(os.path.join(self.folder, name)):
+                    self.add(name)
+            self.uncovered.add(f"node_modules/{reference}")
+            return self.add(package)
         entry = self.add(reference)
         folder = os.path.dirname(entry)
         base = os.path.relpath(folder, self.folder).replace(os.sep, "/")

@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
+from urllib.parse import unquote
 
 import msgspec
 
 from equipage.core.frozen import thawed
+from equipage.serve.skills import SkillFile
 from equipage.serve.snapshot import Snapshot
 from equipage.serve.tools import Tool
 
@@ -20,8 +22,6 @@ PAGE = 100
 EXECUTION, CODE, ISOLATION = "equipage/execution", "equipage/code", "equipage/isolation"
 _HEADER = "x-mcp-header"
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-
-T = TypeVar("T")
 
 
 def name_of(tool_id: str, style: NameStyle) -> str:
@@ -50,8 +50,14 @@ class Catalogue(msgspec.Struct, frozen=True):
     entries: Mapping[str, Entry]
     refused: Mapping[str, tuple[str, ...]]  #: why tools and skills are not served
     resources: Mapping[str, dict[str, Any]]  #: every file of every skill, by address
+    files: Mapping[str, SkillFile]  #: by address without escapes
     folders: Mapping[str, list[dict[str, Any]]]
     skills: Mapping[str, dict[str, Any]]
+
+
+def normal(uri: str) -> str:
+    """An address with its escapes resolved once, to compare it with others."""
+    return unquote(uri)
 
 
 def catalogue_of(snapshot: Snapshot, style: NameStyle = "dotted") -> Catalogue:
@@ -71,7 +77,7 @@ def catalogue_of(snapshot: Snapshot, style: NameStyle = "dotted") -> Catalogue:
                 refused[tool.pack.id] = (reason,)
             else:
                 entries[name] = _entry(name, tool, snapshot)
-    files = {file.uri: skill.resource(file) for skill in snapshot.skills for file in skill.files}
+    pairs = [(skill, file) for skill in snapshot.skills for file in skill.files]
     folders: dict[str, list[dict[str, Any]]] = {}
     for skill in snapshot.skills:
         folders |= skill.folders()
@@ -79,7 +85,8 @@ def catalogue_of(snapshot: Snapshot, style: NameStyle = "dotted") -> Catalogue:
         snapshot,
         entries,
         refused,
-        files,
+        {file.uri: skill.resource(file) for skill, file in pairs},
+        {normal(file.uri): file for _, file in pairs},
         folders,
         {each.uri: each.entry() for each in snapshot.skills},
     )

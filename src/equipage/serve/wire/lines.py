@@ -104,7 +104,7 @@ class Pipes:
         sys.stdout = sys.stderr
         # A pipe that is full must not stop the server; a file or a terminal never is for long.
         mode = os.fstat(self._output).st_mode
-        if stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode):
+        if sys.platform != "win32" and (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
             os.set_blocking(self._output, False)
         self._writing = asyncio.Lock()
 
@@ -133,7 +133,8 @@ class Pipes:
 
     def close(self) -> None:
         """Leave the pipe as it was found: others may use it after us."""
-        os.set_blocking(self._output, True)
+        if sys.platform != "win32":
+            os.set_blocking(self._output, True)
 
 
 async def _readable(loop: asyncio.AbstractEventLoop, descriptor: int) -> None:

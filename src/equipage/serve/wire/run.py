@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import signal
 from collections.abc import AsyncIterator, Callable, Sequence
 
@@ -58,8 +59,11 @@ async def _serve(
         caught.append(number)
         serving.cancel()
 
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-        loop.add_signal_handler(number, stop, number)
+    for name in ("SIGTERM", "SIGINT", "SIGHUP"):
+        # Windows has no handlers on the loop; there, an interrupt is an exception.
+        with contextlib.suppress(NotImplementedError, AttributeError):
+            number = getattr(signal, name)
+            loop.add_signal_handler(number, stop, number)
     watching = asyncio.ensure_future(_watch(served, plan, again, note)) if plan.watched else None
     try:
         await asyncio.wait([serving])

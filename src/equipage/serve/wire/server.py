@@ -27,7 +27,7 @@ from mcp.shared.exceptions import MCPError
 from equipage import __version__
 from equipage.serve.engine import Engine
 from equipage.serve.outcome import Result
-from equipage.serve.wire.catalogue import CODE, EXECUTION, BadCursor, Catalogue, Entry, page
+from equipage.serve.wire.catalogue import CODE, EXECUTION, BadCursor, Catalogue, Entry, normal, page
 
 MODERN = "2026-07-28"
 SKILLS = "io.modelcontextprotocol/skills"
@@ -185,24 +185,21 @@ class _Handlers:
         return _result(ctx, {"resourceTemplates": []})
 
     async def read_resource(self, ctx: Any, params: Any) -> Any:
-        wanted = _normal(str(params.uri))
-        for skill in self.served.catalogue.snapshot.skills:
-            for file in skill.files:
-                if _normal(file.uri) == wanted:
-                    text = file.text
-                    content: dict[str, Any] = {"uri": file.uri, "mimeType": file.mime_type}
-                    if text is None:
-                        content["blob"] = base64.b64encode(file.data).decode()
-                    else:
-                        content["text"] = text
-                    return _result(ctx, {"contents": [content]})
-        code = types.INVALID_PARAMS if _is_modern(ctx) else _RESOURCE_NOT_FOUND
-        raise MCPError(code, "Resource not found", {"uri": str(params.uri)})
+        file = self.served.catalogue.files.get(normal(str(params.uri)))
+        if file is None:
+            code = types.INVALID_PARAMS if _is_modern(ctx) else _RESOURCE_NOT_FOUND
+            raise MCPError(code, "Resource not found", {"uri": str(params.uri)})
+        content: dict[str, Any] = {"uri": file.uri, "mimeType": file.mime_type}
+        if (text := file.text) is None:
+            content["blob"] = base64.b64encode(file.data).decode()
+        else:
+            content["text"] = text
+        return _result(ctx, {"contents": [content]})
 
     async def read_folder(self, ctx: Any, params: Any) -> Any:
         folders = self.served.catalogue.folders
-        wanted = _normal(params.uri).rstrip("/")
-        found = next((inner for uri, inner in folders.items() if _normal(uri) == wanted), None)
+        wanted = normal(params.uri).rstrip("/")
+        found = next((inner for uri, inner in folders.items() if normal(uri) == wanted), None)
         if found is None:
             raise MCPError(types.INVALID_PARAMS, "There is no such folder", {"uri": params.uri})
         by_uri = {each["uri"]: each for each in found}
@@ -217,19 +214,12 @@ class _Handlers:
         return _page_result(ctx, result, more)
 
     async def get_skill(self, ctx: Any, params: Any) -> Any:
-        wanted = _normal(params.uri)
+        wanted = normal(params.uri)
         skills = self.served.catalogue.skills
-        found = next((entry for uri, entry in skills.items() if _normal(uri) == wanted), None)
+        found = next((entry for uri, entry in skills.items() if normal(uri) == wanted), None)
         if found is None:
             raise MCPError(types.INVALID_PARAMS, "There is no such skill", {"uri": params.uri})
         return {"skill": found, **self.served.caching(ctx)}
-
-
-def _normal(uri: str) -> str:
-    """An address with its escapes resolved once, to compare it with others."""
-    from urllib.parse import unquote
-
-    return unquote(uri)
 
 
 def _page(keys: Sequence[str], params: Any) -> tuple[list[str], str | None]:
