@@ -12,8 +12,8 @@ import tiny
 from equipage.cli import main
 from equipage.cli.fixing import roots_of
 
-BROKEN = "nmae: crew\nvessel: 1.0 # keep\nmembers:\n- {name: a, role: captian}\n"
-FIXED = "name: crew\nvessel: 1.0 # keep\nmembers:\n- {name: a, role: captain}\n"
+BROKEN = "nmae: crew\nvessel: [1] # keep\nmembers:\n- {name: a, role: captian}\n"
+FIXED = "name: crew\nvessel: [1] # keep\nmembers:\n- {name: a, role: captain}\n"
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_fix_mends_the_file_and_reports_what_is_left(
     code, out, err = run(capsys, "s.yaml", "--fix")
     assert (project / "s.yaml").read_text() == FIXED
     assert (code, err) == (1, "")
-    assert "error[wrong-type]: expected text, found the number 1.0" in out
+    assert "error[wrong-type]: expected text, found a list" in out
     assert "[unknown-field]" not in out
     assert out.startswith("s.yaml\n  fixed unknown-field: rename to `")
     assert "\n\n2 findings fixed\n" in out
@@ -73,7 +73,7 @@ def test_diff_shows_and_writes_nothing(project: Path, capsys: pytest.CaptureFixt
     assert (code, out) == (
         1,
         (
-            "--- a/s.yaml\n+++ b/s.yaml\n@@ -1,4 +1,4 @@\n-nmae: crew\n+name: crew\n vessel: 1.0 # keep\n members:\n"
+            "--- a/s.yaml\n+++ b/s.yaml\n@@ -1,4 +1,4 @@\n-nmae: crew\n+name: crew\n vessel: [1] # keep\n members:\n"
             "-- {name: a, role: captian}\n+- {name: a, role: captain}\n"
         ),
     )
