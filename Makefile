@@ -13,6 +13,7 @@ help:
 	@echo "make demo    install and show one clean and one broken configuration"
 	@echo "make test    demo, every test, types and lints"
 	@echo "make test-serve  serve tools and skills to other programs, and ten thousand calls at once"
+	@echo "make test-typing, make test-scale   with pyright; with Dask and Ray"
 	@echo "make bench   compare with peers; writes bench/RESULTS.md"
 	@echo "make fuzz    a minute of random input for each target"
 	@echo "make mutants try small wrong changes against the tests of the parts everything rests on"
@@ -52,8 +53,14 @@ unit: $(VENV)/.ready
 # pyright is a program for Node.js, which it brings along: so it has a target of its own.
 test-typing: $(VENV)/.ready
 	$(PY) $(PIP) "pyright[nodejs]"
-	$(PY) -m pytest -q -rs tests/typing | tee .typing.log; ! grep -q skipped .typing.log
+	$(PY) -m pytest -q -rs tests/typing | tee .typing.log; ! grep -Eq 'pyright is not installed|failed|error' .typing.log
 	@rm -f .typing.log
+
+# Dask and Ray are large, so their examples are tried in an environment of their own.
+test-scale:
+	@test -e .venv-scale/.ready || { $(PYTHON) -m venv .venv-scale && .venv-scale/bin/python $(PIP) --editable ".[dev,scale]" && touch .venv-scale/.ready; }
+	.venv-scale/bin/python -m pytest -q -rs -p no:cacheprovider tests/scale | tee .scale.log; ! grep -Eq 'skipped|failed|error' .scale.log
+	@rm -f .scale.log
 
 unit-second: $(VENV)/.ready
 ifeq ($(SECOND),)

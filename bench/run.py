@@ -17,6 +17,7 @@ HERE = Path(__file__).parent
 ENVIRONMENT = HERE / f".venv-{sys.version_info.major}.{sys.version_info.minor}"
 PYTHON = ENVIRONMENT / ("Scripts" if sys.platform == "win32" else "bin") / "python"
 PEERS = ["PyYAML", "jsonschema", "omegaconf", "ruamel.yaml", "python-frontmatter", "fastmcp"]
+PEERS += ["dask[distributed]", "pyarrow"]  # the engine of `scale.py`
 
 
 def pip(*arguments: str) -> None:

@@ -107,6 +107,12 @@ exact places available afterwards.
 ```text
 {served}
 ```
+
+## Skills in memory through Dask, two workers
+
+```text
+{scaled}
+```
 """
 
 
@@ -134,6 +140,7 @@ def main() -> int:
     left_out = "left out of a quick look"
     streams = left_out if quick else told_by("generators.py")
     served = left_out if quick else told_by("serving.py")
+    scaled = left_out if quick else told_by("scale.py")
     print(f"\n{streams}")
     if not quick:
         page = PAGE.format(
@@ -145,6 +152,7 @@ def main() -> int:
             without=table(without),
             streams=streams,
             served=served,
+            scaled=scaled,
         )
         given.save.write_text(page, encoding="utf-8")
         print(f"saved as {given.save}")

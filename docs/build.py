@@ -15,9 +15,14 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "tests")]
 
-from generate import codes, commands, kinds  # noqa: E402  # found beside this file
+from generate import codes, commands, kinds, python  # noqa: E402  # found beside this file
 
-PAGES = {"reference": commands, "reference/kinds": kinds, "reference/codes": codes}
+PAGES = (
+    ("reference", commands),
+    ("reference", python),
+    ("reference/kinds", kinds),
+    ("reference/codes", codes),
+)
 
 
 def make_pages(target: Path = HERE) -> int:
@@ -25,7 +30,7 @@ def make_pages(target: Path = HERE) -> int:
     count = 0
     for folder in ("reference/kinds", "reference/codes"):
         shutil.rmtree(target / folder, ignore_errors=True)
-    for folder, module in PAGES.items():
+    for folder, module in PAGES:
         (target / folder).mkdir(parents=True, exist_ok=True)
         for name, text in module.pages():
             (target / folder / name).write_text(text, encoding="utf-8")

@@ -147,9 +147,9 @@ def check(
 
     With `jobs`, several processes share the work; 0 means as many as are worth it.
 
-    >>> report = equipage.check("skills")
-    >>> report.ok, [each.code for each in report.errors]
-    (False, ['missing-field'])
+    >>> report = equipage.check(["broken", "tools"])
+    >>> report.ok, len(report.files), [each.code for each in report.errors]
+    (False, 2, ['wrong-type'])
     """
     request = request_of(env, known_options(options), embedded=embedded, limits=limits)
     request = msgspec.structs.replace(request, shared=True)  # each kind takes those it knows
@@ -173,7 +173,7 @@ def check_files(
 
     >>> skill = b"---\\nname: greet\\n---\\nSay hello."
     >>> report = equipage.check_files({"skills/greet/SKILL.md": skill})
-    >>> [(each.name, each.code) for each in report.errors]
+    >>> [(each.name, each.code) for each in report.warnings]
     [('skills/greet/SKILL.md', 'missing-field')]
     """
     request = request_of({} if env is None else env, known_options(options), limits=limits)

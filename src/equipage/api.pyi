@@ -148,6 +148,14 @@ def load(
 ) -> Loaded[_models.Agent]: ...
 @overload
 def load(
+    path: _Path, *, kind: Literal["agentic-workflow"], **options: Unpack[_Load]
+) -> Loaded[_models.AgenticWorkflow]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["amp-settings"], **options: Unpack[_Load]
+) -> Loaded[_models.AmpSettingsFile]: ...
+@overload
+def load(
     path: _Path, *, kind: Literal["blueprint"], **options: Unpack[_LoadBlueprintOptions]
 ) -> Loaded[_models.Blueprint]: ...
 @overload
@@ -184,6 +192,10 @@ def load(
 ) -> Loaded[_models.ClaudeCodeSettingsFile]: ...
 @overload
 def load(
+    path: _Path, *, kind: Literal["cline-rule"], **options: Unpack[_Load]
+) -> Loaded[_models.ClineRule]: ...
+@overload
+def load(
     path: _Path, *, kind: Literal["codex-agent"], **options: Unpack[_Load]
 ) -> Loaded[_models.CodexAgent]: ...
 @overload
@@ -204,8 +216,16 @@ def load(
 ) -> Loaded[_models.ListOfSkillMetadata]: ...
 @overload
 def load(
+    path: _Path, *, kind: Literal["continue-rule"], **options: Unpack[_Load]
+) -> Loaded[_models.ContinueRule]: ...
+@overload
+def load(
     path: _Path, *, kind: Literal["copilot-agent"], **options: Unpack[_Load]
 ) -> Loaded[_models.CopilotAgent]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["copilot-hooks"], **options: Unpack[_Load]
+) -> Loaded[_models.ListOfCopilotHooks]: ...
 @overload
 def load(
     path: _Path, *, kind: Literal["copilot-instructions"], **options: Unpack[_Load]
@@ -216,12 +236,48 @@ def load(
 ) -> Loaded[_models.CopilotPrompt]: ...
 @overload
 def load(
+    path: _Path, *, kind: Literal["crewai-agents"], **options: Unpack[_Load]
+) -> Loaded[_models.ListOfCrewAIAgents]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["crewai-tasks"], **options: Unpack[_Load]
+) -> Loaded[_models.ListOfCrewAITasks]: ...
+@overload
+def load(
     path: _Path, *, kind: Literal["cursor-agent"], **options: Unpack[_Load]
 ) -> Loaded[_models.CursorAgent]: ...
 @overload
 def load(
+    path: _Path, *, kind: Literal["cursor-command"], **options: Unpack[_Load]
+) -> Loaded[_models.CursorCommand]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["cursor-environment"], **options: Unpack[_Load]
+) -> Loaded[_models.CursorEnvironment]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["cursor-hooks"], **options: Unpack[_Load]
+) -> Loaded[_models.ListOfCursorHooks]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["cursor-permissions"], **options: Unpack[_Load]
+) -> Loaded[_models.ListOfCursorPermissions]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["cursor-plugin"], **options: Unpack[_Load]
+) -> Loaded[_models.CursorPlugin]: ...
+@overload
+def load(
     path: _Path, *, kind: Literal["cursor-rule"], **options: Unpack[_Load]
 ) -> Loaded[_models.CursorRule]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["docker-agent"], **options: Unpack[_Load]
+) -> Loaded[_models.DockerAgentConfiguration]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["fastmcp"], **options: Unpack[_Load]
+) -> Loaded[_models.FastMCPConfiguration]: ...
 @overload
 def load(
     path: _Path, *, kind: Literal["gemini-agent"], **options: Unpack[_Load]
@@ -244,12 +300,40 @@ def load(
 ) -> Loaded[_models.GeminiSettingsFile]: ...
 @overload
 def load(
+    path: _Path, *, kind: Literal["goose-recipe"], **options: Unpack[_Load]
+) -> Loaded[_models.GooseRecipe]: ...
+@overload
+def load(
     path: _Path, *, kind: Literal["instructions"], **options: Unpack[_Load]
 ) -> Loaded[_models.FileOfInstructions]: ...
 @overload
 def load(
+    path: _Path, *, kind: Literal["kiro-agent"], **options: Unpack[_Load]
+) -> Loaded[_models.KiroAgent]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["kiro-hook"], **options: Unpack[_Load]
+) -> Loaded[_models.KiroHook]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["kiro-steering"], **options: Unpack[_Load]
+) -> Loaded[_models.KiroSteeringFile]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["langgraph"], **options: Unpack[_Load]
+) -> Loaded[_models.LangGraphConfiguration]: ...
+@overload
+def load(
     path: _Path, *, kind: Literal["mcp"], **options: Unpack[_Load]
 ) -> Loaded[_models.McpServers | _models.McpJson]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["mcp-bundle"], **options: Unpack[_Load]
+) -> Loaded[_models.ManifestOfAnMCPBundle]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["mcp-registry"], **options: Unpack[_Load]
+) -> Loaded[_models.RegistryEntryOfAnMCPServer]: ...
 @overload
 def load(
     path: _Path, *, kind: Literal["opencode-agent"], **options: Unpack[_Load]
@@ -264,8 +348,28 @@ def load(
 ) -> Loaded[_models.OpenCodeConfiguration]: ...
 @overload
 def load(
+    path: _Path, *, kind: Literal["openhands-microagent"], **options: Unpack[_Load]
+) -> Loaded[_models.OpenHandsMicroagent]: ...
+@overload
+def load(
     path: _Path, *, kind: Literal["profile"], **options: Unpack[_LoadProfileOptions]
 ) -> Loaded[_models.AgentProfile]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["qwen-agent"], **options: Unpack[_Load]
+) -> Loaded[_models.QwenAgent]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["qwen-settings"], **options: Unpack[_Load]
+) -> Loaded[_models.QwenSettingsFile]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["roo-command"], **options: Unpack[_Load]
+) -> Loaded[_models.RooCommand]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["roo-modes"], **options: Unpack[_Load]
+) -> Loaded[_models.ListOfRooModes]: ...
 @overload
 def load(
     path: _Path, *, kind: Literal["server"], **options: Unpack[_LoadServerOptions]
@@ -291,6 +395,22 @@ def load(
     path: _Path, *, kind: Literal["toolpack"], **options: Unpack[_LoadToolpackOptions]
 ) -> Loaded[_models.Toolpack]: ...
 @overload
+def load(
+    path: _Path, *, kind: Literal["windsurf-hooks"], **options: Unpack[_Load]
+) -> Loaded[_models.ListOfWindsurfHooks]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["windsurf-rule"], **options: Unpack[_Load]
+) -> Loaded[_models.WindsurfRule]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["windsurf-workflow"], **options: Unpack[_Load]
+) -> Loaded[_models.WindsurfWorkflow]: ...
+@overload
+def load(
+    path: _Path, *, kind: Literal["zed-settings"], **options: Unpack[_Load]
+) -> Loaded[_models.ZedSettingsFile]: ...
+@overload
 def load(path: _Path, model: type[_C], **options: Unpack[_LoadAnyOptions]) -> Loaded[_C]: ...
 @overload
 def load(
@@ -302,6 +422,14 @@ def load(path: _Path, **options: Unpack[_LoadAnyOptions]) -> Loaded[_models.Conf
 def loads(
     text: str, *, kind: Literal["agent_md"], **options: Unpack[_LoadsAgentOptions]
 ) -> Loaded[_models.Agent]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["agentic-workflow"], **options: Unpack[_Loads]
+) -> Loaded[_models.AgenticWorkflow]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["amp-settings"], **options: Unpack[_Loads]
+) -> Loaded[_models.AmpSettingsFile]: ...
 @overload
 def loads(
     text: str, *, kind: Literal["blueprint"], **options: Unpack[_LoadsBlueprintOptions]
@@ -340,6 +468,10 @@ def loads(
 ) -> Loaded[_models.ClaudeCodeSettingsFile]: ...
 @overload
 def loads(
+    text: str, *, kind: Literal["cline-rule"], **options: Unpack[_Loads]
+) -> Loaded[_models.ClineRule]: ...
+@overload
+def loads(
     text: str, *, kind: Literal["codex-agent"], **options: Unpack[_Loads]
 ) -> Loaded[_models.CodexAgent]: ...
 @overload
@@ -360,8 +492,16 @@ def loads(
 ) -> Loaded[_models.ListOfSkillMetadata]: ...
 @overload
 def loads(
+    text: str, *, kind: Literal["continue-rule"], **options: Unpack[_Loads]
+) -> Loaded[_models.ContinueRule]: ...
+@overload
+def loads(
     text: str, *, kind: Literal["copilot-agent"], **options: Unpack[_Loads]
 ) -> Loaded[_models.CopilotAgent]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["copilot-hooks"], **options: Unpack[_Loads]
+) -> Loaded[_models.ListOfCopilotHooks]: ...
 @overload
 def loads(
     text: str, *, kind: Literal["copilot-instructions"], **options: Unpack[_Loads]
@@ -372,12 +512,48 @@ def loads(
 ) -> Loaded[_models.CopilotPrompt]: ...
 @overload
 def loads(
+    text: str, *, kind: Literal["crewai-agents"], **options: Unpack[_Loads]
+) -> Loaded[_models.ListOfCrewAIAgents]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["crewai-tasks"], **options: Unpack[_Loads]
+) -> Loaded[_models.ListOfCrewAITasks]: ...
+@overload
+def loads(
     text: str, *, kind: Literal["cursor-agent"], **options: Unpack[_Loads]
 ) -> Loaded[_models.CursorAgent]: ...
 @overload
 def loads(
+    text: str, *, kind: Literal["cursor-command"], **options: Unpack[_Loads]
+) -> Loaded[_models.CursorCommand]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["cursor-environment"], **options: Unpack[_Loads]
+) -> Loaded[_models.CursorEnvironment]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["cursor-hooks"], **options: Unpack[_Loads]
+) -> Loaded[_models.ListOfCursorHooks]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["cursor-permissions"], **options: Unpack[_Loads]
+) -> Loaded[_models.ListOfCursorPermissions]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["cursor-plugin"], **options: Unpack[_Loads]
+) -> Loaded[_models.CursorPlugin]: ...
+@overload
+def loads(
     text: str, *, kind: Literal["cursor-rule"], **options: Unpack[_Loads]
 ) -> Loaded[_models.CursorRule]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["docker-agent"], **options: Unpack[_Loads]
+) -> Loaded[_models.DockerAgentConfiguration]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["fastmcp"], **options: Unpack[_Loads]
+) -> Loaded[_models.FastMCPConfiguration]: ...
 @overload
 def loads(
     text: str, *, kind: Literal["gemini-agent"], **options: Unpack[_Loads]
@@ -400,12 +576,40 @@ def loads(
 ) -> Loaded[_models.GeminiSettingsFile]: ...
 @overload
 def loads(
+    text: str, *, kind: Literal["goose-recipe"], **options: Unpack[_Loads]
+) -> Loaded[_models.GooseRecipe]: ...
+@overload
+def loads(
     text: str, *, kind: Literal["instructions"], **options: Unpack[_Loads]
 ) -> Loaded[_models.FileOfInstructions]: ...
 @overload
 def loads(
+    text: str, *, kind: Literal["kiro-agent"], **options: Unpack[_Loads]
+) -> Loaded[_models.KiroAgent]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["kiro-hook"], **options: Unpack[_Loads]
+) -> Loaded[_models.KiroHook]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["kiro-steering"], **options: Unpack[_Loads]
+) -> Loaded[_models.KiroSteeringFile]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["langgraph"], **options: Unpack[_Loads]
+) -> Loaded[_models.LangGraphConfiguration]: ...
+@overload
+def loads(
     text: str, *, kind: Literal["mcp"], **options: Unpack[_Loads]
 ) -> Loaded[_models.McpServers | _models.McpJson]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["mcp-bundle"], **options: Unpack[_Loads]
+) -> Loaded[_models.ManifestOfAnMCPBundle]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["mcp-registry"], **options: Unpack[_Loads]
+) -> Loaded[_models.RegistryEntryOfAnMCPServer]: ...
 @overload
 def loads(
     text: str, *, kind: Literal["opencode-agent"], **options: Unpack[_Loads]
@@ -420,8 +624,28 @@ def loads(
 ) -> Loaded[_models.OpenCodeConfiguration]: ...
 @overload
 def loads(
+    text: str, *, kind: Literal["openhands-microagent"], **options: Unpack[_Loads]
+) -> Loaded[_models.OpenHandsMicroagent]: ...
+@overload
+def loads(
     text: str, *, kind: Literal["profile"], **options: Unpack[_LoadsProfileOptions]
 ) -> Loaded[_models.AgentProfile]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["qwen-agent"], **options: Unpack[_Loads]
+) -> Loaded[_models.QwenAgent]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["qwen-settings"], **options: Unpack[_Loads]
+) -> Loaded[_models.QwenSettingsFile]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["roo-command"], **options: Unpack[_Loads]
+) -> Loaded[_models.RooCommand]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["roo-modes"], **options: Unpack[_Loads]
+) -> Loaded[_models.ListOfRooModes]: ...
 @overload
 def loads(
     text: str, *, kind: Literal["server"], **options: Unpack[_LoadsServerOptions]
@@ -447,6 +671,22 @@ def loads(
     text: str, *, kind: Literal["toolpack"], **options: Unpack[_LoadsToolpackOptions]
 ) -> Loaded[_models.Toolpack]: ...
 @overload
+def loads(
+    text: str, *, kind: Literal["windsurf-hooks"], **options: Unpack[_Loads]
+) -> Loaded[_models.ListOfWindsurfHooks]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["windsurf-rule"], **options: Unpack[_Loads]
+) -> Loaded[_models.WindsurfRule]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["windsurf-workflow"], **options: Unpack[_Loads]
+) -> Loaded[_models.WindsurfWorkflow]: ...
+@overload
+def loads(
+    text: str, *, kind: Literal["zed-settings"], **options: Unpack[_Loads]
+) -> Loaded[_models.ZedSettingsFile]: ...
+@overload
 def loads(text: str, model: type[_C], **options: Unpack[_LoadsAnyOptions]) -> Loaded[_C]: ...
 @overload
 def loads(
@@ -456,6 +696,14 @@ def loads(
 def watch(
     path: _Path, *, kind: Literal["agent_md"], **options: Unpack[_WatchAgentOptions]
 ) -> Watch[_models.Agent]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["agentic-workflow"], **options: Unpack[_Watch]
+) -> Watch[_models.AgenticWorkflow]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["amp-settings"], **options: Unpack[_Watch]
+) -> Watch[_models.AmpSettingsFile]: ...
 @overload
 def watch(
     path: _Path, *, kind: Literal["blueprint"], **options: Unpack[_WatchBlueprintOptions]
@@ -494,6 +742,10 @@ def watch(
 ) -> Watch[_models.ClaudeCodeSettingsFile]: ...
 @overload
 def watch(
+    path: _Path, *, kind: Literal["cline-rule"], **options: Unpack[_Watch]
+) -> Watch[_models.ClineRule]: ...
+@overload
+def watch(
     path: _Path, *, kind: Literal["codex-agent"], **options: Unpack[_Watch]
 ) -> Watch[_models.CodexAgent]: ...
 @overload
@@ -514,8 +766,16 @@ def watch(
 ) -> Watch[_models.ListOfSkillMetadata]: ...
 @overload
 def watch(
+    path: _Path, *, kind: Literal["continue-rule"], **options: Unpack[_Watch]
+) -> Watch[_models.ContinueRule]: ...
+@overload
+def watch(
     path: _Path, *, kind: Literal["copilot-agent"], **options: Unpack[_Watch]
 ) -> Watch[_models.CopilotAgent]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["copilot-hooks"], **options: Unpack[_Watch]
+) -> Watch[_models.ListOfCopilotHooks]: ...
 @overload
 def watch(
     path: _Path, *, kind: Literal["copilot-instructions"], **options: Unpack[_Watch]
@@ -526,12 +786,48 @@ def watch(
 ) -> Watch[_models.CopilotPrompt]: ...
 @overload
 def watch(
+    path: _Path, *, kind: Literal["crewai-agents"], **options: Unpack[_Watch]
+) -> Watch[_models.ListOfCrewAIAgents]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["crewai-tasks"], **options: Unpack[_Watch]
+) -> Watch[_models.ListOfCrewAITasks]: ...
+@overload
+def watch(
     path: _Path, *, kind: Literal["cursor-agent"], **options: Unpack[_Watch]
 ) -> Watch[_models.CursorAgent]: ...
 @overload
 def watch(
+    path: _Path, *, kind: Literal["cursor-command"], **options: Unpack[_Watch]
+) -> Watch[_models.CursorCommand]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["cursor-environment"], **options: Unpack[_Watch]
+) -> Watch[_models.CursorEnvironment]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["cursor-hooks"], **options: Unpack[_Watch]
+) -> Watch[_models.ListOfCursorHooks]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["cursor-permissions"], **options: Unpack[_Watch]
+) -> Watch[_models.ListOfCursorPermissions]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["cursor-plugin"], **options: Unpack[_Watch]
+) -> Watch[_models.CursorPlugin]: ...
+@overload
+def watch(
     path: _Path, *, kind: Literal["cursor-rule"], **options: Unpack[_Watch]
 ) -> Watch[_models.CursorRule]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["docker-agent"], **options: Unpack[_Watch]
+) -> Watch[_models.DockerAgentConfiguration]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["fastmcp"], **options: Unpack[_Watch]
+) -> Watch[_models.FastMCPConfiguration]: ...
 @overload
 def watch(
     path: _Path, *, kind: Literal["gemini-agent"], **options: Unpack[_Watch]
@@ -554,12 +850,40 @@ def watch(
 ) -> Watch[_models.GeminiSettingsFile]: ...
 @overload
 def watch(
+    path: _Path, *, kind: Literal["goose-recipe"], **options: Unpack[_Watch]
+) -> Watch[_models.GooseRecipe]: ...
+@overload
+def watch(
     path: _Path, *, kind: Literal["instructions"], **options: Unpack[_Watch]
 ) -> Watch[_models.FileOfInstructions]: ...
 @overload
 def watch(
+    path: _Path, *, kind: Literal["kiro-agent"], **options: Unpack[_Watch]
+) -> Watch[_models.KiroAgent]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["kiro-hook"], **options: Unpack[_Watch]
+) -> Watch[_models.KiroHook]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["kiro-steering"], **options: Unpack[_Watch]
+) -> Watch[_models.KiroSteeringFile]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["langgraph"], **options: Unpack[_Watch]
+) -> Watch[_models.LangGraphConfiguration]: ...
+@overload
+def watch(
     path: _Path, *, kind: Literal["mcp"], **options: Unpack[_Watch]
 ) -> Watch[_models.McpServers | _models.McpJson]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["mcp-bundle"], **options: Unpack[_Watch]
+) -> Watch[_models.ManifestOfAnMCPBundle]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["mcp-registry"], **options: Unpack[_Watch]
+) -> Watch[_models.RegistryEntryOfAnMCPServer]: ...
 @overload
 def watch(
     path: _Path, *, kind: Literal["opencode-agent"], **options: Unpack[_Watch]
@@ -574,8 +898,28 @@ def watch(
 ) -> Watch[_models.OpenCodeConfiguration]: ...
 @overload
 def watch(
+    path: _Path, *, kind: Literal["openhands-microagent"], **options: Unpack[_Watch]
+) -> Watch[_models.OpenHandsMicroagent]: ...
+@overload
+def watch(
     path: _Path, *, kind: Literal["profile"], **options: Unpack[_WatchProfileOptions]
 ) -> Watch[_models.AgentProfile]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["qwen-agent"], **options: Unpack[_Watch]
+) -> Watch[_models.QwenAgent]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["qwen-settings"], **options: Unpack[_Watch]
+) -> Watch[_models.QwenSettingsFile]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["roo-command"], **options: Unpack[_Watch]
+) -> Watch[_models.RooCommand]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["roo-modes"], **options: Unpack[_Watch]
+) -> Watch[_models.ListOfRooModes]: ...
 @overload
 def watch(
     path: _Path, *, kind: Literal["server"], **options: Unpack[_WatchServerOptions]
@@ -600,6 +944,22 @@ def watch(
 def watch(
     path: _Path, *, kind: Literal["toolpack"], **options: Unpack[_WatchToolpackOptions]
 ) -> Watch[_models.Toolpack]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["windsurf-hooks"], **options: Unpack[_Watch]
+) -> Watch[_models.ListOfWindsurfHooks]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["windsurf-rule"], **options: Unpack[_Watch]
+) -> Watch[_models.WindsurfRule]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["windsurf-workflow"], **options: Unpack[_Watch]
+) -> Watch[_models.WindsurfWorkflow]: ...
+@overload
+def watch(
+    path: _Path, *, kind: Literal["zed-settings"], **options: Unpack[_Watch]
+) -> Watch[_models.ZedSettingsFile]: ...
 @overload
 def watch(path: _Path, model: type[_C], **options: Unpack[_WatchAnyOptions]) -> Watch[_C]: ...
 @overload

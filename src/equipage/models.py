@@ -15,58 +15,75 @@ from __future__ import annotations
 from typing import Any
 
 __all__ = [
-    "KINDS", "Add", "Agent", "AgentBlockInProcess", "AgentKind", "AgentMeta", "AgentOfOpenCode",
-    "AgentProfile", "AgentSkillsSkill", "AgentsOfCodex", "Algo", "And", "ApprovalPolicyOfCodex",
-    "Assign", "AttackSurface", "Audit", "AuthorOfACodexPlugin", "AuthorOfAPlugin", "Aws",
-    "BackgroundTool", "BasePrompt", "Baseline", "BashTool", "BatchAmplify", "Behavior",
-    "Blueprint", "BlueprintAgentProfile", "BlueprintMetadata", "Branch", "BuiltinHandler",
-    "CallExtern", "Capabilities", "Caps", "ClaudeCodeAgent", "ClaudeCodeCommand",
-    "ClaudeCodeHooksFile", "ClaudeCodeMarketplace", "ClaudeCodeOutputStyle", "ClaudeCodePlugin",
-    "ClaudeCodeRule", "ClaudeCodeSettingsFile", "ClaudeCodeSkill", "CliExecution",
-    "CloseConnection", "CodexAgent", "CodexConfiguration", "CodexPlugin", "CodexSkill",
-    "CommandHandler", "CommandOfClaudeCode", "CommandOfOpenCode", "CompilerHints",
-    "CompilerStrategy", "Condition", "Config", "ContentItem", "ContentValue",
-    "ContextOfGeminiCLI", "ContextPolicy", "CopilotAgent", "CopilotInstructions",
-    "CopilotPrompt", "CursorAgent", "CursorRule", "Default", "DefaultModel", "DefectMcpServer",
-    "DependenciesOfASkill", "DependencyOfASkill", "DisabledHook", "Div", "DuplicateRequestIds",
-    "EmbeddedResource", "Entry", "EntryAction", "EntryOfTheHooksOfCodex",
-    "EntryOfTheHooksOfGeminiCLI", "Env", "EnvironmentPolicyOfCodex", "Eq", "Execution",
-    "Exists", "Expression", "Fanout", "FetchTool", "File", "FileOfInstructions",
+    "KINDS", "Add", "Agent", "AgentBlockInProcess", "AgentKind", "AgentMeta", "AgentOfCrewAI",
+    "AgentOfDockerAgent", "AgentOfOpenCode", "AgentProfile", "AgentSettingsOfZed",
+    "AgentSkillsSkill", "AgenticWorkflow", "AgentsOfCodex", "Algo", "AmpSettingsFile", "And",
+    "ApprovalPolicyOfCodex", "ArgumentOfAServer", "Assign", "AttackSurface", "Audit",
+    "AuthorOfABundle", "AuthorOfACodexPlugin", "AuthorOfAPlugin", "Aws", "BackgroundTool",
+    "BasePrompt", "Baseline", "BashTool", "BatchAmplify", "Behavior", "Blueprint",
+    "BlueprintAgentProfile", "BlueprintMetadata", "Branch", "BuiltinHandler", "CallExtern",
+    "Capabilities", "Caps", "ClaudeCodeAgent", "ClaudeCodeCommand", "ClaudeCodeHooksFile",
+    "ClaudeCodeMarketplace", "ClaudeCodeOutputStyle", "ClaudeCodePlugin", "ClaudeCodeRule",
+    "ClaudeCodeSettingsFile", "ClaudeCodeSkill", "CliExecution", "ClineRule", "CloseConnection",
+    "CodexAgent", "CodexConfiguration", "CodexPlugin", "CodexSkill", "CommandHandler",
+    "CommandOfClaudeCode", "CommandOfOpenCode", "CompilerHints", "CompilerStrategy",
+    "Condition", "Config", "ContentItem", "ContentValue", "ContextOfGeminiCLI", "ContextPolicy",
+    "ContinueRule", "CopilotAgent", "CopilotInstructions", "CopilotPrompt", "CursorAgent",
+    "CursorCommand", "CursorEnvironment", "CursorPlugin", "CursorRule", "Default",
+    "DefaultModel", "DefectMcpServer", "DependenciesOfASkill", "DependencyOfASkill",
+    "DeploymentOfAFastMCPServer", "DisabledHook", "Div", "DockerAgentConfiguration",
+    "DuplicateRequestIds", "EmbeddedResource", "Entry", "EntryAction", "EntryOfTheHooksOfCodex",
+    "EntryOfTheHooksOfGeminiCLI", "Env", "EnvironmentOfAFastMCPServer",
+    "EnvironmentPolicyOfCodex", "Eq", "Execution", "Exists", "Expression", "Fanout",
+    "FastMCPConfiguration", "FetchTool", "File", "FileOfInstructions",
     "FilesOfASandboxOfClaudeCode", "Filesystem", "FolderTrustOfGeminiCLI", "FsTool", "Ge",
     "GeminiAgent", "GeminiCLISkill", "GeminiCommand", "GeminiExtension", "GeminiPolicy",
-    "GeminiSettingsFile", "Generated", "GeneratorLimits", "GitHubCopilotSkill",
-    "GranularApprovalPolicyOfCodex", "Gt", "Gte", "Hook", "HookCommandHandler", "HookMatch",
-    "HookOfCodex", "HookOfGeminiCLI", "Hooks", "HooksOfCodex", "HooksOfGeminiCLI", "Http",
-    "HttpExecution", "HttpHandler", "ImageContent", "In", "Inline", "InterfaceOfASkill",
-    "InvalidUtf8", "JsonRender", "JsonServer", "KindName", "Langfuse", "LayeredHooks", "Le",
-    "Len", "Limits", "ListCapability", "ListOfCodexHooks", "ListOfSkillMetadata", "Lit",
-    "Logging", "Loop", "Lt", "Lte", "MatchBranch", "Mcp", "McpJson", "McpServer", "McpServers",
-    "Message", "Metadata", "MitreAttack", "Mod", "Model", "Mul", "NamedContext", "NamedRunner",
-    "Ne", "NestedJson", "NetworkOfASandboxOfClaudeCode", "Node", "NodeExecution", "Normal",
-    "Not", "Notification", "NotificationFlood", "OpenCodeAgent", "OpenCodeCommand",
-    "OpenCodeConfiguration", "OpenCodeSkill", "Operator", "Or", "Otlp", "OutputStats",
-    "Overrides", "OwnerOfAMarketplace", "Path", "PermissionsOfClaudeCode", "Phase",
+    "GeminiSettingsFile", "Generated", "GeneratorLimits", "GitHubCopilotSkill", "GooseRecipe",
+    "GranularApprovalPolicyOfCodex", "GraphOfLangGraph", "Gt", "Gte", "Hook",
+    "HookCommandHandler", "HookMatch", "HookOfCodex", "HookOfCopilot", "HookOfCursor",
+    "HookOfGeminiCLI", "HookOfWindsurf", "Hooks", "HooksOfCodex", "HooksOfCopilot",
+    "HooksOfCursor", "HooksOfGeminiCLI", "HooksOfWindsurf", "Http", "HttpExecution",
+    "HttpHandler", "ImageContent", "In", "Inline", "InterfaceOfASkill", "InvalidUtf8",
+    "JsonRender", "JsonServer", "KindName", "KiroAgent", "KiroHook", "KiroSteeringFile",
+    "LangGraphConfiguration", "Langfuse", "LayeredHooks", "Le", "Len", "Limits",
+    "ListCapability", "ListOfCodexHooks", "ListOfCopilotHooks", "ListOfCrewAIAgents",
+    "ListOfCrewAITasks", "ListOfCursorHooks", "ListOfCursorPermissions", "ListOfRooModes",
+    "ListOfSkillMetadata", "ListOfWindsurfHooks", "Lit", "Logging", "Loop", "Lt", "Lte",
+    "ManifestOfAnMCPBundle", "MatchBranch", "Mcp", "McpJson", "McpServer", "McpServers",
+    "Message", "Metadata", "MitreAttack", "Mod", "ModeOfRooCode", "Model", "ModelOfDockerAgent",
+    "Mul", "NamedContext", "NamedRunner", "Ne", "NestedJson", "NetworkOfASandboxOfClaudeCode",
+    "Node", "NodeExecution", "Normal", "Not", "Notification", "NotificationFlood",
+    "OpenCodeAgent", "OpenCodeCommand", "OpenCodeConfiguration", "OpenCodeSkill",
+    "OpenHandsMicroagent", "Operator", "Or", "Otlp", "OutputStats", "Overrides",
+    "OwnerOfAMarketplace", "PackageOfAServer", "ParameterOfARecipe", "Path", "PermissionOfAmp",
+    "PermissionsOfClaudeCode", "PermissionsOfCursor", "PermissionsOfDockerAgent", "Phase",
     "PhpExecution", "PipeDeadlock", "PlacesOfSkillsOfOpenCode", "PolicyOfASkill",
     "ProfilePrompt", "ProjectPrompt", "ProjectionPlacement", "Prompt", "PromptArgument",
     "PromptDefinition", "PromptHandler", "PromptOverlay", "PromptResponse", "Provider",
-    "ProviderCapabilities", "ProviderWebSearch", "Proxy", "PythonExecution", "Reference",
+    "ProviderCapabilities", "ProviderWebSearch", "Proxy", "PythonExecution", "QwenAgent",
+    "QwenSettingsFile", "Reference", "RegistryEntryOfAnMCPServer", "RemoteOfAServer",
     "Repeated", "Resource", "ResourceCapability", "ResourceContent", "ResourceDefinition",
-    "ResourceResponse", "ResponseDelay", "RuleOfAPolicy", "Runner", "Sampling", "Sandbox",
-    "SandboxOfClaudeCode", "SandboxOfCodex", "SandboxOfGeminiCLI", "SearchTool",
+    "ResourceResponse", "ResponseDelay", "RooCommand", "RuleOfAPolicy", "Runner", "Sampling",
+    "Sandbox", "SandboxOfClaudeCode", "SandboxOfCodex", "SandboxOfGeminiCLI", "SearchTool",
     "SecurityOfGeminiCLI", "Seq", "SequenceEntry", "ServerConfig", "ServerInfo", "ServerLimits",
-    "ServerRequest", "ServerRulesOfGeminiCLI", "SettingOfAnExtension", "Settings",
-    "SettingsCapabilities", "ShellProgram", "Silent", "Skill", "SkillTriggers", "SlowLoris",
-    "SpawnerHints", "Step", "Sub", "Subprocess", "SubprocessOutput", "SubprocessTemplate",
-    "Technique", "TemplateRender", "Templating", "TextContent", "Tool", "ToolDefinition",
-    "ToolResponse", "ToolSettings", "Toolpack", "ToolpackFile", "ToolpackLimits", "Tools",
-    "ToolsOfGeminiCLI", "Tracing", "Trigger", "Truncated", "Try", "Turn", "UnboundedLine",
-    "Verdict", "WatcherOfOpenCode", "WebSearch", "WrongId", "WsClaudeCode", "WsOperator",
-    "fields", "kind_of_model",
+    "ServerOfABundle", "ServerRequest", "ServerRulesOfGeminiCLI", "SettingOfABundle",
+    "SettingOfAnExtension", "Settings", "SettingsCapabilities", "ShellProgram", "Silent",
+    "Skill", "SkillTriggers", "SlowLoris", "SourceOfAFastMCPServer", "SpawnerHints",
+    "StartOfABundle", "Step", "Sub", "Subprocess", "SubprocessOutput", "SubprocessTemplate",
+    "TaskOfCrewAI", "Technique", "TemplateRender", "Templating", "TerminalOfCursor",
+    "TextContent", "Tool", "ToolDefinition", "ToolResponse", "ToolSettings", "Toolpack",
+    "ToolpackFile", "ToolpackLimits", "Tools", "ToolsOfGeminiCLI", "ToolsetOfDockerAgent",
+    "Tracing", "TransportOfAPackage", "Trigger", "Truncated", "Try", "Turn", "UnboundedLine",
+    "VariableOrHeaderOfAServer", "Verdict", "WatcherOfOpenCode", "WebSearch", "WindsurfRule",
+    "WindsurfWorkflow", "WrongId", "WsClaudeCode", "WsOperator", "ZedSettingsFile", "fields",
+    "kind_of_model",
 ]  # fmt: skip
 
 #: kind → the names of the models that a load may give
 KINDS: dict[str, tuple[str, ...]] = {
     "agent_md": ("Agent",),
+    "agentic-workflow": ("AgenticWorkflow",),
+    "amp-settings": ("AmpSettingsFile",),
     "blueprint": ("Blueprint",),
     "claude-agent": ("ClaudeCodeAgent",),
     "claude-command": ("ClaudeCodeCommand",),
@@ -76,27 +93,51 @@ KINDS: dict[str, tuple[str, ...]] = {
     "claude-plugin": ("ClaudeCodePlugin",),
     "claude-rule": ("ClaudeCodeRule",),
     "claude-settings": ("ClaudeCodeSettingsFile",),
+    "cline-rule": ("ClineRule",),
     "codex-agent": ("CodexAgent",),
     "codex-config": ("CodexConfiguration",),
     "codex-hooks": ("ListOfCodexHooks",),
     "codex-plugin": ("CodexPlugin",),
     "codex-skill-metadata": ("ListOfSkillMetadata",),
+    "continue-rule": ("ContinueRule",),
     "copilot-agent": ("CopilotAgent",),
+    "copilot-hooks": ("ListOfCopilotHooks",),
     "copilot-instructions": ("CopilotInstructions",),
     "copilot-prompt": ("CopilotPrompt",),
+    "crewai-agents": ("ListOfCrewAIAgents",),
+    "crewai-tasks": ("ListOfCrewAITasks",),
     "cursor-agent": ("CursorAgent",),
+    "cursor-command": ("CursorCommand",),
+    "cursor-environment": ("CursorEnvironment",),
+    "cursor-hooks": ("ListOfCursorHooks",),
+    "cursor-permissions": ("ListOfCursorPermissions",),
+    "cursor-plugin": ("CursorPlugin",),
     "cursor-rule": ("CursorRule",),
+    "docker-agent": ("DockerAgentConfiguration",),
+    "fastmcp": ("FastMCPConfiguration",),
     "gemini-agent": ("GeminiAgent",),
     "gemini-command": ("GeminiCommand",),
     "gemini-extension": ("GeminiExtension",),
     "gemini-policy": ("GeminiPolicy",),
     "gemini-settings": ("GeminiSettingsFile",),
+    "goose-recipe": ("GooseRecipe",),
     "instructions": ("FileOfInstructions",),
+    "kiro-agent": ("KiroAgent",),
+    "kiro-hook": ("KiroHook",),
+    "kiro-steering": ("KiroSteeringFile",),
+    "langgraph": ("LangGraphConfiguration",),
     "mcp": ("McpServers", "McpJson"),
+    "mcp-bundle": ("ManifestOfAnMCPBundle",),
+    "mcp-registry": ("RegistryEntryOfAnMCPServer",),
     "opencode-agent": ("OpenCodeAgent",),
     "opencode-command": ("OpenCodeCommand",),
     "opencode-config": ("OpenCodeConfiguration",),
+    "openhands-microagent": ("OpenHandsMicroagent",),
     "profile": ("AgentProfile",),
+    "qwen-agent": ("QwenAgent",),
+    "qwen-settings": ("QwenSettingsFile",),
+    "roo-command": ("RooCommand",),
+    "roo-modes": ("ListOfRooModes",),
     "server": ("ServerConfig",),
     "settings": ("Settings",),
     "skill": (
@@ -109,6 +150,10 @@ KINDS: dict[str, tuple[str, ...]] = {
         "GeminiCLISkill",
     ),
     "toolpack": ("Toolpack",),
+    "windsurf-hooks": ("ListOfWindsurfHooks",),
+    "windsurf-rule": ("WindsurfRule",),
+    "windsurf-workflow": ("WindsurfWorkflow",),
+    "zed-settings": ("ZedSettingsFile",),
 }
 #: module → names; where two parts share a name, `other=name`
 _HOMES: dict[str, str] = {
@@ -124,23 +169,37 @@ _HOMES: dict[str, str] = {
         "Expression Node Runner "
     ),
     "equipage.kinds.conventions.kind": (
-        "AgentOfOpenCode AgentSkillsSkill AgentsOfCodex ApprovalPolicyOfCodex "
-        "AuthorOfACodexPlugin AuthorOfAPlugin ClaudeCodeAgent ClaudeCodeCommand "
-        "ClaudeCodeHooksFile ClaudeCodeMarketplace ClaudeCodeOutputStyle ClaudeCodePlugin "
-        "ClaudeCodeRule ClaudeCodeSettingsFile ClaudeCodeSkill CodexAgent CodexConfiguration "
-        "CodexPlugin CodexSkill CommandOfClaudeCode CommandOfOpenCode ContextOfGeminiCLI "
-        "CopilotAgent CopilotInstructions CopilotPrompt CursorAgent CursorRule "
-        "DependenciesOfASkill DependencyOfASkill EntryOfTheHooksOfCodex "
-        "EntryOfTheHooksOfGeminiCLI EnvironmentPolicyOfCodex FileOfInstructions "
-        "FilesOfASandboxOfClaudeCode FolderTrustOfGeminiCLI GeminiAgent GeminiCLISkill "
-        "GeminiCommand GeminiExtension GeminiPolicy GeminiSettingsFile GitHubCopilotSkill "
-        "GranularApprovalPolicyOfCodex HookOfCodex HookOfGeminiCLI HooksOfCodex "
-        "HooksOfGeminiCLI InterfaceOfASkill ListOfCodexHooks ListOfSkillMetadata "
-        "NetworkOfASandboxOfClaudeCode OpenCodeAgent OpenCodeCommand OpenCodeConfiguration "
-        "OpenCodeSkill OwnerOfAMarketplace PermissionsOfClaudeCode PlacesOfSkillsOfOpenCode "
-        "PolicyOfASkill RuleOfAPolicy SandboxOfClaudeCode SandboxOfCodex SandboxOfGeminiCLI "
-        "SecurityOfGeminiCLI ServerRulesOfGeminiCLI SettingOfAnExtension ToolsOfGeminiCLI "
-        "WatcherOfOpenCode "
+        "AgentOfCrewAI AgentOfDockerAgent AgentOfOpenCode AgentSettingsOfZed AgentSkillsSkill "
+        "AgenticWorkflow AgentsOfCodex AmpSettingsFile ApprovalPolicyOfCodex "
+        "ArgumentOfAServer AuthorOfABundle AuthorOfACodexPlugin AuthorOfAPlugin "
+        "ClaudeCodeAgent ClaudeCodeCommand ClaudeCodeHooksFile ClaudeCodeMarketplace "
+        "ClaudeCodeOutputStyle ClaudeCodePlugin ClaudeCodeRule ClaudeCodeSettingsFile "
+        "ClaudeCodeSkill ClineRule CodexAgent CodexConfiguration CodexPlugin CodexSkill "
+        "CommandOfClaudeCode CommandOfOpenCode ContextOfGeminiCLI ContinueRule CopilotAgent "
+        "CopilotInstructions CopilotPrompt CursorAgent CursorCommand CursorEnvironment "
+        "CursorPlugin CursorRule DependenciesOfASkill DependencyOfASkill "
+        "DeploymentOfAFastMCPServer DockerAgentConfiguration EntryOfTheHooksOfCodex "
+        "EntryOfTheHooksOfGeminiCLI EnvironmentOfAFastMCPServer EnvironmentPolicyOfCodex "
+        "FastMCPConfiguration FileOfInstructions FilesOfASandboxOfClaudeCode "
+        "FolderTrustOfGeminiCLI GeminiAgent GeminiCLISkill GeminiCommand GeminiExtension "
+        "GeminiPolicy GeminiSettingsFile GitHubCopilotSkill GooseRecipe "
+        "GranularApprovalPolicyOfCodex GraphOfLangGraph HookOfCodex HookOfCopilot "
+        "HookOfCursor HookOfGeminiCLI HookOfWindsurf HooksOfCodex HooksOfCopilot "
+        "HooksOfCursor HooksOfGeminiCLI HooksOfWindsurf InterfaceOfASkill KiroAgent KiroHook "
+        "KiroSteeringFile LangGraphConfiguration ListOfCodexHooks ListOfCopilotHooks "
+        "ListOfCrewAIAgents ListOfCrewAITasks ListOfCursorHooks ListOfCursorPermissions "
+        "ListOfRooModes ListOfSkillMetadata ListOfWindsurfHooks ManifestOfAnMCPBundle "
+        "ModeOfRooCode ModelOfDockerAgent NetworkOfASandboxOfClaudeCode OpenCodeAgent "
+        "OpenCodeCommand OpenCodeConfiguration OpenCodeSkill OpenHandsMicroagent "
+        "OwnerOfAMarketplace PackageOfAServer ParameterOfARecipe PermissionOfAmp "
+        "PermissionsOfClaudeCode PermissionsOfCursor PermissionsOfDockerAgent "
+        "PlacesOfSkillsOfOpenCode PolicyOfASkill QwenAgent QwenSettingsFile "
+        "RegistryEntryOfAnMCPServer RemoteOfAServer RooCommand RuleOfAPolicy "
+        "SandboxOfClaudeCode SandboxOfCodex SandboxOfGeminiCLI SecurityOfGeminiCLI "
+        "ServerOfABundle ServerRulesOfGeminiCLI SettingOfABundle SettingOfAnExtension "
+        "SourceOfAFastMCPServer StartOfABundle TaskOfCrewAI TerminalOfCursor ToolsOfGeminiCLI "
+        "ToolsetOfDockerAgent TransportOfAPackage VariableOrHeaderOfAServer WatcherOfOpenCode "
+        "WindsurfRule WindsurfWorkflow ZedSettingsFile "
     ),
     "equipage.kinds.conventions.skill": ("Skill SkillTriggers "),
     "equipage.kinds.defect.hooks": (

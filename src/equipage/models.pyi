@@ -199,59 +199,76 @@ from equipage.kinds.toolpack.model import (
 from equipage.loading.kind import Limits as Limits
 
 __all__ = [
-    "KINDS", "Add", "Agent", "AgentBlockInProcess", "AgentKind", "AgentMeta", "AgentOfOpenCode",
-    "AgentProfile", "AgentSkillsSkill", "AgentsOfCodex", "Algo", "And", "ApprovalPolicyOfCodex",
-    "Assign", "AttackSurface", "Audit", "AuthorOfACodexPlugin", "AuthorOfAPlugin", "Aws",
-    "BackgroundTool", "BasePrompt", "Baseline", "BashTool", "BatchAmplify", "Behavior",
-    "Blueprint", "BlueprintAgentProfile", "BlueprintMetadata", "Branch", "BuiltinHandler",
-    "CallExtern", "Capabilities", "Caps", "ClaudeCodeAgent", "ClaudeCodeCommand",
-    "ClaudeCodeHooksFile", "ClaudeCodeMarketplace", "ClaudeCodeOutputStyle", "ClaudeCodePlugin",
-    "ClaudeCodeRule", "ClaudeCodeSettingsFile", "ClaudeCodeSkill", "CliExecution",
-    "CloseConnection", "CodexAgent", "CodexConfiguration", "CodexPlugin", "CodexSkill",
-    "CommandHandler", "CommandOfClaudeCode", "CommandOfOpenCode", "CompilerHints",
-    "CompilerStrategy", "Condition", "Config", "ContentItem", "ContentValue",
-    "ContextOfGeminiCLI", "ContextPolicy", "CopilotAgent", "CopilotInstructions",
-    "CopilotPrompt", "CursorAgent", "CursorRule", "Default", "DefaultModel", "DefectMcpServer",
-    "DependenciesOfASkill", "DependencyOfASkill", "DisabledHook", "Div", "DuplicateRequestIds",
-    "EmbeddedResource", "Entry", "EntryAction", "EntryOfTheHooksOfCodex",
-    "EntryOfTheHooksOfGeminiCLI", "Env", "EnvironmentPolicyOfCodex", "Eq", "Execution",
-    "Exists", "Expression", "Fanout", "FetchTool", "File", "FileOfInstructions",
+    "KINDS", "Add", "Agent", "AgentBlockInProcess", "AgentKind", "AgentMeta", "AgentOfCrewAI",
+    "AgentOfDockerAgent", "AgentOfOpenCode", "AgentProfile", "AgentSettingsOfZed",
+    "AgentSkillsSkill", "AgenticWorkflow", "AgentsOfCodex", "Algo", "AmpSettingsFile", "And",
+    "ApprovalPolicyOfCodex", "ArgumentOfAServer", "Assign", "AttackSurface", "Audit",
+    "AuthorOfABundle", "AuthorOfACodexPlugin", "AuthorOfAPlugin", "Aws", "BackgroundTool",
+    "BasePrompt", "Baseline", "BashTool", "BatchAmplify", "Behavior", "Blueprint",
+    "BlueprintAgentProfile", "BlueprintMetadata", "Branch", "BuiltinHandler", "CallExtern",
+    "Capabilities", "Caps", "ClaudeCodeAgent", "ClaudeCodeCommand", "ClaudeCodeHooksFile",
+    "ClaudeCodeMarketplace", "ClaudeCodeOutputStyle", "ClaudeCodePlugin", "ClaudeCodeRule",
+    "ClaudeCodeSettingsFile", "ClaudeCodeSkill", "CliExecution", "ClineRule", "CloseConnection",
+    "CodexAgent", "CodexConfiguration", "CodexPlugin", "CodexSkill", "CommandHandler",
+    "CommandOfClaudeCode", "CommandOfOpenCode", "CompilerHints", "CompilerStrategy",
+    "Condition", "Config", "ContentItem", "ContentValue", "ContextOfGeminiCLI", "ContextPolicy",
+    "ContinueRule", "CopilotAgent", "CopilotInstructions", "CopilotPrompt", "CursorAgent",
+    "CursorCommand", "CursorEnvironment", "CursorPlugin", "CursorRule", "Default",
+    "DefaultModel", "DefectMcpServer", "DependenciesOfASkill", "DependencyOfASkill",
+    "DeploymentOfAFastMCPServer", "DisabledHook", "Div", "DockerAgentConfiguration",
+    "DuplicateRequestIds", "EmbeddedResource", "Entry", "EntryAction", "EntryOfTheHooksOfCodex",
+    "EntryOfTheHooksOfGeminiCLI", "Env", "EnvironmentOfAFastMCPServer",
+    "EnvironmentPolicyOfCodex", "Eq", "Execution", "Exists", "Expression", "Fanout",
+    "FastMCPConfiguration", "FetchTool", "File", "FileOfInstructions",
     "FilesOfASandboxOfClaudeCode", "Filesystem", "FolderTrustOfGeminiCLI", "FsTool", "Ge",
     "GeminiAgent", "GeminiCLISkill", "GeminiCommand", "GeminiExtension", "GeminiPolicy",
-    "GeminiSettingsFile", "Generated", "GeneratorLimits", "GitHubCopilotSkill",
-    "GranularApprovalPolicyOfCodex", "Gt", "Gte", "Hook", "HookCommandHandler", "HookMatch",
-    "HookOfCodex", "HookOfGeminiCLI", "Hooks", "HooksOfCodex", "HooksOfGeminiCLI", "Http",
-    "HttpExecution", "HttpHandler", "ImageContent", "In", "Inline", "InterfaceOfASkill",
-    "InvalidUtf8", "JsonRender", "JsonServer", "KindName", "Langfuse", "LayeredHooks", "Le",
-    "Len", "Limits", "ListCapability", "ListOfCodexHooks", "ListOfSkillMetadata", "Lit",
-    "Logging", "Loop", "Lt", "Lte", "MatchBranch", "Mcp", "McpJson", "McpServer", "McpServers",
-    "Message", "Metadata", "MitreAttack", "Mod", "Model", "Mul", "NamedContext", "NamedRunner",
-    "Ne", "NestedJson", "NetworkOfASandboxOfClaudeCode", "Node", "NodeExecution", "Normal",
-    "Not", "Notification", "NotificationFlood", "OpenCodeAgent", "OpenCodeCommand",
-    "OpenCodeConfiguration", "OpenCodeSkill", "Operator", "Or", "Otlp", "OutputStats",
-    "Overrides", "OwnerOfAMarketplace", "Path", "PermissionsOfClaudeCode", "Phase",
+    "GeminiSettingsFile", "Generated", "GeneratorLimits", "GitHubCopilotSkill", "GooseRecipe",
+    "GranularApprovalPolicyOfCodex", "GraphOfLangGraph", "Gt", "Gte", "Hook",
+    "HookCommandHandler", "HookMatch", "HookOfCodex", "HookOfCopilot", "HookOfCursor",
+    "HookOfGeminiCLI", "HookOfWindsurf", "Hooks", "HooksOfCodex", "HooksOfCopilot",
+    "HooksOfCursor", "HooksOfGeminiCLI", "HooksOfWindsurf", "Http", "HttpExecution",
+    "HttpHandler", "ImageContent", "In", "Inline", "InterfaceOfASkill", "InvalidUtf8",
+    "JsonRender", "JsonServer", "KindName", "KiroAgent", "KiroHook", "KiroSteeringFile",
+    "LangGraphConfiguration", "Langfuse", "LayeredHooks", "Le", "Len", "Limits",
+    "ListCapability", "ListOfCodexHooks", "ListOfCopilotHooks", "ListOfCrewAIAgents",
+    "ListOfCrewAITasks", "ListOfCursorHooks", "ListOfCursorPermissions", "ListOfRooModes",
+    "ListOfSkillMetadata", "ListOfWindsurfHooks", "Lit", "Logging", "Loop", "Lt", "Lte",
+    "ManifestOfAnMCPBundle", "MatchBranch", "Mcp", "McpJson", "McpServer", "McpServers",
+    "Message", "Metadata", "MitreAttack", "Mod", "ModeOfRooCode", "Model", "ModelOfDockerAgent",
+    "Mul", "NamedContext", "NamedRunner", "Ne", "NestedJson", "NetworkOfASandboxOfClaudeCode",
+    "Node", "NodeExecution", "Normal", "Not", "Notification", "NotificationFlood",
+    "OpenCodeAgent", "OpenCodeCommand", "OpenCodeConfiguration", "OpenCodeSkill",
+    "OpenHandsMicroagent", "Operator", "Or", "Otlp", "OutputStats", "Overrides",
+    "OwnerOfAMarketplace", "PackageOfAServer", "ParameterOfARecipe", "Path", "PermissionOfAmp",
+    "PermissionsOfClaudeCode", "PermissionsOfCursor", "PermissionsOfDockerAgent", "Phase",
     "PhpExecution", "PipeDeadlock", "PlacesOfSkillsOfOpenCode", "PolicyOfASkill",
     "ProfilePrompt", "ProjectPrompt", "ProjectionPlacement", "Prompt", "PromptArgument",
     "PromptDefinition", "PromptHandler", "PromptOverlay", "PromptResponse", "Provider",
-    "ProviderCapabilities", "ProviderWebSearch", "Proxy", "PythonExecution", "Reference",
+    "ProviderCapabilities", "ProviderWebSearch", "Proxy", "PythonExecution", "QwenAgent",
+    "QwenSettingsFile", "Reference", "RegistryEntryOfAnMCPServer", "RemoteOfAServer",
     "Repeated", "Resource", "ResourceCapability", "ResourceContent", "ResourceDefinition",
-    "ResourceResponse", "ResponseDelay", "RuleOfAPolicy", "Runner", "Sampling", "Sandbox",
-    "SandboxOfClaudeCode", "SandboxOfCodex", "SandboxOfGeminiCLI", "SearchTool",
+    "ResourceResponse", "ResponseDelay", "RooCommand", "RuleOfAPolicy", "Runner", "Sampling",
+    "Sandbox", "SandboxOfClaudeCode", "SandboxOfCodex", "SandboxOfGeminiCLI", "SearchTool",
     "SecurityOfGeminiCLI", "Seq", "SequenceEntry", "ServerConfig", "ServerInfo", "ServerLimits",
-    "ServerRequest", "ServerRulesOfGeminiCLI", "SettingOfAnExtension", "Settings",
-    "SettingsCapabilities", "ShellProgram", "Silent", "Skill", "SkillTriggers", "SlowLoris",
-    "SpawnerHints", "Step", "Sub", "Subprocess", "SubprocessOutput", "SubprocessTemplate",
-    "Technique", "TemplateRender", "Templating", "TextContent", "Tool", "ToolDefinition",
-    "ToolResponse", "ToolSettings", "Toolpack", "ToolpackFile", "ToolpackLimits", "Tools",
-    "ToolsOfGeminiCLI", "Tracing", "Trigger", "Truncated", "Try", "Turn", "UnboundedLine",
-    "Verdict", "WatcherOfOpenCode", "WebSearch", "WrongId", "WsClaudeCode", "WsOperator",
-    "fields", "kind_of_model",
+    "ServerOfABundle", "ServerRequest", "ServerRulesOfGeminiCLI", "SettingOfABundle",
+    "SettingOfAnExtension", "Settings", "SettingsCapabilities", "ShellProgram", "Silent",
+    "Skill", "SkillTriggers", "SlowLoris", "SourceOfAFastMCPServer", "SpawnerHints",
+    "StartOfABundle", "Step", "Sub", "Subprocess", "SubprocessOutput", "SubprocessTemplate",
+    "TaskOfCrewAI", "Technique", "TemplateRender", "Templating", "TerminalOfCursor",
+    "TextContent", "Tool", "ToolDefinition", "ToolResponse", "ToolSettings", "Toolpack",
+    "ToolpackFile", "ToolpackLimits", "Tools", "ToolsOfGeminiCLI", "ToolsetOfDockerAgent",
+    "Tracing", "TransportOfAPackage", "Trigger", "Truncated", "Try", "Turn", "UnboundedLine",
+    "VariableOrHeaderOfAServer", "Verdict", "WatcherOfOpenCode", "WebSearch", "WindsurfRule",
+    "WindsurfWorkflow", "WrongId", "WsClaudeCode", "WsOperator", "ZedSettingsFile", "fields",
+    "kind_of_model",
 ]  # fmt: skip
 
 KINDS: dict[str, tuple[str, ...]]
 
 KindName: TypeAlias = Literal[
     "agent_md",
+    "agentic-workflow",
+    "amp-settings",
     "blueprint",
     "claude-agent",
     "claude-command",
@@ -261,35 +278,65 @@ KindName: TypeAlias = Literal[
     "claude-plugin",
     "claude-rule",
     "claude-settings",
+    "cline-rule",
     "codex-agent",
     "codex-config",
     "codex-hooks",
     "codex-plugin",
     "codex-skill-metadata",
+    "continue-rule",
     "copilot-agent",
+    "copilot-hooks",
     "copilot-instructions",
     "copilot-prompt",
+    "crewai-agents",
+    "crewai-tasks",
     "cursor-agent",
+    "cursor-command",
+    "cursor-environment",
+    "cursor-hooks",
+    "cursor-permissions",
+    "cursor-plugin",
     "cursor-rule",
+    "docker-agent",
+    "fastmcp",
     "gemini-agent",
     "gemini-command",
     "gemini-extension",
     "gemini-policy",
     "gemini-settings",
+    "goose-recipe",
     "instructions",
+    "kiro-agent",
+    "kiro-hook",
+    "kiro-steering",
+    "langgraph",
     "mcp",
+    "mcp-bundle",
+    "mcp-registry",
     "opencode-agent",
     "opencode-command",
     "opencode-config",
+    "openhands-microagent",
     "profile",
+    "qwen-agent",
+    "qwen-settings",
+    "roo-command",
+    "roo-modes",
     "server",
     "settings",
     "skill",
     "toolpack",
+    "windsurf-hooks",
+    "windsurf-rule",
+    "windsurf-workflow",
+    "zed-settings",
 ]
 
 Config: TypeAlias = (
     Agent
+    | AgenticWorkflow
+    | AmpSettingsFile
     | Blueprint
     | ClaudeCodeAgent
     | ClaudeCodeCommand
@@ -299,28 +346,52 @@ Config: TypeAlias = (
     | ClaudeCodePlugin
     | ClaudeCodeRule
     | ClaudeCodeSettingsFile
+    | ClineRule
     | CodexAgent
     | CodexConfiguration
     | ListOfCodexHooks
     | CodexPlugin
     | ListOfSkillMetadata
+    | ContinueRule
     | CopilotAgent
+    | ListOfCopilotHooks
     | CopilotInstructions
     | CopilotPrompt
+    | ListOfCrewAIAgents
+    | ListOfCrewAITasks
     | CursorAgent
+    | CursorCommand
+    | CursorEnvironment
+    | ListOfCursorHooks
+    | ListOfCursorPermissions
+    | CursorPlugin
     | CursorRule
+    | DockerAgentConfiguration
+    | FastMCPConfiguration
     | GeminiAgent
     | GeminiCommand
     | GeminiExtension
     | GeminiPolicy
     | GeminiSettingsFile
+    | GooseRecipe
     | FileOfInstructions
+    | KiroAgent
+    | KiroHook
+    | KiroSteeringFile
+    | LangGraphConfiguration
     | McpServers
     | McpJson
+    | ManifestOfAnMCPBundle
+    | RegistryEntryOfAnMCPServer
     | OpenCodeAgent
     | OpenCodeCommand
     | OpenCodeConfiguration
+    | OpenHandsMicroagent
     | AgentProfile
+    | QwenAgent
+    | QwenSettingsFile
+    | RooCommand
+    | ListOfRooModes
     | ServerConfig
     | Settings
     | Skill
@@ -331,10 +402,121 @@ Config: TypeAlias = (
     | CodexSkill
     | GeminiCLISkill
     | Toolpack
+    | ListOfWindsurfHooks
+    | WindsurfRule
+    | WindsurfWorkflow
+    | ZedSettingsFile
 )
 
 def fields(model: type[Any]) -> dict[str, str]: ...
 def kind_of_model(model: type[Any]) -> str | None: ...
+
+class AgentOfCrewAI(Struct, frozen=True, kw_only=True):
+    """An agent of CrewAI."""
+
+    role: str | None = None
+    """Who it is; recommended."""
+    goal: str | None = None
+    """What it is after; recommended."""
+    backstory: str | None = None
+    """What it knows; recommended."""
+    llm: Any | None = None
+    """The model."""
+    function_calling_llm: Any | None = None
+    """The model that calls tools."""
+    tools: tuple[Any, ...] | None = None
+    """The tools it has."""
+    allow_delegation: bool | None = None
+    """Whether it may ask others."""
+    allow_code_execution: bool | None = None
+    """Whether it may run code; *restricts* the agent, so a misspelling is an error."""
+    code_execution_mode: Literal["safe", "unsafe"] | None = None
+    """Where code runs; *restricts* the agent, so a misspelling is an error."""
+    max_iter: int | None = None
+    """After how many steps it stops."""
+    max_rpm: int | None = None
+    """How many requests a minute it makes."""
+    max_execution_time: int | None = None
+    """After how many seconds it stops."""
+    max_retry_limit: int | None = None
+    """How often it tries again."""
+    verbose: bool | None = None
+    """Whether it says what it does."""
+    cache: bool | None = None
+    """Whether answers of tools are kept."""
+    memory: bool | None = None
+    """Whether it remembers."""
+    reasoning: bool | None = None
+    """Whether it plans first."""
+    max_reasoning_attempts: int | None = None
+    """How often it plans."""
+    knowledge_sources: Any | None = None
+    """What it may look up."""
+    embedder: Any | None = None
+    """How it looks things up."""
+    system_template: str | None = None
+    """The form of the prompt."""
+    prompt_template: str | None = None
+    """The form of a question."""
+    response_template: str | None = None
+    """The form of an answer."""
+    respect_context_window: bool | None = None
+    """Whether long sessions are shortened."""
+    inject_date: bool | None = None
+    """Whether it knows the date."""
+    date_format: str | None = None
+    """How the date is written."""
+    multimodal: bool | None = None
+    """Whether it sees pictures."""
+    step_callback: Any | None = None
+    """What is called after each step."""
+    use_system_prompt: bool | None = None
+    """Whether there is a system prompt."""
+
+class AgentOfDockerAgent(Struct, frozen=True, kw_only=True):
+    """An agent of Docker Agent."""
+
+    model: str | None = None
+    """The model: a name below `models`, or `provider/model`."""
+    description: str | None = None
+    """When others choose it."""
+    instruction: str | None = None
+    """The prompt; common misspelling, which the tool ignores: `instructions`, `prompt`."""
+    welcome_message: str | None = None
+    """What it says first."""
+    toolsets: tuple[ToolsetOfDockerAgent, ...] | None = None
+    """The tools it has; common misspelling, which the tool ignores: `tools`."""
+    sub_agents: tuple[str, ...] | None = None
+    """Agents it may ask; common misspelling, which the tool ignores: `subagents`, `sub-
+    agents`."""
+    handoffs: tuple[str, ...] | None = None
+    """Agents it may hand over to."""
+    commands: Any | None = None
+    """Prompts by name."""
+    skills: Any | None = None
+    """Whether it uses skills."""
+    hooks: dict[str, Any] | None = None
+    """Programs that run at certain events."""
+    fallback: dict[str, Any] | None = None
+    """Models to use if one fails."""
+    structured_output: dict[str, Any] | None = None
+    """The form of its answers."""
+    max_iterations: int | None = None
+    """After how many steps it stops."""
+    num_history_items: int | None = None
+    """How much it remembers."""
+    add_date: bool | None = None
+    """Whether it knows the date."""
+    add_environment_info: bool | None = None
+    """Whether it knows the machine."""
+    add_prompt_files: tuple[str, ...] | None = None
+    """Files that it reads first."""
+    add_description_parameter: bool | None = None
+    """Whether calls are described."""
+    code_mode_tools: bool | None = None
+    """Whether tools are called by code."""
+    rag: tuple[str, ...] | None = None
+    """What it may search."""
 
 class AgentOfOpenCode(Struct, frozen=True, kw_only=True):
     """An agent of OpenCode."""
@@ -376,6 +558,20 @@ class AgentOfOpenCode(Struct, frozen=True, kw_only=True):
     """Its colour: a hexadecimal number or a name of the theme."""
     options: dict[str, Any] | None = None
     """Further options for the provider of the model."""
+
+class AgentSettingsOfZed(Struct, frozen=True, kw_only=True):
+    """The agent settings of Zed."""
+
+    default_model: Any | None = None
+    """The model."""
+    profiles: dict[str, Any] | None = None
+    """Which tools each profile has; *restricts* the agent, so a misspelling is an error."""
+    default_profile: str | None = None
+    """The profile to start with."""
+    tool_permissions: dict[str, Any] | None = None
+    """What tools may do; *restricts* the agent, so a misspelling is an error."""
+    always_allow_tool_actions: bool | None = None
+    """Whether nothing is asked."""
 
 class AgentSkillsSkill(Struct, frozen=True, kw_only=True):
     """A skill."""
@@ -427,6 +623,133 @@ class AgentSkillsSkill(Struct, frozen=True, kw_only=True):
     body: str = ""
     """The text below the header."""
 
+class AgenticWorkflow(Struct, frozen=True, kw_only=True):
+    """An agentic workflow."""
+
+    on: Any | None = None
+    """What starts it; without it, others import the file."""
+    name: str | None = None
+    """The name that people see."""
+    description: str | None = None
+    """What it does."""
+    permissions: str | dict[str, Any] | None = None
+    """What it may do on GitHub; *restricts* the agent, so a misspelling is an error; common
+    misspelling, which the tool ignores: `permission`."""
+    engine: str | dict[str, Any] | None = None
+    """The agent that runs it."""
+    tools: dict[str, Any] | None = None
+    """The tools it has; *restricts* the agent, so a misspelling is an error."""
+    mcp_servers: dict[str, Any] | None = None
+    """MCP servers, by name."""
+    safe_outputs: dict[str, Any] | None = None
+    """What it may write, and how often."""
+    safe_inputs: dict[str, Any] | None = None
+    """Tools of its own, by name."""
+    mcp_scripts: dict[str, Any] | None = None
+    """Tools of its own, by name."""
+    network: str | dict[str, Any] | None = None
+    """The hosts it may reach; *restricts* the agent, so a misspelling is an error."""
+    strict: bool | None = None
+    """Whether it is compiled strictly."""
+    sandbox: Any | None = None
+    """Where it runs."""
+    imports: Any | None = None
+    """Other files that it takes over."""
+    import_schema: dict[str, Any] | None = None
+    """What those who import it may set."""
+    inlined_imports: bool | None = None
+    """Whether imports become part of it."""
+    source: str | None = None
+    """Where it was copied from."""
+    redirect: str | None = None
+    """Where it went."""
+    roles: str | tuple[str, ...] | None = None
+    """Who may start it; *restricts* the agent, so a misspelling is an error."""
+    bots: tuple[str, ...] | None = None
+    """Bots that may start it."""
+    skip_roles: str | tuple[str, ...] | None = None
+    """Who may not start it."""
+    skip_bots: str | tuple[str, ...] | None = None
+    """Bots that may not start it."""
+    if_: str | bool | None = None
+    """The condition under which it runs."""
+    timeout_minutes: int | str | None = None
+    """After how many minutes it is stopped."""
+    stop_after: str | None = None
+    """When it stops for good."""
+    rate_limit: Any | None = None
+    """How often it may run."""
+    labels: Any | None = None
+    """Words to find it by."""
+    metadata: dict[str, Any] | None = None
+    """Anything else, by name."""
+    tracker_id: str | None = None
+    """What ties its outputs together."""
+    runtimes: dict[str, Any] | None = None
+    """Versions of languages."""
+    features: dict[str, Any] | None = None
+    """Features to turn on."""
+    github_token: str | None = None
+    """The token it uses."""
+    checkout: Any | None = None
+    """How the repository is fetched."""
+    plugins: Any | None = None
+    """Plugins it uses."""
+    dependencies: Any | None = None
+    """Packages it uses."""
+    apm: Any | None = None
+    """Packages it uses."""
+    observability: Any | None = None
+    """Where traces are sent."""
+    resources: Any | None = None
+    """Files it brings."""
+    model: str | None = None
+    """The model to use."""
+    models: Any | None = None
+    """Other names for models."""
+    private: bool | None = None
+    """Whether others may copy it."""
+    disable_model_invocation: bool | None = None
+    """Whether no agent may start it."""
+    infer: Any | None = None
+    """An old name of the field above."""
+    applyTo: str | tuple[str, ...] | None = None
+    """The files it is about."""
+    check_for_updates: bool | None = None
+    """Whether to look for updates."""
+    runs_on: Any | None = None
+    """As in GitHub Actions."""
+    steps: Any | None = None
+    """As in GitHub Actions."""
+    post_steps: Any | None = None
+    """As in GitHub Actions."""
+    pre_steps: Any | None = None
+    """As in GitHub Actions."""
+    pre_agent_steps: Any | None = None
+    """As in GitHub Actions."""
+    jobs: Any | None = None
+    """As in GitHub Actions."""
+    env: Any | None = None
+    """As in GitHub Actions."""
+    secrets: Any | None = None
+    """As in GitHub Actions."""
+    concurrency: Any | None = None
+    """As in GitHub Actions."""
+    cache: Any | None = None
+    """As in GitHub Actions."""
+    container: Any | None = None
+    """As in GitHub Actions."""
+    services: Any | None = None
+    """As in GitHub Actions."""
+    environment: Any | None = None
+    """As in GitHub Actions."""
+    run_name: Any | None = None
+    """As in GitHub Actions."""
+    defaults: Any | None = None
+    """As in GitHub Actions."""
+    body: str = ""
+    """The text below the header."""
+
 class AgentsOfCodex(Struct, frozen=True, kw_only=True):
     """The agents of Codex."""
 
@@ -447,11 +770,64 @@ class AgentsOfCodex(Struct, frozen=True, kw_only=True):
     interrupt_message: bool | None = None
     """Whether an interrupted agent is told so."""
 
+class AmpSettingsFile(Struct, frozen=True, kw_only=True):
+    """An Amp settings file."""
+
+    amp_mcpServers: dict[str, dict[str, Any]] | None = None
+    """MCP servers, by name."""
+    amp_permissions: tuple[PermissionOfAmp, ...] | None = None
+    """What may be done; the first rule that matches counts; *restricts* the agent, so a
+    misspelling is an error."""
+    amp_tools_disable: tuple[str, ...] | None = None
+    """Tools that are left out; *restricts* the agent, so a misspelling is an error."""
+    amp_mcpPermissions: Any | None = None
+    """Which servers may be used; *restricts* the agent, so a misspelling is an error."""
+
 class ApprovalPolicyOfCodex(Struct, frozen=True, kw_only=True):
     """An approval policy of Codex."""
 
     granular: GranularApprovalPolicyOfCodex | None = None
     """What may be asked for, one by one."""
+
+class ArgumentOfAServer(Struct, frozen=True, kw_only=True):
+    """An argument of a server."""
+
+    type: Literal["positional", "named"] | None = None
+    """How it is written; recommended."""
+    name: str | None = None
+    """The name of a named argument."""
+    valueHint: str | None = None
+    """What a positional argument is."""
+    isRepeated: bool | None = None
+    """Whether it may be given several times."""
+    description: str | None = None
+    """What it is for."""
+    isRequired: bool | None = None
+    """Whether it must be given."""
+    format: Literal["string", "number", "boolean", "filepath"] | None = None
+    """What sort of text it is."""
+    value: str | None = None
+    """Its value."""
+    isSecret: bool | None = None
+    """Whether it is a secret."""
+    default: str | None = None
+    """The value if none is given."""
+    placeholder: str | None = None
+    """An example of a value."""
+    choices: tuple[str, ...] | None = None
+    """The values it may have."""
+    variables: dict[str, Any] | None = None
+    """What `{name}` in the value stands for."""
+
+class AuthorOfABundle(Struct, frozen=True, kw_only=True):
+    """The author of a bundle."""
+
+    name: str | None = None
+    """Who it is; recommended."""
+    email: str | None = None
+    """An address for mail."""
+    url: str | None = None
+    """An address on the web."""
 
 class AuthorOfACodexPlugin(Struct, frozen=True, kw_only=True):
     """The author of a Codex plugin."""
@@ -1002,7 +1378,7 @@ class ClaudeCodeSkill(Struct, frozen=True, kw_only=True):
     """A skill."""
 
     name: str | None = None
-    """The name of the skill and of its folder; recommended."""
+    """The name of the skill and of its folder."""
     description: str | None = None
     """What it does and when to use it; recommended."""
     license: str | None = None
@@ -1045,6 +1421,17 @@ class ClaudeCodeSkill(Struct, frozen=True, kw_only=True):
     text divided at `, `; every tool it names must exist."""
     version: str | None = None
     """The version of the skill."""
+    body: str = ""
+    """The text below the header."""
+
+class ClineRule(Struct, frozen=True, kw_only=True):
+    """A Cline rule."""
+
+    paths: str | tuple[str, ...] | None = None
+    """The files it applies to; common misspelling, which the tool ignores: `globs`,
+    `applyTo`."""
+    description: str | None = None
+    """What it is about."""
     body: str = ""
     """The text below the header."""
 
@@ -1402,6 +1789,24 @@ class ContextOfGeminiCLI(Struct, frozen=True, kw_only=True):
     fileFiltering: dict[str, Any] | None = None
     """Which files are seen."""
 
+class ContinueRule(Struct, frozen=True, kw_only=True):
+    """A Continue rule."""
+
+    name: str | None = None
+    """The name that people see."""
+    globs: str | tuple[str, ...] | None = None
+    """The files it applies to."""
+    regex: str | tuple[str, ...] | None = None
+    """An expression over the files it applies to."""
+    alwaysApply: bool | None = None
+    """Whether it is part of every prompt."""
+    description: str | None = None
+    """What it is about."""
+    invokable: bool | None = None
+    """Whether people may call it."""
+    body: str = ""
+    """The text below the header."""
+
 class CopilotAgent(Struct, frozen=True, kw_only=True):
     """A Copilot agent."""
 
@@ -1496,6 +1901,84 @@ class CursorAgent(Struct, frozen=True, kw_only=True):
     body: str = ""
     """The text below the header."""
 
+class CursorCommand(Struct, frozen=True, kw_only=True):
+    """A Cursor command."""
+
+    description: str | None = None
+    """What it does."""
+    name: str | None = None
+    """Its name; by default that of the file."""
+    body: str = ""
+    """The text below the header."""
+
+class CursorEnvironment(Struct, frozen=True, kw_only=True):
+    """A Cursor environment."""
+
+    snapshot: str | None = None
+    """The machine to start from."""
+    build: dict[str, Any] | None = None
+    """How the machine is made."""
+    install: str | None = None
+    """The command that installs what is needed."""
+    start: str | None = None
+    """The command that starts what is needed."""
+    terminals: tuple[TerminalOfCursor, ...] | None = None
+    """Commands that go on running."""
+    ports: Any | None = None
+    """Ports to show."""
+    user: str | None = None
+    """The user that runs it."""
+    name: str | None = None
+    """The name that people see."""
+    agentCanUpdateSnapshot: bool | None = None
+    """Whether the agent may change the machine."""
+    persistedDirectories: tuple[str, ...] | None = None
+    """Folders that are kept."""
+    repositoryDependencies: Any | None = None
+    """Other repositories to fetch."""
+    _schema: str | None = None
+    """The schema for editors."""
+
+class CursorPlugin(Struct, frozen=True, kw_only=True):
+    """A Cursor plugin."""
+
+    name: str | None = None
+    """The name by which it is installed; recommended."""
+    version: str | None = None
+    """Its version."""
+    description: str | None = None
+    """What it brings."""
+    displayName: str | None = None
+    """The name that people see."""
+    author: str | dict[str, Any] | None = None
+    """Who wrote it."""
+    homepage: str | None = None
+    """Where to read about it."""
+    repository: str | dict[str, Any] | None = None
+    """Where its source is."""
+    license: str | None = None
+    """The licence."""
+    keywords: tuple[str, ...] | None = None
+    """Words to find it by."""
+    category: str | None = None
+    """Where to find it."""
+    tags: tuple[str, ...] | None = None
+    """Words to find it by."""
+    logo: str | None = None
+    """Its picture."""
+    agents: Any | None = None
+    """Where its agents are."""
+    commands: Any | None = None
+    """Where its commands are."""
+    skills: Any | None = None
+    """Where its skills are."""
+    rules: Any | None = None
+    """Where its rules are."""
+    hooks: Any | None = None
+    """Where its hooks are."""
+    mcpServers: Any | None = None
+    """Where its mcpServers are."""
+
 class CursorRule(Struct, frozen=True, kw_only=True):
     """A Cursor rule."""
 
@@ -1531,6 +2014,46 @@ class DependencyOfASkill(Struct, frozen=True, kw_only=True):
     command: str | None = None
     """The program to start."""
 
+class DeploymentOfAFastMCPServer(Struct, frozen=True, kw_only=True):
+    """The deployment of a FastMCP server."""
+
+    transport: Literal["stdio", "http", "sse", "streamable-http"] | None = None
+    """How to talk to it."""
+    host: str | None = None
+    """The address it listens at."""
+    port: int | None = None
+    """The port it listens at."""
+    path: str | None = None
+    """The path of its address."""
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"] | None = None
+    """How much is logged."""
+    cwd: str | None = None
+    """The folder it runs in."""
+    env: dict[str, Any] | None = None
+    """Environment variables to set."""
+    args: tuple[str, ...] | None = None
+    """Arguments of the server."""
+
+class DockerAgentConfiguration(Struct, frozen=True, kw_only=True):
+    """A Docker Agent configuration."""
+
+    version: str | int | None = None
+    """The version of the format."""
+    agents: dict[str, AgentOfDockerAgent] | None = None
+    """The agents by name; `root` or the first is asked; recommended."""
+    models: dict[str, ModelOfDockerAgent] | None = None
+    """The models, by name."""
+    providers: dict[str, Any] | None = None
+    """Providers of models, by name."""
+    mcps: dict[str, Any] | None = None
+    """MCP servers, by name."""
+    rag: dict[str, Any] | None = None
+    """What may be searched, by name."""
+    metadata: dict[str, Any] | None = None
+    """Who wrote it."""
+    permissions: PermissionsOfDockerAgent | None = None
+    """What may be done; *restricts* the agent, so a misspelling is an error."""
+
 class EntryOfTheHooksOfCodex(Struct, frozen=True, kw_only=True):
     """An entry of the hooks of Codex."""
 
@@ -1548,6 +2071,22 @@ class EntryOfTheHooksOfGeminiCLI(Struct, frozen=True, kw_only=True):
     """What runs; recommended."""
     sequential: bool | None = None
     """Whether the hooks run one after the other."""
+
+class EnvironmentOfAFastMCPServer(Struct, frozen=True, kw_only=True):
+    """The environment of a FastMCP server."""
+
+    type: str | None = None
+    """`uv`."""
+    python: str | None = None
+    """The version of Python."""
+    dependencies: tuple[str, ...] | None = None
+    """Packages to install."""
+    requirements: str | None = None
+    """A file with packages to install."""
+    project: str | None = None
+    """The project to run in."""
+    editable: tuple[str, ...] | None = None
+    """Folders to install."""
 
 class EnvironmentPolicyOfCodex(Struct, frozen=True, kw_only=True):
     """An environment policy of Codex."""
@@ -1567,6 +2106,19 @@ class EnvironmentPolicyOfCodex(Struct, frozen=True, kw_only=True):
     misspelling is an error."""
     experimental_use_profile: bool | None = None
     """Whether to read the shell's profile."""
+
+class FastMCPConfiguration(Struct, frozen=True, kw_only=True):
+    """A FastMCP configuration."""
+
+    _schema: str | None = None
+    """The schema for editors."""
+    source: SourceOfAFastMCPServer | None = None
+    """Where the server is; recommended; common misspelling, which the tool ignores:
+    `entrypoint`."""
+    environment: EnvironmentOfAFastMCPServer | None = None
+    """What it needs."""
+    deployment: DeploymentOfAFastMCPServer | None = None
+    """How it runs."""
 
 class FileOfInstructions(Struct, frozen=True, kw_only=True):
     """A file of instructions."""
@@ -1913,6 +2465,38 @@ class GitHubCopilotSkill(Struct, frozen=True, kw_only=True):
     body: str = ""
     """The text below the header."""
 
+class GooseRecipe(Struct, frozen=True, kw_only=True):
+    """A Goose recipe."""
+
+    version: str | int | float | None = None
+    """The version of the format."""
+    title: str | None = None
+    """The name that people see; recommended."""
+    description: str | None = None
+    """What it does; recommended."""
+    instructions: str | None = None
+    """What the agent knows."""
+    prompt: str | None = None
+    """What it is asked first."""
+    parameters: tuple[ParameterOfARecipe, ...] | None = None
+    """What the user is asked for."""
+    extensions: tuple[Any, ...] | None = None
+    """The servers it needs."""
+    settings: dict[str, Any] | None = None
+    """The model to use."""
+    sub_recipes: tuple[Any, ...] | None = None
+    """Recipes it may call."""
+    response: dict[str, Any] | None = None
+    """The form of the result."""
+    retry: dict[str, Any] | None = None
+    """When it tries again."""
+    activities: tuple[str, ...] | None = None
+    """Examples of what to ask."""
+    author: dict[str, Any] | None = None
+    """Who wrote it."""
+    context: Any | None = None
+    """Further text."""
+
 class GranularApprovalPolicyOfCodex(Struct, frozen=True, kw_only=True):
     """A granular approval policy of Codex."""
 
@@ -1926,6 +2510,14 @@ class GranularApprovalPolicyOfCodex(Struct, frozen=True, kw_only=True):
     """Whether more permissions may be asked for."""
     skill_approval: bool | None = None
     """Whether scripts of skills may be asked for."""
+
+class GraphOfLangGraph(Struct, frozen=True, kw_only=True):
+    """A graph of LangGraph."""
+
+    path: str | None = None
+    """The file and the variable: `./file.py:graph`; recommended."""
+    description: str | None = None
+    """What it does."""
 
 class HookOfCodex(Struct, frozen=True, kw_only=True):
     """A hook of Codex."""
@@ -1957,6 +2549,65 @@ class HookOfCodex(Struct, frozen=True, kw_only=True):
     model: str | None = None
     """A model, which Codex does not use yet."""
 
+class HookOfCopilot(Struct, frozen=True, kw_only=True):
+    """A hook of Copilot."""
+
+    type: Literal["command", "prompt", "http"] | None = None
+    """What runs; recommended."""
+    bash: str | None = None
+    """The command to run."""
+    powershell: str | None = None
+    """The command to run on Windows."""
+    command: str | None = None
+    """The command to run on any system."""
+    windows: str | None = None
+    """The command to run on Windows."""
+    linux: str | None = None
+    """The command to run on Linux."""
+    osx: str | None = None
+    """The command to run on macOS."""
+    cwd: str | None = None
+    """The folder to run it in."""
+    env: dict[str, Any] | None = None
+    """Environment variables to add."""
+    timeoutSec: int | float | None = None
+    """After how many seconds it is stopped."""
+    timeout: int | float | None = None
+    """After how many seconds it is stopped."""
+    prompt: str | None = None
+    """The prompt, with the type `prompt`."""
+    url: str | None = None
+    """The address, with the type `http`."""
+    headers: dict[str, Any] | None = None
+    """Headers of the request."""
+    matcher: str | None = None
+    """The tools it is for."""
+    hooks: tuple[Any, ...] | None = None
+    """Handlers, as Claude Code writes them."""
+    comment: str | None = None
+    """A note."""
+
+class HookOfCursor(Struct, frozen=True, kw_only=True):
+    """A hook of Cursor."""
+
+    command: str | None = None
+    """The command to run."""
+    type: Literal["command", "prompt"] | None = None
+    """What runs."""
+    prompt: str | None = None
+    """The prompt, with the type `prompt`."""
+    model: str | None = None
+    """The model, with the type `prompt`."""
+    timeout: int | float | None = None
+    """After how many seconds it is stopped."""
+    matcher: str | dict[str, Any] | None = None
+    """What it is for."""
+    failClosed: bool | None = None
+    """Whether a hook that fails blocks; *restricts* the agent, so a misspelling is an
+    error."""
+    loop_limit: Any | None = None
+    """How often it may start the agent again."""
+
 class HookOfGeminiCLI(Struct, frozen=True, kw_only=True):
     """A hook of Gemini CLI."""
 
@@ -1972,6 +2623,18 @@ class HookOfGeminiCLI(Struct, frozen=True, kw_only=True):
     """After how many milliseconds it is stopped."""
     env: dict[str, Any] | None = None
     """Environment variables to add."""
+
+class HookOfWindsurf(Struct, frozen=True, kw_only=True):
+    """A hook of Windsurf."""
+
+    command: str | None = None
+    """The command to run."""
+    powershell: str | None = None
+    """The command to run on Windows."""
+    show_output: bool | None = None
+    """Whether its output is shown."""
+    working_directory: str | None = None
+    """The folder to run it in."""
 
 class HooksOfCodex(Struct, frozen=True, kw_only=True):
     """The hooks of Codex."""
@@ -2012,6 +2675,152 @@ class HooksOfCodex(Struct, frozen=True, kw_only=True):
     state: dict[str, Any] | None = None
     """Which hooks are trusted."""
 
+class HooksOfCopilot(Struct, frozen=True, kw_only=True):
+    """The hooks of Copilot."""
+
+    sessionStart: tuple[HookOfCopilot, ...] | None = None
+    """What runs at the event `sessionStart`; *restricts* the agent, so a misspelling is an
+    error."""
+    sessionEnd: tuple[HookOfCopilot, ...] | None = None
+    """What runs at the event `sessionEnd`; *restricts* the agent, so a misspelling is an
+    error."""
+    userPromptSubmitted: tuple[HookOfCopilot, ...] | None = None
+    """What runs at the event `userPromptSubmitted`; *restricts* the agent, so a misspelling
+    is an error."""
+    preToolUse: tuple[HookOfCopilot, ...] | None = None
+    """What runs at the event `preToolUse`; *restricts* the agent, so a misspelling is an
+    error."""
+    postToolUse: tuple[HookOfCopilot, ...] | None = None
+    """What runs at the event `postToolUse`; *restricts* the agent, so a misspelling is an
+    error."""
+    postToolUseFailure: tuple[HookOfCopilot, ...] | None = None
+    """What runs at the event `postToolUseFailure`; *restricts* the agent, so a misspelling
+    is an error."""
+    errorOccurred: tuple[HookOfCopilot, ...] | None = None
+    """What runs at the event `errorOccurred`; *restricts* the agent, so a misspelling is an
+    error."""
+    agentStop: tuple[HookOfCopilot, ...] | None = None
+    """What runs at the event `agentStop`; *restricts* the agent, so a misspelling is an
+    error."""
+    subagentStart: tuple[HookOfCopilot, ...] | None = None
+    """What runs at the event `subagentStart`; *restricts* the agent, so a misspelling is an
+    error."""
+    subagentStop: tuple[HookOfCopilot, ...] | None = None
+    """What runs at the event `subagentStop`; *restricts* the agent, so a misspelling is an
+    error."""
+    preCompact: tuple[HookOfCopilot, ...] | None = None
+    """What runs at the event `preCompact`; *restricts* the agent, so a misspelling is an
+    error."""
+    permissionRequest: tuple[HookOfCopilot, ...] | None = None
+    """What runs at the event `permissionRequest`; *restricts* the agent, so a misspelling
+    is an error."""
+    notification: tuple[HookOfCopilot, ...] | None = None
+    """What runs at the event `notification`; *restricts* the agent, so a misspelling is an
+    error."""
+    SessionStart: tuple[HookOfCopilot, ...] | None = None
+    """What runs at the event `SessionStart`; *restricts* the agent, so a misspelling is an
+    error."""
+    SessionEnd: tuple[HookOfCopilot, ...] | None = None
+    """What runs at the event `SessionEnd`; *restricts* the agent, so a misspelling is an
+    error."""
+    UserPromptSubmit: tuple[HookOfCopilot, ...] | None = None
+    """What runs at the event `UserPromptSubmit`; *restricts* the agent, so a misspelling is
+    an error."""
+    PreToolUse: tuple[HookOfCopilot, ...] | None = None
+    """What runs at the event `PreToolUse`; *restricts* the agent, so a misspelling is an
+    error."""
+    PostToolUse: tuple[HookOfCopilot, ...] | None = None
+    """What runs at the event `PostToolUse`; *restricts* the agent, so a misspelling is an
+    error."""
+    PostToolUseFailure: tuple[HookOfCopilot, ...] | None = None
+    """What runs at the event `PostToolUseFailure`; *restricts* the agent, so a misspelling
+    is an error."""
+    Stop: tuple[HookOfCopilot, ...] | None = None
+    """What runs at the event `Stop`; *restricts* the agent, so a misspelling is an
+    error."""
+    SubagentStart: tuple[HookOfCopilot, ...] | None = None
+    """What runs at the event `SubagentStart`; *restricts* the agent, so a misspelling is an
+    error."""
+    SubagentStop: tuple[HookOfCopilot, ...] | None = None
+    """What runs at the event `SubagentStop`; *restricts* the agent, so a misspelling is an
+    error."""
+    PreCompact: tuple[HookOfCopilot, ...] | None = None
+    """What runs at the event `PreCompact`; *restricts* the agent, so a misspelling is an
+    error."""
+    PermissionRequest: tuple[HookOfCopilot, ...] | None = None
+    """What runs at the event `PermissionRequest`; *restricts* the agent, so a misspelling
+    is an error."""
+    Notification: tuple[HookOfCopilot, ...] | None = None
+    """What runs at the event `Notification`; *restricts* the agent, so a misspelling is an
+    error."""
+
+class HooksOfCursor(Struct, frozen=True, kw_only=True):
+    """The hooks of Cursor."""
+
+    sessionStart: tuple[HookOfCursor, ...] | None = None
+    """What runs at the event `sessionStart`; *restricts* the agent, so a misspelling is an
+    error."""
+    sessionEnd: tuple[HookOfCursor, ...] | None = None
+    """What runs at the event `sessionEnd`; *restricts* the agent, so a misspelling is an
+    error."""
+    preToolUse: tuple[HookOfCursor, ...] | None = None
+    """What runs at the event `preToolUse`; *restricts* the agent, so a misspelling is an
+    error."""
+    postToolUse: tuple[HookOfCursor, ...] | None = None
+    """What runs at the event `postToolUse`; *restricts* the agent, so a misspelling is an
+    error."""
+    postToolUseFailure: tuple[HookOfCursor, ...] | None = None
+    """What runs at the event `postToolUseFailure`; *restricts* the agent, so a misspelling
+    is an error."""
+    subagentStart: tuple[HookOfCursor, ...] | None = None
+    """What runs at the event `subagentStart`; *restricts* the agent, so a misspelling is an
+    error."""
+    subagentStop: tuple[HookOfCursor, ...] | None = None
+    """What runs at the event `subagentStop`; *restricts* the agent, so a misspelling is an
+    error."""
+    beforeShellExecution: tuple[HookOfCursor, ...] | None = None
+    """What runs at the event `beforeShellExecution`; *restricts* the agent, so a
+    misspelling is an error."""
+    afterShellExecution: tuple[HookOfCursor, ...] | None = None
+    """What runs at the event `afterShellExecution`; *restricts* the agent, so a misspelling
+    is an error."""
+    beforeMCPExecution: tuple[HookOfCursor, ...] | None = None
+    """What runs at the event `beforeMCPExecution`; *restricts* the agent, so a misspelling
+    is an error."""
+    afterMCPExecution: tuple[HookOfCursor, ...] | None = None
+    """What runs at the event `afterMCPExecution`; *restricts* the agent, so a misspelling
+    is an error."""
+    beforeReadFile: tuple[HookOfCursor, ...] | None = None
+    """What runs at the event `beforeReadFile`; *restricts* the agent, so a misspelling is
+    an error."""
+    afterFileEdit: tuple[HookOfCursor, ...] | None = None
+    """What runs at the event `afterFileEdit`; *restricts* the agent, so a misspelling is an
+    error."""
+    beforeSubmitPrompt: tuple[HookOfCursor, ...] | None = None
+    """What runs at the event `beforeSubmitPrompt`; *restricts* the agent, so a misspelling
+    is an error."""
+    preCompact: tuple[HookOfCursor, ...] | None = None
+    """What runs at the event `preCompact`; *restricts* the agent, so a misspelling is an
+    error."""
+    stop: tuple[HookOfCursor, ...] | None = None
+    """What runs at the event `stop`; *restricts* the agent, so a misspelling is an
+    error."""
+    afterAgentResponse: tuple[HookOfCursor, ...] | None = None
+    """What runs at the event `afterAgentResponse`; *restricts* the agent, so a misspelling
+    is an error."""
+    afterAgentThought: tuple[HookOfCursor, ...] | None = None
+    """What runs at the event `afterAgentThought`; *restricts* the agent, so a misspelling
+    is an error."""
+    beforeTabFileRead: tuple[HookOfCursor, ...] | None = None
+    """What runs at the event `beforeTabFileRead`; *restricts* the agent, so a misspelling
+    is an error."""
+    afterTabFileEdit: tuple[HookOfCursor, ...] | None = None
+    """What runs at the event `afterTabFileEdit`; *restricts* the agent, so a misspelling is
+    an error."""
+    workspaceOpen: tuple[HookOfCursor, ...] | None = None
+    """What runs at the event `workspaceOpen`; *restricts* the agent, so a misspelling is an
+    error."""
+
 class HooksOfGeminiCLI(Struct, frozen=True, kw_only=True):
     """The hooks of Gemini CLI."""
 
@@ -2049,6 +2858,46 @@ class HooksOfGeminiCLI(Struct, frozen=True, kw_only=True):
     """What runs at the event `PreCompress`; *restricts* the agent, so a misspelling is an
     error."""
 
+class HooksOfWindsurf(Struct, frozen=True, kw_only=True):
+    """The hooks of Windsurf."""
+
+    pre_read_code: tuple[HookOfWindsurf, ...] | None = None
+    """What runs at the event `pre_read_code`; *restricts* the agent, so a misspelling is an
+    error."""
+    post_read_code: tuple[HookOfWindsurf, ...] | None = None
+    """What runs at the event `post_read_code`; *restricts* the agent, so a misspelling is
+    an error."""
+    pre_write_code: tuple[HookOfWindsurf, ...] | None = None
+    """What runs at the event `pre_write_code`; *restricts* the agent, so a misspelling is
+    an error."""
+    post_write_code: tuple[HookOfWindsurf, ...] | None = None
+    """What runs at the event `post_write_code`; *restricts* the agent, so a misspelling is
+    an error."""
+    pre_run_command: tuple[HookOfWindsurf, ...] | None = None
+    """What runs at the event `pre_run_command`; *restricts* the agent, so a misspelling is
+    an error."""
+    post_run_command: tuple[HookOfWindsurf, ...] | None = None
+    """What runs at the event `post_run_command`; *restricts* the agent, so a misspelling is
+    an error."""
+    pre_mcp_tool_use: tuple[HookOfWindsurf, ...] | None = None
+    """What runs at the event `pre_mcp_tool_use`; *restricts* the agent, so a misspelling is
+    an error."""
+    post_mcp_tool_use: tuple[HookOfWindsurf, ...] | None = None
+    """What runs at the event `post_mcp_tool_use`; *restricts* the agent, so a misspelling
+    is an error."""
+    pre_user_prompt: tuple[HookOfWindsurf, ...] | None = None
+    """What runs at the event `pre_user_prompt`; *restricts* the agent, so a misspelling is
+    an error."""
+    post_cascade_response: tuple[HookOfWindsurf, ...] | None = None
+    """What runs at the event `post_cascade_response`; *restricts* the agent, so a
+    misspelling is an error."""
+    post_cascade_response_with_transcript: tuple[HookOfWindsurf, ...] | None = None
+    """What runs at the event `post_cascade_response_with_transcript`; *restricts* the
+    agent, so a misspelling is an error."""
+    post_setup_worktree: tuple[HookOfWindsurf, ...] | None = None
+    """What runs at the event `post_setup_worktree`; *restricts* the agent, so a misspelling
+    is an error."""
+
 class InterfaceOfASkill(Struct, frozen=True, kw_only=True):
     """The interface of a skill."""
 
@@ -2065,6 +2914,127 @@ class InterfaceOfASkill(Struct, frozen=True, kw_only=True):
     default_prompt: str | None = None
     """What to ask first."""
 
+class KiroAgent(Struct, frozen=True, kw_only=True):
+    """A Kiro agent."""
+
+    name: str | None = None
+    """The name by which it is called."""
+    description: str | None = None
+    """What it does."""
+    prompt: str | None = None
+    """The prompt."""
+    tools: tuple[str, ...] | None = None
+    """The tools it has; *restricts* the agent, so a misspelling is an error."""
+    allowedTools: tuple[str, ...] | None = None
+    """Tools that run without asking; *restricts* the agent, so a misspelling is an
+    error."""
+    toolsSettings: dict[str, Any] | None = None
+    """Settings of tools, by name; *restricts* the agent, so a misspelling is an error."""
+    toolAliases: dict[str, Any] | None = None
+    """Other names for tools."""
+    resources: tuple[Any, ...] | None = None
+    """Files that it reads."""
+    hooks: dict[str, Any] | None = None
+    """Programs that run at certain events."""
+    mcpServers: dict[str, Any] | None = None
+    """MCP servers of its own, by name."""
+    includeMcpJson: bool | None = None
+    """Whether it has the servers of the project."""
+    useLegacyMcpJson: bool | None = None
+    """An old name of `includeMcpJson`."""
+    model: str | None = None
+    """The model to use."""
+    welcomeMessage: str | None = None
+    """What it says first."""
+    keyboardShortcut: str | None = None
+    """The key that chooses it."""
+    _schema: str | None = None
+    """The schema for editors."""
+
+class KiroHook(Struct, frozen=True, kw_only=True):
+    """A Kiro hook."""
+
+    name: str | None = None
+    """The name that people see."""
+    version: str | int | None = None
+    """The version of the format."""
+    description: str | None = None
+    """What it is for."""
+    enabled: bool | None = None
+    """Whether it runs."""
+    when: dict[str, Any] | None = None
+    """The event, and the files it is about; recommended."""
+    then: dict[str, Any] | None = None
+    """What happens; recommended."""
+    shortName: str | None = None
+    """A short name."""
+    workspaceFolderName: str | None = None
+    """The folder it was made in."""
+
+class KiroSteeringFile(Struct, frozen=True, kw_only=True):
+    """A Kiro steering file."""
+
+    inclusion: Literal["always", "fileMatch", "manual", "auto"] | None = None
+    """When it is read."""
+    fileMatchPattern: str | tuple[str, ...] | None = None
+    """With `inclusion: fileMatch`, the files."""
+    name: str | None = None
+    """With `inclusion: auto`, its name."""
+    description: str | None = None
+    """With `inclusion: auto`, what it is about."""
+    body: str = ""
+    """The text below the header."""
+
+class LangGraphConfiguration(Struct, frozen=True, kw_only=True):
+    """A LangGraph configuration."""
+
+    graphs: dict[str, str | GraphOfLangGraph] | None = None
+    """Graphs by name, each as `./file.py:variable`; recommended."""
+    dependencies: tuple[str, ...] | None = None
+    """Packages and folders to install."""
+    env: str | dict[str, Any] | None = None
+    """Environment variables, or a file with them."""
+    python_version: Literal["3.11", "3.12", "3.13"] | None = None
+    """The version of Python."""
+    node_version: str | int | None = None
+    """The version of Node."""
+    store: dict[str, Any] | None = None
+    """Where things are kept."""
+    checkpointer: dict[str, Any] | None = None
+    """Where the state is kept."""
+    auth: dict[str, Any] | None = None
+    """Who may use it; *restricts* the agent, so a misspelling is an error."""
+    encryption: dict[str, Any] | None = None
+    """How data is encrypted."""
+    http: dict[str, Any] | None = None
+    """What the server offers."""
+    webhooks: dict[str, Any] | None = None
+    """Where events are sent."""
+    ui: dict[str, Any] | None = None
+    """Parts of a page, by name."""
+    ui_config: dict[str, Any] | None = None
+    """How the page looks."""
+    source: Any | None = None
+    """Where packages come from."""
+    dockerfile_lines: tuple[str, ...] | None = None
+    """Further lines of the image."""
+    base_image: str | None = None
+    """The image to start from."""
+    image_distro: str | None = None
+    """The distribution of the image."""
+    pip_installer: Literal["auto", "pip", "uv"] | None = None
+    """The program that installs."""
+    pip_config_file: str | None = None
+    """A file for that program."""
+    keep_pkg_tools: bool | tuple[str, ...] | None = None
+    """Whether it stays in the image."""
+    api_version: str | None = None
+    """The version of the server."""
+    _schema: str | None = None
+    """The schema for editors."""
+    _INTERNAL_docker_tag: str | None = None
+    """For LangGraph's own use."""
+
 class ListOfCodexHooks(Struct, frozen=True, kw_only=True):
     """A list of Codex hooks."""
 
@@ -2074,6 +3044,56 @@ class ListOfCodexHooks(Struct, frozen=True, kw_only=True):
     """What the hooks are for."""
     _schema: str | None = None
     """The schema for editors."""
+
+class ListOfCopilotHooks(Struct, frozen=True, kw_only=True):
+    """A list of Copilot hooks."""
+
+    version: int | None = None
+    """The version of the format; recommended."""
+    hooks: HooksOfCopilot | None = None
+    """What runs, by event; recommended."""
+    disableAllHooks: bool | None = None
+    """Whether none of them runs."""
+    description: str | None = None
+    """What they are for."""
+    _schema: str | None = None
+    """The schema for editors."""
+
+class ListOfCrewAIAgents(Struct, frozen=True, kw_only=True):
+    """A list of CrewAI agents."""
+
+    agents: dict[str, AgentOfCrewAI] | None = None
+    """The agents, by name."""
+
+class ListOfCrewAITasks(Struct, frozen=True, kw_only=True):
+    """A list of CrewAI tasks."""
+
+    tasks: dict[str, TaskOfCrewAI] | None = None
+    """The tasks, by name."""
+
+class ListOfCursorHooks(Struct, frozen=True, kw_only=True):
+    """A list of Cursor hooks."""
+
+    version: int | None = None
+    """The version of the format; recommended."""
+    hooks: HooksOfCursor | None = None
+    """What runs, by event; recommended."""
+    _schema: str | None = None
+    """The schema for editors."""
+
+class ListOfCursorPermissions(Struct, frozen=True, kw_only=True):
+    """A list of Cursor permissions."""
+
+    permissions: PermissionsOfCursor | None = None
+    """What the agent may do; *restricts* the agent, so a misspelling is an error."""
+    version: int | None = None
+    """The version of the format."""
+
+class ListOfRooModes(Struct, frozen=True, kw_only=True):
+    """A list of Roo modes."""
+
+    customModes: tuple[ModeOfRooCode, ...] | None = None
+    """The modes; recommended."""
 
 class ListOfSkillMetadata(Struct, frozen=True, kw_only=True):
     """A list of skill metadata."""
@@ -2086,6 +3106,137 @@ class ListOfSkillMetadata(Struct, frozen=True, kw_only=True):
     """What the skill needs."""
     _schema: str | None = None
     """The schema for editors."""
+
+class ListOfWindsurfHooks(Struct, frozen=True, kw_only=True):
+    """A list of Windsurf hooks."""
+
+    hooks: HooksOfWindsurf | None = None
+    """What runs, by event; recommended."""
+
+class ManifestOfAnMCPBundle(Struct, frozen=True, kw_only=True):
+    """A manifest of an MCP bundle."""
+
+    _schema: str | None = None
+    """The schema for editors."""
+    manifest_version: Literal["0.1", "0.2", "0.3", "0.4"] | None = None
+    """The version of the format."""
+    dxt_version: str | None = None
+    """The old name of `manifest_version`."""
+    name: str | None = None
+    """Its name; recommended."""
+    display_name: str | None = None
+    """The name that people see."""
+    version: str | None = None
+    """Its version; recommended."""
+    description: str | None = None
+    """What it does, in a few words; recommended."""
+    long_description: str | None = None
+    """What it does, at length."""
+    author: AuthorOfABundle | None = None
+    """Who wrote it; recommended."""
+    server: ServerOfABundle | None = None
+    """How the server is started; recommended."""
+    tools: tuple[Any, ...] | None = None
+    """The tools it has."""
+    tools_generated: bool | None = None
+    """Whether it has further tools."""
+    prompts: tuple[Any, ...] | None = None
+    """The prompts it has."""
+    prompts_generated: bool | None = None
+    """Whether it has further prompts."""
+    user_config: dict[str, SettingOfABundle] | None = None
+    """What the user is asked for, by name."""
+    compatibility: dict[str, Any] | None = None
+    """Where it runs."""
+    repository: str | dict[str, Any] | None = None
+    """Where its source is."""
+    homepage: str | None = None
+    """Where to read about it."""
+    documentation: str | None = None
+    """Where to read how to use it."""
+    support: str | None = None
+    """Where to ask."""
+    icon: str | None = None
+    """Its picture."""
+    icons: tuple[Any, ...] | None = None
+    """Pictures of several sizes."""
+    screenshots: tuple[str, ...] | None = None
+    """Pictures of its use."""
+    localization: dict[str, Any] | None = None
+    """Its texts in other languages."""
+    keywords: tuple[str, ...] | None = None
+    """Words to find it by."""
+    license: str | None = None
+    """The licence."""
+    privacy_policies: tuple[str, ...] | None = None
+    """What happens to data."""
+    _meta: dict[str, Any] | None = None
+    """Anything else."""
+
+class ModeOfRooCode(Struct, frozen=True, kw_only=True):
+    """A mode of Roo Code."""
+
+    slug: str | None = None
+    """The name by which it is called; recommended."""
+    name: str | None = None
+    """The name that people see; recommended."""
+    roleDefinition: str | None = None
+    """Who it is; recommended."""
+    groups: (
+        tuple[
+            Literal["read", "edit", "browser", "command", "mcp", "modes"]
+            | tuple[Any, ...]
+            | dict[str, Any],
+            ...,
+        ]
+        | None
+    ) = None
+    """What it may do; an entry may also be `[edit, {fileRegex: …}]`; recommended;
+    *restricts* the agent, so a misspelling is an error."""
+    whenToUse: str | None = None
+    """When others choose it."""
+    description: str | None = None
+    """What it does, in a few words."""
+    customInstructions: str | None = None
+    """Further instructions."""
+    rulesFiles: tuple[Any, ...] | None = None
+    """Files with rules."""
+    source: str | None = None
+    """Where it comes from."""
+    iconName: str | None = None
+    """Its picture."""
+
+class ModelOfDockerAgent(Struct, frozen=True, kw_only=True):
+    """A model of Docker Agent."""
+
+    provider: str | None = None
+    """Who runs the model."""
+    model: str | None = None
+    """Its name there."""
+    temperature: int | float | None = None
+    """How random its answers are."""
+    max_tokens: int | None = None
+    """How long its answers may be."""
+    top_p: int | float | None = None
+    """Sample only from the most likely tokens."""
+    frequency_penalty: int | float | None = None
+    """How much repetition costs."""
+    presence_penalty: int | float | None = None
+    """How much known words cost."""
+    base_url: str | None = None
+    """Another address of the provider."""
+    parallel_tool_calls: bool | None = None
+    """Whether tools may run at the same time."""
+    token_key: str | None = None
+    """The environment variable that holds the token."""
+    provider_opts: dict[str, Any] | None = None
+    """Further options for the provider."""
+    track_usage: bool | None = None
+    """Whether tokens are counted."""
+    thinking_budget: Any | None = None
+    """How much it reasons."""
+    routing: tuple[Any, ...] | None = None
+    """Which model answers what."""
 
 class NetworkOfASandboxOfClaudeCode(Struct, frozen=True, kw_only=True):
     """The network of a sandbox of Claude Code."""
@@ -2121,7 +3272,7 @@ class OpenCodeAgent(Struct, frozen=True, kw_only=True):
     """An OpenCode agent."""
 
     description: str | None = None
-    """When to use it; other agents choose it by this text; recommended."""
+    """When to use it; other agents choose it by this text."""
     name: str | None = None
     """The name; by default that of the file."""
     mode: Literal["primary", "subagent", "all"] | None = None
@@ -2308,6 +3459,26 @@ class OpenCodeSkill(Struct, frozen=True, kw_only=True):
     body: str = ""
     """The text below the header."""
 
+class OpenHandsMicroagent(Struct, frozen=True, kw_only=True):
+    """An OpenHands microagent."""
+
+    name: str | None = None
+    """Its name."""
+    type: Literal["knowledge", "repo", "task"] | None = None
+    """When it is read."""
+    triggers: tuple[str, ...] | None = None
+    """Words that bring it into the prompt."""
+    version: str | int | float | None = None
+    """Its version."""
+    agent: str | None = None
+    """The agent that reads it."""
+    inputs: tuple[Any, ...] | None = None
+    """What the user is asked for."""
+    mcp_tools: Any | None = None
+    """MCP servers it brings."""
+    body: str = ""
+    """The text below the header."""
+
 class OwnerOfAMarketplace(Struct, frozen=True, kw_only=True):
     """The owner of a marketplace."""
 
@@ -2317,6 +3488,68 @@ class OwnerOfAMarketplace(Struct, frozen=True, kw_only=True):
     """The address for mail."""
     url: str | None = None
     """The address of a web page."""
+
+class PackageOfAServer(Struct, frozen=True, kw_only=True):
+    """A package of a server."""
+
+    registryType: str | None = None
+    """Where the package is: `npm`, `pypi`, `oci`, `nuget`, `mcpb`, `cargo`; recommended;
+    common misspelling, which the tool ignores: `registry_type`, `registry_name`."""
+    identifier: str | None = None
+    """Its name there; recommended; common misspelling, which the tool ignores: `name`."""
+    version: str | None = None
+    """Its exact version."""
+    transport: TransportOfAPackage | None = None
+    """How to talk to the server; recommended."""
+    registryBaseUrl: str | None = None
+    """The address of the registry; common misspelling, which the tool ignores:
+    `registry_base_url`."""
+    runtimeHint: str | None = None
+    """The program that runs it; common misspelling, which the tool ignores:
+    `runtime_hint`."""
+    runtimeArguments: tuple[ArgumentOfAServer, ...] | None = None
+    """Arguments of that program; common misspelling, which the tool ignores:
+    `runtime_arguments`."""
+    packageArguments: tuple[ArgumentOfAServer, ...] | None = None
+    """Arguments of the server; common misspelling, which the tool ignores:
+    `package_arguments`."""
+    environmentVariables: tuple[VariableOrHeaderOfAServer, ...] | None = None
+    """Variables it needs; common misspelling, which the tool ignores:
+    `environment_variables`."""
+    fileSha256: str | None = None
+    """The hash of a bundle; common misspelling, which the tool ignores: `file_sha256`."""
+
+class ParameterOfARecipe(Struct, frozen=True, kw_only=True):
+    """A parameter of a recipe."""
+
+    key: str | None = None
+    """Its name: `{{ key }}` in the text; recommended."""
+    input_type: str | None = None
+    """What sort of value it is; recommended."""
+    requirement: Literal["required", "optional", "user_prompt"] | None = None
+    """Whether it must be given; recommended."""
+    description: str | None = None
+    """What it is for; recommended."""
+    default: Any | None = None
+    """The value if none is given."""
+    options: tuple[Any, ...] | None = None
+    """The values it may have."""
+
+class PermissionOfAmp(Struct, frozen=True, kw_only=True):
+    """A permission of Amp."""
+
+    tool: str | None = None
+    """The tools it is for; recommended."""
+    action: Literal["allow", "ask", "reject", "delegate"] | None = None
+    """What happens; recommended; *restricts* the agent, so a misspelling is an error."""
+    matches: dict[str, Any] | None = None
+    """The arguments it is for."""
+    context: str | None = None
+    """`thread` or `subagent`."""
+    to: str | None = None
+    """The program that decides."""
+    message: str | None = None
+    """What the model is told."""
 
 class PermissionsOfClaudeCode(Struct, frozen=True, kw_only=True):
     """The permissions of Claude Code."""
@@ -2345,6 +3578,25 @@ class PermissionsOfClaudeCode(Struct, frozen=True, kw_only=True):
     disableAutoMode: Literal["disable"] | None = None
     """`disable`: no automatic mode; *restricts* the agent, so a misspelling is an error."""
 
+class PermissionsOfCursor(Struct, frozen=True, kw_only=True):
+    """The permissions of Cursor."""
+
+    allow: tuple[str, ...] | None = None
+    """What is allowed: `Shell(git)`, `Read(src/**)`."""
+    deny: tuple[str, ...] | None = None
+    """What is denied; *restricts* the agent, so a misspelling is an error."""
+
+class PermissionsOfDockerAgent(Struct, frozen=True, kw_only=True):
+    """The permissions of Docker Agent."""
+
+    allow: tuple[str, ...] | None = None
+    """Tools that run without asking."""
+    ask: tuple[str, ...] | None = None
+    """Tools that always ask; *restricts* the agent, so a misspelling is an error."""
+    deny: tuple[str, ...] | None = None
+    """Tools that never run; *restricts* the agent, so a misspelling is an error; common
+    misspelling, which the tool ignores: `denied`."""
+
 class PlacesOfSkillsOfOpenCode(Struct, frozen=True, kw_only=True):
     """The places of skills of OpenCode."""
 
@@ -2361,6 +3613,99 @@ class PolicyOfASkill(Struct, frozen=True, kw_only=True):
     error."""
     products: tuple[str, ...] | None = None
     """The products that offer the skill."""
+
+class QwenAgent(Struct, frozen=True, kw_only=True):
+    """A Qwen agent."""
+
+    name: str | None = None
+    """The name by which others call it; recommended."""
+    description: str | None = None
+    """When to use it; others choose it by this text; recommended."""
+    tools: tuple[str, ...] | None = None
+    """The only tools it may use; without the field it has all of them; *restricts* the
+    agent, so a misspelling is an error; a list, or text divided at `,`; every tool it names
+    must exist."""
+    disallowedTools: tuple[str, ...] | None = None
+    """Tools it may not use; *restricts* the agent, so a misspelling is an error; a list, or
+    text divided at `,`; every tool it names must exist."""
+    model: str | None = None
+    """The model; `inherit` for the caller's."""
+    color: str | None = None
+    """Its colour in the terminal."""
+    approvalMode: str | None = None
+    """When it must ask the user; *restricts* the agent, so a misspelling is an error."""
+    body: str = ""
+    """The text below the header."""
+
+class QwenSettingsFile(Struct, frozen=True, kw_only=True):
+    """A Qwen settings file."""
+
+    mcpServers: dict[str, dict[str, Any]] | None = None
+    """MCP servers, by name."""
+    tools: dict[str, Any] | None = None
+    """Which tools there are."""
+    mcp: dict[str, Any] | None = None
+    """Which servers are used."""
+    context: dict[str, Any] | None = None
+    """What is read into the prompt."""
+    security: dict[str, Any] | None = None
+    """What is not allowed."""
+    permissions: dict[str, Any] | None = None
+    """What may be done; *restricts* the agent, so a misspelling is an error."""
+    hooks: dict[str, Any] | None = None
+    """Programs that run at certain events."""
+
+class RegistryEntryOfAnMCPServer(Struct, frozen=True, kw_only=True):
+    """A registry entry of an MCP server."""
+
+    _schema: str | None = None
+    """The revision of the format; recommended."""
+    name: str | None = None
+    """Its name: a domain backwards, a slash, a name; recommended."""
+    description: str | None = None
+    """What it does, in at most 100 characters; recommended."""
+    version: str | None = None
+    """Its exact version; recommended."""
+    title: str | None = None
+    """The name that people see."""
+    websiteUrl: str | None = None
+    """Where to read about it; common misspelling, which the tool ignores: `website_url`."""
+    repository: dict[str, Any] | None = None
+    """Where its source is."""
+    icons: tuple[Any, ...] | None = None
+    """Pictures of it."""
+    packages: tuple[PackageOfAServer, ...] | None = None
+    """How to install it."""
+    remotes: tuple[RemoteOfAServer, ...] | None = None
+    """Where it runs already."""
+    _meta: dict[str, Any] | None = None
+    """Anything else."""
+    status: str | None = None
+    """An old field without effect."""
+
+class RemoteOfAServer(Struct, frozen=True, kw_only=True):
+    """A remote of a server."""
+
+    type: Literal["streamable-http", "sse"] | None = None
+    """How to talk to it; recommended."""
+    url: str | None = None
+    """Its address; recommended."""
+    headers: tuple[VariableOrHeaderOfAServer, ...] | None = None
+    """Headers of each request."""
+    variables: dict[str, Any] | None = None
+    """What `{name}` in the address stands for."""
+
+class RooCommand(Struct, frozen=True, kw_only=True):
+    """A Roo command."""
+
+    description: str | None = None
+    """What it does; the menu shows this text."""
+    argument_hint: str | tuple[Any, ...] | None = None
+    """The arguments, as the menu shows them."""
+    mode: str | None = None
+    """The mode that runs it."""
+    body: str = ""
+    """The text below the header."""
 
 class RuleOfAPolicy(Struct, frozen=True, kw_only=True):
     """A rule of a policy."""
@@ -2489,6 +3834,16 @@ class SecurityOfGeminiCLI(Struct, frozen=True, kw_only=True):
     enableConseca: bool | None = None
     """An experiment."""
 
+class ServerOfABundle(Struct, frozen=True, kw_only=True):
+    """The server of a bundle."""
+
+    type: Literal["python", "node", "binary", "uv"] | None = None
+    """What it is written in; recommended."""
+    entry_point: str | None = None
+    """The file to start; recommended."""
+    mcp_config: StartOfABundle | None = None
+    """The command that starts it; recommended."""
+
 class ServerRulesOfGeminiCLI(Struct, frozen=True, kw_only=True):
     """The server rules of Gemini CLI."""
 
@@ -2499,6 +3854,28 @@ class ServerRulesOfGeminiCLI(Struct, frozen=True, kw_only=True):
     """Servers that are not used; *restricts* the agent, so a misspelling is an error."""
     serverCommand: str | None = None
     """A program that starts servers."""
+
+class SettingOfABundle(Struct, frozen=True, kw_only=True):
+    """A setting of a bundle."""
+
+    type: Literal["string", "number", "boolean", "directory", "file"] | None = None
+    """What sort of value it is; recommended."""
+    title: str | None = None
+    """The name that people see; recommended."""
+    description: str | None = None
+    """What it is for; recommended."""
+    required: bool | None = None
+    """Whether it must be given."""
+    default: Any | None = None
+    """The value if none is given."""
+    multiple: bool | None = None
+    """Whether there may be several."""
+    sensitive: bool | None = None
+    """Whether it is a secret."""
+    min: int | float | None = None
+    """The smallest number."""
+    max: int | float | None = None
+    """The largest number."""
 
 class SettingOfAnExtension(Struct, frozen=True, kw_only=True):
     """A setting of an extension."""
@@ -2511,6 +3888,80 @@ class SettingOfAnExtension(Struct, frozen=True, kw_only=True):
     """The variable that holds it; recommended."""
     sensitive: bool | None = None
     """Whether it is a secret."""
+
+class SourceOfAFastMCPServer(Struct, frozen=True, kw_only=True):
+    """The source of a FastMCP server."""
+
+    type: str | None = None
+    """`filesystem`."""
+    path: str | None = None
+    """The file of the server; recommended."""
+    entrypoint: str | None = None
+    """The object in the file."""
+
+class StartOfABundle(Struct, frozen=True, kw_only=True):
+    """The start of a bundle."""
+
+    command: str | None = None
+    """The program to start; recommended."""
+    args: tuple[str, ...] | None = None
+    """The arguments of the program."""
+    env: dict[str, Any] | None = None
+    """Environment variables to add."""
+    platform_overrides: dict[str, Any] | None = None
+    """By system."""
+
+class TaskOfCrewAI(Struct, frozen=True, kw_only=True):
+    """A task of CrewAI."""
+
+    description: str | None = None
+    """What to do; recommended."""
+    expected_output: str | None = None
+    """What comes out; recommended."""
+    agent: str | None = None
+    """Who does it."""
+    context: tuple[Any, ...] | None = None
+    """Tasks whose results it needs."""
+    tools: tuple[Any, ...] | None = None
+    """The tools it has."""
+    async_execution: bool | None = None
+    """Whether the next task starts at once."""
+    output_file: str | None = None
+    """The file for the result."""
+    output_json: Any | None = None
+    """The form of the result."""
+    output_pydantic: Any | None = None
+    """The class of the result."""
+    human_input: bool | None = None
+    """Whether a person looks at it."""
+    callback: Any | None = None
+    """What is called with the result."""
+    markdown: bool | None = None
+    """Whether the result is Markdown."""
+    guardrail: Any | None = None
+    """What the result must be."""
+    guardrails: Any | None = None
+    """What the result must be, one by one."""
+    guardrail_max_retries: int | None = None
+    """How often it tries again."""
+    create_directory: bool | None = None
+    """Whether the folder of the file is made."""
+    config: Any | None = None
+    """Further settings."""
+    name: str | None = None
+    """Its name."""
+
+class TerminalOfCursor(Struct, frozen=True, kw_only=True):
+    """A terminal of Cursor."""
+
+    name: str | None = None
+    """The name that people see; recommended."""
+    command: str | None = None
+    """The command to run; recommended."""
+    description: str | None = None
+    """What it is for."""
+    ports: Any | None = None
+    """Ports that it listens at."""
 
 class ToolsOfGeminiCLI(Struct, frozen=True, kw_only=True):
     """The tools of Gemini CLI."""
@@ -2542,8 +3993,101 @@ class ToolsOfGeminiCLI(Struct, frozen=True, kw_only=True):
     disableLLMCorrection: bool | None = None
     """Whether edits are not corrected."""
 
+class ToolsetOfDockerAgent(Struct, frozen=True, kw_only=True):
+    """A toolset of Docker Agent."""
+
+    type: str | None = None
+    """What sort of tools they are; recommended."""
+    tools: tuple[str, ...] | None = None
+    """The only tools of the set to offer; *restricts* the agent, so a misspelling is an
+    error."""
+    ref: str | None = None
+    """A server of the catalogue: `docker:NAME`."""
+    command: str | None = None
+    """The program to start."""
+    args: tuple[str, ...] | None = None
+    """Its arguments."""
+    env: dict[str, Any] | None = None
+    """Environment variables to add."""
+    remote: dict[str, Any] | None = None
+    """A server that runs elsewhere."""
+    instruction: str | None = None
+    """How to use the tools."""
+    name: str | None = None
+    """The name of the set."""
+    path: str | None = None
+    """Where it keeps things."""
+    url: str | None = None
+    """The address of another agent."""
+    version: str | None = None
+    """The version to start."""
+
+class TransportOfAPackage(Struct, frozen=True, kw_only=True):
+    """A transport of a package."""
+
+    type: Literal["stdio", "streamable-http", "sse"] | None = None
+    """How to talk to the server; recommended."""
+    url: str | None = None
+    """The address, unless the type is `stdio`."""
+    headers: tuple[VariableOrHeaderOfAServer, ...] | None = None
+    """Headers of each request."""
+
+class VariableOrHeaderOfAServer(Struct, frozen=True, kw_only=True):
+    """A variable or header of a server."""
+
+    name: str | None = None
+    """Its name; recommended."""
+    description: str | None = None
+    """What it is for."""
+    isRequired: bool | None = None
+    """Whether it must be given."""
+    format: Literal["string", "number", "boolean", "filepath"] | None = None
+    """What sort of text it is."""
+    value: str | None = None
+    """Its value."""
+    isSecret: bool | None = None
+    """Whether it is a secret."""
+    default: str | None = None
+    """The value if none is given."""
+    placeholder: str | None = None
+    """An example of a value."""
+    choices: tuple[str, ...] | None = None
+    """The values it may have."""
+    variables: dict[str, Any] | None = None
+    """What `{name}` in the value stands for."""
+
 class WatcherOfOpenCode(Struct, frozen=True, kw_only=True):
     """The watcher of OpenCode."""
 
     ignore: tuple[str, ...] | None = None
     """Patterns of files to leave out."""
+
+class WindsurfRule(Struct, frozen=True, kw_only=True):
+    """A Windsurf rule."""
+
+    trigger: Literal["always_on", "model_decision", "glob", "manual"] | None = None
+    """When the rule applies."""
+    globs: str | tuple[str, ...] | None = None
+    """With `trigger: glob`, the files it applies to."""
+    description: str | None = None
+    """With `trigger: model_decision`, what it is about."""
+    body: str = ""
+    """The text below the header."""
+
+class WindsurfWorkflow(Struct, frozen=True, kw_only=True):
+    """A Windsurf workflow."""
+
+    description: str | None = None
+    """What it does."""
+    auto_execution_mode: int | None = None
+    """How much runs unasked."""
+    body: str = ""
+    """The text below the header."""
+
+class ZedSettingsFile(Struct, frozen=True, kw_only=True):
+    """A Zed settings file."""
+
+    context_servers: dict[str, dict[str, Any]] | None = None
+    """MCP servers, by name."""
+    agent: AgentSettingsOfZed | None = None
+    """Settings of the agent."""

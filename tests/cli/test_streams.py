@@ -320,7 +320,9 @@ def test_every_command_on_a_broken_file(
 
 @pytest.mark.parametrize(
     "folder",
-    sorted(each.name for each in EXAMPLES.iterdir() if each.name not in ("plugin", "demo.py")),
+    sorted(
+        each.name for each in EXAMPLES.iterdir() if each.name not in ("plugin", "scale", "demo.py")
+    ),
 )
 def test_every_command_on_every_example(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
     settle(monkeypatch, EXAMPLES / folder, environment())

@@ -153,15 +153,33 @@ def verdict(steps: dict[str, Any]) -> str:
     return ", ".join(parts)
 
 
+def rows() -> dict[tuple[str, str], str]:
+    """The rows that the page has now, by transport and example."""
+    found: dict[tuple[str, str], str] = {}
+    transport = ""
+    for line in PAGE.read_text(encoding="utf-8").splitlines() if PAGE.exists() else ():
+        if line.startswith("## Over "):
+            transport = line.removeprefix("## Over ")
+        elif line.startswith("| `"):
+            found[transport, line.split("`")[1]] = line
+    return found
+
+
 def main() -> None:
+    """Write the page; with names of examples as arguments, only their rows anew."""
     install()
     known = list(clients())
+    wanted = sys.argv[1:] or FAMILIES
+    kept = rows() if sys.argv[1:] else {}
     lines = INTRODUCTION.splitlines()
     for transport in ("stdio", "http"):
         lines += ["", f"## Over {transport}", ""]
         lines.append(f"| example | {' | '.join(name for name, _ in known)} |")
         lines.append("| --- |" + " --- |" * len(known))
         for family in FAMILIES:
+            if family not in wanted and (transport, family) in kept:
+                lines.append(kept[transport, family])
+                continue
             row = []
             for name, session in known:
                 steps = run(session, family, transport)

@@ -428,7 +428,7 @@ def _trust(group: Container) -> None:
         default="strict",
         help="strict: refuse tools whose limits cannot be enforced here (default)",
     )
-    _list_of(group, "--lock", "LOCK", "run tools only as LOCK has them; repeatable")
+    _list_of(group, "--lock", "LOCK", "serve only what LOCK has; repeatable")
     _flag(group, "--unlocked", "run tools without a lock, after a question")
     _flag(group, "--yes", "with --unlocked: do not ask")
     _flag(group, "--allow-private", "let http tools reach this machine and its network")

@@ -24,7 +24,7 @@ from equipage.core.text import visible, visible_first
 from equipage.files.git import NoRevision, Revision
 from equipage.files.reading import display_name
 from equipage.loading.outcome import Outcome
-from equipage.loading.result import Loaded
+from equipage.loading.result import Loaded, Paths
 from equipage.render.text import Style, lines_of
 from equipage.views.comparing import MEANINGS, Change, compare
 from equipage.workspace.loads import Disk, Place, load_all
@@ -61,7 +61,7 @@ class FileDiff(msgspec.Struct, frozen=True):
     def written_path(self, change: Change) -> str:
         """The path of a change as its author writes it."""
         loaded = self._side(change)
-        written = loaded.shown(loaded.authored(loaded.unshown(change.path)))
+        written = Paths(loaded).shown(Paths(loaded).authored(Paths(loaded).unshown(change.path)))
         return format_path(written) or "(everything)"
 
     def place(self, change: Change) -> tuple[str, int] | tuple[None, None]:
@@ -81,8 +81,8 @@ class FileDiff(msgspec.Struct, frozen=True):
 
 
 def _place(loaded: Loaded[Any], path: Path) -> tuple[str, int] | tuple[None, None]:
-    path = loaded.unshown(path)
-    span = loaded.places([path])[path].span
+    path = Paths(loaded).unshown(path)
+    span = Paths(loaded).places([path])[path].span
     return (None, None) if span is None else (span.source.name, span.line)
 
 

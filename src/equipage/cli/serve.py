@@ -16,6 +16,7 @@ from equipage.loading.outcome import Outcome
 from equipage.workspace.project import load_one
 
 if TYPE_CHECKING:
+    from equipage.loading.result import Loaded
     from equipage.serve.faults.run import Settings
 
 #: Kinds that are served as tools and skills.
@@ -69,6 +70,8 @@ def _serve_faults(outcomes: list[Outcome], options: argparse.Namespace, output: 
     require_loopback(options)
     options.file = options.files[0]
     loaded = loaded_of(outcomes[0], options, output)
+    for path in options.lock:
+        _require_locked(outcomes[0], loaded, path)
     return serve(
         cast(ServerConfig, loaded.config),
         loaded.digest,
@@ -76,6 +79,18 @@ def _serve_faults(outcomes: list[Outcome], options: argparse.Namespace, output: 
         lambda line: output.note(f"equipage: {line}"),
         literal=literal_texts(loaded),
     )
+
+
+def _require_locked(outcome: Outcome, loaded: Loaded[object], path: str) -> None:
+    """Raises `UsageError` if a configuration is not what its lock says."""
+    from equipage.cli.documents import read_lock
+    from equipage.views import lock as locks
+
+    assert outcome.session is not None
+    found = locks.verify(read_lock(path), locks.lock_of(outcome, loaded, outcome.session.path))
+    if not found.same_digest:
+        changed = ", ".join((*found.changed, *found.added, *found.removed)) or "its variables"
+        raise UsageError(f"the configuration is not what {path} locks: {changed}")
 
 
 def _settings(options: argparse.Namespace) -> Settings:

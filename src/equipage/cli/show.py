@@ -17,7 +17,7 @@ from equipage.core.path import ROOT, Path, format_path
 from equipage.core.source import Span
 from equipage.core.text import visible, visible_first
 from equipage.loading.outcome import Outcome
-from equipage.loading.result import Explanation, Loaded, Placed, Setting, no_value
+from equipage.loading.result import Explanation, Loaded, Paths, Placed, Setting, no_value
 from equipage.loading.tree import get, walk
 from equipage.loading.wording import shortened, type_name
 from equipage.render.text import Style, excerpt, table
@@ -125,11 +125,12 @@ def show(options: argparse.Namespace, output: Output) -> int:
     # A path is looked up among the real keys; the output has `${NAME}` for values, and for parts
     # of keys, that come from the environment.
     plain = loaded.to_dict()
-    path = _existing(loaded, plain, loaded.steps(path_of(options.path)) if options.path else ROOT)
+    paths = Paths(loaded)
+    path = _existing(loaded, plain, paths.steps(path_of(options.path)) if options.path else ROOT)
     # A mapping or list can be loaded again; a single value is what a program gets.
     escaped = isinstance(get(plain, path), dict | list)
     written = loaded.to_dict(show_env=options.show_env, escaped=escaped)
-    value = get(written, path if options.show_env else loaded.shown(path))
+    value = get(written, path if options.show_env else Paths(loaded).shown(path))
     if options.defaults:
         value = _with_defaults(value, _part(loaded.config, path))
     # The scalars at and below the path, empty collections included.
@@ -138,9 +139,9 @@ def show(options: argparse.Namespace, output: Output) -> int:
         for each, part in walk(get(plain, path), path)
         if not (isinstance(part, dict | list) and part)
     )
-    places = loaded.places(leaves) if options.annotate else {}
+    places = paths.places(leaves) if options.annotate else {}
     named = {
-        each if options.show_env else loaded.shown(each): placed for each, placed in places.items()
+        each if options.show_env else paths.shown(each): placed for each, placed in places.items()
     }
     if options.output_format == "json":
         output.json({"value": value, "origins": _origins(named)} if options.annotate else value)
@@ -198,16 +199,16 @@ def _existing(loaded: Loaded[Any], plain: Any, path: Path) -> Path:
         is_list = isinstance(inside, list)
         known = range(len(inside)) if is_list else inside if isinstance(inside, dict) else ()
         if step not in known:
-            around = _part(loaded.config, path[:number])
+            paths, around = Paths(loaded), _part(loaded.config, path[:number])
             fields = getattr(around, "__struct_encode_fields__", ())
             if step in fields:
-                written = format_path(loaded.shown(path[: number + 1]))
+                written = format_path(paths.shown(path[: number + 1]))
                 raise UsageError(
                     f"no file sets `{written}`; `equipage explain` says what that means"
                 )
             raise no_value(
-                loaded.shown(path[: number + 1]),
-                loaded.shown((*known, *loaded.moved(path[:number]), *fields)),
+                paths.shown(path[: number + 1]),
+                paths.shown((*known, *paths.moved(path[:number]), *fields)),
             )
     return path
 

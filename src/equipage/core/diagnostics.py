@@ -226,7 +226,12 @@ class Catalogue:
 
 
 class Label(msgspec.Struct, frozen=True):
-    """A place with a word about it."""
+    """A place with a word about it.
+
+    >>> twice = equipage.check_files({"a.tool.yaml": b"id: a.b\\nid: a.b"}).warnings[0]
+    >>> [(label.message, label.span.line) for label in twice.related]
+    [('first here', 1)]
+    """
 
     span: Span | None
     message: str
@@ -239,7 +244,12 @@ class Label(msgspec.Struct, frozen=True):
 
 
 class Edit(msgspec.Struct, frozen=True):
-    """Replace the text of a span. An edit without its effect cannot be proven, nor applied."""
+    """Replace the text of a span. An edit without its effect cannot be proven, nor applied.
+
+    >>> wrong = equipage.check_files({"a.tool.yaml": b"id: a.b\\nverison: 1.0.0"}).warnings[0]
+    >>> [(edit.span.line, edit.span.text(), edit.text) for edit in wrong.fix.edits]
+    [(2, 'verison', 'version')]
+    """
 
     span: Span
     text: str
@@ -247,7 +257,12 @@ class Edit(msgspec.Struct, frozen=True):
 
 
 class Fix(msgspec.Struct, frozen=True):
-    """A change that resolves a finding."""
+    """A change that resolves a finding.
+
+    >>> wrong = equipage.check_files({"a.tool.yaml": b"id: a.b\\nverison: 1.0.0"}).warnings[0]
+    >>> wrong.fix.message, wrong.fix.safe
+    ('rename to `version`', True)
+    """
 
     message: str
     edits: tuple[Edit, ...]
@@ -255,7 +270,14 @@ class Fix(msgspec.Struct, frozen=True):
 
 
 class Diagnostic(msgspec.Struct, frozen=True):
-    """One finding. The message is complete; related places and help only add to it."""
+    """One finding. The message is complete; related places and help only add to it.
+
+    >>> error = equipage.check("broken").errors[0]
+    >>> error.code, error.message
+    ('wrong-type', 'expected non-empty text, found the number 5')
+    >>> error.path, error.span.line, error.help
+    ('id', 1, 'put quotes around it')
+    """
 
     code: str  #: kebab-case, stable, documented: `include-cycle`
     severity: Severity
@@ -308,11 +330,25 @@ class Diagnostic(msgspec.Struct, frozen=True):
 
 
 class EquipageError(Exception):
-    """Everything equipage raises on purpose."""
+    """Everything equipage raises on purpose.
+
+    >>> try:
+    ...     equipage.load("missing.yaml", kind="server")
+    ... except equipage.EquipageError as error:
+    ...     print(error)
+    missing.yaml: error[file-missing] file not found: missing.yaml
+    """
 
 
 class LoadError(EquipageError):
-    """Loading found errors; `diagnostics` holds every finding, warnings included, in order."""
+    """Loading found errors; `diagnostics` holds every finding, warnings included, in order.
+
+    >>> try:
+    ...     equipage.load("broken/count.tool.yaml")
+    ... except equipage.LoadError as error:
+    ...     print([each.code for each in error.errors])
+    ['wrong-type']
+    """
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = tuple(diagnostics)
@@ -327,7 +363,14 @@ class LoadError(EquipageError):
 
 
 class UsageError(EquipageError):
-    """The caller named an unknown kind, option or path, or passed an argument of a wrong type."""
+    """The caller named an unknown kind, option or path, or passed an argument of a wrong type.
+
+    >>> try:
+    ...     equipage.load("server.yaml", kind="server", libary="library")
+    ... except equipage.UsageError as error:
+    ...     print(error)
+    `libary` is not an option of kind server; did you mean `library`?
+    """
 
     def __str__(self) -> str:
         """The message, in characters that can be printed, whatever the caller passed."""

@@ -27,6 +27,10 @@ class Source(msgspec.Struct, eq=False, weakref=True):
 
     `name` is what people are shown; `path` is where it was read from, None for strings. The text
     keeps a leading byte order mark, so that offsets count what the author's editor counts.
+
+    >>> source = loaded.sources[0]
+    >>> source.name, source.line(1), len(source.sha256)
+    ('server.yaml', 'server: {name: demo, version: "1"}', 64)
     """
 
     name: str
@@ -147,7 +151,7 @@ class Span(msgspec.Struct, frozen=True, gc=False):
 
     A pickled span keeps its line and column, and not the text of its source; see `Report.to_bytes`.
 
-    >>> error = equipage.check_files({"a.tool.yaml": b"id: 5"}).errors[0]
+    >>> error = equipage.check_files({"a.tool.yaml": b"id: 5"}).errors[-1]
     >>> error.span.line, error.span.column, error.span.text()
     (1, 5, '5')
     >>> again = pickle.loads(pickle.dumps(error))

@@ -35,9 +35,9 @@ class Generated(msgspec.Struct, frozen=True, eq=False, rename={"params": KEY}):
 
     >>> text = loaded.config.baseline.tools[1].response.content[0].text
     >>> text.type, text.estimated_size, text.read()
-    ('nested_json', 15, b'{"a":{"a":{}}}')
+    ('nested_json', 22, b'{"a":{"a":{"a":null}}}')
     >>> sum(map(len, text.stream(chunk=4)))
-    14
+    22
     """
 
     made_by_directive: ClassVar[str] = "a payload from `$generate`"

@@ -229,7 +229,8 @@ def contents_given(value: object) -> dict[str, bytes]:
         raise wrong("files", value, "a mapping of paths to contents")
     contents: dict[str, bytes] = {}
     for path, content in value.items():
-        name = path_given("files", path)
+        name = os.fspath(path) if isinstance(path, os.PathLike) else path
+        name = text_given("files", name, "paths as str")
         steps = name.replace(os.sep, "/").split("/")
         if not is_possible(name) or not name or {"", ".", ".."}.intersection(steps):
             raise UsageError(f"`files`: expected paths from the root of a project, found {name!a}")

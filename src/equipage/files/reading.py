@@ -388,13 +388,13 @@ def require_text(source: Source) -> Source:
     return source
 
 
-def files_here() -> Files:
-    """Access for one load: to the disk, to an overlay, or to both."""
+def files_here(buffers: Mapping[str, bytes] | None = None) -> Files:
+    """Access for one load: to the disk, to an overlay, or to both; `buffers` as in `Files`."""
     overlay = active()
     if overlay is None:
-        return Files()
+        return Files(buffers=buffers)
     if overlay.over_disk:
-        return _OverlaidFiles()
+        return _OverlaidFiles(buffers=buffers)
     files = MemoryFiles({}, cwd=overlay.root)
     files.contents = overlay.contents
     return files

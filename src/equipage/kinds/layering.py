@@ -111,7 +111,12 @@ class LayeredFolder(msgspec.Struct, frozen=True):
 
 
 class Found(msgspec.Struct, frozen=True):
-    """A file of a layer, loaded, whatever is wrong with it."""
+    """A file of a layer, loaded, whatever is wrong with it.
+
+    >>> found = equipage.discover_skills(".", local=True).found[0]
+    >>> found.name, found.layer, found.shadowed_by, found.outcome.ok
+    ('greet', 'project', None, True)
+    """
 
     name: str
     layer: LayerName

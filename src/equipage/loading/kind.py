@@ -45,9 +45,13 @@ class NoOptions(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """The limits every kind has. A kind with more of them extends this class."""
+    """The limits every kind has. A kind with more of them extends this class.
 
-    max_file_bytes: int = 10 * 1024 * 1024
+    >>> equipage.load("server.yaml", limits=equipage.Limits(max_file_bytes=1000)).kind
+    'server'
+    """
+
+    max_file_bytes: int = 10 * 1024 * 1024  #: how large a file may be
     file_bytes_variable: str | None = None  #: the environment variable that raises it
 
 

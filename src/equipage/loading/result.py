@@ -48,7 +48,12 @@ class Setting(msgspec.Struct, frozen=True):
 
 
 class Explanation(msgspec.Struct, frozen=True):
-    """The story of one value: every place that set it in order, and what the value came through."""
+    """The story of one value: every place that set it in order, and what the value came through.
+
+    >>> story = loaded.explain("server.name")
+    >>> story.path, story.value, [step.place for step in story.steps]
+    ('server.name', 'demo', ['server.yaml:1:16'])
+    """
 
     path: str
     value: Any
@@ -269,17 +274,17 @@ class Loaded(Generic[C]):
 
     # Places.
 
-    def shown(self, path: Path) -> Path:
+    def _shown(self, path: Path) -> Path:
         """A path whose keys are as the author wrote them, where a variable went into one."""
         return _renamed(path, self._touched_keys)
 
-    def unshown(self, path: Path) -> Path:
+    def _unshown(self, path: Path) -> Path:
         """The path that `shown` shows as `path`."""
         return _renamed(path, {written: key for key, written in self._touched_keys.items()})
 
-    def steps(self, path: str | Path) -> Path:
+    def _steps(self, path: str | Path) -> Path:
         """A path into the configuration; one that only the author would write is translated."""
-        steps = self.unshown(_path_given(path))
+        steps = self._unshown(_path_given(path))
         if get(self._tree.value, steps, _MISSING) is not _MISSING:
             return steps
         for start, end in self._tree.moves:
@@ -287,20 +292,27 @@ class Loaded(Generic[C]):
                 steps = end + steps[len(start) :]
         return steps
 
-    def moved(self, path: Path) -> Path:
+    def _moved(self, path: Path) -> Path:
         """The keys that the author may write at `path` though they end up elsewhere."""
         return tuple(start[-1] for start, _ in self._tree.moves if start and start[:-1] == path)
 
-    def authored(self, path: Path) -> Path:
+    def _authored(self, path: Path) -> Path:
         """A path of the configuration as the author would write it."""
         return self._tree.authored(path)
 
     def locate(self, path: str | Path) -> Span | None:
-        """Where the value at `path` is written, None for a default."""
-        steps = self.steps(path)
-        return self.places([steps])[steps].span
+        """Where the value at `path` is written, None for a default.
 
-    def places(self, paths: Iterable[Path]) -> dict[Path, Placed]:
+        Raises `UsageError` if there is no such value.
+
+        >>> loaded.locate("server.name").line, loaded.locate("unknown_methods")
+        (1, None)
+        """
+        steps = self._steps(path)
+        self._check(steps)
+        return self._places([steps])[steps].span
+
+    def _places(self, paths: Iterable[Path]) -> dict[Path, Placed]:
         """Where the values at many paths are written; each document is searched once."""
         stories = {path: self._story(path) for path in paths}
         wanted: dict[int, tuple[Document, dict[Path, None]]] = {}
@@ -334,7 +346,7 @@ class Loaded(Generic[C]):
         Values from the environment are `${NAME}` unless `show_env`. Raises `UsageError` if there
         is no such value.
         """
-        steps = self.steps(path)
+        steps = self._steps(path)
         value = get(self._dump(self.config), steps, _MISSING)
         if value is _MISSING:
             value = get(self._tree.value, steps, _MISSING)
@@ -342,7 +354,7 @@ class Loaded(Generic[C]):
             return self._default(steps)
         story = self._story(steps)
         if not _is_written(story.origin, value):
-            authored = self.shown(self._tree.authored(steps))
+            authored = self._shown(self._tree.authored(steps))
             return Explanation(format_path(authored), value, ())
         settings = [self._setting(origin, "replaced", show_env) for origin in self._replaced(steps)]
         winners = [(story.origin, "written"), *((each, "merged over it") for each in story.merged)]
@@ -354,7 +366,7 @@ class Loaded(Generic[C]):
         touched = self._touched.get((id(story.origin.document), story.origin.path))
         authored = self._tree.authored(steps)
         return Explanation(
-            format_path(authored if show_env else self.shown(authored)),
+            format_path(authored if show_env else self._shown(authored)),
             value if show_env else self._hidden(value, steps),
             tuple(settings),
             tuple(through),
@@ -369,23 +381,29 @@ class Loaded(Generic[C]):
                 if get(before.document.value, before.path, _MISSING) is not _MISSING:
                     yield before
 
+    def _check(self, steps: Path) -> None:
+        """Raise `UsageError`, with the nearest name, if there is no value at a path."""
+        written = get(self._tree.value, steps, _MISSING) is not _MISSING
+        if not written and get(self._dump(self.config), steps, _MISSING) is _MISSING:
+            self._default(steps)
+
     def _default(self, steps: Path) -> Explanation:
         """The story of a value that is not written: at best it has a default."""
         value: Any = self.config
         for number, step in enumerate(steps):
             known = _children(value)
             if step not in known:
-                beside = self.shown((*known, *self.moved(steps[:number])))
-                raise no_value(self.shown(steps[: number + 1]), beside)
+                beside = self._shown((*known, *self._moved(steps[:number])))
+                raise no_value(self._shown(steps[: number + 1]), beside)
             value = known[step]
-        authored = self.shown(self._tree.authored(steps))
+        authored = self._shown(self._tree.authored(steps))
         return Explanation(format_path(authored), plain_data(value), ())
 
     def _setting(self, origin: Origin, how: str, show_env: bool, *, wins: bool = False) -> Setting:
         found = origin.document.locate([origin.path]).get(origin.path)
         value, path = get(origin.document.value, origin.path), origin.path
         if not show_env:
-            value, path = self._redacted(value, origin.child), self.shown(path)
+            value, path = self._redacted(value, origin.child), self._shown(path)
         return Setting(found.value if found else None, format_path(path), how, value, wins)
 
     # Pickling.
@@ -403,6 +421,18 @@ def _restored(cls: type[Loaded[Any]], values: dict[str, Any]) -> Loaded[Any]:
     loaded = object.__new__(cls)
     loaded._fill(**values)
     return loaded
+
+
+class Paths:
+    """The paths of a load, for views and commands: as people write them, and where they lead."""
+
+    def __init__(self, loaded: Loaded[Any]) -> None:
+        self.steps = loaded._steps
+        self.moved = loaded._moved
+        self.authored = loaded._authored
+        self.shown = loaded._shown
+        self.unshown = loaded._unshown
+        self.places = loaded._places
 
 
 def _path_given(path: object) -> Path:

@@ -22,6 +22,7 @@ from equipage.loading.kind import Item, Kind
 from equipage.loading.model import Shape, build
 from equipage.loading.outcome import Outcome
 from equipage.loading.registry import agent_folders, kind_named, names
+from equipage.loading.result import Paths
 from equipage.loading.session import Request
 from equipage.syntax.document import Document
 from equipage.views.catalogue import program_of
@@ -102,9 +103,10 @@ def _rows(found: FileLoad, request: Request) -> Iterator[Listed]:
     if shown.ignored is not None and shown.ignored(outcome):
         return
     items = list(shown.listing(loaded.to_dict(show_env=False), name))
-    places = loaded.places(loaded.steps(item.path) for item in items)
+    paths = Paths(loaded)
+    places = paths.places(paths.steps(item.path) for item in items)
     for item in items:
-        span = places[loaded.steps(item.path)].span
+        span = places[paths.steps(item.path)].span
         line = span.line if span is not None and span.source.name == name else None
         program = program_of(outcome.kind.name)
         warnings = len(loaded.warnings)

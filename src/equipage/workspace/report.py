@@ -91,7 +91,7 @@ class Report(msgspec.Struct, frozen=True):
 
     >>> report = equipage.check_files({"a.tool.yaml": b"id: 5"})
     >>> report.ok, len(report.files), len(report.errors), report.rows()[0].code
-    (False, 1, 8, 'wrong-type')
+    (False, 1, 8, 'missing-field')
     """
 
     files: tuple[FileReport, ...]  #: every file, sorted by name

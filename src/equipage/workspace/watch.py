@@ -179,6 +179,10 @@ def _backend() -> type[RustNotify]:
 class Watch(Generic[C]):
     """The good configurations of one file, a new one whenever it or a file it reads changes.
 
+    >>> with equipage.watch("server.yaml", kind="server") as configurations:
+    ...     next(configurations).digest == configurations.current.digest
+    True
+
     Iterating waits for the next configuration that is good and other than the last; `on_problem`
     gets a broken one, which is never given out. `current` and `problem` may be read from any
     thread. `close` ends the iteration, also from another thread.

@@ -156,6 +156,17 @@ def test_a_client_that_never_reads_costs_no_memory_and_delays_no_end(serve: Any)
     assert took < 5
 
 
+def test_a_full_standard_error_delays_no_end(serve: Any) -> None:
+    server = serve(simple(logging={"on_request": True}))
+    line = json.dumps({**LIST, "method": "x" * 180}).encode() + b"\n"
+    server.process.stdin.write(line * 5_000)
+    server.process.stdin.flush()
+    server.wait_for("recv", 2_000)
+    code, took = server.stop()
+    assert code == 143
+    assert took < 5
+
+
 def test_a_client_that_leaves_in_the_middle_ends_the_server(serve: Any) -> None:
     server = serve(delivery(type="slow_loris", byte_delay_ms=5, chunk_size=1))
     server.say(call())

@@ -61,7 +61,11 @@ class SkillTriggers(Table, frozen=True):
 
 
 class Skill(Table, frozen=True):
-    """One skill."""
+    """One skill.
+
+    >>> equipage.load(".defect/skills/greet/SKILL.md", equipage.Skill).config.always
+    False
+    """
 
     TITLE: ClassVar[str] = "a skill"
 
@@ -260,7 +264,11 @@ FoundSkill = Found
 
 
 class DiscoveredSkill(Skill, frozen=True, kw_only=True):
-    """A skill, and where it was found."""
+    """A skill, and where it was found.
+
+    >>> equipage.discover_skills(".", local=True)["greet"].file.parent.name
+    'greet'
+    """
 
     file: FilePath  #: its `SKILL.md`, absolute
     layer: LayerName  #: whose it is: the user's or the project's
@@ -273,7 +281,11 @@ def _discovered(found: Found) -> DiscoveredSkill:
 
 
 class Skills(Layered[DiscoveredSkill]):
-    """The skills that count, by name, in order of their names."""
+    """The skills that count, by name, in order of their names.
+
+    >>> equipage.discover_skills(".", local=True)
+    Skills(greet)
+    """
 
     what = "skill"
 

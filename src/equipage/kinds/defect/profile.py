@@ -354,7 +354,12 @@ KIND = Kind(
 
 
 class Profile(msgspec.Struct, frozen=True, gc=False):
-    """One agent, ready to use: its profile with defaults filled in, and where it came from."""
+    """One agent, ready to use: its profile with defaults filled in, and where it came from.
+
+    >>> writer = equipage.discover_profiles(".", local=True)["writer"]
+    >>> writer.description, writer.layer, writer.file.name, writer.model
+    ('Writes', 'project', 'writer.md', None)
+    """
 
     name: str
     layer: LayerName
@@ -372,7 +377,12 @@ class Profile(msgspec.Struct, frozen=True, gc=False):
 
 
 class Profiles(Layered[Profile]):
-    """The profiles that count, by name, in order of their names."""
+    """The profiles that count, by name, in order of their names.
+
+    >>> profiles = equipage.discover_profiles(".", local=True)
+    >>> list(profiles), profiles.shadowed, profiles.loaded("writer").kind
+    (['writer'], (), 'profile')
+    """
 
     what = "profile"
 
@@ -396,6 +406,9 @@ def discover_profiles(
 
     Raises `LoadError` with every error of every profile, shadowed ones included: a broken profile
     neither hides the errors of the others nor is left out.
+
+    >>> equipage.discover_profiles(".", local=True)["writer"].system_prompt_text
+    'You write.'
     """
     places = find_places(cwd, local=local, xdg_config_home=xdg_config_home, home=home, env=env)
     return Profiles(find_profiles(places))

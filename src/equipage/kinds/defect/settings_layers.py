@@ -65,7 +65,11 @@ CONFIG, LOCAL_CONFIG, MCP_JSON = "config.toml", "config.local.toml", ".mcp.json"
 
 
 class SettingsLayer(msgspec.Struct, frozen=True):
-    """One layer that exists: its name and its file, None for the command line."""
+    """One layer that exists: its name and its file, None for the command line.
+
+    >>> equipage.load_settings(".", local=True).layers[0].name
+    'project'
+    """
 
     name: Layer
     file: str | None
@@ -79,7 +83,12 @@ class SettingsFound(msgspec.Struct, frozen=True):
 
 
 class LoadedSettings(Loaded[Settings]):
-    """Merged settings. `layers` are the layers that exist, lowest first."""
+    """Merged settings. `layers` are the layers that exist, lowest first.
+
+    >>> settings = equipage.load_settings(".", local=True)
+    >>> settings.config.default.model, [layer.name for layer in settings.layers]
+    ('echo', ['project'])
+    """
 
     __slots__ = ("layers",)
 
@@ -96,7 +105,7 @@ class LoadedSettings(Loaded[Settings]):
 
     def layer(self, path: str | Path) -> Layer | None:
         """The layer that set the value at `path`, None for a default."""
-        steps = self.steps(path)
+        steps = self._steps(path)
         if get(self._tree.value, steps) is None:
             return None
         named = [via.how for via in self._tree.story(steps).via]
@@ -139,6 +148,10 @@ def load_settings(
     is not an error.
 
     Raises `LoadError` with every error of every layer (with `strict`, also if there are warnings).
+
+    >>> settings = equipage.load_settings(".", local=True, overrides=["turn.max_llm_retries=5"])
+    >>> settings.config.turn.max_llm_retries
+    5
     """
     places = find_places(cwd, local=local, xdg_config_home=xdg_config_home, home=home, env=env)
     if isinstance(overrides, str) or not isinstance(overrides, Iterable):

@@ -43,6 +43,12 @@ __all__ = ["FoundToolpacks", "Toolpack", "ToolpackLoader", "ToolpackValidationEr
 class ToolpackValidationError(LoadError):
     """A folder of toolpacks is not valid; `diagnostics` holds every finding of every file.
 
+    >>> try:
+    ...     ToolpackLoader().load_dir("broken")
+    ... except equipage.ToolpackValidationError as error:
+    ...     print([each.code for each in error.errors])
+    ['wrong-type']
+
     As text it has one line per error, each with the rule that the file breaks, in the words that
     programs have come to look for.
     """
@@ -73,7 +79,12 @@ class _Entry(msgspec.Struct, frozen=True):
 
 
 class FoundToolpacks(msgspec.Struct, frozen=True):
-    """What is in a folder: the packs that can be used, and every finding."""
+    """What is in a folder: the packs that can be used, and every finding.
+
+    >>> found = ToolpackLoader().find(".")
+    >>> [pack.id for pack in found.packs], [error.code for error in found.errors]
+    (['text.count'], ['wrong-type'])
+    """
 
     packs: tuple[Toolpack, ...]  #: those without errors, sorted by id
     diagnostics: tuple[Diagnostic, ...]  #: every finding of every file
@@ -142,7 +153,8 @@ class ToolpackLoader:
             for each in entries
             if each.pack is not None and display_name(each.path) not in bad
         ]
-        ids = Counter(pack.id for pack in packs)
+        # One of two packs with an id has no error, and is no more right than the other.
+        ids = Counter(each.pack.id for each in entries if each.pack is not None)
         usable = sorted((each for each in packs if ids[each.id] == 1), key=lambda each: each.id)
         return FoundToolpacks(tuple(usable), tuple(found))
 

@@ -139,9 +139,25 @@ class Driver:
         if not self.ended.done():
             self.ended.set_result((reason, code))
 
-    def listen_for_signals(self) -> None:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            self._loop.add_signal_handler(number, self._signalled, number)
+    def listen_for_signals(self) -> Callable[[], None]:
+        """Let signals end the run; what is returned restores what they did before.
+
+        Not by `add_signal_handler`: that one loses signals while the threads of a busy transport
+        fill the pipe that wakes the loop, and complains on standard error, which may be full.
+        """
+        numbers = (signal.SIGTERM, signal.SIGINT)
+        before = [(each, signal.getsignal(each)) for each in numbers]
+        for each in numbers:
+            signal.signal(each, self._noted)
+
+        def restore() -> None:
+            for number, handler in before:
+                signal.signal(number, handler)
+
+        return restore
+
+    def _noted(self, number: int, _frame: object) -> None:
+        self._loop.call_soon_threadsafe(self._signalled, signal.Signals(number))
 
     def _signalled(self, number: signal.Signals) -> None:
         """The first signal lets whole frames go out; the second one does not wait."""

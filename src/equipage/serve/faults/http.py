@@ -23,6 +23,8 @@ _HEAD_LIMIT = 65_536
 IDLE = 60.0
 #: Bytes that may wait in the socket's own buffer.
 _BUFFER = 65_536
+#: How many bytes one connection writes before the next one has its turn.
+_AT_ONCE = 1_048_576
 
 _START_LINE = expression(r"([A-Z]{1,20}) (\S{1,8000}) HTTP/1\.([01])")
 _HEADER = expression(r"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*(.*?)[ \t]*")
@@ -230,18 +232,26 @@ class Wire(asyncio.Protocol):
             self._reset()
             return
         channel = self._channel
-        if self._transport.is_closing():  # `connection_lost` follows
-            return
-        while channel is not None and channel.outbox and not self._is_paused and not self._is_over:
+        budget = _AT_ONCE
+        while channel is not None and channel.outbox and self._may_write:
             item = channel.outbox.popleft()
             self._write(item)
             if isinstance(item, bytes):
+                budget -= len(item)
                 self._driver.engine.jobs.written(channel, len(item))
             elif isinstance(item, End):
                 self._channel = channel = None
                 asyncio.get_running_loop().call_soon(self._answered)
+            if budget < 0:  # others want to be served, too
+                asyncio.get_running_loop().call_soon(self._driver.do, self.flush)
+                return
         if self.link.closed == "graceful" and channel is None and not self._is_over:
             self._transport.close()
+
+    @property
+    def _may_write(self) -> bool:
+        # A transport that is closing is lost, or will be: `connection_lost` follows.
+        return not (self._is_paused or self._is_over or self._transport.is_closing())
 
     def _write(self, item: Item) -> None:
         if isinstance(item, Head):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
 import os
 import queue
 import random
@@ -90,7 +91,7 @@ def serve(
         with ExitStack() as files:
             bodies = wanted is not None and expect.needs_bodies(wanted)
             run = _Run(config, digest, settings, tell, frozenset(literal), outside, files, bodies)
-            code = asyncio.run(run.run())
+            code = asyncio.run(run.run(files))
         if wanted is not None:
             verdicts = expect.judge(wanted, run.records)
             for each in verdicts:
@@ -216,7 +217,7 @@ class _Run:
         output = self.config.logging.output
         return None if output in ("stderr", "stdout") else _opened(output, files)
 
-    async def run(self) -> int:
+    async def run(self, files: ExitStack) -> int:
         engine = Engine(self.config, self._trace, self._options, self._log)
         hosts = frozenset(self.settings.handler_hosts)
         driver = Driver(
@@ -225,7 +226,9 @@ class _Run:
             ask=asker(self._environment, hosts),
             run_bytes=self.settings.caps.run_bytes,
         )
-        driver.listen_for_signals()
+        files.callback(driver.listen_for_signals())
+        # A client that leaves is no news; asyncio would write a line about each of its bytes.
+        logging.getLogger("asyncio").setLevel(logging.CRITICAL)
         asyncio.get_running_loop().set_exception_handler(
             lambda _loop, problem: self._bug(driver, problem)
         )

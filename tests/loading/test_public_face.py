@@ -1,0 +1,141 @@
+"""What programs call: models in place of kinds, limits as arguments, packs beside their errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import equipage
+from equipage import Limits, LoadError, ToolpackLoader, ToolpackValidationError, UsageError, models
+from equipage.blueprints import expand_and_report, pre_read_default_agent_kind
+from equipage.loading.kind import Kind
+from equipage.loading.result import Loaded
+from lab import repository, write
+
+SERVER = "server: {name: a}\ntools:\n" + "".join(
+    f"  - tool: {{name: t{n}, description: d, inputSchema: {{type: object}}}}\n"
+    "    response: {content: [{type: text, text: x}]}\n"
+    for n in range(3)
+)
+PACK = """\
+id: a.b
+version: 1.0.0
+name: A pack
+description: Does it
+metadata: {team: x}
+deterministic: true
+timeoutMs: 1
+limits: {maxInputBytes: 1, maxOutputBytes: 1}
+inputSchema: {type: object}
+outputSchema: {type: object}
+execution: {kind: python, module: "a:b"}
+"""
+
+
+def test_a_model_says_of_which_kind_a_file_is() -> None:
+    config = equipage.loads(SERVER, models.ServerConfig, embedded=True).config
+    assert isinstance(config, models.ServerConfig)
+    with pytest.raises(UsageError, match="both say what to load"):
+        equipage.loads(SERVER, models.ServerConfig, kind="server")  # type: ignore[call-overload]
+    with pytest.raises(UsageError, match="Kind is not the model of any kind"):
+        equipage.loads(SERVER, Kind)
+    with pytest.raises(UsageError, match="the name of a kind"):
+        equipage.loads(SERVER)  # type: ignore[call-overload]
+    text = "---\nname: a\ndescription: b\n---\nc"
+    with pytest.raises(UsageError, match="gives a AgentSkillsSkill, not a Skill"):
+        equipage.loads(text, models.Skill, embedded=True)
+
+
+def test_limits_of_the_caller_replace_those_of_the_environment() -> None:
+    variables = {"THOUGHTJACK_MAX_TOOLS": "1"}
+    with pytest.raises(LoadError):
+        equipage.loads(SERVER, kind="server", env=variables)
+    limits = models.ServerLimits(max_tools=3)
+    assert equipage.loads(SERVER, kind="server", env=variables, limits=limits).warnings == ()
+    with pytest.raises(LoadError, match="2"):
+        equipage.loads(SERVER, kind="server", limits=models.ServerLimits(max_tools=2))
+    with pytest.raises(LoadError, match="file-too-large"):
+        equipage.loads(SERVER, kind="server", env={}, limits=Limits(max_file_bytes=10))
+    with pytest.raises(UsageError, match="`limits`: expected"):
+        equipage.loads(SERVER, kind="server", limits={})  # type: ignore[call-overload]
+
+
+def test_an_unknown_path_is_an_error_for_locate_as_for_explain() -> None:
+    loaded = equipage.loads(SERVER, kind="server", embedded=True)
+    assert loaded.locate("unknown_methods") is None  # a default
+    for ask in (loaded.locate, loaded.explain):
+        with pytest.raises(UsageError, match=r"did you mean `server\.name`"):
+            ask("server.nam")
+
+
+def test_a_result_shows_what_users_need() -> None:
+    shown = {name for name in dir(Loaded) if not name.startswith("_")}
+    shown |= {name for name in Loaded.__annotations__ if not name.startswith("_")}
+    asked = {"digest", "explain", "locate", "to_dict", "variables"}
+    assert shown == {"config", "kind", "sources", "warnings", *asked}
+
+
+def test_packs_keep_what_people_read(tmp_path: Path) -> None:
+    write(tmp_path, {"t/a.tool.yaml": PACK, "t/b.tool.yaml": PACK.replace("a.b", "5")})
+    pack = equipage.load(tmp_path / "t/a.tool.yaml", kind="toolpack").config
+    assert (pack.name, pack.title, pack.description) == ("A pack", "A pack", "Does it")
+    assert (pack.metadata, pack.folder) == ({"team": "x"}, tmp_path / "t")
+    plain = equipage.loads(PACK.replace("name: A pack\n", ""), kind="toolpack").config
+    assert (plain.title, plain == pack) == ("a.b", True)
+
+
+def test_good_packs_are_found_beside_the_errors_of_bad_ones(tmp_path: Path) -> None:
+    write(tmp_path, {"a.tool.yaml": PACK, "b.tool.yaml": PACK.replace("id: a.b", "id: 5")})
+    loader = ToolpackLoader()
+    found = loader.find(tmp_path)
+    assert [pack.id for pack in found.packs] == ["a.b"]
+    assert [each.code for each in found.errors] == ["wrong-type"]
+    with pytest.raises(ToolpackValidationError):
+        loader.load_dir(tmp_path)
+    assert (len(loader), list(loader), "a.b" in loader) == (0, [], False)
+    (tmp_path / "b.tool.yaml").write_text(PACK)
+    assert loader.find(tmp_path).packs == ()  # two claim one id
+    (tmp_path / "b.tool.yaml").unlink()
+    loader.load_dir(tmp_path)
+    assert (repr(loader), loader.get("a.b") in loader.list()) == ("ToolpackLoader(a.b)", True)
+    with pytest.raises(KeyError, match=r"did you mean 'a\.b'"):
+        loader.get("a.c")
+
+
+def test_strict_and_wrong_options_of_a_toolpack_loader(tmp_path: Path) -> None:
+    write(tmp_path, {"a.tool.yaml": PACK + "unknown: 1\n"})
+    ToolpackLoader().load_dir(tmp_path)
+    with pytest.raises(ToolpackValidationError):
+        ToolpackLoader(strict=True).load_dir(tmp_path)
+    with pytest.raises(UsageError, match="legacy_keys"):
+        ToolpackLoader(legacy_keys="allow")  # type: ignore[arg-type]
+
+
+def test_skills_know_where_they_are(tmp_path: Path) -> None:
+    text = "---\nname: a\ndescription: b\n---\nc"
+    repository(tmp_path, {".defect/skills/a/SKILL.md": text})
+    skills = equipage.discover_skills(tmp_path, local=True)
+    assert isinstance(skills["a"], models.Skill)
+    assert skills["a"].file == (tmp_path / ".defect/skills/a/SKILL.md").resolve()
+    assert skills["a"].layer == "project"
+    with pytest.raises(KeyError, match="known: a"):
+        skills.loaded("b")
+    with pytest.raises(AttributeError):
+        skills.warnings = ()  # type: ignore[misc]
+
+
+def test_expanding_tells_its_warnings(tmp_path: Path) -> None:
+    write(tmp_path, {"a.md": "---\nname: a\nname: a\n---\nYou work.\n"})
+    value, warnings = expand_and_report({"agents": [{"$agent_md": "a.md"}]}, tmp_path)
+    assert value["agents"][0]["name"] == "a"
+    assert [each.code for each in warnings] == ["duplicate-key"]
+    assert equipage.expand({"agents": [{"$agent_md": "a.md"}]}, tmp_path) == value
+
+
+@pytest.mark.parametrize(
+    "value", [{}, [], {"default_agent_kind": "robot"}, {"default_agent_kind": []}]
+)
+def test_the_default_kind_of_agents_is_operator(value: object) -> None:
+    assert pre_read_default_agent_kind(value) == "operator"
+    assert pre_read_default_agent_kind({"default_agent_kind": "lua"}) == "lua"
