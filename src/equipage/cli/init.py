@@ -47,7 +47,7 @@ repos:
         language: system
         # A change in one file may break another, so every run checks the whole repository.
         pass_filenames: false
-        files: (?i)\\.(ya?ml|json|toml|md|mdc)$
+        files: (?i)\\.(ya?ml|jsonc?|toml|md|mdc|roomodes|kiro\\.hook)$
 """
 _GITHUB = """\
 name: equipage
