@@ -360,6 +360,17 @@ def test_a_cancelled_call_ends_its_process(runtime: Runtime) -> None:
     assert runtime.call("t.count", WORDS).ok
 
 
+def test_a_script_runs_once_for_each_call(tmp_path: Path) -> None:
+    """It is not started before its call, unlike a callable, which only imports its module then."""
+    script = "open('runs', 'a').write('x')\nprint('{}')\n"
+    caps = {"caps": {"filesystem": {"write": ["."]}}}
+    write_packs(tmp_path, [pack("s.once", "once.py", **caps)], {"once.py": script})
+    with Runtime(load_packs(tmp_path), allow=["python"]) as runtime:
+        for _ in range(20):
+            assert runtime.call("s.once").data == {}
+    assert (tmp_path / "runs").read_text() == "x" * 20
+
+
 def test_too_many_calls_are_refused(tmp_path: Path) -> None:
     write_packs(
         tmp_path,

@@ -37,7 +37,9 @@ _GONE = "the process that starts tools ended"
 class Child:
     """A process of a tool, with pipes for its input, output and standard error."""
 
-    def __init__(self, number: int, loop: asyncio.AbstractEventLoop, pipes: Sequence[int]) -> None:
+    def __init__(
+        self, number: int, loop: asyncio.AbstractEventLoop, pipes: Sequence[int], cap: int
+    ) -> None:
         self.number, self._loop = number, loop
         self._input, self._output, self._errors = pipes
         self.status: asyncio.Future[int] = loop.create_future()
@@ -48,7 +50,7 @@ class Child:
         self._stays = False
         self.heard: Callable[[str], None] | None = None  #: gets each line of standard error
         self._line = bytearray()
-        self._cap = STDERR_KEPT
+        self._cap = cap  #: bytes of output that are collected; one more proves that there were more
         self._pending: memoryview | None = None
         self._open = {self._input, self._output, self._errors}
         # Always read, or a process that writes much would wait for us.
@@ -63,19 +65,17 @@ class Child:
     def overflowed(self) -> bool:
         return len(self.output) > self._cap
 
-    def expect(self, cap: int) -> None:
-        """Collect up to `cap` bytes of output, and one more as a proof that there were more."""
-        self._cap = cap
+    def forget_answer(self) -> None:
+        """Get ready for another exchange with the same process."""
+        self.answered = self._loop.create_future()
+        self.output.clear()
+        self.errors.clear()
 
     def feed(self, data: bytes, *, more: bool = False) -> None:
         """Write the whole input, then end it unless there is `more` to come later.
 
         A process need not read it.
         """
-        if self.answered.done():
-            self.answered = self._loop.create_future()
-        self.output.clear()
-        self.errors.clear()
         self._stays = more
         self._pending = memoryview(data)
         self._write()
@@ -227,10 +227,13 @@ class Children:
             await self._send({"op": "forget", "key": key}, ())
 
     async def spawn(
-        self, key: str, environment: Mapping[str, str], argv: Sequence[str] = ()
+        self, key: str, environment: Mapping[str, str], argv: Sequence[str] = (), *, cap: int
     ) -> Child:
-        """Start a process in a jail that was defined. Raises `Failure`."""
-        task = asyncio.ensure_future(self._spawn(key, environment, argv))
+        """Start a process in a jail that was defined. Raises `Failure`.
+
+        Its output is collected from the start, up to `cap` bytes: it may write before it reads.
+        """
+        task = asyncio.ensure_future(self._spawn(key, environment, argv, cap))
         try:
             return await asyncio.shield(task)
         except asyncio.CancelledError:
@@ -241,14 +244,16 @@ class Children:
         if not task.cancelled() and task.exception() is None:
             self.end_soon(task.result())
 
-    async def _spawn(self, key: str, environment: Mapping[str, str], argv: Sequence[str]) -> Child:
+    async def _spawn(
+        self, key: str, environment: Mapping[str, str], argv: Sequence[str], cap: int
+    ) -> Child:
         pipes = [os.pipe() for _ in range(3)]
         (its_input, our_end), *outputs = pipes
         theirs = [its_input, *(writer for _, writer in outputs)]
         ours = [our_end, *(reader for reader, _ in outputs)]
         for descriptor in ours:
             os.set_blocking(descriptor, False)
-        child = Child(next(self._numbers), asyncio.get_running_loop(), ours)
+        child = Child(next(self._numbers), asyncio.get_running_loop(), ours, cap)
         self._children[child.number] = child
         message = {
             "op": "spawn",

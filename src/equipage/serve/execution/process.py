@@ -70,6 +70,7 @@ class Processes:
         ready = self._ready.get(tool.key)
         if tool.reused and ready is not None and len(ready) < self.warm and not child.has_ended:
             child.heard = None
+            child.forget_answer()
             ready.append(child)
             return
         self.children.end_soon(child)
@@ -101,8 +102,8 @@ class Processes:
         return child, None
 
     def _can_be_warm(self, tool: Tool) -> bool:
-        """Whether a process depends on nothing of the call, and leaves nothing on the disk."""
-        return self.warm > 0 and tool.kind == "python" and tool.confinement.landlock
+        """Whether a process can be made before its call: it must not act before that."""
+        return self.warm > 0 and _is_callable(tool) and tool.confinement.landlock
 
     async def _start(self, tool: Tool, names: Mapping[str, Any]) -> tuple[Child, str | None]:
         await self.children.ready()
@@ -116,7 +117,8 @@ class Processes:
             )
             command = command_of(tool, names, home)
             variables = environment(tool, self.parent, home)
-            return await self.children.spawn(tool.key, variables, command), private
+            child = await self.children.spawn(tool.key, variables, command, cap=_cap(tool))
+            return child, private
         except BaseException:
             if private is not None:
                 shutil.rmtree(private, ignore_errors=True)
@@ -173,7 +175,6 @@ class Processes:
 
     async def _exchange(self, tool: Tool, child: Child, line: bytes, deadline: float) -> None:
         """Feed the input and wait for the end of the process. Raises `Failure` on the deadline."""
-        child.expect(_cap(tool))
         child.feed(line, more=tool.reused)
         try:
             async with asyncio.timeout_at(deadline):

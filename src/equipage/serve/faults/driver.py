@@ -17,7 +17,7 @@ from equipage.serve.faults.engine import Engine
 from equipage.serve.faults.jobs import Job
 
 #: How long frames that have begun may take to go out after a signal, in seconds.
-GRACE = 2.0
+GRACE = 1.5
 
 
 class Transport(Protocol):
@@ -68,6 +68,8 @@ class Driver:
     @property
     def is_quiet(self) -> bool:
         """Whether the next message may come: always, or when all is done on a virtual clock."""
+        if self._halting:
+            return False
         if not self.virtual:
             return True
         jobs = self.engine.jobs
