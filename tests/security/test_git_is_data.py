@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from equipage.files.git import Revision
+from equipage.files.git import NoRevision, Revision
 from lab import in_process
 
 pytestmark = pytest.mark.skipif(
@@ -60,7 +60,8 @@ def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_missing_object_is_missing_and_nothing_runs(hostile: Path) -> None:
     revision = Revision("HEAD~1", str(hostile))
     try:
-        assert str(hostile / ".claude/agents/a.md") not in revision
+        with pytest.raises(NoRevision, match="is missing in this clone"):
+            revision[str(hostile / ".claude/agents/a.md")]
         assert len(revision) == 1
     finally:
         revision.close()

@@ -53,6 +53,13 @@ TABLE = {
     "a table of contents": ("---\n- a\n- b\n---\nBody.\n", None, None),
 }  # fmt: skip
 
+#: What a tool reads as its author meant it, though others do not: Claude Code ends a header at any
+#: three dashes, and OpenCode takes the first of two documents for the header.
+READ_WHOLE = {
+    (".claude/agents", "a closing fence with text"),
+    (".opencode/agent", "a second document"),
+}
+
 FINE = {name: row[1] for name, row in TABLE.items() if row[1] is not None}
 
 
@@ -101,8 +108,8 @@ def test_other_tools(
     write(tmp_path, {path: TABLE[name][0]})
     report = equipage.check([path], env={})
     world.no_bug(report.diagnostics)
-    if name not in ("plain", *FINE):
-        assert report.diagnostics or name in ("plus signs", "a byte order mark"), "silent"
+    if name not in ("plain", *FINE, "plus signs", "a byte order mark"):
+        assert report.diagnostics or (folder, name) in READ_WHOLE, "silent"
 
 
 def test_spans_of_a_header_count_everything_before_it(tmp_path: Path) -> None:
