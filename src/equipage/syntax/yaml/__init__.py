@@ -10,6 +10,7 @@ PyYAML is imported when a text needs it: that costs more than checking a small f
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 from itertools import accumulate
 from math import isfinite
@@ -31,9 +32,24 @@ def load(text: str, *, merge: bool = False) -> Parsed:
     value = read_simple(text)
     if value is not None:
         return Parsed(value)
+    _import_pyyaml()
     from equipage.syntax.yaml.values import parse
 
     return parse(text, merge=merge)
+
+
+def _import_pyyaml() -> None:
+    """Import PyYAML whole or not at all.
+
+    An import that Ctrl-C ends leaves modules behind which no later import completes: programs that
+    go on after an interrupt could parse no YAML any more.
+    """
+    try:
+        import yaml  # noqa: F401
+    except BaseException:
+        for name in [each for each in sys.modules if f"{each}.".startswith("yaml.")]:
+            del sys.modules[name]
+        raise
 
 
 def _without_mark(text: str) -> str:
@@ -47,6 +63,7 @@ def locate(text: str, paths: Iterable[Path], *, merge: bool = False) -> dict[Pat
     found = locate_simple(text, wanted)
     if found is not None:
         return found
+    _import_pyyaml()
     from equipage.syntax.yaml import places
 
     return places.locate(text, wanted, merge=merge)
@@ -61,6 +78,7 @@ def scalars_at(text: str, ranges: list[Range]) -> list[Touched | bool | None]:
     """
     if not ranges:
         return []
+    _import_pyyaml()
     from equipage.syntax.yaml import places
 
     return places.scalars_at(_without_mark(text), ranges)
