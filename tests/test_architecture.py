@@ -92,10 +92,26 @@ def test_nobody_else_opens_files(module: str) -> None:
 
 
 def test_rooms_import_only_rooms_below_them() -> None:
-    """The layers and the independence of kinds are contracts in pyproject.toml."""
+    """The layers are a contract in pyproject.toml."""
     script = "from importlinter.cli import lint_imports_command as run; run()"
     done = python("-c", script, cwd=REPOSITORY)
     assert done.code == 0, done.out + done.err
+
+
+def test_kinds_do_not_know_each_other() -> None:
+    """A kind imports what all kinds share: the modules beside the packages, and `mcp`."""
+    kinds = {path.parent.name for path in (ROOT / "kinds").glob("*/__init__.py")}
+    assert len(kinds) > 1
+    for name, path in MODULES.items():
+        if name.startswith("equipage.kinds."):
+            own = name.split(".")[2]
+            allowed = {own} if own not in kinds or own == "mcp" else {own, "mcp"}
+            imported = {each.split(".")[2] for each in runtime_imports(path) if _is_kind(each)}
+            assert imported & kinds <= allowed, name
+
+
+def _is_kind(module: str) -> bool:
+    return module.startswith("equipage.kinds.")
 
 
 def test_nothing_that_reads_configurations_imports_what_runs_them() -> None:
@@ -113,8 +129,11 @@ def _is_in(room: str, module: str) -> bool:
     return f"{module}.".startswith(f"equipage.{room}.")
 
 
-#: Short modules that may have one importer: codes are found by their file, commands by their name.
-MAY_BE_SHORT = re.compile(r"equipage\.(.*\.)?codes|equipage\.cli\.\w+|equipage\.\w+")
+#: Short modules that may have one importer: codes are found by their file, commands and formats by
+#: their name; a tool may have few fields.
+MAY_BE_SHORT = re.compile(
+    r"equipage\.(.*\.)?codes|equipage\.(cli\.|render\.|kinds\.conventions\.tools\.)?\w+"
+)
 
 
 def test_a_short_module_has_more_than_one_importer() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -214,21 +215,17 @@ def _document(report: Report, name: str, fixed: Fixed | None) -> Iterable[str]:
         from equipage.render import sarif
 
         return [sarif.render(report, codes_of(each.kind for each in report.files))]
-    if name == "junit":
-        from equipage.render import junit
-
-        return junit.render(report)
-    if name == "markdown":
-        from equipage.render import markdown
-
-        return markdown.render(report)
     if name == "gitlab":
         from equipage.render import gitlab
 
         return [gitlab.render(report, prefix=_inside("CI_PROJECT_DIR"))]
-    from equipage.render import github
+    if name == "github":
+        from equipage.render import github
 
-    return github.render(report, prefix=_inside("GITHUB_WORKSPACE"))
+        return github.render(report, prefix=_inside("GITHUB_WORKSPACE"))
+    # What needs nothing but the report is the module of its name.
+    render: Callable[[Report], Iterable[str]] = import_module(f"equipage.render.{name}").render
+    return render(report)
 
 
 def _write_text(
