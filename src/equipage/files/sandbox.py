@@ -41,6 +41,8 @@ _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _DIRECTORY = getattr(os, "O_DIRECTORY", 0)
 #: What opening a link with `O_NOFOLLOW` ends in; FreeBSD says EMLINK.
 _IS_LINK = (errno.ELOOP, errno.EMLINK)
+#: How often a link may be swapped between a look at it and its use before reading it is refused.
+_TRIES = 8
 #: Without `dir_fd` (Windows), paths are resolved by name and compared with the roots: a weaker
 #: check, because the file could be swapped between checking and reading.
 HAS_DESCRIPTORS = os.open in os.supports_dir_fd and bool(_NOFOLLOW)
@@ -109,14 +111,19 @@ def refuse_system(path: str) -> None:
 
 def open_named(real: str, full: str) -> tuple[int, str]:
     """A descriptor of a file whose folder has no links, and its real path: it may be a link."""
-    if _NOFOLLOW and not full.endswith(("/", "/.", "/..")):
+    if not _NOFOLLOW or full.endswith(("/", "/.", "/..")):
+        real = real_path(full)
+        return os.open(real, FLAGS), real
+    for _ in range(_TRIES):
         try:
             return os.open(real, FLAGS | _NOFOLLOW), real
         except OSError as error:
             if error.errno not in _IS_LINK:
                 raise
-    real = real_path(full)
-    return os.open(real, FLAGS), real
+        # What the link leads to is opened by its own name: if it is swapped in between, the next
+        # try finds a link again, and never the text of one file under the name of another.
+        real = real_path(full)
+    raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
 
 def open_inside(base: str, reference: str, roots: tuple[str, ...]) -> tuple[int, str]:

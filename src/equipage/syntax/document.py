@@ -218,6 +218,8 @@ def _without_commas(document: Document, text: str) -> tuple[Document, list[Fact]
     from equipage.syntax.json import trailing_commas
 
     commas = trailing_commas(text)
+    if not commas:
+        return None
     corrected = list(text)
     for offset in commas:
         corrected[offset] = " "

@@ -349,9 +349,17 @@ def _trailing_comma(error: json.JSONDecodeError, text: str) -> int | None:
     return len(before) - 1 if text[error.pos] in "]}" and before.endswith(",") else None
 
 
+#: A comma before a closing bracket, perhaps inside a string.
+_COMMA_BEFORE_END = re.compile(r",[ \t\r\n]*[\]}]")
+
+
 def trailing_commas(text: str) -> list[int]:
     """Where the commas are that precede a closing bracket; strings do not count."""
     found: list[int] = []
+    if (
+        _COMMA_BEFORE_END.search(text) is None
+    ):  # most broken texts have none, and are not read again
+        return found
     last: int | None = None  # the comma before the next token
     for match in _TOKEN.finditer(text):
         if match.lastgroup == "comma":
