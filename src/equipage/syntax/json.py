@@ -349,26 +349,16 @@ def _trailing_comma(error: json.JSONDecodeError, text: str) -> int | None:
     return len(before) - 1 if text[error.pos] in "]}" and before.endswith(",") else None
 
 
-#: A comma before a closing bracket, perhaps inside a string.
-_COMMA_BEFORE_END = re.compile(r",[ \t\r\n]*[\]}]")
+#: A string, which may lack its end, or a comma before a closing bracket.
+_STRING_OR_COMMA = re.compile(
+    r""" "[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z) | ,(?=[ \t\r\n]*+[\]}]) """, re.VERBOSE | re.DOTALL
+)
 
 
 def trailing_commas(text: str) -> list[int]:
     """Where the commas are that precede a closing bracket; strings do not count."""
-    found: list[int] = []
-    if (
-        _COMMA_BEFORE_END.search(text) is None
-    ):  # most broken texts have none, and are not read again
-        return found
-    last: int | None = None  # the comma before the next token
-    for match in _TOKEN.finditer(text):
-        if match.lastgroup == "comma":
-            last = match.start()
-            continue
-        if last is not None and text[match.start()] in "]}":
-            found.append(last)
-        last = None
-    return found
+    found = (match.start() for match in _STRING_OR_COMMA.finditer(text))
+    return [start for start in found if text[start] == ","]
 
 
 def _in_string(message: str, character: str) -> _Words:
