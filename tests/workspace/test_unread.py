@@ -8,9 +8,8 @@ import pytest
 
 import equipage
 from equipage.files.walking import walk, walk_files
-from equipage.loading.globs import choices
 from equipage.loading.recognise import recognise_path
-from equipage.loading.registry import BUILT_IN, agent_folders, conventions
+from equipage.loading.registry import BUILT_IN, agent_folders, choices, conventions
 from equipage.loading.session import Run
 from equipage.loading.unread import UNREAD, unread_sort
 from equipage.workspace.loads import has_kind_by_settings, is_known_by_name

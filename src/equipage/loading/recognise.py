@@ -26,10 +26,8 @@ from equipage.core.diagnostics import Code, Diagnostic
 from equipage.files.reading import Files, display_name, require_text
 from equipage.files.sandbox import MAX_BYTES, FileProblem
 from equipage.loading import registry
-from equipage.loading.globs import Places
-from equipage.loading.plugins import is_below_skill, part_of_plugin
-from equipage.loading.projects import root_in
-from equipage.loading.registry import Recognition, conventions
+from equipage.loading.projects import is_below_skill, part_of_plugin, root_in
+from equipage.loading.registry import Places, Recognition, conventions
 from equipage.loading.session import Run
 from equipage.loading.signs import KEY_AT_START, kind_of_header, may_have_key, outline
 from equipage.loading.unread import unread_sort

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from equipage.loading.globs import Places
+from equipage.loading.registry import Places
 
 #: What the files are, and where they live.
 UNREAD: tuple[tuple[str, tuple[str, ...]], ...] = (

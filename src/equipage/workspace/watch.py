@@ -21,7 +21,7 @@ import msgspec
 from equipage.core.diagnostics import Diagnostic, LoadError, UsageError
 from equipage.files.reading import Files, Seen, Stamp, display_name, stamp_of
 from equipage.files.sandbox import FileProblem
-from equipage.loading.plugins import MANIFESTS
+from equipage.loading.projects import MANIFESTS
 from equipage.loading.result import Loaded
 from equipage.loading.session import Request, Run
 from equipage.workspace.loads import CHUNK, Candidate, Checked, Checker, Progress, with_folders

@@ -110,7 +110,8 @@ def _type(part: Any) -> Any:
     parts = [_type(each) for each in part.parts]
     if part.how == "either":
         return functools.reduce(operator.or_, parts)
-    return tuple[parts[0], ...] if part.how == "list" else dict[str, parts[0]]  # type: ignore[valid-type]
+    first: Any = parts[0]
+    return tuple[first, ...] if part.how == "list" else dict[str, first]
 
 
 @functools.cache

@@ -11,7 +11,7 @@ from typing import Any, Literal
 import msgspec
 
 from equipage.kinds.tables import Field, Names, Table
-from equipage.loading.globs import path_pattern
+from equipage.loading.registry import path_pattern
 from equipage.syntax.document import Format
 
 

@@ -26,7 +26,8 @@ _IMPORT = expression(r"(?<!\S)@(?P<path>(?:[^\s\\]|\\ )+)")
 _FILE = expression(r"(?:~?/|\.{0,2}/)?[\w./ -]+\.(?:md|mdc|markdown|txt|json|ya?ml|toml)\Z")
 #: Words that stand for a path of the reader.
 _PLACEHOLDER = expression(
-    r"[<>{}$*|\\]|\.\.\.|(?:^|/)(?:path|your|my|foo|bar|example|xxx?|name|file|relative)(?:[/._-]|\Z)",
+    r"[<>{}$*|\\]|\.\.\."
+    r"|(?:^|/)(?:path|your|my|foo|bar|example|xxx?|name|file|relative)(?:[/._-]|\Z)",
     re.IGNORECASE,
 )
 _PUNCTUATION = ",.;:)!?'\""
