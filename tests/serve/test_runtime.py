@@ -417,7 +417,10 @@ def test_changed_code_is_not_run(tmp_path: Path) -> None:
         (tmp_path / "one.py").write_text("def one(p): return {'n': 2}\n")
         assert runtime.call("t.one").code == "UNAVAILABLE"
         (tmp_path / "one.py").write_text("def one(p): return {'n': 1}\n")
-        assert runtime.call("t.one").data == {"n": 1}
+        # A worker that was started in between has met the changed code, and refuses its call.
+        results = [runtime.call("t.one") for _ in range(10)]
+        assert results[-1].data == {"n": 1}
+        assert {each.data["n"] for each in results if each.ok} == {1}
 
 
 def test_a_module_that_appears_later_is_not_imported(tmp_path: Path) -> None:
