@@ -42,21 +42,21 @@ def _prepare(model: Any) -> None:
     """Use a model for the first time, in a thread of its own.
 
     An interrupt ends what the main thread does, wherever it is, and would leave tables half filled.
-    The thread releases the lock itself, so that nothing uses the model before it is ready.
+    The thread takes and releases the lock, so that nothing uses the model before it is ready.
     """
-    _FIRST_USE.acquire()
     done = allocate_lock()
     done.acquire()
 
     def use() -> None:
-        try:
-            if model not in _READY:
-                with suppress(Exception):  # the caller's own use raises it again
-                    msgspec.convert(None, model)
-                _READY.add(model)
-        finally:
-            _FIRST_USE.release()
-            done.release()
+        # Taken here, so that an interrupt of the caller cannot leave the lock taken.
+        with _FIRST_USE:
+            try:
+                if model not in _READY:
+                    with suppress(Exception):  # the caller's own use raises it again
+                        msgspec.convert(None, model)
+                    _READY.add(model)
+            finally:
+                done.release()
 
     try:
         start_new_thread(use, ())
