@@ -1,1 +1,1 @@
-"""TODO doc."""
+"""One load: recognise, parse, resolve, check, place and word what was found, freeze."""
