@@ -1,0 +1,179 @@
+"""Arguments of the commands that show configurations without judging them."""
+
+from __future__ import annotations
+
+import argparse
+
+from equipage.cli.arguments.declare import (
+    FORMATS,
+    command,
+    file,
+    flag,
+    formats,
+    loading,
+    output,
+    paths,
+    show_env,
+)
+
+
+@command(
+    "show",
+    "print a configuration after loading",
+    "Load, compose and check FILE, then print the resulting configuration.",
+    runs="show:show",
+    examples=(
+        ("equipage show server.yaml", "the configuration after includes and variables"),
+        ("equipage show server.yaml tools[0]", "one value of it"),
+        ("equipage show server.yaml --annotate", "where each value comes from"),
+        ("equipage show server.yaml --defaults", "also what no file sets"),
+    ),
+)
+def _show(show: argparse.ArgumentParser) -> None:
+    file(show)
+    show.add_argument(
+        "path", nargs="?", metavar="PATH", help="print only this value, such as tools[0].tool.name"
+    )
+    loading(show)
+    formats(show, ("yaml", "json"))
+    output(show)
+    flag(show, "--annotate", "add the file and line that each value comes from")
+    flag(show, "--defaults", "add the fields that no file sets, with their defaults")
+    show_env(show)
+
+
+@command(
+    "explain",
+    "show where a value comes from",
+    "Show which file sets the value at PATH, what it replaced, and how it got there.",
+    runs="show:explain",
+    examples=(
+        ("equipage explain server.yaml tools[0]", "which files set this value"),
+        ("equipage explain .claude/agents/a.md tools", "what the agent may use, and why"),
+    ),
+)
+def _explain(explain: argparse.ArgumentParser) -> None:
+    file(explain)
+    explain.add_argument("path", metavar="PATH", help="a value, such as tools[0].tool.name")
+    loading(explain)
+    formats(explain, FORMATS)
+    output(explain)
+    show_env(explain)
+
+
+@command(
+    "list",
+    "list agents, tools and servers",
+    "List the agents, tools and servers under PATH, with the program that loads each, its layer "
+    "and what shadows it.",
+    runs="show:listing",
+    examples=(
+        ("equipage list", "everything below this folder, and your own agents"),
+        ("equipage list --portable", "which other programs can read each agent"),
+        ("equipage list --json", "as data for other programs"),
+    ),
+)
+def _list(listing: argparse.ArgumentParser) -> None:
+    paths(listing)
+    flag(
+        listing,
+        "--portable",
+        "show which programs can read each agent unchanged, and what prevents the others",
+    )
+    loading(listing, layers=False)
+    formats(listing, FORMATS)
+    output(listing)
+
+
+@command(
+    "schema",
+    "write a JSON Schema for editors",
+    "Write the JSON Schema of KIND, for editors and other programs.",
+    runs="documents:schema",
+    examples=(
+        ("equipage schema claude-agent -o agent.schema.json", "write it to a file"),
+        ("equipage kinds", "every KIND there is"),
+    ),
+)
+def _schema(schema: argparse.ArgumentParser) -> None:
+    schema.add_argument("kind", metavar="KIND", help="a kind of configuration")
+    output(schema)
+
+
+@command(
+    "graph",
+    "draw what includes and uses what",
+    "Draw the files below PATH, what they include, and the agents, skills, MCP servers and tools "
+    "that they name. A name that nothing defines is drawn as missing.",
+    runs="documents:graph",
+    examples=(
+        ("equipage graph", "a tree in the terminal"),
+        ("equipage graph server.yaml -f mermaid", "a chart for a Markdown page"),
+        ("equipage graph -f svg -o graph.svg", "a picture (needs Graphviz)"),
+    ),
+)
+def _graph(graph: argparse.ArgumentParser) -> None:
+    paths(graph)
+    loading(graph, layers=False)
+    pictures = ("tree", "mermaid", "dot", "svg", "json")
+    formats(graph, pictures, note="; svg needs Graphviz")
+    output(graph)
+
+
+@command(
+    "diff",
+    "compare the meaning of two configurations",
+    "Compare what A and B mean. Each is a file, a folder or a git revision (HEAD~1, "
+    "main:server.yaml). With one revision, compare it with the files here. Permissions come "
+    "first, the widest change at the top. Exit codes: 0 same, 1 different, 2 cannot be compared.",
+    examples=(
+        ("equipage diff HEAD", "what your changes mean"),
+        ("equipage diff main --fail-on widened", "fail only on wider permissions"),
+        ("equipage diff old.yaml new.yaml", "two files"),
+        ("equipage diff v1:server.yaml server.yaml", "a file at a revision"),
+    ),
+)
+def _diff(diff: argparse.ArgumentParser) -> None:
+    diff.add_argument("a", metavar="A", help="a file, a folder or a revision")
+    diff.add_argument(
+        "b", nargs="?", metavar="B", help="what to compare it with (default: the files here)"
+    )
+    diff.add_argument(
+        "--fail-on",
+        choices=("any", "widened"),
+        default="any",
+        help="exit 1 on any difference, or only if a permission is widened (default: any)",
+    )
+    loading(diff, layers=False)
+    formats(diff, FORMATS)
+    output(diff)
+    show_env(diff)
+
+
+@command(
+    "lock",
+    "record what a configuration is made of",
+    "Write a lock of FILE: every source with its hash, every environment variable by name, and "
+    "the digest of the result.",
+    runs="documents:lock",
+    examples=(("equipage lock server.yaml -o server.lock", "write the lock to a file"),),
+)
+def _lock(lock: argparse.ArgumentParser) -> None:
+    file(lock)
+    loading(lock)
+    output(lock)
+
+
+@command(
+    "verify",
+    "compare a configuration with its lock",
+    "List the sources that changed since the lock was written. Exit codes: 0 the digest is the "
+    "same, 1 it changed.",
+    runs="documents:verify",
+    examples=(("equipage verify server.yaml --lock server.lock", "what changed since then"),),
+)
+def _verify(verify: argparse.ArgumentParser) -> None:
+    file(verify)
+    verify.add_argument("--lock", metavar="LOCK", required=True, help="the lock to compare with")
+    loading(verify)
+    output(verify)
