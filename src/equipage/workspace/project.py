@@ -30,7 +30,6 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, Fact, LoadError, Part, Severity, Shown
 from equipage.core.path import ROOT, Path
 from equipage.files import real_path
-from equipage.files.gitignore import glob_expression
 from equipage.files.reading import Files, display_name
 from equipage.loading.kind import Kind, Reading
 from equipage.loading.model import Shape
@@ -185,6 +184,8 @@ class Project:
 
 def _glob(glob: str) -> re.Pattern[str]:
     """A glob over a path from the project root; one without a `/` is a name in any folder."""
+    from equipage.files.gitignore import glob_expression  # most projects have no settings
+
     body = glob_expression(glob.lstrip("/"))
     return re.compile(body if "/" in glob else f"(?:.*/)?{body}")
 
