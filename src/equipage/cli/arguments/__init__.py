@@ -25,6 +25,7 @@ COMMANDS = {
     "list": "looking",
     "schema": "looking",
     "graph": "looking",
+    "budget": "seeing",
     "diff": "looking",
     "lock": "looking",
     "verify": "looking",
