@@ -24,7 +24,7 @@ COMMANDS = {
     "explain": "looking",
     "list": "looking",
     "schema": "looking",
-    "graph": "looking",
+    "graph": "seeing",
     "budget": "seeing",
     "diff": "looking",
     "lock": "looking",
