@@ -44,6 +44,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 def test_the_report_is_the_same_whatever_the_number_of_processes(project: Path) -> None:
     reports = [check_paths(["."], REQUEST, jobs=jobs) for jobs in (1, 2, 3, 0)]
     written = [render_json.render(report) for report in reports]
@@ -91,6 +92,7 @@ def test_few_files_need_no_other_process(monkeypatch: pytest.MonkeyPatch, projec
     assert len(list(project.iterdir())) > WORTH_IT
 
 
+@pytest.mark.long
 def test_a_killed_worker_costs_no_result(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The system kills a process when memory runs out; the rest is done by this one."""
     expected = check_paths(["."], REQUEST)
