@@ -30,6 +30,8 @@ from equipage.views.budget import budget_of
 from equipage.views.context import Measure
 from equipage.views.graph import Graph, graph_of
 from equipage.views.listing import Listed, rows_of
+from equipage.views.matrix import Matrix, matrices
+from equipage.views.reach import Reach, joined, reaches_of
 from equipage.workspace.loads import (
     Disk,
     FileLoad,
@@ -74,6 +76,10 @@ class Value(msgspec.Struct, frozen=True):
     variables: tuple[str, ...] = ()
 
 
+#: Where a field is written, by the file that was loaded and the field.
+Places = dict[tuple[str, str], Step]
+
+
 class FileValues(msgspec.Struct, frozen=True):
     """The values of one file, and how many more there are."""
 
@@ -99,31 +105,59 @@ class Survey(msgspec.Struct, frozen=True):
     budget: tuple[Measure, ...]
     values: tuple[FileValues, ...]
     unread: tuple[Unread, ...]
+    matrices: tuple[Matrix, ...]
+    places: Places  #: where the fields are that allow or deny
 
 
 def survey(paths: Sequence[str], request: Request, *, kind: str | None = None) -> Survey:
     """What there is to see at and below `paths`. Raises `UsageError` for an unknown kind."""
+    # What a page says must not depend on who makes it: the user's own files stay out.
+    request = msgspec.structs.replace(request, options={**request.options, "local": True})
     found = settled(load_all(paths, request, kind=kind))
     outcomes = [each.outcome for each in found if each.outcome is not None]
+    reaches = joined([reach for each in outcomes for reach in reaches_of(each)])
     return Survey(
         check_paths(paths, request, kind=kind),
         tuple(rows_of(found, request)),
         graph_of(outcomes),
         budget_of(found),
-        tuple(_values(found)),
+        tuple(_values(found, request)),
         tuple(_unread(paths, request, found)),
+        matrices(reaches),
+        places_of(outcomes, reaches),
     )
+
+
+def places_of(outcomes: Iterable[Outcome], reaches: Iterable[Reach]) -> Places:
+    """Where the fields are written that grants name, by file and field."""
+    wanted: dict[str, dict[Path, None]] = {}
+    for reach in reaches:
+        for grant in reach.grants:
+            if not grant.default:
+                wanted.setdefault(grant.file, {})[grant.path] = None
+    found: Places = {}
+    for outcome in outcomes:
+        name = outcome.sources[0].name if outcome.sources else ""
+        loaded = outcome.loaded() if name in wanted else None
+        if loaded is not None:
+            for path, placed in Paths(loaded).places(wanted[name]).items():
+                if placed.span is not None:
+                    found[name, format_path(path)] = Step("", *_place(placed.span))
+    return found
 
 
 # ----------------------------------------------------------------------------------------- values
 
 
-def _values(found: Iterable[FileLoad]) -> Iterator[FileValues]:
+def _values(found: Iterable[FileLoad], request: Request) -> Iterator[FileValues]:
     for each in found:
-        if each.outcome is not None and each.outcome.sources:
-            values, more = values_of(each.outcome)
-            name = each.outcome.sources[0].name
-            yield FileValues(name, each.outcome.kind.name, tuple(values), more)
+        if each.outcome is None or not each.outcome.sources:
+            continue
+        outcome, name = each.outcome, each.outcome.sources[0].name
+        stack = outcome.kind.layering.stack
+        merged = stack(each.path, request) if stack is not None else None
+        values, more = values_of(merged or outcome)
+        yield FileValues(name, outcome.kind.name, tuple(values), more)
 
 
 def values_of(outcome: Outcome) -> tuple[list[Value], int]:
