@@ -69,6 +69,7 @@ MODULES = dict(modules())
 #: all (`os.devnull`).
 OPENS = {
     "equipage.core.diagnostics",  # the words of codes, which are part of the package
+    "equipage.files.memory",  # what the process has, in /proc
     "equipage.files.sandbox",
     "equipage.files.reading",
     "equipage.files.writing",

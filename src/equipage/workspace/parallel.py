@@ -26,7 +26,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from equipage.core.source import Source, whole_span
-from equipage.files import limit_memory
+from equipage.files.memory import limit_memory
 from equipage.files.reading import decoded
 from equipage.loading.session import Request
 from equipage.workspace.allowance import Meter
