@@ -231,7 +231,7 @@ def test_only_the_command_prints(module: str) -> None:
 def test_public_exports_are_exact() -> None:
     # fmt: off
     assert set(equipage.__all__) == {
-        "Diagnostic", "Edit", "EquipageError", "Explanation", "FileReport", "Fix", "Label",
+        "Allowance", "Diagnostic", "Edit", "EquipageError", "Explanation", "FileReport", "Fix", "Label",
         "Limits", "LoadError", "Loaded", "LoadedSettings", "Profile", "Profiles", "Report",
         "Skill", "Skills", "Source", "Span", "Toolpack", "ToolpackLoader",
         "ToolpackValidationError", "UsageError", "Watch", "__version__", "check", "check_files",
