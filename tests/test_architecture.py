@@ -280,6 +280,8 @@ SHOWN_ELSEWHERE = {
     "file-not-regular": "files/test_sandbox.py",
     "unrecognised": "loading/test_bad_input.py",
     "internal-error": "workspace/test_workspace.py",
+    "ended-early": "workspace/test_allowance.py",
+    "check-ended": "workspace/test_allowance.py",
     "generator-plugin-broken": "generators/test_registry.py",
     "generator-value-not-json": "generators/test_build.py",
     "absolute-path": "kinds/server/test_directives.py",
