@@ -19,7 +19,6 @@ from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import Recognised, recognise, recognise_name, unrecognised
 from equipage.loading.registry import agent_folders, kind_named
 from equipage.loading.session import Request, Run
-from equipage.loading.unread import unread_sort
 from equipage.workspace.project import project_of
 
 if TYPE_CHECKING:  # these are imported where they are needed
@@ -168,6 +167,7 @@ def has_kind_by_settings(run: Run) -> Claim:
     The settings of its project give it a kind, or it belongs to a tool and is not read, which is
     worth a note.
     """
+    from equipage.loading.unread import unread_sort  # not needed for files that the caller names
 
     def is_claimed(path: str) -> bool:
         project = project_of(path, run)
