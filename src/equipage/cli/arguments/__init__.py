@@ -32,6 +32,7 @@ COMMANDS = {
     "verify": "looking",
     "serve": "serving",
     "run": "serving",
+    "expect": "serving",
     "new": "starting",
     "init": "starting",
     "kinds": "checking",
