@@ -135,8 +135,13 @@ _CUT = re.compile(r"[ \t]*\#(?=\S)[^\r\n]*")
 
 
 def before_header(convention: Convention, source: Source) -> list[Fact]:
-    """Space before the opening fence: nearly all tools see no header then."""
+    """What precedes the opening fence: space hides the header from nearly all tools, a byte order
+    mark from two."""
     text = source.text.lstrip("\ufeff")
+    if text != source.text and convention.tool in ("Codex", "Gemini CLI"):
+        span = Span(source, 0, len(source.text) - len(text))
+        remedy = Remedy("remove the byte order mark", (Change(ROOT, "", span=span),))
+        return [HEADER_NOT_FIRST.at(span=span, remedy=remedy)]
     space = len(text) - len(text.lstrip())
     if not space or not text[space:].startswith("---"):
         return []
@@ -189,12 +194,18 @@ def keep_text(convention: Convention, tree: Tree, session: Session) -> tuple[Tre
         return tree, []
     paths = [(field.name,) for field in convention.fields if field.type is str]
     tree, facts = keep_as_written(tree, paths, codes.NUMBER_AS_TEXT)
-    if convention.kind != "claude-agent" or "/.claude/" not in session.path.replace(os.sep, "/"):
+    if convention.kind == "skill":
+        # Copilot and OpenCode drop a skill whose name or description is a number.
+        refused = convention.reader in ("opencode", "strict")
+    else:
+        # Claude Code does so with agents, but not with those of a plugin.
+        is_project = "/.claude/" in session.path.replace(os.sep, "/")
+        refused = convention.kind == "claude-agent" and is_project
+    if not refused:
         return tree, facts
-    # Claude Code drops an agent whose name or description is a number.
     return tree, [
         msgspec.structs.replace(each, severity="error")
-        if each.origin.path[0] in convention.needed
+        if each.origin.path[0] in ("name", "description")
         else each
         for each in facts
     ]
