@@ -211,6 +211,46 @@ def keep_text(convention: Convention, tree: Tree, session: Session) -> tuple[Tre
     ]
 
 
+#: What YAML 1.1 reads as a date; the parsers of two clients do.
+_DATE = re.compile(r"\d{4}-\d\d?-\d\d?(?:[Tt \t].*)?\Z")
+
+
+def refuse_values(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+    """Report what is text or nothing to us, and makes a client refuse the file."""
+    is_opencode = convention.reader == "opencode"
+    dates = is_opencode or convention.kind == "gemini-agent"
+    # Copilot needs text where it has the key at all.
+    nothing = is_opencode or (convention.kind == "skill" and convention.reader == "strict")
+    document = tree.story(ROOT).origin.document
+    if not (dates or nothing) or not isinstance(tree.value, dict) or not has_header(document):
+        return tree, []
+    texts = [(field.name,) for field in convention.fields if field.type is str]
+    texts = [path for path in texts if path[0] in tree.value]
+    facts: list[Fact] = []
+    for path, place in document.locate(texts).items():
+        value = get(tree.value, path)
+        if nothing and value is None:
+            found: Any = Shown(None, as_found=True)
+            facts.append(
+                core_codes.WRONG_TYPE.at(
+                    path, severity="error", expected="text", found=found, hint=None
+                )
+            )
+        elif dates and isinstance(value, str) and _DATE.match(place.value.text()):
+            remedy = Remedy("put quotes around it", (Change(path, value),))
+            facts.append(
+                core_codes.WRONG_TYPE.at(
+                    path,
+                    severity="error",
+                    remedy=remedy,
+                    expected="text",
+                    found="a date",
+                    hint="put quotes around it",
+                )
+            )
+    return tree, facts
+
+
 def divide_names(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
     """Make a list of the names in one text, and report tools that do not exist."""
     facts: list[Fact] = []
@@ -344,6 +384,7 @@ STAGES = (
     check_servers,
     find_cut_text,
     keep_text,
+    refuse_values,
     divide_names,
     bring_body,
     look_for_suspicious,

@@ -290,7 +290,7 @@ def _transport(
             return _written_transport(transport, inferred, path, server)
         unknown = codes.SERVER_TYPE_UNKNOWN.at(
             (*path, "type"),
-            severity=grave,
+            severity=None if dialect.measured else "warning",
             name=name,
             found=Shown(written),
             tool=dialect.tool,
