@@ -14,6 +14,7 @@ import threading
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 HERE = Path(__file__).resolve().parent
 PINS = HERE / "pins.toml"
@@ -57,23 +58,27 @@ class Client:
 
     def ask(self, folder: Path, *arguments: str, home: Path | None = None) -> Answer:
         """Run it to its end in `folder`, with an empty home unless one is given."""
-        with tempfile.TemporaryDirectory() as scratch:
-            environment = self._environment(home or Path(scratch))
+        # OpenCode ends before a pipe has taken a long answer, so answers go to files.
+        with (
+            tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as scratch,
+            tempfile.TemporaryFile() as out,
+            tempfile.TemporaryFile() as err,
+        ):
             try:
                 done = subprocess.run(
                     [self.program, *arguments],
                     cwd=folder,
-                    env=environment,
+                    env=self._environment(home or Path(scratch)),
                     stdin=subprocess.DEVNULL,
-                    capture_output=True,
+                    stdout=out,
+                    stderr=err,
                     timeout=PATIENCE,
                     check=False,
                 )
             except subprocess.TimeoutExpired as late:
                 question = " ".join(arguments)
                 raise NoAnswer(f"{self.title}: {question}: no answer in {PATIENCE} s") from late
-        text = (each.decode("utf-8", "replace") for each in (done.stdout, done.stderr))
-        return Answer(done.returncode, *text)
+            return Answer(done.returncode, _text(out), _text(err))
 
     def first_line(self, folder: Path, *arguments: str, **more: str) -> str:
         """The first line that the client writes; it is stopped there, before it asks a model."""
@@ -112,6 +117,11 @@ class Client:
         (home / ".codex").mkdir(exist_ok=True)
         path = {"PATH": os.environ.get("PATH", os.defpath)}
         return path | QUIET | {key: str(value) for key, value in places.items()}
+
+
+def _text(stream: IO[bytes]) -> str:
+    stream.seek(0)
+    return stream.read().decode("utf-8", "replace")
 
 
 def pinned() -> dict[str, dict[str, object]]:

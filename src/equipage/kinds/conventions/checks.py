@@ -185,6 +185,10 @@ def _cut(document: Document, path: Path, located: Located) -> Fact | None:
     )
 
 
+#: Tools that drop a skill whose name or description is anything but text.
+_STRICT_ABOUT_TEXT = ("GitHub Copilot", "OpenCode")
+
+
 def keep_text(convention: Convention, tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     """Replace a number or bool where text belongs by the text the author wrote.
 
@@ -195,8 +199,7 @@ def keep_text(convention: Convention, tree: Tree, session: Session) -> tuple[Tre
     paths = [(field.name,) for field in convention.fields if field.type is str]
     tree, facts = keep_as_written(tree, paths, codes.NUMBER_AS_TEXT)
     if convention.kind == "skill":
-        # Copilot and OpenCode drop a skill whose name or description is a number.
-        refused = convention.reader in ("opencode", "strict")
+        refused = convention.tool in _STRICT_ABOUT_TEXT
     else:
         # Claude Code does so with agents, but not with those of a plugin.
         is_project = "/.claude/" in session.path.replace(os.sep, "/")
@@ -219,8 +222,7 @@ def refuse_values(convention: Convention, tree: Tree, _session: Session) -> tupl
     """Report what is text or nothing to us, and makes a client refuse the file."""
     is_opencode = convention.reader == "opencode"
     dates = is_opencode or convention.kind == "gemini-agent"
-    # Copilot needs text where it has the key at all.
-    nothing = is_opencode or (convention.kind == "skill" and convention.reader == "strict")
+    nothing = is_opencode or (convention.kind, convention.tool) == ("skill", "GitHub Copilot")
     document = tree.story(ROOT).origin.document
     if not (dates or nothing) or not isinstance(tree.value, dict) or not has_header(document):
         return tree, []

@@ -90,11 +90,10 @@ GEMINI = replace(
     fields=(replace(_NAMED[0], required="error"), _DESCRIBED, *OPEN.fields[2:]),
 )
 
-#: Strict about names: a skill without one that fits is not offered.
+#: Does not offer a skill without a name; any name will do.
 OPENCODE = replace(
     OPEN,
     tool=opencode.TOOL,
-    name=replace(_NAME, severity="error"),
     built_in={},
     reader="opencode",
     longest={"description": 1024},
