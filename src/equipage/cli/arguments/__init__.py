@@ -31,6 +31,7 @@ COMMANDS = {
     "verify": "looking",
     "serve": "serving",
     "run": "serving",
+    "expect": "serving",
     "new": "starting",
     "init": "starting",
     "kinds": "checking",
