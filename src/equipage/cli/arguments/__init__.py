@@ -28,6 +28,7 @@ COMMANDS = {
     "diff": "looking",
     "lock": "looking",
     "verify": "looking",
+    "lsp": "editing",
     "serve": "serving",
     "run": "serving",
     "new": "starting",
