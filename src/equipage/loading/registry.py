@@ -89,6 +89,10 @@ BUILT_IN: tuple[Recognition, ...] = (
     Recognition("docker-agent", _TABLES, keys=("agents",), by_content=is_docker_agent),
     Recognition("goose-recipe", _TABLES, keys=("parameters", "extensions"), by_content=is_recipe),
 )
+#: The kind of files that a schema of the project describes. Only `schemas` in its settings make a
+#: file of this kind, so it is not among the names.
+BY_SCHEMA = "by-schema"
+_UNNAMED = (Recognition(BY_SCHEMA, "equipage.kinds.by_schema"),)
 #: Kinds of conventions that have a module of their own.
 _OWN_MODULE = {"skill": "equipage.kinds.conventions.skill", "mcp": "equipage.kinds.mcp.servers"}
 #: Walks enter no folder of a user, whatever is in it.
@@ -144,7 +148,7 @@ def kind_named(name: str) -> Kind:
 
     Raises `UsageError`.
     """
-    row = _row(BUILT_IN, name) or _row(conventions(), name)
+    row = _row(BUILT_IN, name) or _row(_UNNAMED, name) or _row(conventions(), name)
     if row is not None:
         module = importlib.import_module(row.module)
         kind = module.KIND if hasattr(module, "KIND") else module.kind_named(name)
@@ -219,7 +223,7 @@ def _reason(error: Exception) -> str:
 def all_codes() -> dict[str, Code]:
     """Every code of equipage and of the built-in kinds."""
     codes = {code.name: code for code in CORE_CODES}
-    for name in names():
+    for name in (*names(), BY_SCHEMA):
         codes |= {code.name: code for code in kind_named(name).codes}
     return codes
 
@@ -233,7 +237,7 @@ def codes_for(wanted: Iterable[str]) -> dict[str, Code]:
 def codes_of(kinds: Iterable[str | None]) -> dict[str, Code]:
     """Every built-in code, and those of the named kinds that are installed."""
     codes = all_codes()
-    for name in set(kinds) - {None, *names()}:
+    for name in set(kinds) - {None, BY_SCHEMA, *names()}:
         kind = installed().get(str(name))
         codes |= {code.name: code for code in kind.codes} if kind is not None else {}
     return codes

@@ -325,7 +325,8 @@ def _not_schema(value: Any, path: Path) -> Fact:
 
 # ----------------------------------------------------------- complaints of the meta-schema in words
 
-_WORDS = {
+#: The types in words.
+WORDS = {
     "array": "a list",
     "boolean": "`true` or `false`",
     "integer": "a whole number",
@@ -362,7 +363,7 @@ def _mismatch(error: Any, where: Path, value: Any, path: Path) -> Fact:
     place, keyword = path + where, str(where[0]) if where else "the schema"
     shown = Shown(format_path(where)) if len(where) > 1 else keyword
     if kind == "type":
-        expected = " or ".join(_WORDS.get(each, each) for each in details["types"])
+        expected = " or ".join(WORDS.get(each, each) for each in details["types"])
         return _keyword_type(keyword, place, expected, value, shown)
     if kind == "anyOf":
         return _keyword_type(keyword, place, _EITHER.get(keyword, "another value"), value, shown)

@@ -64,6 +64,17 @@ def _target(path: str, folder: str, session: Session) -> str | None:
     return target if session.files.is_within(target, session.root) else None
 
 
+def imported_by(path: str, session: Session, depth: int) -> tuple[str, ...]:
+    """The files that a file imports, and those that they import, up to `depth` files deep."""
+    trail, found, last = _Trail(session), {path: None}, [path]
+    for _ in range(depth):
+        last = [each for file in last for each in trail.imported(file) if each not in found]
+        found |= dict.fromkeys(last)
+        if len(found) > _MOST_FILES:
+            break
+    return tuple(found)[1:]
+
+
 def imports_exist(_convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:
     """Imported files exist, do not import each other in circles, and are not too deep."""
     source = session.documents[0].source if session.documents else None
@@ -111,7 +122,7 @@ class _Trail:
         left = [first]
         while left:
             file = left.pop(0)
-            for each in self._imported(file):
+            for each in self.imported(file):
                 if each == start:
                     yield codes.IMPORT_CYCLE.at(span=span, file=Shown(os.path.basename(start)))
                     return
@@ -124,7 +135,8 @@ class _Trail:
                     return
                 left.append(each)
 
-    def _imported(self, file: str) -> list[str]:
+    def imported(self, file: str) -> list[str]:
+        """The files in the project that a file imports."""
         if file not in self._imports:
             data = self._session.files.peek(file)
             text = "" if data is None else data.decode("utf-8", "replace")
