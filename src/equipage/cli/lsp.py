@@ -24,7 +24,8 @@ def run(options: argparse.Namespace, output: Output) -> int:
     messages = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
     # What anything else prints must not end up between messages.
     wire = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno() if sys.stderr is not None else os.open(os.devnull, 1), 1)
+    if sys.stderr is not None:
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     with wire:
         return serve(
             messages,
