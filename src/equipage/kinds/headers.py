@@ -151,7 +151,7 @@ def _without(source: Source, session: Session, style: HeaderStyle, found: NoHead
         is_header = style.reader is not None and _fields(source.text[found.range[1] :], style)
         facts = [msgspec.structs.replace(fact, severity="error" if is_header else "warning")]
     elif not style.optional:
-        # A README beside agents is no agent whose header was forgotten.
+        # A README beside agents is not an agent whose header was forgotten.
         stem = os.path.basename(source.name).partition(".")[0]
         severity: Severity = "note" if stem.isupper() else "warning"
         facts = [codes.FILE_PASSED_OVER.at(span=span, severity=severity, what=style.what)]

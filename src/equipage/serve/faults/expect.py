@@ -126,7 +126,7 @@ def read(path: str) -> tuple[Expectation, ...]:
     except (UnicodeDecodeError, SyntaxProblem):
         raise UsageError(f"{path} is not YAML in UTF-8") from None
     except msgspec.ValidationError as problem:
-        raise UsageError(f"{path} is no list of expectations: {problem}") from None
+        raise UsageError(f"{path} is not a list of expectations: {problem}") from None
     for number, each in enumerate(found):
         _require_one_key(each, f"{path}, entry {number + 1}")
     return tuple(found)
