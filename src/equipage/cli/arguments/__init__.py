@@ -64,14 +64,13 @@ def parser(wanted: str | None = None, *, colour: bool = False) -> Parser:
         "--color", choices=COLOURS, default="auto", help="color the output (default: auto)"
     )
     commands = root.add_subparsers(
-        dest="command",
-        metavar="COMMAND",
-        parser_class=lambda **settings: Parser(colour=colour, **settings),
-        prog="equipage",
+        dest="command", metavar="COMMAND", parser_class=Parser, prog="equipage"
     )
     for name in COMMANDS if wanted is None else (wanted,):
         import_module(f"{__name__}.{COMMANDS[name]}")
         declared[name](commands)
+    for each in commands.choices.values():
+        each.colour = colour
     return root
 
 
