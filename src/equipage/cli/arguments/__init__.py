@@ -26,6 +26,7 @@ COMMANDS = {
     "schema": "looking",
     "graph": "seeing",
     "budget": "seeing",
+    "report": "seeing",
     "diff": "looking",
     "lock": "looking",
     "verify": "looking",
