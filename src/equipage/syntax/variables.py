@@ -132,6 +132,26 @@ def substitute(text: str, env: Mapping[str, str]) -> Substituted:
     return Substituted("".join(out), tuple(pieces), tuple(found))
 
 
+def with_defaults(text: str) -> str:
+    """`text` as it may be once its variables have values: a default, or a word where none is given.
+
+    Enough to see the shape of a file, on every machine alike.
+    """
+    out: list[str] = []
+    position = 0
+    while (match := _START.search(text, position)) is not None:
+        out.append(text[position : match.start()])
+        position, value = match.end(), "$"
+        if match.group() == "${":
+            try:
+                _, operator, rest, position = _read(text, match.start())
+            except SyntaxProblem:
+                return text
+            value = rest if operator == ":-" else _PLACEHOLDER
+        out.append(value)
+    return "".join([*out, text[position:]])
+
+
 def _read(text: str, start: int) -> tuple[str, str | None, str, int]:
     """The parts of the `${…}` at `start`: name, operator, text behind the operator, end."""
     for position in range(start + 2, len(text)):
