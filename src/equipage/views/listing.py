@@ -28,7 +28,6 @@ from equipage.syntax.document import Document
 from equipage.views.catalogue import program_of
 from equipage.workspace.loads import FileLoad, load_all, settled
 
-
 #: Findings that say that no program reads a file, although it is listed.
 _OVERLOOKED = frozenset({"toolpack-overlooked", "extension-not-read"})
 
