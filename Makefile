@@ -2,12 +2,14 @@
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
-PIP := -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# Pinned packages, each checked by its hash; large tools of single targets come by their name.
+INSTALL := tools/install.py --editable
+PIP := -m pip install --quiet --disable-pip-version-check
 # The tests run on a second Python too, the first of these that works, without those marked `long`.
 SECOND := $(shell for each in python3.13 python3.12 "$$HOME"/.pyenv/versions/3.13*/bin/python "$$HOME"/.pyenv/versions/3.12*/bin/python; do \
 	"$$each" -c 'import sys, venv; sys.exit(sys.version_info < (3, 12))' >/dev/null 2>&1 && { echo "$$each"; break; }; done)
 
-.PHONY: help demo test test-serve test-typing test-scale lint types unit unit-second cases stubs conformance bench fuzz mutants clients-under-fault conformance-suite soak docs pins clean
+.PHONY: help demo test test-serve test-typing test-scale lint types unit unit-second cases stubs conformance bench fuzz mutants clients clients-under-fault conformance-suite soak docs pins dist reproducible clean
 
 help:
 	@echo "make demo    install and show one clean and one broken configuration"
@@ -17,18 +19,19 @@ help:
 	@echo "make bench   compare with peers; writes bench/RESULTS.md"
 	@echo "make fuzz    a minute of random input for each target"
 	@echo "make mutants try small wrong changes against the tests of the parts everything rests on"
+	@echo "make clients [TREES='folder …']   what five clients say about the corpus and these folders, beside us"
 	@echo "make clients-under-fault   official clients against every example of faults; writes a page"
 	@echo "make conformance-suite     the official suite against the example that behaves well"
 	@echo "make soak    ten minutes of connections and floods against one server"
 	@echo "make docs    build the documentation"
 
-$(VENV)/.installed: pyproject.toml constraints.txt
+$(VENV)/.installed: pyproject.toml constraints.txt constraints-dev.txt
 	$(PYTHON) -m venv $(VENV)
-	$(PY) $(PIP) --editable .
+	$(PY) $(INSTALL)
 	@touch $@
 
 $(VENV)/.ready: $(VENV)/.installed
-	$(PY) $(PIP) --editable ".[dev]"
+	$(PY) $(INSTALL) --dev
 	@touch $@
 
 demo: $(VENV)/.installed
@@ -66,7 +69,7 @@ unit-second: $(VENV)/.ready
 ifeq ($(SECOND),)
 	@echo "no second Python (3.12 or 3.13) found: its run is skipped"
 else
-	@test -e .venv-second/.ready || { "$(SECOND)" -m venv .venv-second && .venv-second/bin/python $(PIP) --editable ".[dev]" && touch .venv-second/.ready; }
+	@test -e .venv-second/.ready || { "$(SECOND)" -m venv .venv-second && .venv-second/bin/python $(INSTALL) --dev && touch .venv-second/.ready; }
 	COVERAGE_CORE=sysmon .venv-second/bin/python -m pytest -q -n 2 -p no:cacheprovider $(COVERED) -m "not long"
 endif
 
@@ -98,6 +101,10 @@ fuzz: $(VENV)/.ready
 	$(PY) tests/fuzz/run.py --seconds 60
 	EQUIPAGE_COLD_RUNS=500 $(PY) -m pytest -q -n 2 -p no:cacheprovider tests/security/test_cold_threads.py
 
+# The clients are installed with npm into .clients, or into the folder CLIENTS; some minutes.
+clients: $(VENV)/.ready
+	$(PY) tools/clients $(if $(CLIENTS),--clients "$(CLIENTS)") $(TREES)
+
 # Official clients and the official suite have environments of their own, in .clients; they need npm.
 clients-under-fault: $(VENV)/.ready
 	$(PY) tools/faults/clients.py
@@ -113,8 +120,13 @@ docs: $(VENV)/.ready
 	$(PY) docs/build.py
 
 pins: $(VENV)/.ready
-	@(echo "# Development and runtime versions the tests are run with, by name only; 'make pins' renews them."; \
-	  $(PY) -m pip freeze --exclude-editable) > constraints.txt
+	$(PY) $(PIP) uv
+	$(PY) tools/pins.py
+
+# The wheel and the source archive with what went into them; twice, to show that the bytes depend on
+# the commit alone.
+dist reproducible: $(VENV)/.ready
+	$(PY) tools/release.py $@
 
 clean:
-	rm -rf .venv .venv-second .venv-mutants .clients mutants bench/.venv-* bench/data site .mypy_cache .ruff_cache .pytest_cache .coverage*
+	rm -rf dist .venv .venv-second .venv-mutants .clients mutants bench/.venv-* bench/data site .mypy_cache .ruff_cache .pytest_cache .coverage*

@@ -24,7 +24,7 @@ from casefiles import Case, cases_in
 from equipage.cli.rule import by_severity, severities
 from equipage.core.codes import CORE_CODES
 from equipage.core.diagnostics import Code, Diagnostic
-from equipage.loading.registry import all_codes, kind_named, names
+from equipage.loading.registry import BY_SCHEMA, all_codes, kind_named, names
 from equipage.render.text import Style, finding
 from equipage.workspace.fixes import repair
 from generate.wording import summary
@@ -33,7 +33,7 @@ HERE = Path(__file__).parents[1]
 CASES = HERE.parent / "tests" / "cases"
 FIXES = HERE / "fixes"
 
-#: An example longer than this is no example any more: only the finding is shown.
+#: A longer example explains nothing: only the finding is shown.
 _LONGEST = 60
 _STYLE = Style(width=88)
 _LANGUAGES = {
@@ -78,10 +78,16 @@ def pages() -> Iterator[tuple[str, str]]:
     yield "index.md", _index()
 
 
+def _link(kind: str) -> str:
+    """The page of a kind; files with schemas of the project are a part of its settings."""
+    page = "../settings.md#files-of-your-own" if kind == BY_SCHEMA else f"../kinds/{kind}.md"
+    return f"[`{kind}`]({page})"
+
+
 def owners() -> dict[str, list[str]]:
     """The kinds that bring each code; none for those of every kind."""
     found: dict[str, list[str]] = {code.name: [] for code in CORE_CODES}
-    for name in names():
+    for name in (*names(), BY_SCHEMA):
         for code in kind_named(name).codes:
             if code.name not in found or found[code.name]:
                 found.setdefault(code.name, []).append(name)
@@ -118,9 +124,7 @@ def _index() -> str:
 
 def _page(code: Code, example: Example | None) -> str:
     kinds = owners()[code.name]
-    whose = (
-        ", ".join(f"[`{kind}`](../kinds/{kind}.md)" for kind in kinds) if kinds else "every kind"
-    )
+    whose = ", ".join(map(_link, kinds)) if kinds else "every kind"
     lines = [
         f"# {code.name}",
         "",

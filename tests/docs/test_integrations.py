@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import gzip
+import hashlib
 import json
 import os
 import re
@@ -13,6 +14,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from importlib import import_module
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -25,7 +27,6 @@ from equipage.files.walking import EXTENSIONS
 from lab import REPOSITORY, environment, in_process, settle
 
 HOOKS: list[dict[str, Any]] = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text())
-PINS = (REPOSITORY / "constraints.txt").read_text().splitlines()
 ACTION: dict[str, Any] = yaml.safe_load((REPOSITORY / "action.yml").read_text())
 BROKEN = (
     "server: {name: x, versoin: '1'}\n"
@@ -92,18 +93,38 @@ def test_no_install_line_needs_the_published_package() -> None:
 
 def test_the_action_installs_its_own_checkout() -> None:
     install = step("Install equipage").strip()
-    assert install.endswith('"$GITHUB_ACTION_PATH"')
-    assert "python -I -m pip" in install, "a pip.py of the checked repository must not run"
-
-
-def test_the_action_runs_nothing_but_its_checkout_and_pinned_packages() -> None:
+    assert install.endswith('python -I "$GITHUB_ACTION_PATH/tools/install.py"')
     assert [each for each in ACTION["runs"]["steps"] if "uses" in each] == []
-    assert 'PIP_CONSTRAINT="$GITHUB_ACTION_PATH/constraints.txt"' in step("Install equipage")
-    pinned = {line.partition("==")[0].lower().replace("_", "-") for line in PINS if "==" in line}
-    assert [line for line in PINS if line and "==" not in line and line[0] != "#"] == []
+
+
+@pytest.mark.parametrize("name", ["constraints.txt", "constraints-dev.txt"])
+def test_every_package_is_pinned_by_version_and_hash(name: str) -> None:
+    """`pip install --require-hashes` refuses the rest; a file that names an index fits no mirror."""
+    text = (REPOSITORY / name).read_text()
+    assert "http:" not in text
+    assert "https:" not in text
+    pins = re.split(r"\n(?=\S)", text)[1:]
+    assert all(re.match(r"\S+==\S+ .*--hash=sha256:", pin, re.DOTALL) for pin in pins)
+    pinned = {pin.partition("==")[0].lower().replace("_", "-") for pin in pins}
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())
     wanted = [*project["project"]["dependencies"], *project["build-system"]["requires"]]
+    if "-dev" in name:
+        wanted += project["project"]["optional-dependencies"]["dev"]
     assert {re.split("[<>=]", each)[0].lower() for each in wanted} <= pinned
+
+
+def test_a_release_says_what_went_into_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.syspath_prepend(REPOSITORY / "tools")
+    release = import_module("release")
+    bom = release.sbom("1.0", "a" * 40)
+    names = {each["name"] for each in bom["components"]}
+    assert {"msgspec", "pyyaml", "jsonschema-rs"} <= names
+    assert all(each["hashes"] for each in bom["components"])
+    assert len(bom["dependencies"][0]["dependsOn"]) == 6
+    wheel = tmp_path / "a.whl"
+    wheel.write_bytes(b"wheel")
+    (subject,) = release.provenance([wheel], "a" * 40, "hatchling 1")["subject"]
+    assert subject["digest"]["sha256"] == hashlib.sha256(b"wheel").hexdigest()
 
 
 @pytest.mark.parametrize("status", [202, 403])

@@ -182,6 +182,13 @@ def _pattern(line: str) -> Pattern | None:
 _STAR, _STEPS = "*", "**"
 
 
+@lru_cache(maxsize=256)
+def glob_pattern(glob: str) -> re.Pattern[str]:
+    """A glob over a path from the project root; one without a `/` is a name in any folder."""
+    body = glob_expression(glob.lstrip("/"))
+    return re.compile(body if "/" in glob else f"(?:.*/)?{body}")
+
+
 def glob_expression(glob: str, *, whole: bool = True) -> str:
     """A gitignore glob as a regular expression over a relative path with `/`.
 

@@ -91,6 +91,10 @@ BUILT_IN: tuple[Recognition, ...] = (
     Recognition("docker-agent", _TABLES, keys=("agents",), by_content=is_docker_agent),
     Recognition("goose-recipe", _TABLES, keys=("parameters", "extensions"), by_content=is_recipe),
 )
+#: The kind of files that a schema of the project describes. Only `schemas` in its settings make a
+#: file of this kind, so it is not among the names.
+BY_SCHEMA = "by-schema"
+_UNNAMED = (Recognition(BY_SCHEMA, "equipage.kinds.by_schema"),)
 #: Kinds of conventions that have a module of their own.
 _OWN_MODULE = {"skill": "equipage.kinds.conventions.skill", "mcp": "equipage.kinds.mcp.servers"}
 #: Walks enter no folder of a user, whatever is in it.
@@ -100,11 +104,10 @@ _OF_USER = frozenset({".config"})
 @cache
 def conventions() -> tuple[Recognition, ...]:
     """One row for each sort of file of other agent tools, from the tables of the tools."""
-    tools = importlib.import_module("equipage.kinds.conventions.tools")
-    dialects = importlib.import_module("equipage.kinds.mcp")
-    paths: dict[str, tuple[str, ...]] = {**tools.PATHS, "mcp": dialects.PATHS}
+    # Made from the tables, which are large: a check of other files never imports those.
+    paths = importlib.import_module("equipage.kinds.conventions.paths")
     rows: list[Recognition] = []
-    for kind, globs in paths.items():
+    for kind, globs in paths.PATHS.items():
         if not globs:
             continue  # by its content alone: in `BUILT_IN`
         module = _OWN_MODULE.get(kind, "equipage.kinds.conventions")
@@ -146,7 +149,7 @@ def kind_named(name: str) -> Kind:
 
     Raises `UsageError`.
     """
-    row = _row(BUILT_IN, name) or _row(conventions(), name)
+    row = _row(BUILT_IN, name) or _row(_UNNAMED, name) or _row(conventions(), name)
     if row is not None:
         module = importlib.import_module(row.module)
         kind = module.KIND if hasattr(module, "KIND") else module.kind_named(name)
@@ -221,7 +224,7 @@ def _reason(error: Exception) -> str:
 def all_codes() -> dict[str, Code]:
     """Every code of equipage and of the built-in kinds."""
     codes = {code.name: code for code in CORE_CODES}
-    for name in names():
+    for name in (*names(), BY_SCHEMA):
         codes |= {code.name: code for code in kind_named(name).codes}
     return codes
 
@@ -235,7 +238,7 @@ def codes_for(wanted: Iterable[str]) -> dict[str, Code]:
 def codes_of(kinds: Iterable[str | None]) -> dict[str, Code]:
     """Every built-in code, and those of the named kinds that are installed."""
     codes = all_codes()
-    for name in set(kinds) - {None, *names()}:
+    for name in set(kinds) - {None, BY_SCHEMA, *names()}:
         kind = installed().get(str(name))
         codes |= {code.name: code for code in kind.codes} if kind is not None else {}
     return codes

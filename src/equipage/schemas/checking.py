@@ -17,13 +17,13 @@ from equipage.core.path import ROOT, Path, format_path
 from equipage.core.text import nearest
 from equipage.loading.tree import HOLE, get
 from equipage.schemas import codes
-from equipage.schemas.patterns import judge, patterns_of
 from equipage.schemas.structure import (
     MAPS,
     Draft,
     children,
     draft_named,
     meta_validator,
+    patterns_of,
     subschemas,
     written_draft,
 )
@@ -78,6 +78,8 @@ _PROBLEMS = {
 def check_patterns(schema: dict[str, Any], path: Path) -> Iterator[Fact]:
     """What is wrong with the patterns that a schema holds directly."""
     for where, pattern in patterns_of(schema):
+        from equipage.schemas.patterns import judge  # most schemas have no pattern
+
         verdict = judge(pattern)
         if verdict != "fine":
             code = _VERDICTS.get(verdict, codes.SCHEMA_PATTERN_SLOW)
@@ -325,7 +327,8 @@ def _not_schema(value: Any, path: Path) -> Fact:
 
 # ----------------------------------------------------------- complaints of the meta-schema in words
 
-_WORDS = {
+#: The types in words.
+WORDS = {
     "array": "a list",
     "boolean": "`true` or `false`",
     "integer": "a whole number",
@@ -362,7 +365,7 @@ def _mismatch(error: Any, where: Path, value: Any, path: Path) -> Fact:
     place, keyword = path + where, str(where[0]) if where else "the schema"
     shown = Shown(format_path(where)) if len(where) > 1 else keyword
     if kind == "type":
-        expected = " or ".join(_WORDS.get(each, each) for each in details["types"])
+        expected = " or ".join(WORDS.get(each, each) for each in details["types"])
         return _keyword_type(keyword, place, expected, value, shown)
     if kind == "anyOf":
         return _keyword_type(keyword, place, _EITHER.get(keyword, "another value"), value, shown)

@@ -10,6 +10,10 @@ library = "library"  # where the includes of servers start
 kinds = { "servers/*.yaml" = "server" }  # a glob decides before anything else does
 severity = { unknown-field = "error" }
 per-file-ignores = { "tests/**" = ["unknown-field"] }
+
+[[schemas]]  # files of your own, and the JSON Schema that describes them
+files = ["prompts/*.yaml"]
+schema = "schemas/prompt.json"
 ```
 
 Settings are configuration, so they are loaded and checked like any other. They belong to the
@@ -30,15 +34,15 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, Fact, LoadError, Part, Severity, Shown
 from equipage.core.path import ROOT, Path
 from equipage.files import real_path
-from equipage.files.gitignore import glob_expression
 from equipage.files.reading import Files, display_name
+from equipage.files.sandbox import FileProblem
 from equipage.loading.kind import Kind, Reading
 from equipage.loading.model import Shape
 from equipage.loading.outcome import Outcome
 from equipage.loading.pipeline import load_path
 from equipage.loading.projects import project_root, root_in, speaks_of_equipage
 from equipage.loading.recognise import recognise, unrecognised
-from equipage.loading.registry import all_codes, kind_named, known_names, names
+from equipage.loading.registry import BY_SCHEMA, all_codes, kind_named, known_names, names
 from equipage.loading.session import Request, Run, Session
 from equipage.loading.tree import Tree, get, mapping
 
@@ -46,6 +50,19 @@ OWN_FILE, SHARED_FILE = "equipage.toml", "pyproject.toml"
 #: The name of the baseline where the settings name no other.
 BASELINE = "equipage-baseline.json"
 _SECTION: Path = ("tool", "equipage")
+
+
+class OwnSchema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Files that a schema of the project describes."""
+
+    TITLE: ClassVar[str] = "an entry of `schemas`"
+
+    files: str | tuple[str, ...]  #: a glob or several, from the root of the project
+    schema: str  #: the file of the JSON Schema, from the root of the project
+
+    @property
+    def globs(self) -> tuple[str, ...]:
+        return (self.files,) if isinstance(self.files, str) else self.files
 
 
 class ProjectSettings(
@@ -70,6 +87,7 @@ class ProjectSettings(
     roots: tuple[str, ...] = ()  #: folders of the project that references may lead into
     library: str | None = None  #: the folder of the project where includes of servers start
     per_file_ignores: dict[str, tuple[str, ...]] = {}  #: glob → codes not reported there
+    schemas: tuple[OwnSchema, ...] = ()  #: JSON Schemas for files of no other kind
 
 
 class Selection(msgspec.Struct, frozen=True):
@@ -107,7 +125,12 @@ class Project:
         self.settings = settings
         self.diagnostics = diagnostics  #: what is wrong with the settings themselves
         self.file = file  #: the file they are in
-        self._kinds = [(_glob(glob), kind) for glob, kind in settings.kinds.items()]
+        #: glob → schema, as the settings name it
+        self._schemas = tuple(
+            (glob, each.schema) for each in settings.schemas for glob in each.globs
+        )
+        kinds = (*settings.kinds.items(), *((glob, BY_SCHEMA) for glob, _ in self._schemas))
+        self._kinds = [(_glob(glob), kind) for glob, kind in kinds]
         self._exclude, self._include = map(_folder_globs, (settings.exclude, settings.include))
         self._ignores = [
             (_glob(glob), frozenset(codes)) for glob, codes in settings.per_file_ignores.items()
@@ -147,11 +170,13 @@ class Project:
     def applied(self, request: Request) -> Request:
         """A request with the reference roots of the project beside those of the caller."""
         settings = self.settings
-        if not settings.roots and settings.library is None:
+        if not settings.roots and settings.library is None and not self._schemas:
             return request
         roots = (*request.roots, *(os.path.join(self.root, root) for root in settings.roots))
         library = settings.library
-        own = {} if library is None else {"project_library": os.path.join(self.root, library)}
+        own: dict[str, object] = {"project_schemas": self._schemas}
+        if library is not None:
+            own["project_library"] = os.path.join(self.root, library)
         return msgspec.structs.replace(request, roots=roots, defaults=own)
 
     def judged(
@@ -184,9 +209,9 @@ class Project:
 
 
 def _glob(glob: str) -> re.Pattern[str]:
-    """A glob over a path from the project root; one without a `/` is a name in any folder."""
-    body = glob_expression(glob.lstrip("/"))
-    return re.compile(body if "/" in glob else f"(?:.*/)?{body}")
+    from equipage.files.gitignore import glob_pattern  # most projects have no globs
+
+    return glob_pattern(glob)
 
 
 def _folder_globs(globs: Iterable[str]) -> list[re.Pattern[str]]:
@@ -351,6 +376,22 @@ def roots_are_inside(value: Any, session: Session) -> Iterator[Fact]:
             yield core_codes.ROOT_MISSING.at(path, root=Shown(root))
 
 
+def schemas_are_inside(value: Any, session: Session) -> Iterator[Fact]:
+    """Report schemas that are not files of the project: nothing could be checked with them."""
+    from equipage.kinds.by_schema import POLICY, why_unread  # few projects have schemas
+
+    named = get(value, ("schemas",))
+    for number, each in enumerate(named if isinstance(named, list | tuple) else ()):
+        schema = get(each, ("schema",))
+        if isinstance(schema, str):
+            try:
+                root = session.root
+                session.files.again().refer(schema, (root,), (root,), POLICY)
+            except FileProblem as problem:
+                path, words = ("schemas", number, "schema"), why_unread(problem)
+                yield core_codes.SCHEMA_UNREAD.at(path, schema=Shown(schema), problem=words)
+
+
 def settings_are_in_one_place(_value: Any, session: Session) -> Iterator[Fact]:
     """Report settings in two places: only those in `equipage.toml` are used."""
     is_own = session.files.sources()[0].name.endswith(OWN_FILE)
@@ -366,5 +407,11 @@ KIND = Kind(
     reading=Reading(formats={".toml": "toml"}),
     shape=Shape(unknown="warning"),
     stages=(_section,),
-    rules=(codes_are_known, kinds_are_known, roots_are_inside, settings_are_in_one_place),
+    rules=(
+        codes_are_known,
+        kinds_are_known,
+        roots_are_inside,
+        schemas_are_inside,
+        settings_are_in_one_place,
+    ),
 )

@@ -101,26 +101,6 @@ def _schema(schema: argparse.ArgumentParser) -> None:
 
 
 @command(
-    "graph",
-    "draw what includes and uses what",
-    "Draw the files below PATH, what they include, and the agents, skills, MCP servers and tools "
-    "that they name. A name that nothing defines is drawn as missing.",
-    runs="documents:graph",
-    examples=(
-        ("equipage graph", "a tree in the terminal"),
-        ("equipage graph server.yaml -f mermaid", "a chart for a Markdown page"),
-        ("equipage graph -f svg -o graph.svg", "a picture (needs Graphviz)"),
-    ),
-)
-def _graph(graph: argparse.ArgumentParser) -> None:
-    paths(graph)
-    loading(graph, layers=False)
-    pictures = ("tree", "mermaid", "dot", "svg", "json")
-    formats(graph, pictures, note="; svg needs Graphviz")
-    output(graph)
-
-
-@command(
     "diff",
     "compare the meaning of two configurations",
     "Compare what A and B mean. Each is a file, a folder or a git revision (HEAD~1, "

@@ -30,8 +30,9 @@ from equipage.files.sandbox import PathPolicy
 from equipage.loading.session import Session
 from equipage.loading.tree import HOLE, Origin, Origins, Tree, get, graft
 from equipage.schemas.checking import is_valid
-from equipage.schemas.patterns import judge, patterns_of
-from equipage.schemas.structure import Draft, children, draft_named, written_draft
+from equipage.schemas.patterns import judge
+from equipage.schemas.structure import Draft, children, draft_named, patterns_of, written_draft
+from equipage.syntax.document import Document
 
 #: The draft of a schema that is nothing but a reference: the target decides.
 _ANY_DRAFT = ""
@@ -64,6 +65,31 @@ class Ref(Directive):
         if self.linker is not None:
             expansion.facts[:0] = self.linker.facts
         return graft(tree, parts), expansion.facts
+
+    def whole(
+        self, document: Document, session: Session
+    ) -> tuple[Tree, list[Fact], tuple[Document, ...]]:
+        """A document that is one schema: checked, with its references replaced.
+
+        With it come the findings, and the documents that it is made of.
+        """
+        if not isinstance(document.value, dict | bool):
+            origin = Origin(document, ROOT)
+            found = Shown(document.value, as_found=True)
+            fact = codes.SCHEMA_NOT_MAPPING.at(origin=origin, found=found, hint=None)
+            return Tree.of(document), [fact], (document,)
+        if isinstance(document.value, bool):
+            return Tree.of(document), [], (document,)
+        # References start at the file that makes them, which is not the one that is loaded.
+        home = session.documents[0].source
+        linker = Linker(session, home, self.policy, self.default_draft)
+        place = Place(document, ROOT, ROOT)
+        part = linker.part(place, linker.draft(place))
+        inline.resolve(part, linker.visit)
+        for each in part.documents:
+            linker.facts += session.parse(each.source, each.format)[1]
+        facts = [*linker.facts, *_facts_of(part)]
+        return inline.rooted(part, linker.default), facts, tuple(part.documents)
 
     def expand(self, node: Node, expansion: Expansion) -> Tree:
         """A whole schema, checked, with its references replaced."""

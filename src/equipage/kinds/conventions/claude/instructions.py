@@ -24,7 +24,7 @@ from equipage.syntax.markdown import links, without_code
 _IMPORT = expression(r"(?<!\S)@(?P<path>(?:[^\s\\]|\\ )+)")
 #: What surely is the path of a file, and not a person, a package or a decorator.
 _FILE = expression(r"(?:~?/|\.{0,2}/)?[\w./ -]+\.(?:md|mdc|markdown|txt|json|ya?ml|toml)\Z")
-#: Words that stand for a path of the reader.
+#: Words that mean a path of the reader.
 _PLACEHOLDER = expression(
     r"[<>{}$*|\\]|\.\.\."
     r"|(?:^|/)(?:path|your|my|foo|bar|example|xxx?|name|file|relative)(?:[/._-]|\Z)",
@@ -62,6 +62,17 @@ def _target(path: str, folder: str, session: Session) -> str | None:
         return None
     target = os.path.normpath(os.path.join(folder, path))
     return target if session.files.is_within(target, session.root) else None
+
+
+def imported_by(path: str, session: Session, depth: int) -> tuple[str, ...]:
+    """The files that a file imports, and those that they import, up to `depth` files deep."""
+    trail, found, last = _Trail(session), {path: None}, [path]
+    for _ in range(depth):
+        last = [each for file in last for each in trail.imported(file) if each not in found]
+        found |= dict.fromkeys(last)
+        if len(found) > _MOST_FILES:
+            break
+    return tuple(found)[1:]
 
 
 def imports_exist(_convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:
@@ -111,7 +122,7 @@ class _Trail:
         left = [first]
         while left:
             file = left.pop(0)
-            for each in self._imported(file):
+            for each in self.imported(file):
                 if each == start:
                     yield codes.IMPORT_CYCLE.at(span=span, file=Shown(os.path.basename(start)))
                     return
@@ -124,7 +135,8 @@ class _Trail:
                     return
                 left.append(each)
 
-    def _imported(self, file: str) -> list[str]:
+    def imported(self, file: str) -> list[str]:
+        """The files in the project that a file imports."""
         if file not in self._imports:
             data = self._session.files.peek(file)
             text = "" if data is None else data.decode("utf-8", "replace")

@@ -1,0 +1,68 @@
+"""Arguments of the commands that show a workspace as a whole: what it allows and what it costs."""
+
+from __future__ import annotations
+
+import argparse
+
+from equipage.cli.arguments.declare import FORMATS, command, flag, formats, loading, output, paths
+
+
+@command(
+    "graph",
+    "draw what includes and uses what",
+    "Draw the files below PATH, what they include, and the agents, skills, MCP servers and tools "
+    "that they name. A name that nothing defines is drawn as missing.",
+    runs="documents:graph",
+    examples=(
+        ("equipage graph", "a tree in the terminal"),
+        ("equipage graph server.yaml -f mermaid", "a chart for a Markdown page"),
+        ("equipage graph -f svg -o graph.svg", "a picture (needs Graphviz)"),
+    ),
+)
+def _graph(graph: argparse.ArgumentParser) -> None:
+    paths(graph)
+    loading(graph, layers=False)
+    pictures = ("tree", "mermaid", "dot", "svg", "json")
+    formats(graph, pictures, note="; svg needs Graphviz")
+    output(graph)
+
+
+@command(
+    "budget",
+    "measure what a workspace costs of a client's context",
+    "Measure the lists of skills and agents, their descriptions and the instructions below PATH "
+    "against what each client reads. Exit codes: 0 everything fits, 1 a client leaves "
+    "something out.",
+    examples=(
+        ("equipage budget", "every client that reads something here"),
+        ("equipage budget --client codex --parts", "one client, and what takes up the room"),
+        ("equipage budget --over", "only what a client cuts or leaves out"),
+    ),
+)
+def _budget(budget: argparse.ArgumentParser) -> None:
+    paths(budget)
+    budget.add_argument(
+        "--client", metavar="NAME", help="only this client, such as claude, codex or copilot"
+    )
+    flag(budget, "--over", "only what is over a limit")
+    flag(budget, "--parts", "list what takes up the room, the largest first")
+    loading(budget, layers=False)
+    formats(budget, FORMATS)
+    output(budget)
+
+
+@command(
+    "report",
+    "write a page to look at",
+    "Write one HTML page about the files below PATH: findings, what agents may do and why, what "
+    "uses what, where each value comes from, what it costs of each client's context. The page "
+    "needs no network and holds no secrets. Exit codes: 0 no errors, 1 errors found.",
+    examples=(
+        ("equipage report --html report.html", "everything below this folder"),
+        ("equipage report agents --html agents.html", "one folder"),
+    ),
+)
+def _report(report: argparse.ArgumentParser) -> None:
+    paths(report)
+    report.add_argument("--html", metavar="FILE", required=True, help="the page to write")
+    loading(report, layers=False)

@@ -1,0 +1,105 @@
+"""`equipage budget`: what a workspace costs of each client's context."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from equipage.cli import FOUND, OK
+from equipage.cli.output import Output
+from equipage.cli.request import NOTHING_FOUND, request_of
+from equipage.core.diagnostics import UsageError
+from equipage.core.text import visible
+from equipage.render.text import Style, table
+from equipage.views.budget import budget_of
+from equipage.views.context import Measure
+from equipage.workspace.loads import load_all, settled
+
+_HEAD = ("CLIENT", "FOLDER", "WHAT", "USED", "LIMIT", "SHARE", "BEYOND THE LIMIT")
+#: How many parts of a measure are listed.
+_NAMED = 5
+
+
+def run(options: argparse.Namespace, output: Output) -> int:
+    found = settled(load_all(options.paths, request_of(options), kind=options.kind))
+    measures = _chosen(budget_of(found), options)
+    if options.output_format == "json":
+        output.json({"version": 1, "measures": [to_dict(each) for each in measures]})
+    elif measures:
+        output.data(table(_HEAD, [_columns(each) for each in measures], output.style()))
+        shown = measures if options.parts else [each for each in measures if each.is_over]
+        output.data("".join(f"{line}\n" for line in _details(shown, output.style())))
+    if not found:
+        output.note(NOTHING_FOUND)
+    elif not measures:
+        what = "is over a limit" if options.over else "takes up a client's context"
+        output.note(f"equipage: nothing here {what}")
+    broken = sum(each.outcome is not None and not each.outcome.ok for each in found)
+    if broken:
+        files = "1 file with errors is" if broken == 1 else f"{broken} files with errors are"
+        output.note(
+            f"equipage: {files} not counted; run `equipage check {' '.join(options.paths)}`"
+        )
+    return FOUND if any(each.is_over for each in measures) else OK
+
+
+def _chosen(measures: Sequence[Measure], options: argparse.Namespace) -> list[Measure]:
+    """The measures that the command line asks for. Raises `UsageError` for an unknown client."""
+    clients = sorted({each.client for each in measures})
+    wanted = None if options.client is None else options.client.lower()
+    if wanted is not None and clients and not any(wanted in each.lower() for each in clients):
+        raise UsageError(f"no client `{options.client}` reads anything here: {', '.join(clients)}")
+    return [
+        each
+        for each in measures
+        if (wanted is None or wanted in each.client.lower()) and (not options.over or each.is_over)
+    ]
+
+
+def _columns(each: Measure) -> tuple[str, ...]:
+    used, limit, share, beyond = f"{each.used:,} {each.unit}", "", "", ""
+    if each.limit is not None and each.share is not None:
+        limit, share = f"{each.limit.size:,}", f"{each.share:.0%}"
+        beyond = each.limit.beyond if each.is_over else ""
+    return each.client, each.folder, each.what, used, limit, share, beyond
+
+
+def _details(measures: Sequence[Measure], style: Style) -> Iterator[str]:
+    """What takes up the room, the largest first."""
+    for each in measures:
+        yield ""
+        head = f"{each.client}, {each.what} in {visible(each.folder)}"
+        yield style.paint("warning" if each.is_over else "bold", head)
+        if each.limit is not None:
+            yield f"  limit: {each.limit.size:,} {each.unit} ({_basis(each)})"
+        for part in each.parts[:_NAMED]:
+            mark = "  over" if part.over else ""
+            yield f"  {part.size:>7,}  {visible(part.name)}  {visible(part.file)}{mark}"
+        if len(each.parts) > _NAMED:
+            rest = sum(part.size for part in each.parts[_NAMED:])
+            yield f"  {rest:>7,}  in {len(each.parts) - _NAMED} more"
+
+
+def _basis(each: Measure) -> str:
+    assert each.limit is not None
+    words = {
+        "measured": f"measured with {each.limit.source}",
+        "documented": f"documented by {each.limit.source}",
+        "recommended": f"recommended by the {each.limit.source}",
+        "settings": f"set in {visible(each.limit.source)}",
+    }
+    return words[each.limit.basis]
+
+
+def to_dict(each: Measure) -> dict[str, Any]:
+    """A measure as plain data, with what follows from it."""
+    share = None if each.share is None else round(each.share, 4)
+    return {
+        **msgspec.to_builtins(each),
+        "tokens": each.tokens,
+        "share": share,
+        "over": each.is_over,
+    }

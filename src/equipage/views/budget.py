@@ -1,0 +1,398 @@
+"""What a workspace costs of each client's context, measured against what the client reads.
+
+A client puts the names and descriptions of skills, commands and agents, and its instructions, into
+every conversation. Where there is too much, it leaves something out without a word.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from equipage.files.reading import display_name
+from equipage.kinds.conventions.claude.instructions import imported_by
+from equipage.kinds.conventions.tools import CONVENTIONS
+from equipage.kinds.headers import body_of
+from equipage.loading.outcome import Outcome
+from equipage.loading.session import Session
+from equipage.loading.tree import get
+from equipage.views.context import (
+    BODIES,
+    CLAUDE,
+    CODEX,
+    CODEX_BYTES,
+    COMMENT,
+    COPILOT,
+    CURSOR,
+    DESCRIPTION,
+    GEMINI,
+    IMPORTS,
+    LISTING,
+    LONGEST_CLAUDE,
+    OPEN,
+    OPENCODE,
+    REVIEW,
+    SKILL_FOLDERS,
+    SKILL_LINES,
+    Limit,
+    Measure,
+    Part,
+    Settings,
+    place_of,
+    shown_folder,
+    start_of,
+)
+from equipage.workspace.loads import FileLoad
+
+
+def budget_of(found: Iterable[FileLoad]) -> tuple[Measure, ...]:
+    """What the files cost each client, by client and folder.
+
+    A file with errors is not counted: whether a client reads it is uncertain.
+    """
+    outcomes = [
+        each.outcome
+        for each in found
+        if each.outcome is not None and each.outcome.ok and each.outcome.session is not None
+    ]
+    measures = [*_listings(outcomes), *_instructions(outcomes), *_long_bodies(outcomes)]
+    return tuple(
+        replace(each, parts=tuple(sorted(each.parts, key=lambda part: (-part.size, part.file))))
+        for each in sorted(measures, key=lambda each: (each.client, each.folder))
+    )
+
+
+# ----------------------------------------------------------------------- skills, commands, agents
+
+
+class _Entry(msgspec.Struct, frozen=True):
+    """A skill, command or agent as lists of them show it."""
+
+    sort: str
+    place: str  #: the folder of a client that it is in; `plugin`, or nothing
+    folder: str  #: the folder around that
+    name: str
+    description: str
+    file: str
+    text: str = ""  #: what a client reads when it uses a skill
+    when: str = ""  #: what Claude Code adds to the description
+    claude: str = ""  #: what Claude Code calls it
+
+    def line(self, limit: int | None = None) -> str:
+        """The entry as one line of a list, its description cut to `limit`."""
+        text = self.description
+        if limit is not None and len(text) > limit:
+            text = text[: limit - 1] + "…"
+        # Markup is escaped, so it takes more room.
+        text = text.replace("<", "&lt;").replace(">", "&gt;")
+        return f"- {self.name}: {text}\n"
+
+
+def _listings(outcomes: Sequence[Outcome]) -> Iterator[Measure]:
+    entries = [each for each in map(_entry, outcomes) if each is not None]
+    settings = Settings(outcomes)
+    skills = [each for each in entries if each.sort in ("skill", "command")]
+    for client, places in SKILL_FOLDERS.items():
+        # Commands of Claude Code are skills that people call, and in the same list.
+        mine = [each for each in skills if each.place in places and each.sort == "skill"]
+        if client == CLAUDE:
+            mine = [each for each in skills if each.place in places and _is_read_by_claude(each)]
+            mine = list(map(_as_claude_shows, mine))
+        for folder, group in _by_folder(mine).items():
+            described = settings.limit(folder, "skillListingMaxDescChars", DESCRIPTION.get(client))
+            listing = settings.limit(
+                folder, "skillListingBudgetFraction", LISTING.get(client), share=0.01
+            )
+            cut = described.size if described is not None and client == CLAUDE else None
+            yield _sum(client, folder, "skill listing", group, cut, listing)
+            if described is not None:
+                yield _longest(
+                    client,
+                    folder,
+                    "longest description",
+                    group,
+                    lambda each: len(each.description),
+                    described,
+                )
+    for folder, group in _by_folder([each for each in skills if each.sort == "skill"]).items():
+        limit = DESCRIPTION[OPEN]
+        yield _longest(
+            OPEN, folder, "longest description", group, lambda each: len(each.description), limit
+        )
+        yield _longest(
+            OPEN, folder, "longest skill", group, lambda each: _lines(each.text), SKILL_LINES
+        )
+    for tool in sorted({each.tool for each in CONVENTIONS if each.sort == "agent"}):
+        mine = [each for each in entries if each.sort == f"agent of {tool}"]
+        for folder, group in _by_folder(mine).items():
+            yield _sum(tool, folder, "agent listing", group, None, None)
+
+
+def _entry(outcome: Outcome) -> _Entry | None:
+    """The entry of a file in the lists of its client; None if it is in none."""
+    kind, document = outcome.kind.name, outcome.documents[0]
+    table = next((each for each in CONVENTIONS if each.kind == kind), None)
+    sort = "skill" if kind == "skill" else table.sort if table is not None else ""
+    fields: dict[str, Any] = document.value if isinstance(document.value, dict) else {}
+    if sort == "agent" and table is not None:
+        sort = f"agent of {table.tool}"
+    elif sort not in ("skill", "command") or _is_hidden(fields):
+        return None
+    place, folder, plugin = place_of(outcome.session)
+    shown = outcome.kind.presentation
+    if shown.ignored is not None and shown.ignored(outcome):
+        return None
+    item = next(iter(shown.listing(fields, outcome.sources[0].name)))
+    body = body_of(document).value
+    text = item.description or next(iter(str(body).strip().splitlines()), "")
+    when, file = fields.get("when_to_use"), outcome.sources[0].name
+    # For Claude Code, the folder names a skill.
+    own = os.path.basename(os.path.dirname(file)) if sort == "skill" else item.name
+    return _Entry(
+        sort,
+        place,
+        folder,
+        item.name,
+        text,
+        file,
+        str(body),
+        when=f" - {when}" if isinstance(when, str) else "",
+        claude=f"{plugin}:{own}" if plugin else own,
+    )
+
+
+def _as_claude_shows(entry: _Entry) -> _Entry:
+    return replace(entry, name=entry.claude, description=entry.description + entry.when)
+
+
+def _is_read_by_claude(entry: _Entry) -> bool:
+    """Claude Code looks for skills exactly one folder deep; the other clients at any depth."""
+    return entry.sort == "command" or re.search(r"skills/[^/]+/SKILL\.md\Z", entry.file) is not None
+
+
+def _is_hidden(fields: dict[str, Any]) -> bool:
+    """Whether the model does not hear of a skill before people call it or touch certain files."""
+    switch = fields.get("disable-model-invocation")
+    return switch in (True, "true", "yes") or bool(fields.get("paths"))
+
+
+def _by_folder(entries: Iterable[_Entry]) -> dict[str, list[_Entry]]:
+    groups: dict[str, list[_Entry]] = defaultdict(list)
+    for each in entries:
+        groups[each.folder].append(each)
+    return groups
+
+
+def _sum(
+    client: str,
+    folder: str,
+    what: str,
+    entries: Sequence[_Entry],
+    cut: int | None,
+    limit: Limit | None,
+) -> Measure:
+    parts = tuple(Part(each.name, each.file, len(each.line(cut))) for each in entries)
+    used = sum(each.size for each in parts)
+    return Measure(client, folder, what, used, "characters", limit, parts)
+
+
+def _longest(
+    client: str,
+    folder: str,
+    what: str,
+    entries: Sequence[_Entry],
+    size: Callable[[_Entry], int],
+    limit: Limit,
+) -> Measure:
+    """The largest of some entries, each of which has the limit for itself."""
+    sizes = {each: size(each) for each in entries}
+    parts = tuple(
+        Part(each.name, each.file, length, length > limit.size) for each, length in sizes.items()
+    )
+    return Measure(client, folder, what, max(sizes.values()), limit.unit, limit, parts)
+
+
+def _lines(text: str) -> int:
+    return text.count("\n") + 1 if text else 0
+
+
+# ----------------------------------------------------------------------------------- instructions
+
+
+def _instructions(outcomes: Sequence[Outcome]) -> Iterator[Measure]:
+    """What each client reads at the start, from the root of the project down to a folder."""
+    settings = Settings(outcomes)
+    texts = [each for each in outcomes if each.kind.name == "instructions"]
+    rules = [each for each in outcomes if each.kind.name in ("claude-rule", "cursor-rule")]
+    names = _gemini_names(outcomes)
+    starts: dict[str, Session] = {}
+    for each in (*texts, *rules):
+        assert each.session is not None
+        folder = start_of(each.session.path)
+        starts.setdefault(folder, each.session)
+    for folder, session in sorted(starts.items()):
+        reading = _Reading(folder, session, rules, names.get(folder, ("GEMINI.md",)))
+        yield from reading.measures(settings)
+
+
+def _gemini_names(outcomes: Sequence[Outcome]) -> dict[str, tuple[str, ...]]:
+    """The names of instructions, by folder, where the settings of Gemini CLI give others."""
+    found: dict[str, tuple[str, ...]] = {}
+    for each in outcomes:
+        if each.kind.name == "gemini-settings" and each.session is not None:
+            value = get(each.documents[0].value, ("context", "fileName"))
+            names = value if isinstance(value, list) else [value]
+            if value and all(isinstance(name, str) for name in names):
+                found[start_of(each.session.path)] = tuple(names)
+    return found
+
+
+class _Reading:
+    """What clients read that are started in one folder."""
+
+    def __init__(
+        self, folder: str, session: Session, rules: Sequence[Outcome], gemini: tuple[str, ...]
+    ) -> None:
+        self.folder, self.session, self.gemini = folder, session, gemini
+        self.rules = [
+            each
+            for each in rules
+            if each.session is not None and start_of(each.session.path) in self._chain()
+        ]
+
+    def measures(self, settings: Settings) -> Iterator[Measure]:
+        shown = shown_folder(self.folder)
+        claude = [part for folder in self._chain() for part in self._claude(folder)]
+        if claude:
+            yield _total(CLAUDE, shown, "instructions", claude)
+            largest = [replace(each, over=each.size > LONGEST_CLAUDE.size) for each in claude]
+            longest = max(each.size for each in claude)
+            yield Measure(
+                CLAUDE,
+                shown,
+                "longest instructions",
+                longest,
+                limit=LONGEST_CLAUDE,
+                parts=tuple(largest),
+            )
+        codex = [
+            part
+            for folder in self._chain()
+            for part in self._first(folder, "AGENTS.override.md", "AGENTS.md", data=True)
+        ]
+        if codex:
+            limit = settings.limit(shown, "project_doc_max_bytes", CODEX_BYTES)
+            used = sum(each.size for each in codex)
+            yield Measure(CODEX, shown, "instructions", used, "bytes", limit, tuple(codex))
+        yield from self._copilot(shown)
+        opencode = [
+            part
+            for folder in self._chain()
+            for part in self._first(folder, "AGENTS.md", "CLAUDE.md")
+        ]
+        gemini = [
+            part
+            for folder in self._chain()
+            for name in self.gemini
+            for part in self._read(folder, name, IMPORTS[GEMINI])
+        ]
+        agents = [part for folder in self._chain() for part in self._read(folder, "AGENTS.md")]
+        always = [*agents, *self._rules_of("cursor-rule", lambda header: header.get("alwaysApply"))]
+        for client, parts in ((OPENCODE, opencode), (GEMINI, gemini), (CURSOR, always)):
+            if parts:
+                yield _total(client, shown, "instructions", parts)
+
+    def _copilot(self, shown: str) -> Iterator[Measure]:
+        # All of them together, of the root and of the folder it is started in.
+        own = ".github/copilot-instructions.md"
+        folders = dict.fromkeys((self._chain()[0], self.folder))
+        names = (own, "AGENTS.md", "CLAUDE.md", "GEMINI.md")
+        parts = [part for each in folders for name in names for part in self._read(each, name)]
+        parts += self._rules_of("claude-rule", lambda header: not header.get("paths"))
+        if parts:
+            yield _total(COPILOT, shown, "instructions", parts)
+        review = self._read(self.folder, own)
+        if review:
+            over = tuple(replace(each, over=each.size > REVIEW.size) for each in review)
+            yield Measure(
+                COPILOT, shown, "instructions in reviews", over[0].size, limit=REVIEW, parts=over
+            )
+
+    def _claude(self, folder: str) -> list[Part]:
+        depth = IMPORTS[CLAUDE]
+        own = [
+            *self._read(folder, "CLAUDE.md", depth),
+            *self._read(folder, ".claude/CLAUDE.md", depth),
+        ]
+        # AGENTS.md counts only where there is neither.
+        parts = own or self._read(folder, "AGENTS.md", depth)
+        parts += self._read(folder, "CLAUDE.local.md", depth)
+        if folder == self.folder:
+            parts += self._rules_of("claude-rule", lambda header: not header.get("paths"))
+        return parts
+
+    def _chain(self) -> list[str]:
+        """The folders from the root of the project to this one."""
+        folders = [self.folder]
+        while len(folders[0]) > len(self.session.root):
+            folders.insert(0, os.path.dirname(folders[0]))
+        return folders
+
+    def _first(self, folder: str, *names: str, data: bool = False) -> list[Part]:
+        found = (self._read(folder, name, data=data) for name in names)
+        return next((parts for parts in found if parts), [])
+
+    def _read(self, folder: str, name: str, depth: int = 0, *, data: bool = False) -> list[Part]:
+        """A file and what it imports, each once; nothing where it is missing or outside."""
+        path = os.path.join(folder, *name.split("/"))
+        files = self.session.files
+        if not files.exists(path) or not files.is_within(path, self.session.root):
+            return []
+        parts = []
+        for each in (path, *imported_by(path, self.session, depth)):
+            content = files.peek(each)
+            if content is not None:
+                text = COMMENT.sub("", content.decode("utf-8", "replace"))
+                size = len(content) if data else len(text)
+                parts.append(Part(os.path.basename(each), display_name(each), size))
+        return parts
+
+    def _rules_of(self, kind: str, wanted: Callable[[dict[str, Any]], Any]) -> list[Part]:
+        """The rules that are part of every conversation."""
+        parts = []
+        for each in self.rules:
+            document = each.documents[0]
+            header = document.value if isinstance(document.value, dict) else {}
+            if each.kind.name == kind and wanted(header):
+                name = each.sources[0].name
+                parts.append(Part(os.path.basename(name), name, len(str(body_of(document).value))))
+        return parts
+
+
+def _total(client: str, folder: str, what: str, parts: Sequence[Part]) -> Measure:
+    return Measure(client, folder, what, sum(each.size for each in parts), parts=tuple(parts))
+
+
+def _long_bodies(outcomes: Sequence[Outcome]) -> Iterator[Measure]:
+    """The files whose text a client limits."""
+    groups: dict[tuple[str, str], list[Part]] = defaultdict(list)
+    for outcome in outcomes:
+        table = BODIES.get(outcome.kind.name)
+        if table is not None and table.longest_body is not None:
+            body = str(body_of(outcome.documents[0]).value)
+            name, (_, folder, _) = outcome.sources[0].name, place_of(outcome.session)
+            part = Part(os.path.basename(name), name, len(body), len(body) > table.longest_body)
+            groups[table.kind, folder].append(part)
+    for (kind, folder), parts in groups.items():
+        table, longest = BODIES[kind], max(each.size for each in parts)
+        assert table.longest_body is not None
+        limit = Limit(table.longest_body, "the text is refused or cut", "documented", table.tool)
+        yield Measure(
+            table.tool, folder, f"longest {table.sort}", longest, limit=limit, parts=tuple(parts)
+        )
