@@ -39,7 +39,7 @@ def with_folders(request: Request, paths: Iterable[str]) -> Request:
 
 def run_of(request: Request) -> Run:
     """A new run for loads that are asked for in this way."""
-    return Run(files_here(request.buffers), request.folders, isolated=request.isolated)
+    return Run(files_here(), request.folders, isolated=request.isolated)
 
 
 class Candidate(msgspec.Struct, frozen=True):
