@@ -114,7 +114,7 @@ def load_all(
     place = place or Disk()
     request = with_folders(request, paths)
     run = Run(place.files(), request.folders, isolated=request.isolated)
-    candidates = list(_candidates(paths, run, place))
+    candidates = list(candidates_of(paths, run, place))
     seen: set[Hashable] = set()
     for number, candidate in enumerate(candidates):
         if progress is not None:
@@ -132,7 +132,7 @@ def load_all(
             yield found
 
 
-def _candidates(paths: Sequence[str], run: Run, place: Place) -> Iterator[Candidate]:
+def candidates_of(paths: Sequence[str], run: Run, place: Place) -> Iterator[Candidate]:
     """Each path to look at once."""
     seen: set[str] = set()
     for path in paths:

@@ -19,27 +19,44 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, repeat
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from equipage.core.source import Source, whole_span
 from equipage.files.reading import decoded
 from equipage.loading.session import Request
-from equipage.workspace.loads import Candidate, Checked, Checker
+from equipage.workspace.loads import Candidate
 
 #: How many chunks wait for each process; more would only pile up results.
 _AHEAD = 4
 
 Chunk = Sequence[Candidate]
 _Key = tuple[str | None, str, bytes]
+_Kept = TypeVar("_Kept")
 
 
-def by_processes(chunks: Iterator[Chunk], checker: Checker, jobs: int) -> Iterator[Checked | None]:
+class Worker(Protocol[_Kept]):
+    """What looks at files, such as a `Checker`. It is made again in each process."""
+
+    request: Request
+    kind: str | None
+    digests: bool
+
+    def __init__(self, request: Request, kind: str | None, *, digests: bool = True) -> None: ...
+
+    def check(self, candidates: Sequence[Candidate]) -> list[_Kept | None]:
+        """What is kept of each file: small, and it pickles."""
+        ...
+
+
+def by_processes(
+    chunks: Iterator[Chunk], checker: Worker[_Kept], jobs: int
+) -> Iterator[_Kept | None]:
     """Check each candidate of each chunk as `checker` would, by `jobs` processes."""
     arrivals = _Arrivals()
     waiting: deque[Chunk] = deque()
     futures: deque[Future[bytes]] = deque()
     with ProcessPoolExecutor(
-        jobs, _context(), _start, (checker.request, checker.kind, checker.digests)
+        jobs, _context(), _start, (type(checker), checker.request, checker.kind, checker.digests)
     ) as pool:
         try:
             for chunk in chain(chunks, repeat(())):
@@ -84,14 +101,14 @@ def _context() -> multiprocessing.context.BaseContext:
 
 # --- the worker
 
-_job: tuple[Checker, _Departures]
+_job: tuple[Worker[Any], _Departures]
 
 
-def _start(request: Request, kind: str | None, digests: bool) -> None:
+def _start(make: type[Worker[Any]], request: Request, kind: str | None, digests: bool) -> None:
     """Prepare a process. An interrupt is the business of the one that started it."""
     global _job  # a process has one job, and this is how a pool hands it over
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _job = Checker(request, kind, digests=digests), _Departures()
+    _job = make(request, kind, digests=digests), _Departures()
 
 
 def _work(chunk: Chunk) -> bytes:
@@ -107,7 +124,7 @@ class _Departures:
     def __init__(self) -> None:
         self.sent: set[_Key] = set()
 
-    def pack(self, results: list[Checked | None]) -> bytes:
+    def pack(self, results: list[Any]) -> bytes:
         packed = io.BytesIO()
         pickler = _Pickler(packed, protocol=pickle.HIGHEST_PROTOCOL)
         pickler.found = {}
@@ -137,14 +154,14 @@ class _Arrivals:
     def __init__(self) -> None:
         self.sources: dict[_Key, Source] = {}
 
-    def unpack(self, data: bytes) -> list[Checked | None]:
+    def unpack(self, data: bytes) -> list[Any]:
         new, packed = pickle.loads(data)
         for key, content in new.items():
             if key not in self.sources:
                 self.sources[key] = decoded(key[1], content, key[0])
         unpickler = _Unpickler(io.BytesIO(packed))
         unpickler.sources = self.sources
-        results: list[Checked | None] = unpickler.load()
+        results: list[Any] = unpickler.load()
         return results
 
 

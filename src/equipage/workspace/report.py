@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -44,7 +44,9 @@ if TYPE_CHECKING:  # imported where they are needed
     import pyarrow
 
     from equipage.files.walking import Found
+    from equipage.workspace.parallel import Worker
 
+_Kept = TypeVar("_Kept")
 #: The kind of the files that hold settings, as reports name it.
 SETTINGS = SETTINGS_KIND.name
 NO_LAYERS = "--config applies to layered settings, and there are none here"
@@ -198,7 +200,7 @@ def check_paths(
     builder = ReportBuilder(request, run_of(request), kind, selection)
     checker = Checker(request, kind, builder.run, digests=digests)
     return builder.build(
-        paths, lambda found: _checked(found, checker, jobs), progress, context=kind is None
+        paths, lambda found: by_chunks(found, checker, jobs), progress, context=kind is None
     )
 
 
@@ -220,10 +222,10 @@ def check_contents(
         return check_paths([_MEMORY], request, kind=kind)
 
 
-def _checked(
-    candidates: Sequence[Candidate], checker: Checker, jobs: int
-) -> Iterator[Checked | None]:
-    """What is kept of each candidate, in order."""
+def by_chunks(
+    candidates: Sequence[Candidate], checker: Worker[_Kept], jobs: int
+) -> Iterator[_Kept | None]:
+    """What is kept of each candidate, in order; `jobs` as in `check_paths`."""
     chunks = (candidates[start : start + CHUNK] for start in range(0, len(candidates), CHUNK))
     wanted = jobs or (_processors() if len(candidates) >= WORTH_IT else 1)
     if wanted == 1:
