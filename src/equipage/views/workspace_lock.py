@@ -38,6 +38,7 @@ from equipage.views.lock import LockError, code_of_load
 from equipage.views.reach import Difference, Effect, Grant, Reach, differences, reaches_of
 from equipage.views.reach.clients import precedence_of
 from equipage.views.reach.rows import words_of
+from equipage.workspace.allowance import Allowance, Meter
 from equipage.workspace.loads import (
     Candidate,
     Disk,
@@ -126,13 +127,13 @@ class LockedFile(msgspec.Struct, frozen=True):
 
 
 class Locker:
-    """Loads files, a chunk at a time, for a lock; see `workspace.parallel.Worker`."""
+    """Loads files, a chunk at a time, for a lock; see `workspace.parallel.Checks`."""
 
     def __init__(self, request: Request, kind: str | None, *, digests: bool = True) -> None:
         self.request, self.kind, self.digests = request, kind, digests
         self.run = run_of(request)
 
-    def check(self, candidates: Sequence[Candidate]) -> list[LockedFile | None]:
+    def check(self, candidates: Iterable[Candidate]) -> list[LockedFile | None]:
         run = run_of(self.request)
         return [self._locked(each, run) for each in candidates]
 
@@ -158,12 +159,15 @@ def lock_all(
     run = run_of(request)
     candidates = list(candidates_of(paths, run, Disk()))
     found: dict[Hashable, LockedFile] = {}
-    for each in by_chunks(candidates, Locker(request, None), jobs):
-        if each is not None:
+    lost: list[str] = []
+    for each in by_chunks(candidates, Locker(request, None), jobs, Meter(Allowance())):
+        if isinstance(each, LockedFile):
             found.setdefault(each.real, each)
+        elif each is not None:  # the process that loaded it died
+            lost.append(f"{each.name}: it could not be loaded, so it is not locked")
     read = {source for each in found.values() for source in each.item.sources}
     kept = [each for each in found.values() if not (each.guessed and each.file in read)]
-    problems = [f"{each.file}: {problem}" for each in kept for problem in each.problems]
+    problems = [f"{each.file}: {problem}" for each in kept for problem in each.problems] + lost
     problems += [
         f"{each.file}: it has errors, so its meaning is not locked"
         for each in kept
