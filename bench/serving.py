@@ -23,6 +23,8 @@ from typing import Any
 from harness import Row
 
 CALLS = 200
+#: Seconds between calls of a client that thinks: the server gets the next process ready meanwhile.
+PAUSE = 0.01
 WORK = "one call of a Python tool over stdio, one after another: the median"
 AGAINST = "FastMCP, in the process of the server"
 PACK = """\
@@ -114,10 +116,11 @@ class Server:
         arguments = {"text": f"a b {next(self._numbers)}"}
         return self.send("tools/call", {"name": tool or self.tool, "arguments": arguments})
 
-    def median(self, tool: str | None = None, calls: int = CALLS) -> float:
-        """Seconds of one call among calls one after another."""
+    def median(self, tool: str | None = None, calls: int = CALLS, pause: float = 0) -> float:
+        """Seconds of one call among calls one after another, perhaps with a pause before each."""
         times = []
         for _ in range(calls):
+            time.sleep(pause)
             started = time.perf_counter()
             answer = self.wait(self.start(tool))
             times.append(time.perf_counter() - started)
@@ -147,10 +150,10 @@ def rows(folder: Path) -> list[Row]:
     """The comparison with a bound. The servers start when they are first measured."""
     made: dict[str, Server] = {}
 
-    def median(name: str) -> float:
+    def median(name: str, pause: float = 0) -> float:
         if name not in made:
             made[name] = servers(folder)[name]()
-        return made[name].median()
+        return made[name].median(pause=pause)
 
     return [
         Row(
@@ -162,7 +165,17 @@ def rows(folder: Path) -> list[Row]:
             lambda: median("peer"),
             counts=True,
             elsewhere=True,
-        )
+        ),
+        Row(
+            f"{WORK}, {PAUSE * 1000:.0f} ms apart; a confined process for each call",
+            AGAINST,
+            2,
+            "at most",
+            lambda: median("once", PAUSE),
+            lambda: median("peer", PAUSE),
+            counts=True,
+            elsewhere=True,
+        ),
     ]
 
 
@@ -194,8 +207,10 @@ def lines(folder: Path) -> Iterator[str]:
     for _ in range(5):
         for name, server in made.items():
             best[name] = min(best[name], server.median())
+    apart = {name: min(made[name].median(pause=PAUSE) for _ in range(3)) for name in labels}
     for name, label in labels.items():
-        yield f"{label:<56} {best[name] * 1000:7.2f} ms  {made[name].rate():6.0f} calls/s"
+        singly = f"{best[name] * 1000:7.2f} ms {apart[name] * 1000:7.2f} ms"
+        yield f"{label:<56} {singly}  {made[name].rate():6.0f} calls/s"
     for tool in ("py.script", "cli.sh", "php.script", "node.script"):
         program = {"php.script": "php", "node.script": "node"}.get(tool)
         if program is None or shutil.which(program):

@@ -102,7 +102,7 @@ exact places available afterwards.
 {streams}
 ```
 
-## Serving a tool over stdio: the median of single calls, and the rate with 16 at once
+## Serving a tool over stdio: median of single calls, of calls 10 ms apart; rate with 16 at once
 
 ```text
 {served}

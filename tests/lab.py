@@ -48,6 +48,9 @@ ABSENT = "the shared data (probes, suites, corpus) is not beside the repository"
 
 SOURCES = str(Path(equipage.__file__).parents[1])
 
+#: Variables for a process of a test whose lines count, too; empty unless coverage is measured.
+MEASURED = {name: value for name, value in os.environ.items() if name.startswith("COVERAGE_")}
+
 #: Rewrite the expectations of cases and pages instead of comparing them.
 UPDATE = bool(os.environ.get("EQUIPAGE_UPDATE_CASES"))
 

@@ -1,10 +1,12 @@
-"""Writes what type checkers read: `models.py`, `models.pyi` and `api.pyi` of the package.
+"""Writes what is made from the kinds: what type checkers read (`models.py`, `models.pyi` and
+`api.pyi` of the package), and `kinds/conventions/paths.py`, by which files are recognised.
 
     python tools/faces.py           write them
     python tools/faces.py --check   fail if they are not what this program would write
 
 Kinds, their models and their options are the source. The models of conventions are made at run
-time from tables, so the stub is the only place where a type checker can see their fields.
+time from tables, so the stub is the only place where a type checker can see their fields. The
+tables are large, so recognition reads their paths alone.
 """
 
 from __future__ import annotations
@@ -24,8 +26,9 @@ import msgspec
 
 from equipage.directives.generate import Generated
 from equipage.generators.parameters import GeneratorLimits
+from equipage.kinds import mcp
 from equipage.kinds.conventions import kind as conventions
-from equipage.kinds.conventions import skill
+from equipage.kinds.conventions import paths, skill, tools
 from equipage.kinds.conventions.tools.skills import VARIANTS
 from equipage.kinds.mcp.strict import McpJson
 from equipage.kinds.server.compose import ServerLimits
@@ -37,6 +40,9 @@ from equipage.views.meanings import meaning_of
 
 PACKAGE = Path(__file__).parents[1] / "src/equipage"
 MADE = "made by tools/faces.py from the kinds; `make stubs` renews it."
+
+# The tables count here, not what was made of them before: a new kind must be known below.
+paths.PATHS = {**tools.PATHS, "mcp": mcp.PATHS}
 
 #: What `Loaded.config` is, where that is not the model of the kind, or the file decides.
 RESULTS: dict[str, tuple[type[Any], ...]] = {
@@ -310,6 +316,7 @@ import equipage.models as _models
 from equipage.core.diagnostics import LoadError
 from equipage.loading.kind import Limits
 from equipage.loading.result import Loaded
+from equipage.workspace.allowance import Allowance
 from equipage.workspace.report import Report
 from equipage.workspace.watch import Watch
 
@@ -393,6 +400,7 @@ def api_pyi() -> str:
         "    embedded: bool = False,",
         "    jobs: int = 1,",
         "    limits: Limits | None = None,",
+        "    allowance: Allowance | None = None,",
         "    **options: Unpack[_AnyOptions],",
         ") -> Report: ...",
         "def check_files(",
@@ -430,9 +438,28 @@ def overloads(function: str, call: str, kinds: dict[str, type[Any]]) -> Iterator
         yield f") -> {result}[_models.Config]: ..."
 
 
+# ---------------------------------------------------------------------- kinds/conventions/paths.py
+
+PATHS_PY = '''\
+"""Where files of other agent tools are, kind by kind, in order of recognition.
+
+The tables of the tools say so. They are large, and most checks need no more of them than this.
+"""
+
+# {made}
+
+PATHS: dict[str, tuple[str, ...]] = {paths}
+'''
+
+
 def files() -> dict[Path, str]:
     """Every file that this program writes, and its text as the formatter leaves it."""
-    made = {"models.py": models_py(), "models.pyi": models_pyi(), "api.pyi": api_pyi()}
+    made = {
+        "models.py": models_py(),
+        "models.pyi": models_pyi(),
+        "api.pyi": api_pyi(),
+        "kinds/conventions/paths.py": PATHS_PY.format(made=MADE, paths=paths.PATHS),
+    }
     return {PACKAGE / name: formatted(text, name) for name, text in made.items()}
 
 

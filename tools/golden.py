@@ -138,7 +138,7 @@ _BLOCK = re.compile(
     r"(?P<fence>`{3,})(?P<tag>[a-z0-9_-]*)\n(?P<body>.*?)(?<=\n)(?P=fence)[ \t]*$",
     re.MULTILINE | re.DOTALL,
 )
-#: Blocks that are expectations or settings, even where something in backticks stands before them.
+#: Blocks that are expectations or settings, even after something in backticks.
 _NOT_FILES = {"settings", "findings", "result", "console"}
 
 

@@ -3,7 +3,7 @@
     python tools/measure.py [--instructions] [--json]
 
 The figures are those the structure of the package is held to, each beside its goal. They are of the
-tree that this script stands in; the package is the one below `src`. What depends on running it is
+tree that this script is in; the package is the one below `src`. What depends on running it is
 measured in processes of their own that start cold, with a small environment:
 
 - *modules imported* are those of the package in `sys.modules` when `load` has returned or the

@@ -33,7 +33,7 @@ HERE = Path(__file__).parents[1]
 CASES = HERE.parent / "tests" / "cases"
 FIXES = HERE / "fixes"
 
-#: An example longer than this is no example any more: only the finding is shown.
+#: A longer example explains nothing: only the finding is shown.
 _LONGEST = 60
 _STYLE = Style(width=88)
 _LANGUAGES = {

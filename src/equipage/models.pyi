@@ -768,7 +768,7 @@ class AgentsOfCodex(Struct, frozen=True, kw_only=True):
     default_subagent_reasoning_effort: str | None = None
     """How much their models reason."""
     interrupt_message: bool | None = None
-    """Whether an interrupted agent is told so."""
+    """Whether an interrupted agent learns of it."""
 
 class AmpSettingsFile(Struct, frozen=True, kw_only=True):
     """An Amp settings file."""
@@ -817,7 +817,7 @@ class ArgumentOfAServer(Struct, frozen=True, kw_only=True):
     choices: tuple[str, ...] | None = None
     """The values it may have."""
     variables: dict[str, Any] | None = None
-    """What `{name}` in the value stands for."""
+    """The meaning of `{name}` in the value."""
 
 class AuthorOfABundle(Struct, frozen=True, kw_only=True):
     """The author of a bundle."""
@@ -1256,7 +1256,7 @@ class ClaudeCodeSettingsFile(Struct, frozen=True, kw_only=True):
     includeCoAuthoredBy: bool | None = None
     """Whether commits name Claude."""
     includeGitInstructions: bool | None = None
-    """Whether Claude is told how to use git."""
+    """Whether the prompt explains how to use git."""
     respectGitignore: bool | None = None
     """Whether ignored files are left out of suggestions."""
     alwaysThinkingEnabled: bool | None = None
@@ -3549,7 +3549,7 @@ class PermissionOfAmp(Struct, frozen=True, kw_only=True):
     to: str | None = None
     """The program that decides."""
     message: str | None = None
-    """What the model is told."""
+    """The message to the model."""
 
 class PermissionsOfClaudeCode(Struct, frozen=True, kw_only=True):
     """The permissions of Claude Code."""
@@ -3573,8 +3573,8 @@ class PermissionsOfClaudeCode(Struct, frozen=True, kw_only=True):
     additionalDirectories: tuple[str, ...] | None = None
     """More folders that Claude may work in."""
     disableBypassPermissionsMode: Literal["disable"] | None = None
-    """`disable`: nobody may switch approval off; *restricts* the agent, so a misspelling is
-    an error."""
+    """`disable`: approval cannot be switched off; *restricts* the agent, so a misspelling
+    is an error."""
     disableAutoMode: Literal["disable"] | None = None
     """`disable`: no automatic mode; *restricts* the agent, so a misspelling is an error."""
 
@@ -3693,7 +3693,7 @@ class RemoteOfAServer(Struct, frozen=True, kw_only=True):
     headers: tuple[VariableOrHeaderOfAServer, ...] | None = None
     """Headers of each request."""
     variables: dict[str, Any] | None = None
-    """What `{name}` in the address stands for."""
+    """The meaning of `{name}` in the address."""
 
 class RooCommand(Struct, frozen=True, kw_only=True):
     """A Roo command."""
@@ -3733,7 +3733,7 @@ class RuleOfAPolicy(Struct, frozen=True, kw_only=True):
     interactive: bool | None = None
     """Whether it counts with or without a user."""
     denyMessage: str | None = None
-    """What the model is told."""
+    """The message to the model."""
     allowRedirection: bool | None = None
     """Whether output may go into files."""
     name: str | None = None
@@ -4054,7 +4054,7 @@ class VariableOrHeaderOfAServer(Struct, frozen=True, kw_only=True):
     choices: tuple[str, ...] | None = None
     """The values it may have."""
     variables: dict[str, Any] | None = None
-    """What `{name}` in the value stands for."""
+    """The meaning of `{name}` in the value."""
 
 class WatcherOfOpenCode(Struct, frozen=True, kw_only=True):
     """The watcher of OpenCode."""

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from equipage import generators as registry
-from equipage.generators import REGISTRY, build, register
+from equipage.generators import build, register, registered
 from equipage.generators.base import Generator
 from equipage.generators.parameters import Parameter, Whole
 
@@ -44,7 +44,7 @@ NODE = {"type": "zeros", "count": 3}
 @pytest.fixture(autouse=True)
 def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a test registers is gone after it."""
-    for name in tuple(REGISTRY):
+    for name in tuple(registered()):
         monkeypatch.setitem(registry._registered, name, registry._registered[name])
     monkeypatch.setitem(registry._registered, "zeros", Zeros)
     monkeypatch.delitem(registry._registered, "zeros")

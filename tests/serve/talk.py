@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 from typing import Any, Self
 
-from lab import environment
+from lab import MEASURED, environment
 
 MODERN = "2026-07-28"
 META = {
@@ -34,7 +34,7 @@ class Server:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=environment(**(env or {})),
+            env=environment(**MEASURED, **(env or {})),
             **more,
         )
         self.notes: list[str] = []

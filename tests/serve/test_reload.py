@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import threading
 from pathlib import Path
@@ -14,7 +15,7 @@ pytest.importorskip("mcp", reason="the extra `serve` is not installed")
 pytest.importorskip("watchfiles", reason="watchfiles is not installed")
 
 from serve.packs import EVERYTHING, pack, write_packs
-from serve.talk import Lines, wait_until
+from serve.talk import Http, Lines, wait_until
 
 pytestmark = [
     pytest.mark.long,
@@ -92,3 +93,37 @@ def test_clients_of_the_newer_revision_listen(tmp_path: Path) -> None:
         wait_until(lambda: client.other, 15)
         (tmp_path / "b.tool.yaml").write_text(yaml.safe_dump(pack("t.b", "a.py")))
         assert heard.wait(15)
+
+
+def test_clients_of_the_older_revision_listen_over_http(tmp_path: Path) -> None:
+    write_packs(tmp_path, [pack("t.a", "a.py")], {"a.py": "print('{}')"})
+    with Http(str(tmp_path), "--allow", "python", "--watch") as server:
+        client = {"name": "test", "version": "1"}
+        opening = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
+        headers = {
+            "content-type": "application/json",
+            "accept": "application/json, text/event-stream",
+            "authorization": f"Bearer {server.token}",
+        }
+
+        def post(message: dict[str, Any]) -> Any:
+            connection = server.connection()
+            connection.request("POST", "/mcp", json.dumps({"jsonrpc": "2.0", **message}), headers)
+            answer = connection.getresponse()
+            text = answer.read().decode()
+            connection.close()
+            return answer, text
+
+        answer, text = post({"id": 1, "method": "initialize", "params": opening})
+        assert '"listChanged":true' in text.replace(" ", "")
+        headers["mcp-session-id"] = answer.headers["mcp-session-id"]
+        headers["mcp-protocol-version"] = "2025-11-25"
+        post({"method": "notifications/initialized"})
+        stream = server.connection()
+        stream.request("GET", "/mcp", headers=headers)
+        events = stream.getresponse()
+        assert events.status == 200
+        (tmp_path / "b.tool.yaml").write_text(yaml.safe_dump(pack("t.b", "a.py")))
+        assert any(b"notifications/tools/list_changed" in line for line in events)
+        events.close()
+        stream.close()

@@ -27,12 +27,12 @@ from equipage.loading.outcome import Outcome
 from equipage.loading.result import Loaded, Paths
 from equipage.render.text import Style, lines_of
 from equipage.views.comparing import MEANINGS, Change, compare
+from equipage.views.reach import Difference, differences, reaches_of
 from equipage.workspace.loads import Disk, Place, load_all
 
 #: The words of changes that are printed in colour, and all of them in the order of the summary.
 _ALARMING = frozenset({"permission widened", "tool added", "agent added"})
 _WORDS = (*MEANINGS[:-1], "added", "removed", "changed", "reordered")
-_WIDENED = MEANINGS[0]
 
 
 class Side(msgspec.Struct, frozen=True):
@@ -51,12 +51,21 @@ class FileDiff(msgspec.Struct, frozen=True):
     changes: tuple[Change, ...]
     before: Loaded[Any] | None
     after: Loaded[Any] | None
+    reach: tuple[Difference, ...] = ()  #: the agents in it that may do more or less than before
+
+    @property
+    def widens(self) -> bool:
+        return any(each.widened for each in self.reach)
 
     @property
     def status(self) -> str:
         if self.before is None:
             return "added"
         return "removed" if self.after is None else "changed"
+
+    def sort_key(self) -> tuple[int, int]:
+        """That of the most important change; only the order of keys may have changed."""
+        return self.changes[0].sort_key() if self.changes else (0, 0)
 
     def written_path(self, change: Change) -> str:
         """The path of a change as its author writes it."""
@@ -138,8 +147,8 @@ def _run(before: Side, after: Side, options: argparse.Namespace, output: Output)
         raise UsageError("cannot compare a file with a folder")
     diffs = list(_compared(old, new, display_name(after.path), show_env=options.show_env))
     # The worst change is the first of its file, and comes first of all.
-    diffs.sort(key=lambda diff: (diff.changes[0].sort_key(), diff.name))
-    widened = any(change.meaning == _WIDENED for diff in diffs for change in diff.changes)
+    diffs.sort(key=lambda diff: (not diff.widens, diff.sort_key(), diff.name))
+    widened = any(diff.widens for diff in diffs)
     fails = widened if options.fail_on == "widened" else bool(diffs)
     output.code = USAGE if failed else FOUND if fails else OK
     if options.output_format == "json":
@@ -188,9 +197,12 @@ def _compared(
         values = [
             each.to_dict(show_env=show_env) if each is not None else {} for each in (before, after)
         ]
-        changes = compare(values[0], values[1], kind.presentation.sensitive)
-        if changes:
-            yield FileDiff(name or single, kind.name, tuple(changes), before, after)
+        shown = name or single
+        sides = (reaches_of(each[name], file=shown) if name in each else () for each in (old, new))
+        reach = differences(*sides)
+        changes = compare(values[0], values[1], kind.presentation.sensitive, reach)
+        if changes or reach:
+            yield FileDiff(shown, kind.name, tuple(changes), before, after, tuple(reach))
 
 
 def _lines(diffs: list[FileDiff], style: Style) -> Iterator[str]:

@@ -246,7 +246,7 @@ def _require_trust(
 
 
 def _ask(snapshot: Snapshot, ids: set[str], output: Output) -> None:
-    """Let a person decide. Raises `UsageError` if there is none, or if the answer is no."""
+    """Let a person decide. Raises `UsageError` without a person, or without a yes."""
     if not (sys.stdin is not None and sys.stdin.isatty()):
         raise UsageError("--unlocked needs --yes where no one can be asked")
     from equipage.serve.trust import plan

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from msgspec import structs
 
-from equipage.cli import USAGE
+from equipage.cli import FOUND, OK, USAGE
 from equipage.cli.output import Output
 from equipage.cli.request import loaded_of, request_of
 from equipage.core.diagnostics import UsageError
@@ -79,6 +79,19 @@ def _serve_faults(outcomes: list[Outcome], options: argparse.Namespace, output: 
         lambda line: output.note(f"equipage: {line}"),
         literal=literal_texts(loaded),
     )
+
+
+def expect(options: argparse.Namespace, output: Output) -> int:
+    """Judge a trace that an earlier run wrote."""
+    from equipage.serve.faults import expect as expectations
+
+    wanted = expectations.read(options.file)
+    records = expectations.stored(options.trace)
+    if expectations.needs_bodies(wanted):
+        expectations.require_bodies(options.trace, records)
+    verdicts = expectations.judge(wanted, records)
+    output.data("".join(f"{each}\n" for each in verdicts))
+    return OK if all(each.is_met for each in verdicts) else FOUND
 
 
 def _require_locked(outcome: Outcome, loaded: Loaded[object], path: str) -> None:

@@ -150,7 +150,7 @@ def show(options: argparse.Namespace, output: Output) -> int:
 
     # Comments are found by their path in what is printed, which may be a part.
     comments = {each[len(path) :]: _comment(placed) for each, placed in named.items()}
-    output.data(dump(value, comments))
+    output.data(dump(value, comments, output.style().paint))
     return OK
 
 

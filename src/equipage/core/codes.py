@@ -80,6 +80,8 @@ ROOT_MISSING = _codes.warning("root-missing")
 SCHEMA_UNREAD = _codes.error("schema-unread")
 SETTINGS_TWICE = _codes.warning("settings-twice")
 BASELINE_STALE = _codes.note("baseline-stale")
+ENDED_EARLY = _codes.error("ended-early")
+CHECK_ENDED = _codes.error("check-ended")
 INTERNAL_ERROR = _codes.error("internal-error")
 
 CORE_CODES = _codes.declared()

@@ -108,7 +108,7 @@ class Fact(msgspec.Struct, frozen=True):
     more: int = 0  #: this many further facts of the code were found, and none of them was made
 
 
-#: Facts of one code beyond this number are only counted: nobody reads ten thousand findings, and
+#: Facts of one code beyond this number are only counted: ten thousand findings help no reader, and
 #: making them would take more memory than the file.
 MOST_FACTS = 2_000
 

@@ -18,7 +18,7 @@ from equipage.core.text import expression
 _LINE_BREAK = expression(r"\r\n|\r|\n")
 
 
-#: Values of variables by source. Not a field: whoever encodes a report must not meet them.
+#: Values of variables by source. Not a field: an encoder of reports must not meet them.
 _SECRETS: WeakKeyDictionary[Source, tuple[tuple[str, str], ...]] = WeakKeyDictionary()
 
 

@@ -122,7 +122,7 @@ def _number(data: bytes, position: int) -> tuple[int, int]:
 
 
 def _shared_part(data: bytes, position: int, hash_size: int) -> str | None:
-    """The number of the shared part of a split index. Raises `ValueError` for what is no list."""
+    """The number of the shared part of a split index. Raises `ValueError` for anything else."""
     shared: str | None = None
     while position < len(data) - hash_size:
         size = int.from_bytes(data[position + 4 : position + 8], "big")

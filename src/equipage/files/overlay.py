@@ -4,7 +4,7 @@
         ...  # this room answers from the mapping
 
 While an overlay is active, every question that this room answers is answered from it first: what is
-at a path, what a folder holds, what a file contains. `check_files` uses one that stands alone; an
+at a path, what a folder holds, what a file contains. `check_files` uses one without a disk; an
 editor lays its unsaved buffers over the disk. The active overlay belongs to the context of the
 caller (`contextvars`), so that threads and tasks do not see each other's.
 """
@@ -39,7 +39,7 @@ class Entry:
 
 class Overlay:
     """Files by absolute path, with `/`. `over_disk`: paths that are not among them are looked up
-    on the disk. `root` is the working directory of an overlay that stands alone, and a repository.
+    on the disk. `root` is the working directory of an overlay without a disk, and a repository.
     """
 
     def __init__(

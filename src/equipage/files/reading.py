@@ -94,10 +94,7 @@ class Files:
         "within",
     )
 
-    def __init__(
-        self, *, cwd: str | None = None, buffers: Mapping[str, bytes] | None = None
-    ) -> None:
-        """`buffers` are texts that take the place of files, by real path."""
+    def __init__(self, *, cwd: str | None = None) -> None:
         self.cwd = cwd if cwd is not None else working_directory()
         #: the folder of a walk and its project, if what is read came from one
         self.within: tuple[str, str] | None = None
@@ -108,9 +105,6 @@ class Files:
         self._stamps: dict[str, Stamp] = {}
         self._referred: dict[tuple[Any, ...], Referred] = {}
         self._folders: dict[str, tuple[str, str]] = {}
-        for path, data in (buffers or {}).items():
-            name = display_name(path, os.path.realpath(self.cwd))
-            self._known[path] = decoded(name, data, path)
 
     def again(self) -> Self:
         """These files for another load: nothing is read twice, and `sources` starts empty."""
@@ -388,13 +382,13 @@ def require_text(source: Source) -> Source:
     return source
 
 
-def files_here(buffers: Mapping[str, bytes] | None = None) -> Files:
-    """Access for one load: to the disk, to an overlay, or to both; `buffers` as in `Files`."""
+def files_here() -> Files:
+    """Access for one load: to the disk, to an overlay, or to both."""
     overlay = active()
     if overlay is None:
-        return Files(buffers=buffers)
+        return Files()
     if overlay.over_disk:
-        return _OverlaidFiles(buffers=buffers)
+        return _OverlaidFiles()
     files = MemoryFiles({}, cwd=overlay.root)
     files.contents = overlay.contents
     return files

@@ -3,7 +3,7 @@
 `build` turns the mapping under `$generate` into a frozen `Generator`, whose size is known and whose
 bytes are made only when they are read; or it reports everything that is wrong with the mapping.
 
-The six types of the format are registered here. A program adds its own with `register`; an
+The six types of the format are in `payloads`. A program adds its own with `register`; an
 installed package offers one through the entry point group `equipage.generators`, whose entries are
 named for the type:
 
@@ -18,7 +18,6 @@ names code to import.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
 
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.path import Path
@@ -26,24 +25,10 @@ from equipage.core.text import nearest
 from equipage.generators import codes
 from equipage.generators.base import Generator, fields_of
 from equipage.generators.parameters import REFUSED, GeneratorLimits, instead, too_large
-from equipage.generators.payloads import (
-    AnsiEscape,
-    BatchNotifications,
-    Garbage,
-    NestedJson,
-    RepeatedKeys,
-    UnicodeSpam,
-)
 
 GROUP = "equipage.generators"
 
-_registered: dict[str, type[Generator]] = {
-    cls.type: cls
-    for cls in (NestedJson, BatchNotifications, Garbage, RepeatedKeys, UnicodeSpam, AnsiEscape)
-}
-
-#: The registered generators by type; a view that follows later registrations.
-REGISTRY: Mapping[str, type[Generator]] = MappingProxyType(_registered)
+_registered: dict[str, type[Generator]] = {}
 
 #: Names that other descriptions of the format use for a parameter, too far from it to be guessed.
 _OTHER_NAMES = {"size": "bytes"}
@@ -55,12 +40,27 @@ class PluginError(Exception):
     """An installed plugin cannot be used; the message says why."""
 
 
+def registered() -> Mapping[str, type[Generator]]:
+    """The registered generators by type, those of the format first."""
+    return _known()
+
+
+def _known() -> dict[str, type[Generator]]:
+    # Most configurations have no payload: the six types are imported with the first one.
+    if "nested_json" not in _registered:
+        from equipage.generators.payloads import TYPES
+
+        for cls in TYPES:
+            _registered.setdefault(cls.type, cls)
+    return _registered
+
+
 def register(cls: type[Generator]) -> type[Generator]:
     """Make a generator known under its `type`; usable as a decorator.
 
     Raises `ValueError` if the type is taken by another class.
     """
-    if _registered.setdefault(cls.type, cls) is not cls:
+    if _known().setdefault(cls.type, cls) is not cls:
         raise ValueError(f"generator type {cls.type!r} is already registered")
     return cls
 
@@ -70,8 +70,8 @@ def find(name: str, *, plugins: bool = False) -> type[Generator] | None:
 
     Raises `PluginError` if only a plugin offers it and that cannot be used.
     """
-    if name in _registered or not plugins:
-        return _registered.get(name)
+    if name in _known() or not plugins:
+        return _known().get(name)
     from importlib.metadata import entry_points  # slow to import, rarely needed
 
     for entry in entry_points(group=GROUP, name=name):
@@ -116,7 +116,7 @@ def build(
 def _class_of(params: Mapping[str, object], path: Path, *, plugins: bool) -> type[Generator] | Fact:
     """The generator that `type` names, or what is wrong with it."""
     name, at = params.get("type"), (*path, "type")
-    allowed = ", ".join(_registered)
+    allowed = ", ".join(_known())
     if name is None:
         return codes.GENERATOR_TYPE_MISSING.at(path, allowed=allowed)
     if not isinstance(name, str):
@@ -129,7 +129,7 @@ def _class_of(params: Mapping[str, object], path: Path, *, plugins: bool) -> typ
         return codes.GENERATOR_PLUGIN_BROKEN.at(at, type=Shown(name), reason=str(problem))
     if cls is not None:
         return cls
-    meant = nearest(name, _registered)
+    meant = nearest(name, _known())
     return codes.GENERATOR_TYPE_UNKNOWN.at(
         at, remedy=instead(at, meant), found=Shown(name), allowed=allowed, nearest=meant
     )
@@ -181,7 +181,7 @@ def schema() -> dict[str, object]:
 
     Limits are left out: they belong to the machine, not to the format.
     """
-    alternatives = [_alternative(cls) for cls in REGISTRY.values()]
+    alternatives = [_alternative(cls) for cls in _known().values()]
     return {"type": "object", "required": ["type"], "oneOf": alternatives}
 
 

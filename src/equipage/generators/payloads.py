@@ -364,3 +364,7 @@ def _woven(spam: str, carried: str, taken: bytes) -> str:
     second = int.from_bytes(carried[:count].encode("utf-32-le"), "little")
     chosen = first ^ ((first ^ second) & int.from_bytes(mask, "little"))
     return chosen.to_bytes(4 * count, "little").decode("utf-32-le")
+
+
+#: The types of the format, in its order.
+TYPES = (NestedJson, BatchNotifications, Garbage, RepeatedKeys, UnicodeSpam, AnsiEscape)

@@ -79,7 +79,7 @@ class Shape(msgspec.Struct, frozen=True):
     #: the severity of a value that does not fit a field; unless it is an error, the value is left
     #: out
     mismatch: Severity = "error"
-    #: the worst that a finding may be, for kinds whose readers nobody has seen refuse anything
+    #: the worst that a finding may be, for kinds whose readers were never seen to refuse anything
     worst: Severity = "error"
     #: fields of the root that restrict. A key that nearly spells one, or a value that does not fit
     #: one, would let everything through; both are errors, whatever else is forgiven
@@ -264,7 +264,7 @@ class Collector:
             guess = self._meant(name, free, kind.cls, path)
             is_meant = name in shape.synonyms or folded(name) == folded(guess or "")
             if where is not None and not is_meant:
-                guess = None  # `mode` is no slip of `model` if another tool has a field `mode`
+                guess = None  # `mode` does not misspell `model` if another tool has `mode`
             if guess is None and where is None and guarded:
                 # It nearly has the name of a field beside it that restricts, but does not restrict.
                 twin = self.guesses.nearest(name, [each for each in guarded if each in value])

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 import itertools
 from collections.abc import Iterator
 
-#: Included files are kept as text up to this size in sum, for whoever asks where values come from.
+#: Included files are kept as text up to this size in sum: people ask where values come from.
 _KEPT_BYTES = 1024 * 1024
 #: Texts without it ignore nothing, and need not be searched.
 _IGNORE_MARK = "equipage:"

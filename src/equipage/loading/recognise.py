@@ -30,7 +30,6 @@ from equipage.loading.projects import is_below_skill, part_of_plugin, root_in
 from equipage.loading.registry import Places, Recognition, conventions
 from equipage.loading.session import Run
 from equipage.loading.signs import KEY_AT_START, kind_of_header, may_have_key, outline
-from equipage.loading.unread import unread_sort
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import Format, load_value
 
@@ -83,8 +82,11 @@ def recognise(
         part = part_of_plugin(slashed, run)
         if part is not None:
             return Recognised(part, by="plugin", why="it is a part of the plugin around it")
-    if is_part and not named and (sort := unread_sort(slashed)) is not None:
-        return Recognised(problem=_finding(NOT_READ, path, sort=sort))
+    if is_part and not named:
+        from equipage.loading.unread import unread_sort  # only a walk meets such files
+
+        if (sort := unread_sort(slashed)) is not None:
+            return Recognised(problem=_finding(NOT_READ, path, sort=sort))
     if extension == ".md" and is_part:
         inside = slashed.removeprefix(root_in(run, absolute).replace(os.sep, "/"))
         return _by_header(path, inside, files, named=named)

@@ -102,11 +102,10 @@ _OF_USER = frozenset({".config"})
 @cache
 def conventions() -> tuple[Recognition, ...]:
     """One row for each sort of file of other agent tools, from the tables of the tools."""
-    tools = importlib.import_module("equipage.kinds.conventions.tools")
-    dialects = importlib.import_module("equipage.kinds.mcp")
-    paths: dict[str, tuple[str, ...]] = {**tools.PATHS, "mcp": dialects.PATHS}
+    # Made from the tables, which are large: a check of other files never imports those.
+    paths = importlib.import_module("equipage.kinds.conventions.paths")
     rows: list[Recognition] = []
-    for kind, globs in paths.items():
+    for kind, globs in paths.PATHS.items():
         if not globs:
             continue  # by its content alone: in `BUILT_IN`
         module = _OWN_MODULE.get(kind, "equipage.kinds.conventions")

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any
 from equipage.core.diagnostics import SEVERITIES, Diagnostic, Label
 from equipage.core.source import Outline, Source, Span
 from equipage.core.text import visible, visible_first
-from equipage.syntax.suspicious import masked
 from equipage.workspace.report import Report
 
 if TYPE_CHECKING:
@@ -48,8 +47,13 @@ _INDENT, _MOST_LINES = "      ", 12
 _GAP, _NARROWEST = 2, 6
 
 
-#: Most findings of a file come one after the other, so few texts are kept.
-_masked = lru_cache(maxsize=8)(masked)
+# Most findings of a file come one after the other, so few texts are kept.
+@lru_cache(maxsize=8)
+def _masked(text: str) -> str:
+    """A text without its secrets."""
+    from equipage.syntax.suspicious import masked  # not needed where nothing is found
+
+    return masked(text)
 
 
 class Style:
@@ -160,7 +164,7 @@ def excerpt(span: Span, mark: str, gutter: int, style: Style, role: str) -> Iter
     if isinstance(span.source, Outline):
         return  # the finding came from another process, without the text
     number, column = span.source.position(span.start)
-    line = _line_to_show(span.source, number)
+    line = line_to_show(span.source, number)
     # A span may continue on the next line, or lie behind the end of its own.
     end = min(column - 1 + max(1, span.end - span.start), max(len(line), column))
     text, start, length = _window(line, column - 1, end, style.width - gutter - 4)
@@ -169,7 +173,7 @@ def excerpt(span: Span, mark: str, gutter: int, style: Style, role: str) -> Iter
     yield f"{' ' * gutter}  {bar} {' ' * start}{style.paint(role, mark * max(1, length))}"
 
 
-def _line_to_show(source: Source, number: int) -> str:
+def line_to_show(source: Source, number: int) -> str:
     """A line of a source with asterisks for secrets, which may span several lines."""
     hidden = _masked(source.text)
     if hidden is source.text:
@@ -291,7 +295,7 @@ def _shown(value: Any) -> list[str]:
         lines = value.rstrip("\n").split("\n")
     else:
         lines = [json.dumps(value, ensure_ascii=False)]
-    lines = masked("\n".join(lines)).split("\n")
+    lines = _masked("\n".join(lines)).split("\n")
     hidden = len(lines) - _MOST_LINES
     return lines if hidden <= 1 else [*lines[:_MOST_LINES], f"… {hidden} more lines"]
 
@@ -300,7 +304,7 @@ def _text(before: str, after: str, style: Style) -> Iterator[str]:
     """The lines in which two texts differ, with one line around them."""
     from difflib import unified_diff
 
-    before, after = masked(before), masked(after)
+    before, after = _masked(before), _masked(after)
     found = unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)
     for line in list(found)[2:]:  # after the names of the files
         if not line.startswith("@@"):

@@ -17,13 +17,13 @@ from equipage.core.path import ROOT, Path, format_path
 from equipage.core.text import nearest
 from equipage.loading.tree import HOLE, get
 from equipage.schemas import codes
-from equipage.schemas.patterns import judge, patterns_of
 from equipage.schemas.structure import (
     MAPS,
     Draft,
     children,
     draft_named,
     meta_validator,
+    patterns_of,
     subschemas,
     written_draft,
 )
@@ -78,6 +78,8 @@ _PROBLEMS = {
 def check_patterns(schema: dict[str, Any], path: Path) -> Iterator[Fact]:
     """What is wrong with the patterns that a schema holds directly."""
     for where, pattern in patterns_of(schema):
+        from equipage.schemas.patterns import judge  # most schemas have no pattern
+
         verdict = judge(pattern)
         if verdict != "fine":
             code = _VERDICTS.get(verdict, codes.SCHEMA_PATTERN_SLOW)

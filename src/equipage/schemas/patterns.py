@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
 from functools import cache, lru_cache
 from typing import Any, Literal
 
@@ -23,16 +22,6 @@ Verdict = Literal["fine", "broken", "python-only", "not-python", "backtracks", "
 _MAX_TRIED = 2_000
 #: Expanded copies of counted repetitions beyond this make engines run out of memory or time.
 MAX_REPEATS = 10_000
-
-
-def patterns_of(schema: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:
-    """The patterns that a schema holds directly: `pattern`, and the keys of `patternProperties`."""
-    pattern = schema.get("pattern")
-    if isinstance(pattern, str):
-        yield ("pattern",), pattern
-    named = schema.get("patternProperties")
-    for name in named if isinstance(named, dict) else ():
-        yield ("patternProperties", name), name
 
 
 @lru_cache(maxsize=4096)

@@ -290,3 +290,13 @@ def enclosing(root: Any, path: Path, address: str) -> Path:
             if isinstance(name, str) and not name.startswith("#"):
                 best = path[:depth]
     return best
+
+
+def patterns_of(schema: dict[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """The patterns that a schema holds directly: `pattern`, and the keys of `patternProperties`."""
+    pattern = schema.get("pattern")
+    if isinstance(pattern, str):
+        yield ("pattern",), pattern
+    named = schema.get("patternProperties")
+    for name in named if isinstance(named, dict) else ():
+        yield ("patternProperties", name), name

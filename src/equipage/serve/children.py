@@ -27,6 +27,8 @@ from equipage.serve.supervisor import GRACE
 STDERR_KEPT = 2048
 #: How long output is awaited after the process ended: another process may hold the pipe.
 DRAIN = 0.1
+#: How long a process that has answered may take to end by itself.
+LEAVING = 0.1
 _CHUNK = 1 << 16
 _LINES_HEARD = 16  #: of one chunk; a flood of lines is not news
 _LENGTH = struct.Struct(">I")
@@ -280,10 +282,14 @@ class Children:
             await asyncio.wait([child.status], timeout=grace + 5)
         child.close()
 
-    def end_soon(self, child: Child) -> None:
-        """End a process without waiting for it."""
+    def end_soon(self, child: Child, *, leaves: bool = False) -> None:
+        """End a process without waiting for it; one that `leaves` by itself has a moment for it."""
         child.close()
-        if not child.has_ended and self._socket is not None:
+        if child.has_ended:
+            return
+        if leaves:
+            asyncio.get_running_loop().call_later(LEAVING, self.end_soon, child)
+        elif self._socket is not None:
             task = asyncio.ensure_future(
                 self._send({"op": "kill", "id": child.number, "grace": 0}, ())
             )

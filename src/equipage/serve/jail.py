@@ -31,6 +31,9 @@ def get_ready() -> None:
     """Load everything that a fork needs to put on a jail, so that no fork has to."""
     import resource  # noqa: F401
 
+    # The first use of the compiler makes some hundred types: two milliseconds of each fork.
+    compile("", "", "exec")
+
     _libc()
     platform.machine()
 

@@ -18,6 +18,7 @@ import msgspec
 from equipage.core.path import ROOT, Path
 from equipage.loading.kind import Sensitive
 from equipage.loading.tree import walk
+from equipage.views.reach import Difference, Grant, Step, order_by_patterns
 
 How = Literal["added", "removed", "changed", "reordered"]
 #: What a change means, the most important first.
@@ -61,18 +62,30 @@ class Change(msgspec.Struct, frozen=True):
         return MEANINGS.index(self.meaning), -self.widens
 
 
-def compare(before: Any, after: Any, sensitive: Iterable[Sensitive] = ()) -> list[Change]:
-    """Every difference between two plain values, the most important first, then by path."""
-    comparison = _Comparison(sensitive)
+def compare(
+    before: Any,
+    after: Any,
+    sensitive: Iterable[Sensitive] = (),
+    reach: Iterable[Difference] | None = None,
+) -> list[Change]:
+    """Every difference between two plain values, the most important first, then by path.
+
+    `reach` is how what they allow changed; by default, what the sensitive values say about it.
+    """
+    sensitive = tuple(sensitive)
+    if reach is None:
+        reach = (order_by_patterns(sensitive, before, after),)
+    comparison = _Comparison(sensitive, reach)
     found = comparison.differences(before, after, ROOT, ROOT, ())
     return sorted(map(comparison.judged, found), key=Change.sort_key)
 
 
 class _Comparison:
-    """Finds differences, and knows which values are sensitive."""
+    """Finds differences, and knows which values are sensitive and what became wider."""
 
-    def __init__(self, sensitive: Iterable[Sensitive]) -> None:
+    def __init__(self, sensitive: Iterable[Sensitive], reach: Iterable[Difference]) -> None:
         self.patterns = [(each.expression(), each) for each in sensitive]
+        self.widened = [step for each in reach for step in each.widened]
 
     def differences(
         self, before: Any, after: Any, was: Path, path: Path, names: Names
@@ -174,11 +187,12 @@ class _Comparison:
     def judged(self, change: Change) -> Change:
         """The change with its meaning."""
         found = self.nearest(change.path)
-        if found is None:
-            return change
-        meaning = _meaning(change, *found)
-        far = _how_far(change, *found) if meaning == "permission widened" else 0
-        return msgspec.structs.replace(change, meaning=meaning, widens=far)
+        meaning = "changed" if found is None else _meaning(change, *found)
+        far = sum(each.far for each in self.widened if _brings(change, each))
+        # A whole tool or agent that came says more than that it may do something.
+        if far and not meaning.endswith(("added", "removed")):
+            return msgspec.structs.replace(change, meaning="permission widened", widens=far)
+        return msgspec.structs.replace(change, meaning=meaning)
 
 
 def _named(names: Names, entry: Any, name: str) -> Names:
@@ -241,72 +255,22 @@ def _meaning(change: Change, each: Sensitive, below: int) -> str:
         return f"{each.what} {change.how if whole else 'changed'}"
     if change.how == "reordered":
         return "changed"
-    if each.what == "prompt":
-        return "prompt changed"
-    return "permission widened" if _widens(change, each, below) else "permission changed"
+    return "prompt changed" if each.what == "prompt" else "permission changed"
 
 
-def _widens(change: Change, each: Sensitive, below: int) -> bool:
-    """Whether a change of a permission allows more than before."""
-    if each.order and not below:
-        before = _rank(change.before, change.how == "added", each)
-        return _rank(change.after, change.how == "removed", each) > before
-    if isinstance(each.default, tuple) and not below:
-        return _widens_list(change, each)
-    # A change inside a list: an entry more or less, or another value, which may allow anything.
-    if below or change.how == "changed":
-        grown = _grown(change)
-        return grown is None or grown is (each.widens == "more")
-    # The whole list came or went. Without a deny list everything is allowed; without an allow
-    # list it depends on the permission.
-    appeared = change.how == "added"
-    if each.widens == "fewer" or each.absent == "everything":
-        return not appeared
-    return appeared
+def _brings(change: Change, step: Step) -> bool:
+    """Whether a change is, or holds, what makes a reach wider."""
+    sides: list[tuple[Grant | None, Path]] = []
+    if change.how != "removed":
+        sides.append((step.now, change.path))
+    if change.how != "added":
+        sides.append((step.was, change.was))
+    return any(grant is not None and _concerns(path, grant) for grant, path in sides)
 
 
-#: How far a change widens that lets everything through, one that lifts a restriction, and one whose
-#: value cannot be compared.
-_EVERYTHING, _UNLIMITED, _UNKNOWN = 10_000, 5_000, 1_000
-_WILDCARDS = frozenset({"*", "**", "all"})
-
-
-def _how_far(change: Change, each: Sensitive, below: int) -> int:
-    """How far a change widens a permission: the number of entries more, or far more than any."""
-    if each.order and not below:
-        widest = len(each.order) - 1
-        after = _rank(change.after, change.how == "removed", each)
-        before = _rank(change.before, change.how == "added", each)
-        return _EVERYTHING if after >= widest else 100 * (after - before)
-    if change.how == "removed" and not below:
-        return _UNLIMITED  # without the list there is no limit
-    value = change.after if each.widens == "more" else change.before
-    entries = value if isinstance(value, list | tuple) else [value]
-    if any(isinstance(entry, str) and entry in _WILDCARDS for entry in entries):
-        return _UNLIMITED
-    return len(entries) if change.how in ("added", "removed") else _UNKNOWN
-
-
-def _widens_list(change: Change, each: Sensitive) -> bool:
-    """Whether a list that came or went allows more; absent, it means its default."""
-    before = each.default if change.how == "added" else change.before
-    after = each.default if change.how == "removed" else change.after
-    more, less = (after, before) if each.widens == "more" else (before, after)
-    return any(entry not in (less or ()) for entry in more or ())
-
-
-def _grown(change: Change) -> bool | None:
-    """Whether there is more than before; None if the values are not comparable."""
-    if change.how in ("added", "removed"):
-        return change.how == "added"
-    if isinstance(change.before, bool) and isinstance(change.after, bool):
-        return change.after
-    return None
-
-
-def _rank(value: Any, is_absent: bool, each: Sensitive) -> int:
-    """The place of a value in the order from narrow to wide; an unknown one is the widest."""
-    if is_absent and each.default not in each.order:
-        return -1 if each.absent == "nothing" else len(each.order)
-    known = each.default if is_absent else value
-    return each.order.index(known) if known in each.order else len(each.order)
+def _concerns(path: Path, grant: Grant) -> bool:
+    """Whether the grant is written at a path or below it, or the path is a part of the grant."""
+    if grant.path[: len(path)] == path:
+        return True
+    # What holds for everything else follows from a whole list, not from an entry of it.
+    return not grant.base and bool(grant.path) and path[: len(grant.path)] == grant.path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -52,10 +52,17 @@ def list_all(paths: Sequence[str], request: Request, *, kind: str | None = None)
 
     For a folder inside a project, the items of the project's layer are listed, too.
     """
+    return rows_of(
+        (*load_all(paths, request, kind=kind), *_elsewhere(paths, request, kind)), request
+    )
+
+
+def rows_of(found: Iterable[FileLoad], request: Request) -> list[Listed]:
+    """The items of files that were loaded, sorted by file and place."""
     heights: dict[Listed, int] = {}
-    for found in settled((*load_all(paths, request, kind=kind), *_elsewhere(paths, request, kind))):
-        layers = found.outcome.kind.layering.layers if found.outcome is not None else ()
-        for row in _rows(found, request):
+    for each in settled(found):
+        layers = each.outcome.kind.layering.layers if each.outcome is not None else ()
+        for row in _rows(each, request):
             # Equal rows are one: a file may be reached through several paths.
             heights[row] = layers.index(row.layer) if row.layer in layers else -1
     return sorted(_shadowed(heights), key=lambda row: row.file)

@@ -50,7 +50,7 @@ def _facts(field: Field) -> Iterator[str]:
 
 @cache
 def _commented(cls: type) -> dict[str, str]:
-    """The `#:` comments of a class, its bases included, by the name of the field they stand at."""
+    """The `#:` comments of a class, its bases included, by the name of the field they describe."""
     comments: dict[str, str] = {}
     for each in reversed(cls.__mro__):
         if each.__module__.startswith("equipage.") and each.__name__ in _classes(each.__module__):

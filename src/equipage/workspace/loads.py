@@ -19,13 +19,14 @@ from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import Recognised, recognise, recognise_name, unrecognised
 from equipage.loading.registry import agent_folders, kind_named
 from equipage.loading.session import Request, Run
-from equipage.loading.unread import unread_sort
 from equipage.workspace.project import project_of
 
 if TYPE_CHECKING:  # these are imported where they are needed
     from equipage.files.walking import Claim, Found
     from equipage.loading.findings import Waiting
 
+#: The reason for the end of a check, see `codes.CHECK_ENDED`.
+NO_MEMORY = "it needs more memory than there is"
 #: Called with how many files are done and how many there are.
 Progress = Callable[[int, int], None]
 
@@ -38,7 +39,7 @@ def with_folders(request: Request, paths: Iterable[str]) -> Request:
 
 def run_of(request: Request) -> Run:
     """A new run for loads that are asked for in this way."""
-    return Run(files_here(request.buffers), request.folders, isolated=request.isolated)
+    return Run(files_here(), request.folders, isolated=request.isolated)
 
 
 class Candidate(msgspec.Struct, frozen=True):
@@ -128,8 +129,12 @@ def load_all(
         elif candidate.named:
             problem = found.problem or unrecognised(found.path)
             yield msgspec.structs.replace(found, problem=problem)
-        elif found.problem and found.problem.code in (codes.INTERNAL_ERROR, codes.LINK_OUTSIDE):
+        elif found.problem and found.problem.code in _ALWAYS_SAID:
             yield found
+
+
+#: Reasons for a file not to be loaded that are given whoever named it.
+_ALWAYS_SAID = (codes.INTERNAL_ERROR, codes.CHECK_ENDED, codes.LINK_OUTSIDE)
 
 
 def _candidates(paths: Sequence[str], run: Run, place: Place) -> Iterator[Candidate]:
@@ -162,6 +167,7 @@ def has_kind_by_settings(run: Run) -> Claim:
     The settings of its project give it a kind, or it belongs to a tool and is not read, which is
     worth a note.
     """
+    from equipage.loading.unread import unread_sort  # not needed for files that the caller names
 
     def is_claimed(path: str) -> bool:
         project = project_of(path, run)
@@ -221,8 +227,17 @@ def load_candidate(
         return FileLoad(path, outcome, guessed=found.gives_way, unsure=unsure)
     except UsageError:
         raise
+    except MemoryError:
+        return FileLoad(path, problem=_finding(codes.CHECK_ENDED, path, reason=NO_MEMORY))
     except Exception as error:
         return FileLoad(path, problem=bug(path, error))
+
+
+def ended(candidate: Candidate, reason: str) -> Checked:
+    """What is kept of a file whose check ended the process that did it."""
+    problem = _finding(codes.CHECK_ENDED, candidate.path, reason=reason)
+    name = display_name(candidate.path)
+    return Checked(candidate.path, name, None, ok=False, diagnostics=(problem,))
 
 
 def _walked(path: str, root: str, folders: Iterable[str]) -> tuple[str, str] | None:
@@ -338,6 +353,9 @@ class Checker:
             return _without_load(load, named=candidate.named)
         try:
             return self._kept(load, load.outcome, run)
+        except MemoryError:
+            problem = _finding(codes.CHECK_ENDED, load.path, reason=NO_MEMORY)
+            return _without_load(FileLoad(load.path, problem=problem), named=True)
         except Exception as error:  # in a function of its kind
             return _without_load(FileLoad(load.path, problem=bug(load.path, error)), named=True)
 
@@ -379,7 +397,7 @@ def _without_load(load: FileLoad, *, named: bool) -> Checked | None:
     if problem.code in (codes.LINK_OUTSIDE, codes.POSSIBLE_KIND, codes.NOT_READ):
         guessed = problem.code != codes.LINK_OUTSIDE  # a load that reads the file knows better
         return Checked(load.path, name, None, ok=True, diagnostics=(problem,), guessed=guessed)
-    if named or problem.code in (codes.NOT_UTF8, codes.INTERNAL_ERROR):
+    if named or problem.code in (codes.NOT_UTF8, codes.INTERNAL_ERROR, codes.CHECK_ENDED):
         return Checked(load.path, name, None, ok=False, diagnostics=(problem,))
     if problem.code == codes.FILE_UNREADABLE:
         milder = msgspec.structs.replace(problem, severity="warning")

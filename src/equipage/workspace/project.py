@@ -34,7 +34,6 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, Fact, LoadError, Part, Severity, Shown
 from equipage.core.path import ROOT, Path
 from equipage.files import real_path
-from equipage.files.gitignore import glob_pattern
 from equipage.files.reading import Files, display_name
 from equipage.files.sandbox import FileProblem
 from equipage.loading.kind import Kind, Reading
@@ -131,11 +130,10 @@ class Project:
             (glob, each.schema) for each in settings.schemas for glob in each.globs
         )
         kinds = (*settings.kinds.items(), *((glob, BY_SCHEMA) for glob, _ in self._schemas))
-        self._kinds = [(glob_pattern(glob), kind) for glob, kind in kinds]
+        self._kinds = [(_glob(glob), kind) for glob, kind in kinds]
         self._exclude, self._include = map(_folder_globs, (settings.exclude, settings.include))
         self._ignores = [
-            (glob_pattern(glob), frozenset(codes))
-            for glob, codes in settings.per_file_ignores.items()
+            (_glob(glob), frozenset(codes)) for glob, codes in settings.per_file_ignores.items()
         ]
 
     @property
@@ -210,9 +208,15 @@ class Project:
         return os.path.relpath(path, self.root).replace(os.sep, "/")
 
 
+def _glob(glob: str) -> re.Pattern[str]:
+    from equipage.files.gitignore import glob_pattern  # most projects have no globs
+
+    return glob_pattern(glob)
+
+
 def _folder_globs(globs: Iterable[str]) -> list[re.Pattern[str]]:
     """Globs of files, and of folders with everything below them."""
-    return [re.compile(f"(?:{glob_pattern(each.rstrip('/')).pattern})(?:/.*)?") for each in globs]
+    return [re.compile(f"(?:{_glob(each.rstrip('/')).pattern})(?:/.*)?") for each in globs]
 
 
 def excluded_by(globs: Sequence[str], cwd: str) -> Callable[[str], bool]:

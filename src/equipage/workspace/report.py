@@ -18,6 +18,7 @@ from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import folders_of_kinds
 from equipage.loading.registry import agent_folders, kind_named
 from equipage.loading.session import Request, Run
+from equipage.workspace.allowance import Allowance, Meter
 from equipage.workspace.loads import (
     CHUNK,
     Candidate,
@@ -185,11 +186,13 @@ def check_paths(
     progress: Progress | None = None,
     jobs: int = 1,
     digests: bool = True,
+    allowance: Allowance | None = None,
 ) -> Report:
     """Check what is at and below `paths`, and the settings of the projects it belongs to.
 
     Without `digests`, the files of the report have none: making them takes time. `jobs` processes
     do the work, as many as are worth it if it is 0; the report is the same, whatever the number.
+    A check that uses up its `allowance` reports what it found so far, and that it ended early.
     Raises `UsageError` for an unknown kind.
     """
     if kind is not None:
@@ -197,8 +200,9 @@ def check_paths(
     request = with_folders(request, paths)
     builder = ReportBuilder(request, run_of(request), kind, selection)
     checker = Checker(request, kind, builder.run, digests=digests)
+    builder.meter = meter = Meter(allowance or Allowance())
     return builder.build(
-        paths, lambda found: _checked(found, checker, jobs), progress, context=kind is None
+        paths, lambda found: _checked(found, checker, jobs, meter), progress, context=kind is None
     )
 
 
@@ -221,19 +225,33 @@ def check_contents(
 
 
 def _checked(
-    candidates: Sequence[Candidate], checker: Checker, jobs: int
+    candidates: Sequence[Candidate], checker: Checker, jobs: int, meter: Meter
 ) -> Iterator[Checked | None]:
-    """What is kept of each candidate, in order."""
+    """What is kept of each candidate, in order, as far as the allowance goes."""
+    candidates = meter.affordable(candidates)
+    done = 0
+    for each in _results(candidates, checker, jobs, meter):
+        yield each
+        done += 1
+    meter.out_of_time(candidates, done)
+
+
+def _results(
+    candidates: Sequence[Candidate], checker: Checker, jobs: int, meter: Meter
+) -> Iterator[Checked | None]:
     chunks = (candidates[start : start + CHUNK] for start in range(0, len(candidates), CHUNK))
     wanted = jobs or (_processors() if len(candidates) >= WORTH_IT else 1)
-    if wanted == 1:
-        return (each for chunk in chunks for each in checker.check(chunk))
-    # Importing it takes longer than checking a small file.
-    from equipage.workspace.parallel import by_processes, can_share
+    if wanted > 1 or meter.allowance.needs_processes:
+        # Importing it takes longer than checking a small file.
+        from equipage.workspace.parallel import by_processes, can_share
 
-    if not can_share():
-        return (each for chunk in chunks for each in checker.check(chunk))
-    return by_processes(chunks, checker, wanted)
+        if can_share():
+            yield from by_processes(chunks, checker, wanted, meter)
+            return
+    for chunk in chunks:
+        if meter.seconds_left() == 0:
+            return
+        yield from checker.check(chunk)
 
 
 def _processors() -> int:
@@ -277,6 +295,7 @@ class ReportBuilder:
         self.projects: tuple[Project, ...] | None = None
         self.left_out: list[str] = []  #: files that the caller named and that are excluded
         self._excludes = excluded_by(selection.exclude, run.files.cwd)
+        self.meter = Meter(Allowance())
 
     def build(
         self,
@@ -305,8 +324,12 @@ class ReportBuilder:
                 self.add(checked)
         self._add_grouped()
         self.check_folders()
-        self.check_sets()
+        # They load files again, in this process: a run whose time is up has none left for that.
+        if self.meter.seconds_left() != 0:
+            self.check_sets()
         self.check_layers()
+        if (early := self.meter.finding()) is not None:
+            self.findings.setdefault(early.identity(), early)
         return self._report()
 
     def _gather(

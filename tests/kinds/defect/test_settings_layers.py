@@ -345,7 +345,7 @@ def test_changed_prompts_and_headers_are_seen_first() -> None:
         for each in compare(before, after, KIND.presentation.sensitive)
     ]
     assert found == [
-        ("providers.x.headers.a", "permission widened"),
         ("providers.x.auth_header", "permission widened"),
+        ("providers.x.headers.a", "permission widened"),
         ("prompt.text", "prompt changed"),
     ]

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import equipage
+from equipage import cli
 from equipage.core.diagnostics import UsageError
 from equipage.serve import testing
 from equipage.serve.faults import expect
@@ -155,6 +156,59 @@ def test_bodies_are_traced_as_far_as_asked(bodies: str, shown: str, tmp_path: Pa
     trace = tmp_path / "trace.jsonl"
     run(tmp_path, simple(), call(q="secret"), bodies=bodies, trace=str(trace))
     assert shown in trace.read_text()
+
+
+# A trace that was stored.
+
+
+def expected(folder: Path, wanted: str, *, bodies: str = "none") -> int:
+    """Run a server with a trace, then judge it by the command; the exit code."""
+    run(folder, simple(), INITIALIZE, call(q="x"), bodies=bodies, trace=str(folder / "trace.jsonl"))
+    (folder / "expect.yaml").write_text(wanted)
+    return cli.main(["expect", str(folder / "trace.jsonl"), str(folder / "expect.yaml")])
+
+
+def test_a_stored_trace_is_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wanted = "- sees: {method: tools/call, target: t}\n- never: {method: initialize}\n"
+    assert expected(tmp_path, wanted) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        'met: {"sees":{"method":"tools/call","target":"t"}} (record 5)',
+        'not met: {"never":{"method":"initialize"}}: seen (record 2)',
+    ]
+    assert expected(tmp_path, "- violations: 0\n") == 0
+
+
+@pytest.mark.parametrize(("bodies", "code"), [("none", 2), ("redacted", 2), ("full", 0)])
+def test_a_stored_trace_must_have_what_is_asked_for(
+    bodies: str, code: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wanted = "- sees: {method: tools/call, args: {q: x}}\n"
+    assert expected(tmp_path, wanted, bodies=bodies) == code
+    assert ("--trace-bodies full" in capsys.readouterr().err) is (code == 2)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[]",
+        "{",
+        '{"n": 1}',
+        '{"n": 1, "t": 0, "e": "recv"}',
+        '{"n": "1", "t": 0, "e": "open"}',
+        "[" * 100000,
+        "ÿ",
+    ],
+    ids=range(7),
+)
+def test_a_file_that_is_not_a_trace(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "trace").write_bytes(b'{"n": 1, "t": 0, "e": "open"}\n' + text.encode("latin-1"))
+    (tmp_path / "expect").write_text("- violations: 0\n")
+    assert cli.main(["expect", str(tmp_path / "trace"), str(tmp_path / "expect")]) == 2
+    assert "line 2 is not a record of a trace" in capsys.readouterr().err
+    assert cli.main(["expect", str(tmp_path / "none"), str(tmp_path / "expect")]) == 2
+    assert "cannot read" in capsys.readouterr().err
 
 
 def test_templates_see_the_variables_that_the_command_names(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What is replaced before the model sees it: commands that stand for a whole step, and files that
+"""What is replaced before the model sees it: commands that replace a whole step, and files that
 hold a text.
 
 A stage takes a tree and gives a tree and what it found. It never changes what it is given.

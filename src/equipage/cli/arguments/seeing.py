@@ -49,3 +49,20 @@ def _budget(budget: argparse.ArgumentParser) -> None:
     loading(budget, layers=False)
     formats(budget, FORMATS)
     output(budget)
+
+
+@command(
+    "report",
+    "write a page to look at",
+    "Write one HTML page about the files below PATH: findings, what agents may do and why, what "
+    "uses what, where each value comes from, what it costs of each client's context. The page "
+    "needs no network and holds no secrets. Exit codes: 0 no errors, 1 errors found.",
+    examples=(
+        ("equipage report --html report.html", "everything below this folder"),
+        ("equipage report agents --html agents.html", "one folder"),
+    ),
+)
+def _report(report: argparse.ArgumentParser) -> None:
+    paths(report)
+    report.add_argument("--html", metavar="FILE", required=True, help="the page to write")
+    loading(report, layers=False)

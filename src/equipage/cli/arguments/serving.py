@@ -109,6 +109,19 @@ def _run(run: argparse.ArgumentParser) -> None:
     loading(run, layers=False)
 
 
+@command(
+    "expect",
+    "judge a stored trace of a test server",
+    "Judge what a client did by the TRACE that `equipage serve --trace` wrote, as `--expect` does "
+    "when a run ends. Exit codes: 0 every expectation is met, 1 one is not, 2 wrong usage.",
+    runs="serve:expect",
+    examples=(("equipage expect trace.jsonl expect.yaml", "after the run, in CI for example"),),
+)
+def _expect(expect: argparse.ArgumentParser) -> None:
+    expect.add_argument("trace", metavar="TRACE", help="the trace, as JSON lines")
+    expect.add_argument("file", metavar="FILE", help="the expectations, a YAML list")
+
+
 def _serve_faults(group: Container) -> None:
     """Options that only a run of a server configuration knows."""
     group.add_argument(

@@ -30,8 +30,8 @@ from equipage.files.sandbox import PathPolicy
 from equipage.loading.session import Session
 from equipage.loading.tree import HOLE, Origin, Origins, Tree, get, graft
 from equipage.schemas.checking import is_valid
-from equipage.schemas.patterns import judge, patterns_of
-from equipage.schemas.structure import Draft, children, draft_named, written_draft
+from equipage.schemas.patterns import judge
+from equipage.schemas.structure import Draft, children, draft_named, patterns_of, written_draft
 from equipage.syntax.document import Document
 
 #: The draft of a schema that is nothing but a reference: the target decides.

@@ -153,7 +153,7 @@ class ToolpackLoader:
             for each in entries
             if each.pack is not None and display_name(each.path) not in bad
         ]
-        # One of two packs with an id has no error, and is no more right than the other.
+        # One of two packs with an id has no error, but is not more right than the other.
         ids = Counter(each.pack.id for each in entries if each.pack is not None)
         usable = sorted((each for each in packs if ids[each.id] == 1), key=lambda each: each.id)
         return FoundToolpacks(tuple(usable), tuple(found))

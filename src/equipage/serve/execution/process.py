@@ -17,6 +17,8 @@ from equipage.serve.tools import Settings, Tool, command_of, environment, jail_o
 
 #: Processes that are kept ready for all tools together.
 MOST_WARM = 16
+#: Seconds from the answer of a process to the start of the one that takes its place.
+REFILL_AFTER = 0.0005
 
 
 class Processes:
@@ -55,6 +57,9 @@ class Processes:
                 answered = _is_callable(tool)
                 return value
             finally:
+                if not tool.reused and self._can_be_warm(tool):
+                    # After the answer is on its way: a fork beside the call would slow it down.
+                    self._refill_later(tool, names)
                 if answered:
                     self._release(tool, child, private)
                 else:
@@ -73,7 +78,7 @@ class Processes:
             child.forget_answer()
             ready.append(child)
             return
-        self.children.end_soon(child)
+        self.children.end_soon(child, leaves=not tool.reused)
         if private is not None:
             shutil.rmtree(private, ignore_errors=True)
 
@@ -97,8 +102,6 @@ class Processes:
         self._wanted[tool.key] = wanted
         _drop_ended(ready)
         child = ready.pop(0) if ready else (await self._start(tool, names))[0]
-        if not tool.reused:
-            self._refill(tool, names)
         return child, None
 
     def _can_be_warm(self, tool: Tool) -> bool:
@@ -123,6 +126,9 @@ class Processes:
             if private is not None:
                 shutil.rmtree(private, ignore_errors=True)
             raise
+
+    def _refill_later(self, tool: Tool, names: Mapping[str, Any]) -> None:
+        asyncio.get_running_loop().call_later(REFILL_AFTER, self._refill, tool, names)
 
     def _refill(self, tool: Tool, names: Mapping[str, Any]) -> None:
         task = asyncio.ensure_future(self._warm(tool, names))

@@ -149,7 +149,7 @@ def _within(pieces: Iterable[bytes], limit: int, done: Progress) -> Iterator[byt
 
 
 def _cut(pieces: Iterable[bytes], size: int) -> Iterator[bytes]:
-    """The same bytes in chunks of `size`, the last perhaps shorter."""
+    """The bytes in chunks of `size`, the last perhaps shorter."""
     buffer = bytearray()
     for piece in pieces:
         buffer += piece

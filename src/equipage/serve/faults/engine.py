@@ -286,7 +286,7 @@ class Engine:
         state, params = connection.state, message.params
         fired = False
         if exchange.era == "26" and not connection.opened and len(connection.exchanges) == 1:
-            # The newer revision has no handshake: the first request stands for it.
+            # The newer revision has no handshake: the first request takes its place.
             fired = state.count("initialize", None, params)
             fired = state.count("initialized", None, params) or fired
         target = params.get(TARGETS.get(message.method, ""))

@@ -24,7 +24,7 @@ HEADER_MISMATCH, VERSION_REFUSED = -32020, -32022
 
 #: Methods of the older revision that the newer one no longer has.
 GONE = frozenset({"ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"})
-#: Results that a client may keep; it is told not to, so that it sees every phase.
+#: Results that a client may keep; ours forbid it, so that it sees every phase.
 _CACHEABLE = frozenset(
     {
         "server/discover",

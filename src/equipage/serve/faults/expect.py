@@ -20,9 +20,14 @@ from equipage.core.text import visible
 from equipage.files.reading import peek
 from equipage.kinds.server.grammar import DURATION_GRAMMAR, parse_duration
 from equipage.serve.faults.matching import same
-from equipage.serve.faults.trace import Record, line
+from equipage.serve.faults.trace import REDACTED, Record, line
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.yaml import load
+
+#: The most bytes of a trace that is read again.
+_LONGEST_TRACE = 1 << 30
+#: What some records must say besides their number and time.
+_NEEDED = {"recv": "method", "gone": "by", "violation": "what"}
 
 
 class Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -121,10 +126,43 @@ def read(path: str) -> tuple[Expectation, ...]:
     except (UnicodeDecodeError, SyntaxProblem):
         raise UsageError(f"{path} is not YAML in UTF-8") from None
     except msgspec.ValidationError as problem:
-        raise UsageError(f"{path} is no list of expectations: {problem}") from None
+        raise UsageError(f"{path} is not a list of expectations: {problem}") from None
     for number, each in enumerate(found):
         _require_one_key(each, f"{path}, entry {number + 1}")
     return tuple(found)
+
+
+def stored(path: str) -> list[Record]:
+    """The records of a trace that an earlier run wrote. Raises `UsageError`."""
+    data = peek(path, max_bytes=_LONGEST_TRACE)
+    if data is None:
+        raise UsageError(f"cannot read {path}")
+    records: list[Record] = []
+    for number, text in enumerate(data.splitlines(), 1):
+        try:
+            record = msgspec.json.decode(text, type=Record)
+            fits = record["n"] >= 0 and record["t"] >= 0 and _NEEDED.get(record["e"], "n") in record
+        except (msgspec.MsgspecError, RecursionError, KeyError, TypeError, UnicodeDecodeError):
+            fits = False
+        if not fits:
+            raise UsageError(f"{path}, line {number} is not a record of a trace")
+        records.append(record)
+    return records
+
+
+def require_bodies(path: str, records: Sequence[Record]) -> None:
+    """Raises `UsageError` if a trace does not have the arguments that expectations ask for."""
+    for each in _messages(records):
+        if "body" not in each or _is_redacted(each["body"]):
+            raise UsageError(
+                f"{path} has no arguments, which an expectation asks for; "
+                "write it with `--trace-bodies full`"
+            )
+
+
+def _is_redacted(body: Any) -> bool:
+    params = body.get("params") if isinstance(body, dict) else None
+    return isinstance(params, dict) and params.get("arguments") == REDACTED
 
 
 def _require_one_key(each: Expectation, where: str) -> None:
@@ -167,9 +205,8 @@ def _matching(wanted: Sees, records: Sequence[Record]) -> Iterator[Record]:
             value = getattr(wanted, name)
             fits = fits and (value is None or each.get(name) == value)
         if fits and wanted.args is not None:
-            params = each.get("body", {}).get("params") or {}
-            given = params.get("arguments") or {}
-            fits = all(
+            given = ((each.get("body") or {}).get("params") or {}).get("arguments") or {}
+            fits = isinstance(given, dict) and all(
                 key in given and same(given[key], value) for key, value in wanted.args.items()
             )
         if fits:

@@ -101,7 +101,7 @@ def serve(
     finally:
         is_told = tell.close()
     if not is_told:
-        os._exit(code)  # Python would wait for standard error until somebody reads it
+        os._exit(code)  # Python would wait until standard error is read
     return code
 
 
@@ -227,7 +227,7 @@ class _Run:
             run_bytes=self.settings.caps.run_bytes,
         )
         files.callback(driver.listen_for_signals())
-        # A client that leaves is no news; asyncio would write a line about each of its bytes.
+        # A client that leaves is not news; asyncio would write a line about each of its bytes.
         logging.getLogger("asyncio").setLevel(logging.CRITICAL)
         asyncio.get_running_loop().set_exception_handler(
             lambda _loop, problem: self._bug(driver, problem)

@@ -14,7 +14,8 @@ from equipage.serve.faults.wire import encode
 Record = dict[str, Any]
 #: How much of the messages a trace holds.
 BODIES = ("none", "redacted", "full")
-#: Members whose values `redacted` leaves out.
+#: What `redacted` writes instead of a value, and the members whose values it leaves out.
+REDACTED = "…"
 _SECRET = frozenset({"arguments", "uri", "text", "data", "blob"})
 
 
@@ -51,7 +52,7 @@ def shown(record: Record, bodies: str) -> Record:
 
 def _redacted(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: "…" if key in _SECRET else _redacted(each) for key, each in value.items()}
+        return {key: REDACTED if key in _SECRET else _redacted(each) for key, each in value.items()}
     return [_redacted(each) for each in value] if isinstance(value, list) else value
 
 

@@ -153,7 +153,7 @@ def _parts(value: Any) -> Iterator[bytes]:
 
 
 def _payload(value: Mapping[str, Any]) -> Generated | None:
-    """The payload that a mapping of free data, such as an input schema, stands for."""
+    """The payload that a mapping of free data, such as an input schema, describes."""
     if value.keys() != {KEY} or not isinstance(value[KEY], Mapping):
         return None
     return Generated(value[KEY])

@@ -22,7 +22,6 @@ from mcp.server.lowlevel import Server
 from mcp.shared.message import SessionMessage
 
 from equipage.serve.children import settle, writable
-from equipage.serve.wire.server import CHANGES
 
 #: The longest line, in bytes.
 MAX_LINE = 4 * 1024 * 1024
@@ -172,7 +171,7 @@ async def serve_lines(server: Server[Any], pipes: Pipes) -> None:
     async with anyio.create_task_group() as group:
         group.start_soon(read)
         group.start_soon(write)
-        await server.run(received, answers, server.create_initialization_options(CHANGES))
+        await server.run(received, answers, server.create_initialization_options())
         group.cancel_scope.cancel()
 
 

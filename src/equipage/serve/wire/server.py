@@ -16,6 +16,7 @@ from typing import Any
 import mcp_types as types
 from mcp.server.caching import CacheableMethod, CacheHint
 from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.models import InitializationOptions
 from mcp.server.subscriptions import (
     InMemorySubscriptionBus,
     ListenHandler,
@@ -95,7 +96,7 @@ def build(served: Served, principal: Callable[[Any], str] = lambda _ctx: "") -> 
     """The server. `principal` says who makes a request."""
     handlers = _Handlers(served, principal)
     catalogue = served.catalogue
-    server: Server[Any] = Server(
+    server = _Announcing(
         "equipage",
         version=__version__,
         title="equipage",
@@ -118,7 +119,18 @@ def build(served: Served, principal: Callable[[Any], str] = lambda _ctx: "") -> 
 
 
 #: What a server announces to clients of the older revision.
-CHANGES = NotificationOptions(tools_changed=True, resources_changed=True)
+_CHANGES = NotificationOptions(tools_changed=True, resources_changed=True)
+
+
+class _Announcing(Server[Any]):
+    """Announces changes of its lists over every transport; that of HTTP passes no options."""
+
+    def create_initialization_options(
+        self, notification_options: NotificationOptions | None = None, *more: Any, **named: Any
+    ) -> InitializationOptions:
+        return super().create_initialization_options(
+            notification_options or _CHANGES, *more, **named
+        )
 
 
 def _instructions(catalogue: Catalogue) -> str | None:

@@ -73,7 +73,7 @@ _UNQUOTED = expression(r"(?:^|\s)\$\{CLAUDE_PLUGIN_ROOT\}")
 
 
 class Place(msgspec.Struct, frozen=True):
-    """Where hooks are: what the two variables of their commands stand for."""
+    """Where hooks are: what the two variables of their commands mean."""
 
     project: str | None = None
     plugin: str | None = None

@@ -24,7 +24,7 @@ from equipage.syntax.markdown import links, without_code
 _IMPORT = expression(r"(?<!\S)@(?P<path>(?:[^\s\\]|\\ )+)")
 #: What surely is the path of a file, and not a person, a package or a decorator.
 _FILE = expression(r"(?:~?/|\.{0,2}/)?[\w./ -]+\.(?:md|mdc|markdown|txt|json|ya?ml|toml)\Z")
-#: Words that stand for a path of the reader.
+#: Words that mean a path of the reader.
 _PLACEHOLDER = expression(
     r"[<>{}$*|\\]|\.\.\."
     r"|(?:^|/)(?:path|your|my|foo|bar|example|xxx?|name|file|relative)(?:[/._-]|\Z)",

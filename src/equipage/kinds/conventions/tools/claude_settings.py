@@ -42,7 +42,7 @@ _PERMISSIONS = Group(
         Field("additionalDirectories", "more folders that Claude may work in", Names),
         Field(
             "disableBypassPermissionsMode",
-            "`disable`: nobody may switch approval off",
+            "`disable`: approval cannot be switched off",
             _DISABLE,
             restricts=True,
         ),
@@ -217,7 +217,7 @@ _SETTINGS_FIELDS = (
     *_flags(
         enableAllProjectMcpServers="whether all servers of `.mcp.json` are approved",
         includeCoAuthoredBy="whether commits name Claude",
-        includeGitInstructions="whether Claude is told how to use git",
+        includeGitInstructions="whether the prompt explains how to use git",
         respectGitignore="whether ignored files are left out of suggestions",
         alwaysThinkingEnabled="whether the model always reasons first",
         autoMemoryEnabled="whether Claude keeps notes",

@@ -168,7 +168,7 @@ CONFIG = Convention(
                     Field("job_max_runtime_seconds", "how long one may run", int),
                     Field("default_subagent_model", "the model of agents that name none"),
                     Field("default_subagent_reasoning_effort", "how much their models reason"),
-                    Field("interrupt_message", "whether an interrupted agent is told so", bool),
+                    Field("interrupt_message", "whether an interrupted agent learns of it", bool),
                 ),
                 unknown="ignore",
             ),

@@ -364,7 +364,7 @@ _RULE = Group(
         Field("priority", "which rule wins: 0 to 999", int | float, required="warning"),
         Field("modes", "the modes it counts in", Names),
         Field("interactive", "whether it counts with or without a user", bool),
-        Field("denyMessage", "what the model is told"),
+        Field("denyMessage", "the message to the model"),
         Field("allowRedirection", "whether output may go into files", bool),
         Field("name", "a name for people"),
         Field("description", "what it is for"),

@@ -23,7 +23,7 @@ _INPUT = (
     Field("default", "the value if none is given"),
     Field("placeholder", "an example of a value"),
     Field("choices", "the values it may have", Names),
-    Field("variables", "what `{name}` in the value stands for", Table),
+    Field("variables", "the meaning of `{name}` in the value", Table),
 )
 _NAMED = Group(
     "a variable or header of a server", (Field("name", "its name", required="warning"), *_INPUT)
@@ -57,7 +57,7 @@ _REMOTE = Group(
         Field("type", "how to talk to it", Literal["streamable-http", "sse"], required="warning"),
         Field("url", "its address", required="warning"),
         Field("headers", "headers of each request", list_of(_NAMED)),
-        Field("variables", "what `{name}` in the address stands for", Table),
+        Field("variables", "the meaning of `{name}` in the address", Table),
     ),
 )
 _PACKAGE = Group(

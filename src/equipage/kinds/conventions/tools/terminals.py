@@ -40,7 +40,7 @@ AMP_SETTINGS = Convention(
                         Field("matches", "the arguments it is for", Table),
                         Field("context", "`thread` or `subagent`"),
                         Field("to", "the program that decides"),
-                        Field("message", "what the model is told"),
+                        Field("message", "the message to the model"),
                     ),
                 )
             ),

@@ -1,0 +1,346 @@
+"""What agents may do: tools, servers, programs, hosts, paths, skills and modes, and who says so.
+
+`reaches_of` reads one load, `joined` adds to each agent what the settings, servers and skills of
+its project give it, `order` and `differences` compare. All are pure functions of loads.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from equipage.core.path import ROOT, Path
+from equipage.kinds.mcp import dialect_of
+from equipage.loading.kind import Kind, Sensitive
+from equipage.loading.outcome import Outcome
+from equipage.loading.tree import get, walk
+from equipage.views.catalogue import program_of
+from equipage.views.reach.clients import Subject, subjects_of, value_with_defaults
+from equipage.views.reach.order import Difference, Step
+from equipage.views.reach.order import order as _ordered
+from equipage.views.reach.rows import Row, anything, mode
+from equipage.views.reach.values import (
+    EFFECTS,
+    EVERYTHING,
+    SORTS,
+    Effect,
+    Grant,
+    Reach,
+    covers,
+    is_unrestricted,
+)
+
+__all__ = [
+    "EFFECTS",
+    "EVERYTHING",
+    "SORTS",
+    "Difference",
+    "Effect",
+    "Grant",
+    "Reach",
+    "Step",
+    "covers",
+    "differences",
+    "is_unrestricted",
+    "joined",
+    "order",
+    "order_by_patterns",
+    "reach_of_value",
+    "reaches_of",
+]
+
+#: What something is that adds reach by its mere existence. Settings change what there is anyway.
+_ACTORS = frozenset({"agent", "command", "skill", "tool", "team"})
+
+
+def reaches_of(outcome: Outcome, *, file: str | None = None) -> tuple[Reach, ...]:
+    """The reach of everything that a loaded file describes; empty if it has errors.
+
+    `file` is the name that people are shown, by default that of the source.
+    """
+    loaded = outcome.loaded()
+    if loaded is None:
+        return ()
+    shown = outcome.kind.presentation
+    if shown.ignored is not None and shown.ignored(outcome):
+        return ()
+    name = outcome.sources[0].name if file is None else file
+    return reach_of_value(outcome.kind, loaded.to_dict(show_env=False), name)
+
+
+def reach_of_value(kind: Kind, plain: Any, file: str) -> tuple[Reach, ...]:
+    """The reach of everything that the plain configuration of a file describes."""
+    subjects = subjects_of(kind.name)
+    if subjects is None:
+        grants = tuple(_guessed(kind.presentation.sensitive, plain, file))
+        return (_whole(kind, plain, file, grants),) if grants else ()
+    plain = value_with_defaults(kind.name, plain)
+    return tuple(each for subject in subjects for each in _described(kind, subject, plain, file))
+
+
+def _described(kind: Kind, subject: Subject, plain: Any, file: str) -> Iterator[Reach]:
+    if not subject.at:
+        grants = _placed((each for row in subject.rows for each in row.grants(plain)), ROOT, file)
+        reach = _whole(kind, plain, file, grants)
+        sort = subject.sort or reach.sort
+        yield msgspec.structs.replace(reach, sort=sort, precedence=subject.precedence)
+        return
+    for path, value in _entries(plain, subject.at):
+        if not isinstance(value, dict):
+            continue
+        named = (value.get(key) for key in subject.names)
+        is_entry = isinstance(path[-1], int)
+        name = next((each for each in named if isinstance(each, str)), "") if is_entry else ""
+        grants = _placed((each for row in subject.rows for each in row.grants(value)), path, file)
+        yield Reach(
+            name or str(path[-1]),
+            subject.sort,
+            kind.name,
+            _program(kind, file),
+            file,
+            grants,
+            path=path,
+            precedence=subject.precedence,
+        )
+
+
+def _whole(kind: Kind, plain: Any, file: str, grants: tuple[Grant, ...]) -> Reach:
+    item = next(iter(kind.presentation.listing(plain, file)), None)
+    name, sort = (item.name, item.sort) if item is not None else (file, "file")
+    return Reach(name, sort, kind.name, _program(kind, file), file, grants)
+
+
+def _program(kind: Kind, file: str) -> str:
+    """The client that reads a file; lists of servers have one kind, whatever their client."""
+    return dialect_of(file).tool if kind.name == "mcp" else program_of(kind.name)
+
+
+def _placed(grants: Iterable[Grant], below: Path, file: str) -> tuple[Grant, ...]:
+    """The grants with their file, and with paths from the root of the configuration.
+
+    Where several rows say what usually holds for a sort, the narrowest counts.
+    """
+    bases: dict[str, Grant] = {}
+    found: list[Grant] = []
+    for each in grants:
+        # A row for no field in particular has a path that no file has.
+        path = below if each.path == ("\0",) else (*below, *each.path)
+        each = msgspec.structs.replace(each, file=file, path=path)
+        if not each.base or each.name != EVERYTHING:
+            found.append(each)
+        elif each.sort not in bases or _narrower(each, bases[each.sort]):
+            bases[each.sort] = each
+    return (*bases.values(), *found)
+
+
+def _narrower(grant: Grant, other: Grant) -> bool:
+    """Whether a grant counts rather than another: what is written, then what is stricter."""
+    return (not grant.default, -EFFECTS.index(grant.effect)) > (
+        not other.default,
+        -EFFECTS.index(other.effect),
+    )
+
+
+def _entries(value: Any, at: tuple[str, ...], path: Path = ROOT) -> Iterator[tuple[Path, Any]]:
+    if not at:
+        yield path, value
+    elif at[0] != EVERYTHING:
+        inner = value.get(at[0]) if isinstance(value, dict) else None
+        if inner is not None:
+            yield from _entries(inner, at[1:], (*path, at[0]))
+    else:
+        entries: Any = value.items() if isinstance(value, dict) else ()
+        for step, each in enumerate(value) if isinstance(value, list) else entries:
+            yield from _entries(each, at[1:], (*path, step))
+
+
+# Kinds without a table, such as those of installed packages: by what they call permissions.
+
+
+def _guessed(sensitive: Sequence[Sensitive], plain: Any, file: str) -> Iterator[Grant]:
+    for each in sensitive:
+        if each.what == "permission":
+            yield from _placed(_of_sensitive(each, plain), ROOT, file)
+
+
+def _of_sensitive(each: Sensitive, plain: Any) -> Iterator[Grant]:
+    """What the values of one pattern grant. Its own pattern is part of each name."""
+    expression = each.expression()
+    fixed = tuple(each.pattern.split("."))
+    paths = [
+        path
+        for path, _ in walk(plain)
+        if expression.fullmatch("".join(f"{step}\0" for step in path))
+    ]
+    if not paths and EVERYTHING not in each.pattern:
+        yield from _unsaid(each, fixed)
+    for path in paths:
+        # A part of a value that was read as a whole counts once.
+        if any(path[:depth] in paths for depth in range(len(path))):
+            continue
+        yield from _said(each, get(plain, path), path)
+
+
+def _said(each: Sensitive, value: Any, path: Path) -> Iterator[Grant]:
+    if each.order and not isinstance(value, dict | list):
+        yield from mode("x", *each.order, default=each.default).read(
+            mode("x", *each.order, default=each.default), value, path
+        )
+        return
+    effect: Effect = "allows" if each.widens == "more" else "denies"
+    for grant in anything("x").read(anything("x"), value, path):
+        if isinstance(get(value, grant.path[len(path) :], None), bool):
+            switch = Row((), "mode", anything("x").read, order=(False, True), default=False)
+            yield from mode("x", *switch.order, default=False).read(
+                switch, get(value, grant.path[len(path) :]), grant.path
+            )
+        else:
+            yield msgspec.structs.replace(grant, effect=effect)
+    yield _everything_else(each, "denies" if effect == "allows" else "allows", path)
+
+
+def _unsaid(each: Sensitive, path: Path) -> Iterator[Grant]:
+    """What an absent permission means."""
+    if each.order:
+        row = mode("x", *each.order, default=each.default)
+        if each.default in each.order:
+            grant = next(row.read(row, each.default, path))
+            yield msgspec.structs.replace(grant, default=True)
+        elif each.absent == "everything":
+            grant = next(row.read(row, "\0", path))
+            yield msgspec.structs.replace(grant, name=f"{grant.mode} = anything", default=True)
+    elif isinstance(each.default, tuple):
+        yield from _said(each, list(each.default), path)
+    else:
+        wide = each.widens == "fewer" or each.absent == "everything"
+        yield _everything_else(each, "allows" if wide else "denies", path, default=True)
+
+
+def _everything_else(
+    each: Sensitive, effect: Effect, path: Path, *, default: bool = False
+) -> Grant:
+    name = f"{'.'.join(step for step in path if isinstance(step, str))} = *"
+    return Grant("setting", name, effect, path=path, base=True, default=default)
+
+
+# Comparing.
+
+
+def order(before: Reach | None, after: Reach | None, kind: Kind | None = None) -> Difference:
+    """How a reach changed, the farthest widening first.
+
+    An agent that is new had no reach, one that is gone has none. Where settings are missing, what
+    the client does without them counts; that needs the `kind`, or a reach to take it from.
+    """
+    if before is None and after is not None:
+        before = _without(after, kind)
+    elif after is None and before is not None:
+        after = _without(before, kind)
+    return _ordered(before, after)
+
+
+def order_by_patterns(sensitive: Sequence[Sensitive], before: Any, after: Any) -> Difference:
+    """How two values differ in what they allow, by the patterns of their permissions alone."""
+    sides = (
+        Reach("", "settings", "", "", "", tuple(_guessed(sensitive, value, "")))
+        for value in (before, after)
+    )
+    return _ordered(*sides)
+
+
+def differences(before: Iterable[Reach], after: Iterable[Reach]) -> list[Difference]:
+    """The subjects whose reach changed, those that widened most first."""
+    old = {each.key: each for each in before}
+    new = {each.key: each for each in after}
+    found = [order(old.get(key), new.get(key)) for key in dict.fromkeys((*old, *new))]
+    return sorted((each for each in found if each.steps), key=lambda each: -each.far)
+
+
+def _without(reach: Reach, kind: Kind | None) -> Reach | None:
+    """What holds if a subject is not there."""
+    if reach.sort in _ACTORS:
+        return None
+    grants = _defaults(reach.kind) if kind is None or subjects_of(kind.name) else ()
+    if kind is not None and subjects_of(kind.name) is None:
+        grants = tuple(_guessed(kind.presentation.sensitive, {}, reach.file))
+    return msgspec.structs.replace(reach, grants=grants, inherited=())
+
+
+@lru_cache(256)
+def _defaults(kind: str) -> tuple[Grant, ...]:
+    """What holds for the whole of a kind without any file of it."""
+    for subject in subjects_of(kind) or ():
+        if not subject.at:
+            grants = (each for row in subject.rows for each in row.grants({}))
+            return _placed(grants, ROOT, "")
+    return ()
+
+
+# What an agent gets from elsewhere.
+
+#: Folders of clients: what lies beside one is the project that it configures.
+_FOLDERS = frozenset(
+    {".claude", ".codex", ".gemini", ".qwen", ".opencode", ".cursor", ".github", ".vscode", ".roo"}
+    | {".kiro", ".zed", ".amp", ".agents", ".defect", ".windsurf", "skills", "agents", ".copilot"}
+)
+#: Files of other clients that a client reads, as the beginning of their path in the project.
+_ALSO = {
+    "GitHub Copilot": (".mcp.json", ".claude/skills/", ".agents/skills/", ".github/skills/"),
+    "Claude Code": (".claude/skills/",),
+    "Codex": (".agents/skills/", ".codex/skills/"),
+    "Gemini CLI": (".gemini/skills/", ".agents/skills/"),
+    "OpenCode": (".opencode/skill", ".claude/skills/", ".agents/skills/"),
+    "Cursor": (".cursor/skills/", ".agents/skills/", ".claude/skills/"),
+    "Roo Code": (".agents/skills/", ".roo/skills/"),
+    "defect": (".mcp.json", ".defect/"),
+}
+#: What an agent inherits: everything but who else there is.
+_GIVING = frozenset({"settings", "servers", "hooks", "policy", "plugin", "extension", "modes"})
+
+
+def joined(reaches: Sequence[Reach]) -> list[Reach]:
+    """The reaches, each agent's with what its project gives it.
+
+    Settings, servers and hooks count for the agents of their client in and below the folder that
+    they configure; skills are there for every agent of a client that reads them.
+    """
+    giving = [each for each in reaches if each.sort in _GIVING or each.sort == "skill"]
+    found: list[Reach] = []
+    for each in reaches:
+        if each.sort not in ("agent", "team"):
+            found.append(each)
+            continue
+        inherited = tuple(
+            grant
+            for other in giving
+            if other.file != each.file and _reads(each, other)
+            for grant in _given(other)
+        )
+        found.append(msgspec.structs.replace(each, inherited=inherited))
+    return found
+
+
+def _reads(agent: Reach, other: Reach) -> bool:
+    """Whether what a file says counts for an agent."""
+    base = _base(other.file)
+    inside = other.file[len(base) :].lstrip("/")
+    same = other.program == agent.program or inside.startswith(_ALSO.get(agent.program, ("\0",)))
+    return same and (not base or f"{_base(agent.file)}/".startswith(f"{base}/"))
+
+
+def _given(other: Reach) -> Iterator[Grant]:
+    if other.sort == "skill":
+        yield Grant("skill", other.name, "allows", other.file)
+        return
+    yield from (each for each in other.grants if not each.default)
+
+
+def _base(file: str) -> str:
+    """The folder that a file configures: the one around the first folder of a client."""
+    parts = posixpath.dirname(file).split("/")
+    ends = [number for number, part in enumerate(parts) if part in _FOLDERS]
+    return "/".join(parts[: ends[0]] if ends else parts)

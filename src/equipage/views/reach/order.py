@@ -1,0 +1,155 @@
+"""Two reaches in order: what became wider, what narrower, and how far."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Literal
+
+import msgspec
+
+from equipage.views.reach.values import (
+    EFFECTS,
+    EVERYTHING,
+    Effect,
+    Grant,
+    Reach,
+    covers,
+    is_unrestricted,
+)
+
+How = Literal["widened", "narrowed"]
+#: How far a step goes that lets everything of a sort through, everything of a server or a tool, or
+#: something new that runs or is sent to; other names count one for each effect.
+_EVERYTHING, _MANY, _SERVER = 10_000, 50, 100
+#: Sorts of which one more is more than one tool more: each brings code or a place to send to.
+_HEAVY = frozenset({"server", "program", "host", "plugin"})
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One thing that an agent may do more or less than before."""
+
+    how: How
+    sort: str
+    name: str
+    before: Effect
+    after: Effect
+    far: int  #: only comparable with that of others
+    was: Grant | None = None  #: the grant that decided before
+    now: Grant | None = None  #: the grant that decides now
+
+    @property
+    def grant(self) -> Grant | None:
+        """The grant to show: the new one, where one is written."""
+        if self.now is not None and not (self.now.default and self.was is not None):
+            return self.now
+        return self.was
+
+
+class Difference(msgspec.Struct, frozen=True):
+    """What changed in the reach of one subject."""
+
+    before: Reach | None
+    after: Reach | None
+    steps: tuple[Step, ...]  #: those that widen first, the farthest at the top
+
+    @property
+    def reach(self) -> Reach:
+        found = self.after or self.before
+        assert found is not None
+        return found
+
+    @property
+    def widened(self) -> tuple[Step, ...]:
+        return tuple(each for each in self.steps if each.how == "widened")
+
+    @property
+    def far(self) -> int:
+        """How far it widens; negative if it only narrows."""
+        wider = sum(each.far for each in self.widened)
+        return wider or -sum(each.far for each in self.steps)
+
+
+def order(before: Reach | None, after: Reach | None) -> Difference:
+    """How a reach changed. A subject that is new had no reach; one that is gone has none."""
+    steps = [*_modes(before, after), *_names(before, after)]
+    steps = [*_told(steps)]
+    steps.sort(key=lambda each: (each.how != "widened", -each.far, each.sort, each.name))
+    return Difference(before, after, tuple(steps))
+
+
+def _modes(before: Reach | None, after: Reach | None) -> Iterator[Step]:
+    old, new = _levels(before), _levels(after)
+    for mode in dict.fromkeys((*old, *new)):
+        was, now = old.get(mode), new.get(mode)
+        # What is not described has its narrowest mode: a new agent adds all that its modes allow.
+        levels = [-1 if each is None or each.level is None else each.level for each in (was, now)]
+        if levels[0] == levels[1] or (now is None and was is not None and was.default):
+            continue
+        if was is None and now is not None and now.default:
+            continue  # nothing is written, so that nothing was decided
+        far = abs(levels[1] - levels[0]) * _SERVER
+        if levels[1] > levels[0] and now is not None and now.widest:
+            far += _EVERYTHING
+        shown = now or was
+        assert shown is not None
+        how: How = "widened" if levels[1] > levels[0] else "narrowed"
+        effects: list[Effect] = ["denies" if each is None else each.effect for each in (was, now)]
+        yield Step(how, "mode", shown.name, effects[0], effects[1], far, was, now)
+
+
+def _levels(reach: Reach | None) -> dict[str, Grant]:
+    if reach is None:
+        return {}
+    return {each.mode: each for each in reach.grants if each.level is not None}
+
+
+def _names(before: Reach | None, after: Reach | None) -> Iterator[Step]:
+    """The names that either side mentions, judged by both."""
+    sides = [each for each in (before, after) if each is not None]
+    named = dict.fromkeys(
+        (grant.sort, grant.name) for reach in sides for grant in reach.grants if grant.level is None
+    )
+    for sort, name in named:
+        was, now = (
+            None if reach is None else reach.deciding(sort, name) for reach in (before, after)
+        )
+        effects = [_effect(was, now), _effect(now, was)]
+        ranks = [EFFECTS.index(each) for each in effects]
+        if ranks[0] == ranks[1]:
+            continue
+        wider = ranks[1] > ranks[0]
+        far = abs(ranks[1] - ranks[0]) * _weight(sort, name, now if wider else was)
+        how: How = "widened" if wider else "narrowed"
+        yield Step(how, sort, name, effects[0], effects[1], far, was, now)
+
+
+def _effect(grant: Grant | None, other: Grant | None) -> Effect:
+    """What a grant does; without one, the opposite of what the other side had to write down."""
+    if grant is not None:
+        return grant.effect
+    return "allows" if other is not None and other.effect == "denies" else "denies"
+
+
+def _weight(sort: str, name: str, grant: Grant | None) -> int:
+    if grant is not None and grant.name == name and is_unrestricted(grant):
+        return _EVERYTHING
+    if name.endswith(("/*", "(*)")) or name == EVERYTHING:
+        return _MANY
+    return _SERVER if sort in _HEAVY else 1
+
+
+def _told(steps: Sequence[Step]) -> Iterator[Step]:
+    """The steps without those that a wider one of the same sort and effects already says."""
+    for each in steps:
+        told = any(
+            other is not each
+            and (other.sort, other.how, other.before, other.after)
+            == (each.sort, each.how, each.before, each.after)
+            and covers(other.name, each.name, each.sort)
+            and not covers(each.name, other.name, each.sort)
+            # A deny or ask that went is worth a line of its own.
+            and not (each.was is not None and not each.was.base)
+            for other in steps
+        )
+        if not told:
+            yield each

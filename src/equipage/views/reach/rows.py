@@ -1,0 +1,457 @@
+"""How the fields of a file become grants: the rows that the tables of clients are made of.
+
+A row names a field and says what its value means. Each way to read a value is one function: names
+in a list, one of a few modes, actions by name, servers, hooks. A row also says what holds if the
+field is absent, because that is where most agents get most of their reach from.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import msgspec
+
+from equipage.core.path import ROOT, Path
+from equipage.syntax.suspicious import masked
+from equipage.views.reach.values import EVERYTHING, Effect, Grant
+
+#: Reads a value: the row, the value, its path → grants.
+Reader = Callable[["Row", Any, Path], Iterator[Grant]]
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One field of a file, and what it grants."""
+
+    at: tuple[str, ...]  #: the keys that lead to it; `*` is every key or entry
+    sort: str
+    read: Reader
+    effect: Effect = "allows"
+    otherwise: Effect | None = None  #: what holds for all else if the field is there
+    absent: Effect | None = None  #: what holds for everything if it is not
+    order: tuple[Any, ...] = ()  #: of a mode: its values from narrow to wide
+    default: Any = None  #: of a mode: the value that an absent field means
+
+    def grants(self, value: Any) -> Iterator[Grant]:
+        """What the field grants in a configuration."""
+        for path, found in _found(value, self.at):
+            if found is None:
+                if self.absent is not None:
+                    yield Grant(
+                        self.sort, EVERYTHING, self.absent, path=path, base=True, default=True
+                    )
+                elif self.order:
+                    yield _mode(self, self.default, path, is_default=True)
+                continue
+            if self.otherwise is not None:
+                yield Grant(self.sort, EVERYTHING, self.otherwise, path=path, base=True)
+            yield from self.read(self, found, path)
+
+
+def _found(value: Any, at: tuple[str, ...], path: Path = ROOT) -> Iterator[tuple[Path, Any]]:
+    """The values that the keys lead to, with their paths; None for a field that is absent."""
+    if not at:
+        yield path, value
+        return
+    key, *rest = at
+    if key != EVERYTHING:
+        inner = value.get(key) if isinstance(value, dict) else None
+        if inner is None:  # nothing below it is there, either
+            yield (*path, *(each for each in at if each != EVERYTHING)), None
+        else:
+            yield from _found(inner, tuple(rest), (*path, key))
+        return
+    entries: Any = value.items() if isinstance(value, dict) else ()
+    for step, each in enumerate(value) if isinstance(value, list) else entries:
+        yield from _found(each, tuple(rest), (*path, step))
+
+
+# The rows that tables are made of. A field inside others is written with `/`.
+
+
+def _at(field: str) -> tuple[str, ...]:
+    return tuple(field.split("/"))
+
+
+def has(field: str, sort: str = "tool", absent: Effect = "allows") -> Row:
+    """The only things there are: what is not listed is denied. Absent, it lets everything in."""
+    return Row(_at(field), sort, _names, "allows", otherwise="denies", absent=absent)
+
+
+def allows(field: str, sort: str = "tool") -> Row:
+    """What needs no approval, or is there in addition."""
+    return Row(_at(field), sort, _names, "allows")
+
+
+def asks(field: str, sort: str = "tool") -> Row:
+    return Row(_at(field), sort, _names, "asks")
+
+
+def denies(field: str, sort: str = "tool") -> Row:
+    return Row(_at(field), sort, _names, "denies")
+
+
+def usually(sort: str, effect: Effect) -> Row:
+    """What holds for a sort of things that no field is about."""
+    return Row(("\0",), sort, _names, absent=effect)
+
+
+def mode(field: str, *order: Any, default: Any) -> Row:
+    """One of a few values, from narrow to wide."""
+    return Row(_at(field), "mode", _modes, order=order, default=default)
+
+
+def widens(field: str, *, default: bool = False) -> Row:
+    """A switch that lets more through if it is on."""
+    return mode(field, False, True, default=default)
+
+
+def narrows(field: str, *, default: bool = False) -> Row:
+    """A switch that lets more through if it is off."""
+    return mode(field, True, False, default=default)
+
+
+def actions(field: str) -> Row:
+    """An action for everything, for each tool, or for each pattern of a tool."""
+    return Row(_at(field), "tool", _actions)
+
+
+def servers(field: str) -> Row:
+    """MCP servers by name, or the names of servers."""
+    return Row(_at(field), "server", _servers)
+
+
+def hooks(field: str) -> Row:
+    """Programs that run at events, some of which can stop a call."""
+    return Row(_at(field), "program", _hooks)
+
+
+def runs(field: str) -> Row:
+    """A command, or several."""
+    return Row(_at(field), "program", _commands)
+
+
+def embedded(field: str, pattern: str) -> Row:
+    """Commands inside a text that run when the text is used."""
+    expression = re.compile(pattern, re.DOTALL)
+
+    def read(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
+        if isinstance(value, str):
+            for found in expression.finditer(value):
+                yield Grant("program", masked(found.group(1)), "allows", path=path)
+
+    return Row(_at(field), "program", read)
+
+
+def rules(field: str, tool: str, decision: str, words: Mapping[str, Effect], *parts: str) -> Row:
+    """A list of rules, each about a tool or several and with a decision; `parts` limit it."""
+
+    def read(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
+        entries = [each for each in enumerate(value) if isinstance(each[1], dict)]
+        # Where rules have a priority, the highest decides.
+        entries.sort(key=lambda each: -_number(each[1].get("priority")))
+        for number, rule in entries:
+            effect = words.get(str(rule.get(decision)), "allows")
+            limits = {key: rule[key] for key in parts if rule.get(key) not in (None, [])}
+            server = rule.get("mcpName")
+            for name in _texts(rule.get(tool) or EVERYTHING):
+                full = f"{server}/{name}" if isinstance(server, str) else name
+                shown = f"{full}({_compact(limits)})" if limits else full
+                yield Grant("tool", shown, effect, path=(*path, number))
+
+    return Row(_at(field), "tool", read)
+
+
+def anything(field: str, sort: str = "setting") -> Row:
+    """A table whose every value counts, and of which only its author knows what it allows."""
+    return Row(_at(field), sort, _leaves)
+
+
+# How values are read.
+
+
+def _names(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    """Names in a list or a text; of a mapping, its keys, where `false` denies."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            effect: Effect = row.effect
+            if each is False:
+                effect = "allows" if effect == "denies" else "denies"
+            yield Grant(row.sort, str(key), effect, path=(*path, key))
+        return
+    entries = enumerate(value) if isinstance(value, list) else [(None, value)]
+    for number, each in entries:
+        place = path if number is None else (*path, number)
+        yield Grant(row.sort, _name(each), row.effect, path=place)
+
+
+def _name(value: Any) -> str:
+    """An entry of a list as a name. Some clients limit one: `[edit, {fileRegex: …}]`."""
+    if isinstance(value, list) and value and isinstance(value[0], str):
+        return f"{value[0]}({_compact(value[1:])})" if len(value) > 1 else value[0]
+    if isinstance(value, dict) and len(value) == 1:
+        key, inner = next(iter(value.items()))
+        return inner if isinstance(inner, str) else f"{key}({_compact(inner)})"
+    return masked(value) if isinstance(value, str) else _compact(value)
+
+
+def _modes(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    yield _mode(row, value, path)
+
+
+def _mode(row: Row, value: Any, path: Path, *, is_default: bool = False) -> Grant:
+    """The level of a mode. A value that is not known may be the widest."""
+    if isinstance(value, dict) and len(value) == 1:
+        value = next(iter(value))  # a mode with details, such as `granular` of Codex
+    known = [each for each in row.order if type(each) is type(value) and each == value]
+    if row.order[0] is True and not isinstance(value, bool):
+        known = [True] if value else [False]  # a sandbox may be on by its name
+    level = row.order.index(known[0]) if known else len(row.order)
+    last = len(row.order) - 1
+    effect: Effect = "allows" if level >= last else "denies" if level == 0 else "asks"
+    shown = _compact(value) if not isinstance(value, str) else value
+    return Grant(
+        "mode",
+        f"{'.'.join(str(each) for each in path)} = {shown}",
+        effect,
+        path=path,
+        default=is_default,
+        level=level,
+        widest=level >= last,
+    )
+
+
+_ACTIONS: dict[Any, Effect] = {"allow": "allows", "ask": "asks", "deny": "denies"}
+
+
+def _actions(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    if isinstance(value, str):
+        yield Grant(row.sort, EVERYTHING, _ACTIONS.get(value, "allows"), path=path)
+    elif isinstance(value, dict):
+        for tool, action in value.items():
+            if not isinstance(action, dict):
+                effect = _ACTIONS.get(action, "allows")
+                yield Grant(row.sort, str(tool), effect, path=(*path, tool))
+                continue
+            for pattern, inner in action.items():
+                name = str(tool) if pattern == EVERYTHING else f"{tool}({pattern})"
+                effect = _ACTIONS.get(inner, "allows")
+                yield Grant(row.sort, name, effect, path=(*path, tool, pattern))
+
+
+def _leaves(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    """Every scalar below a value, with the path to it."""
+    waiting: list[tuple[Path, Any]] = [(path, value)]
+    while waiting:
+        here, each = waiting.pop()
+        if isinstance(each, dict):
+            waiting += (((*here, key), inner) for key, inner in reversed(each.items()))
+        elif isinstance(each, list):
+            waiting += (((*here, at), inner) for at, inner in reversed([*enumerate(each)]))
+        elif each is not None:
+            # The places in a list are not part of what it allows.
+            steps = ".".join(step for step in here if isinstance(step, str))
+            secret = is_secret(str(here[-1]), each) if isinstance(each, str) else False
+            shown = "***" if secret else masked(each) if isinstance(each, str) else _compact(each)
+            yield Grant(row.sort, f"{steps} = {shown}", "allows", path=here)
+
+
+# MCP servers. Clients differ in the names of keys, hardly in what there is to say.
+
+_ONLY = ("tools", "includeTools", "enabled_tools", "allowed", "available_tools")
+_LEFT_OUT = ("excludeTools", "disabled_tools", "disabledTools")
+_UNASKED = ("alwaysAllow", "autoApprove")
+_URLS = ("url", "httpUrl", "serverUrl", "tcp", "uri")
+_APPROVALS = ("prompt", "writes", "auto", "approve")
+
+
+def _servers(row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    entries: Any = value.items() if isinstance(value, dict) else ()
+    for step, each in enumerate(value) if isinstance(value, list) else entries:
+        place = (*path, step)
+        if isinstance(each, str):  # defined elsewhere, or the path of a file
+            yield Grant(row.sort, each, "allows", path=place)
+        elif isinstance(each, dict) and isinstance(step, str):
+            yield from _server(step, each, place)
+        elif isinstance(each, dict) and len(each) == 1 and isinstance(each[next(iter(each))], dict):
+            name = next(iter(each))
+            yield from _server(name, each[name], (*place, name))
+        elif isinstance(each, dict):
+            name = str(each.get("name") or each.get("ref") or each.get("type") or step)
+            yield from _server(name, each, place)
+
+
+def _server(name: str, server: dict[str, Any], path: Path) -> Iterator[Grant]:
+    """One server: what it starts or where it leads, which of its tools there are."""
+    own = server.get("settings")
+    inner = {**server, **own} if isinstance(own, dict) else server
+    off = server.get("enabled") is False or server.get("disabled") is True
+    yield Grant("server", name, "denies" if off else "allows", path=path)
+    if off:
+        return
+    words = words_of(inner)
+    if words:
+        yield Grant("program", masked_words(words), "allows", path=path)
+    for key in _URLS:
+        host = host_of(inner.get(key))
+        if host:
+            yield Grant("host", host, "allows", path=(*path, key))
+    yield from _server_tools(name, inner, path)
+
+
+def _server_tools(name: str, server: dict[str, Any], path: Path) -> Iterator[Grant]:
+    only = [key for key in _ONLY if isinstance(server.get(key), list)]
+    trusted = server.get("trust") is True
+    everything: Effect = "denies" if only else "allows" if trusted else "asks"
+    yield Grant(
+        "tool",
+        f"{name}/*",
+        everything,
+        path=path,
+        base=not trusted,
+        default=not only and not trusted,
+    )
+    listed: list[tuple[tuple[str, ...], Effect]] = [
+        (tuple(only), "allows" if trusted else "asks"),
+        (_LEFT_OUT, "denies"),
+        (_UNASKED, "allows"),
+    ]
+    for keys, effect in listed:
+        for key in keys:
+            value = server.get(key)
+            for number, tool in enumerate(value if isinstance(value, list) else ()):
+                yield Grant("tool", f"{name}/{_name(tool)}", effect, path=(*path, key, number))
+    approval = mode("default_tools_approval_mode", *_APPROVALS, default="auto")
+    if "default_tools_approval_mode" in server:
+        place = (*path, "default_tools_approval_mode")
+        yield _mode(approval, server["default_tools_approval_mode"], place)
+    tools = server.get("tools")
+    for tool, each in tools.items() if isinstance(tools, dict) else ():
+        if isinstance(each, dict) and "approval_mode" in each:
+            yield _mode(approval, each["approval_mode"], (*path, "tools", tool, "approval_mode"))
+    if "sandboxEnabled" in server:
+        place = (*path, "sandboxEnabled")
+        yield _mode(narrows("sandboxEnabled"), server["sandboxEnabled"], place)
+    if isinstance(server.get("sandbox"), dict):
+        yield from _leaves(anything("sandbox"), server["sandbox"], (*path, "sandbox"))
+
+
+def words_of(server: Mapping[str, Any]) -> list[str]:
+    """The program that a server starts and its arguments; empty for one that runs elsewhere."""
+    command = next((server[key] for key in ("command", "cmd") if server.get(key)), None)
+    if isinstance(command, dict):  # Zed has the program in a table of its own
+        return words_of({"command": command.get("path"), "args": command.get("args")})
+    args = server.get("args")
+    words = [*(command if isinstance(command, list) else [command]), *(args or ())]
+    return words if all(isinstance(word, str) for word in words) else []
+
+
+def host_of(url: Any) -> str:
+    """The host of an address, with its port, without a name or password in it."""
+    if not isinstance(url, str):
+        return ""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return masked(url)
+    return parts.netloc.rpartition("@")[2] or ("" if parts.scheme else masked(url))
+
+
+# Hooks.
+
+#: Events whose hooks can stop what an agent does, in the words of all clients, folded.
+_GUARDING = re.compile(
+    r"pre_?tool|before|permission_?request|pre_|user_?prompt_?sub", re.IGNORECASE
+)
+
+
+def _hooks(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    waiting: list[tuple[Any, Path, str, str]] = [(value, path, "", "")]
+    while waiting:
+        each, here, event, matcher = waiting.pop()
+        if isinstance(each, list):
+            waiting += ((inner, (*here, at), event, matcher) for at, inner in enumerate(each))
+            continue
+        if not isinstance(each, dict):
+            continue
+        found = each.get("matcher") or each.get("match")
+        matcher = found if isinstance(found, str) else _compact(found) if found else matcher
+        ran = list(_ran(each))
+        for text in ran:
+            yield Grant("program", text, "allows", path=here)
+            if _GUARDING.match(event):
+                name = f"{event}{f' {matcher}' if matcher else ''}: {text}"
+                yield Grant("guard", name, "denies", path=here)
+        if not ran:
+            for key, inner in each.items():
+                if isinstance(inner, dict | list):
+                    waiting.append((inner, (*here, key), event or str(key), matcher))
+
+
+def _ran(hook: dict[str, Any]) -> Iterator[str]:
+    for key in ("command", "bash", "powershell", "run", "url", "prompt", "commandWindows"):
+        value = hook.get(key)
+        if isinstance(value, str):
+            yield masked(value)
+        elif isinstance(value, list) and all(isinstance(word, str) for word in value):
+            yield masked_words(value)
+    if isinstance(hook.get("server"), str) and isinstance(hook.get("tool"), str):
+        yield f"{hook['server']}/{hook['tool']}"
+    handler = hook.get("name")
+    if hook.get("type") == "builtin" and isinstance(handler, str):
+        yield handler
+
+
+def _commands(_row: Row, value: Any, path: Path) -> Iterator[Grant]:
+    if isinstance(value, str):
+        yield Grant("program", masked(value), "allows", path=path)
+    elif isinstance(value, list) and value and all(isinstance(each, str) for each in value):
+        yield Grant("program", masked_words(value), "allows", path=path)
+
+
+# Secrets stay out: a grant is shown, and written to locks.
+
+_ASKS_FOR_SECRET = re.compile(
+    r"(?:\A|[_-])(?:api[_-]?key|key|token|secret|password|passwd|credentials?|authorization)\Z",
+    re.IGNORECASE,
+)
+_OPTION = re.compile(r"(--?[\w-]+)(?:=(.*))?", re.DOTALL)
+
+
+def is_secret(name: str, text: str) -> bool:
+    """Whether a value under a name is a secret, and no variable."""
+    return _ASKS_FOR_SECRET.search(name) is not None and "$" not in text and bool(text)
+
+
+def masked_words(words: list[str]) -> str:
+    """A command line without what looks like a secret, and without what an option asks for."""
+    shown: list[str] = []
+    hide = False
+    for word in words:
+        option = _OPTION.fullmatch(word)
+        named = option is not None and is_secret(option[1].lstrip("-"), "x")
+        if hide and not word.startswith("$"):
+            shown.append("***")
+        elif option is not None and named and option[2]:
+            shown.append(f"{option[1]}=***")
+        else:
+            shown.append(masked(word))
+        hide = named and option is not None and option[2] is None
+    return " ".join(shown)
+
+
+def _texts(value: Any) -> list[str]:
+    return [
+        each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str)
+    ]
+
+
+def _number(value: Any) -> float:
+    return value if isinstance(value, int | float) else 0
+
+
+def _compact(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str, separators=(",", ":"))

@@ -1,0 +1,150 @@
+"""A reach: what an agent may do, as values that say who says so.
+
+A grant is about one thing of a sort: a tool, an MCP server, a path. It allows the thing, denies it,
+or lets the client ask. A grant for `*` with `base` is what holds for everything else of its sort.
+Which grant decides where several match depends on the client, see `Reach.precedence`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Literal
+
+import msgspec
+
+from equipage.core.path import ROOT, Path, format_path
+
+Effect = Literal["allows", "asks", "denies"]
+#: The effects from narrow to wide.
+EFFECTS: tuple[Effect, ...] = ("denies", "asks", "allows")
+#: What a grant may be about, in the order in which people are shown it.
+SORTS = (
+    "mode",
+    "tool",
+    "server",
+    "program",
+    "host",
+    "path",
+    "skill",
+    "agent",
+    "plugin",
+    "variable",
+    "guard",
+    "setting",
+)
+#: How a client chooses among grants that match: the strictest, or the first or last one written.
+Precedence = Literal["strictest", "first", "last"]
+EVERYTHING = "*"
+
+
+class Grant(msgspec.Struct, frozen=True):
+    """One thing that is allowed, asked about or denied, and the place that says so."""
+
+    sort: str  #: one of `SORTS`
+    #: the thing as the client writes it, `Bash(git:*)`; `*` is everything of the sort; of a mode,
+    #: its name and value
+    name: str
+    effect: Effect
+    file: str = ""  #: the file that says so, as people are shown it
+    path: Path = ROOT  #: the value in the configuration that says so
+    base: bool = False  #: whether it holds only for what no other grant of the sort matches
+    default: bool = False  #: whether nothing is written: it is what an absent field means
+    level: int | None = None  #: of a mode: how wide it is; only comparable with the same mode
+    widest: bool = False  #: of a mode: whether there is none wider
+
+    @property
+    def field(self) -> str:
+        """The path as people write it; empty for the whole file."""
+        return format_path(self.path)
+
+    @property
+    def mode(self) -> str:
+        """Of a mode: its name without its value."""
+        return self.name.partition(" = ")[0]
+
+
+class Reach(msgspec.Struct, frozen=True):
+    """What one agent, or everything that a file of settings is for, may do."""
+
+    name: str
+    sort: str  #: what it is: agent, settings, command, skill, tool, servers …
+    kind: str  #: the kind of the file that describes it
+    program: str  #: the client that reads the file
+    file: str
+    grants: tuple[Grant, ...] = ()
+    #: what the settings, servers and skills of the same project add, where it is an agent
+    inherited: tuple[Grant, ...] = ()
+    path: Path = ROOT  #: its place in the configuration
+    precedence: Precedence = "strictest"
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """Equal for one subject before and after a change."""
+        return (self.file, self.sort, self.name)
+
+    @property
+    def unrestricted(self) -> tuple[str, ...]:
+        """The sorts of which everything is allowed, in the order of `SORTS`."""
+        found = {each.sort for each in self.grants if is_unrestricted(each)}
+        return tuple(sort for sort in SORTS if sort in found)
+
+    def of(self, sort: str) -> Iterator[Grant]:
+        return (each for each in self.grants if each.sort == sort)
+
+    def deciding(self, sort: str, name: str) -> Grant | None:
+        """The grant that decides about a thing; None if the file says nothing about its sort."""
+        matching = [each for each in self.of(sort) if covers(each.name, name, sort)]
+        explicit = [each for each in matching if not each.base]
+        if not explicit:
+            # Of several bases, one for a server and one for everything, the longer name is closer.
+            return max(matching, key=lambda each: len(each.name), default=None)
+        if self.precedence != "strictest":
+            return explicit[0 if self.precedence == "first" else -1]
+        return min(explicit, key=lambda each: EFFECTS.index(each.effect))
+
+
+def is_unrestricted(grant: Grant) -> bool:
+    """Whether a grant lets everything of its sort through."""
+    if grant.level is not None:
+        return grant.widest and not grant.default
+    return grant.effect == "allows" and grant.name in (EVERYTHING, "**", "all")
+
+
+def covers(wide: str, narrow: str, sort: str = "tool") -> bool:
+    """Whether a pattern matches all that another pattern or name matches.
+
+    False if that is not certain: then a change counts as one that widens.
+    """
+    if wide == narrow or wide in (EVERYTHING, "**", "all"):
+        return True
+    if sort == "mode" or (EVERYTHING not in wide and "(" not in narrow and "__" not in narrow):
+        return False
+    return _pattern(wide, sort == "path").fullmatch(narrow) is not None
+
+
+#: Tools whose brackets hold paths: a single star in them ends at a slash.
+_OF_PATHS = ("Read(", "Edit(", "Write(", "read ", "write ")
+
+
+@lru_cache(4096)
+def _pattern(wide: str, is_path: bool) -> re.Pattern[str]:
+    """A pattern as an expression over other patterns. Only stars mean more than themselves."""
+    tool, bracket, what = wide.partition("(")
+    if not bracket:
+        # `Bash` matches `Bash(git:*)`, and `mcp__github` every tool of that server.
+        return re.compile(f"{_stars(tool, is_path)}(?:\\(.*\\)|__.*)?", re.DOTALL)
+    what = what.removesuffix(")")
+    paths = is_path or wide.startswith(_OF_PATHS)
+    if not paths and what.endswith((":*", " *")):
+        # A command with any arguments, or with none.
+        return re.compile(f"{re.escape(tool)}\\({_stars(what[:-2])}(?:[ :].*)?\\)", re.DOTALL)
+    return re.compile(f"{re.escape(tool)}\\({_stars(what, paths)}\\)", re.DOTALL)
+
+
+def _stars(text: str, is_path: bool = False) -> str:
+    one = "(?:(?!\\*\\*)[^/])*" if is_path else ".*"
+    parts = re.split(r"(\*\*|\*)", text)
+    meant = {"**": ".*", "*": one}
+    return "".join(meant.get(part) or re.escape(part) for part in parts)

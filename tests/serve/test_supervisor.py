@@ -1,0 +1,381 @@
+"""The supervisor alone: what it starts and ends for a server, and the jail of each process.
+
+The tests speak its protocol through `Children`. What a jail denies is tested with whole tools in
+`test_runtime`; here a jail may read everything.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import hashlib
+import json
+import os
+import signal
+import socket
+import struct
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("jinja2", reason="the extra `serve` is not installed")
+if sys.platform != "linux":
+    pytest.skip("tools are confined on Linux", allow_module_level=True)
+
+from equipage.serve import children, jail
+from equipage.serve.children import Child, Children
+from equipage.serve.supervisor import Supervisor
+from lab import MEASURED, REPOSITORY, write
+from serve.packs import need
+from serve.talk import is_there, wait_until
+
+CONFINED = jail.landlock_version() > 0 and jail.knows_this_machine()
+BASE = {"PATH": os.defpath, "LC_CTYPE": "C.UTF-8"}
+TOOLS = """
+import os
+class Box:
+    @staticmethod
+    def double(p): return {"n": 2 * p["n"]}
+async def later(p): return {"pid": os.getpid()}
+def prints(p):
+    print("noise")
+    return 1
+def unfit(p): return {1, 2}
+def raises(p): raise ValueError("no page")
+class Odd(Exception):
+    def __str__(self): raise RuntimeError
+def odd(p): raise Odd
+number = 3
+"""
+
+
+@pytest.fixture
+def supervised(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Supervisors write the count of their lines, if the tests are measured."""
+    monkeypatch.setattr(children, "_base_environment", lambda: {**BASE, **MEASURED})
+
+
+@pytest.fixture
+def folder(tmp_path: Path, supervised: None) -> Path:
+    return write(tmp_path, {"tools.py": TOOLS})
+
+
+def spec(folder: Path, run: dict[str, Any], **changes: Any) -> dict[str, Any]:
+    """A jail as the server defines it: no processes beside the tool, no network, reads only."""
+    plain = {
+        "folder": str(folder),
+        "folders": [str(folder)],
+        "limits": {"NOFILE": 64, "CORE": 0, "NPROC": 0, "NO_SUCH_LIMIT": 1},
+        "run": run,
+        "forks": False,
+        "network": False,
+        "landlock": CONFINED,
+        "filter": CONFINED,
+        "read": ["/", "/no/such/path", str(folder / "tools.py")],
+        # The count of lines is a file, too.
+        "write": [str(REPOSITORY)] if MEASURED else [],
+    }
+    return {**plain, **changes}
+
+
+def callable_of(folder: Path, name: str, again: bool = False) -> dict[str, Any]:
+    tools = folder / "tools.py"
+    hashes = {os.path.realpath(tools): hashlib.sha256(tools.read_bytes()).hexdigest()}
+    return {"callable": ["tools", name, again], "hashes": hashes}
+
+
+PROGRAM: dict[str, Any] = {"program": True}
+FREE: dict[str, Any] = {"forks": True, "network": True, "landlock": False}
+
+
+def run(
+    jail: dict[str, Any], *argv: str, data: bytes = b"", env: dict[str, str] | None = None
+) -> tuple[int, str, str]:
+    """Start one process, feed it and wait for its end: status, output and errors."""
+
+    async def one() -> tuple[int, str, str]:
+        started = Children()
+        try:
+            await started.define("it", lambda: jail)
+            child = await started.spawn("it", env or {}, argv, cap=65536)
+            child.feed(data)
+            status = await asyncio.wait_for(child.status, 30)
+            child.drain_now()
+            child.close()
+            return status, child.output.decode(), child.errors.decode()
+        finally:
+            await started.close()
+
+    return asyncio.run(one())
+
+
+def call(folder: Path, name: str, payload: Any = None, **changes: Any) -> Any:
+    line = json.dumps({"input": payload}).encode() + b"\n"
+    status, output, _ = run(spec(folder, callable_of(folder, name), **changes), data=line)
+    assert status == 0
+    return json.loads(output)
+
+
+# Callables and scripts run in a fork of the supervisor.
+
+#: name, what it is called with, its answer
+ANSWERS = [
+    ("Box.double", {"n": 4}, {"result": {"n": 8}}),
+    ("prints", None, {"result": 1}),
+    ("unfit", None, {"unfit": "Object of type set is not JSON serializable"}),
+    ("raises", None, {"raised": "ValueError", "text": "no page"}),
+    ("odd", None, {"raised": "Odd", "text": ""}),
+    (
+        "number",
+        None,
+        {"raised": "TypeError", "text": "`number` of the module `tools` cannot be called"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("name", "payload", "answer"), ANSWERS, ids=[a[0] for a in ANSWERS])
+def test_a_callable_answers_with_one_line(
+    folder: Path, name: str, payload: Any, answer: dict[str, Any]
+) -> None:
+    assert call(folder, name, payload) == answer
+
+
+def test_a_coroutine_is_awaited(folder: Path) -> None:
+    assert call(folder, "later")["result"]["pid"] != os.getpid()
+
+
+def test_one_process_answers_again_until_a_call_raises(folder: Path) -> None:
+    async def exchange() -> list[Any]:
+        started = Children()
+        try:
+            await started.define(
+                "it", lambda: spec(folder, callable_of(folder, "Box.double", True))
+            )
+            child = await started.spawn("it", {}, cap=65536)
+            answers = []
+            for payload in ({"n": 1}, {"n": 2}, {}):
+                child.forget_answer()
+                child.feed(json.dumps({"input": payload}).encode() + b"\n", more=True)
+                await asyncio.wait_for(asyncio.shield(child.answered), 30)
+                answers.append(json.loads(child.output))
+            answers.append(await asyncio.wait_for(child.status, 30))
+            child.close()
+            return answers
+        finally:
+            await started.close()
+
+    answers = asyncio.run(exchange())
+    assert answers[:2] == [{"result": {"n": 2}}, {"result": {"n": 4}}]
+    assert answers[2]["raised"] == "KeyError"
+    assert answers[3] == 0
+
+
+def test_code_that_was_not_checked_is_not_imported(folder: Path) -> None:
+    checked = callable_of(folder, "prints")
+    (folder / "tools.py").write_text("def prints(p): return 'changed'\n")
+    _, output, _ = run(spec(folder, checked), data=b'{"input": null}\n')
+    assert json.loads(output) == {
+        "raised": "ImportError",
+        "text": "tools.py is not the code that was checked",
+    }
+
+
+def test_a_script_runs_as_the_main_module_with_the_environment_of_the_tool(folder: Path) -> None:
+    source = b"import os, sys\nprint(__name__, __file__, sys.argv, os.environ['A'], 'HOME' in os.environ)"
+    ran = {"source": base64.b64encode(source).decode(), "path": "/x/main.py", "hashes": {}}
+    status, output, _ = run(spec(folder, ran), env={"A": "1"})
+    assert (status, output) == (0, "__main__ /x/main.py ['/x/main.py'] 1 False\n")
+
+
+# Programs.
+
+
+def test_a_program_gets_its_arguments_and_its_status_is_reported(folder: Path) -> None:
+    status, output, _ = run(
+        spec(folder, PROGRAM), "/bin/sh", "-c", "echo $A; exit 3", env={"A": "b"}
+    )
+    assert (status, output) == (3, "b\n")
+
+
+@pytest.mark.skipif(not CONFINED, reason="Landlock or seccomp is missing")
+def test_a_program_that_may_not_fork_starts_no_other_program(folder: Path) -> None:
+    status, _, errors = run(spec(folder, PROGRAM), "/bin/sh", "-c", "exec /bin/true")
+    assert status != 0
+    assert "true" in errors
+
+
+def test_a_program_that_is_not_there_is_named(folder: Path) -> None:
+    status, _, errors = run(spec(folder, PROGRAM, **FREE), "/no/such/program")
+    assert status == 125
+    assert errors == "equipage: cannot start program: No such file or directory\n"
+
+
+def test_a_folder_that_is_gone_is_named(folder: Path) -> None:
+    gone = spec(folder / "gone", PROGRAM, **FREE)
+    status, _, errors = run(gone, "/bin/true")
+    assert status == 125
+    assert "equipage: cannot be confined: [Errno 2]" in errors
+
+
+def test_a_jail_that_was_not_defined_starts_nothing(supervised: None) -> None:
+    async def spawn() -> tuple[int, bytes]:
+        started = Children()
+        try:
+            child = await started.spawn("unknown", {}, cap=10)
+            status = await asyncio.wait_for(child.status, 30)
+            child.close()
+            return status, bytes(child.errors)
+        finally:
+            await started.close()
+
+    assert asyncio.run(spawn()) == (125, b"the tool is gone")
+
+
+# The end of processes.
+
+STUBBORN = "trap '' TERM; echo ready; while :; do sleep 1; done"
+
+
+async def started_with(started: Children, folder: Path, *argv: str) -> Child:
+    await started.define("it", lambda: spec(folder, PROGRAM, **FREE))
+    child = await started.spawn("it", {"PATH": os.defpath}, argv, cap=100)
+    await asyncio.wait_for(asyncio.shield(child.answered), 30)
+    return child
+
+
+def test_a_process_that_ignores_the_polite_signal_is_killed(folder: Path) -> None:
+    async def end() -> int:
+        started = Children()
+        try:
+            child = await started_with(started, folder, "/bin/sh", "-c", STUBBORN)
+            await started.end(child, grace=0.05)
+            # Once more, for a process that is gone, is no mistake.
+            await started.end(child)
+            return child.status.result()
+        finally:
+            await started.close()
+
+    assert asyncio.run(end()) == -signal.SIGKILL
+
+
+def test_what_a_process_left_ends_with_it(folder: Path) -> None:
+    need("setsid")
+    leave = "setsid sleep 60 & echo $!; exit 0"
+
+    async def end() -> int:
+        started = Children()
+        try:
+            child = await started_with(started, folder, "/bin/sh", "-c", leave)
+            assert await asyncio.wait_for(child.status, 30) == 0
+            child.close()
+            return int(child.output)
+        finally:
+            await started.close()
+
+    left = asyncio.run(end())
+    wait_until(lambda: not is_there(left), 10)
+
+
+def test_without_the_server_every_process_ends_and_the_folder_is_removed(folder: Path) -> None:
+    async def lose() -> tuple[int, str]:
+        started = Children()
+        child = await started_with(
+            started, folder, "/bin/sh", "-c", "echo $$; while :; do sleep 1; done"
+        )
+        home = started.home
+        assert Path(home).is_dir()
+        await started.forget("it")
+        started._lose("the server ends")  # the other end of its socket is closed now
+        supervisor, _ = started._started[0]
+        assert await asyncio.to_thread(supervisor.wait, 30) == 0
+        pid = int(child.output)
+        await started.close()
+        return pid, home
+
+    pid, home = asyncio.run(lose())
+    assert not is_there(pid)
+    assert not Path(home).exists()
+
+
+# Messages, in this process.
+
+
+@pytest.fixture
+def control() -> Iterator[tuple[Supervisor, socket.socket]]:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        yield Supervisor(theirs, "/nonexistent"), ours
+
+
+def received(ours: socket.socket) -> Any:
+    (size,) = struct.unpack(">I", ours.recv(4))
+    return json.loads(ours.recv(size))
+
+
+def test_a_jail_that_cannot_be_made_is_an_answer(
+    control: tuple[Supervisor, socket.socket], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def fails(*_: Any, **__: Any) -> int:
+        raise OSError(38, "landlock rules: Function not implemented")
+
+    monkeypatch.setattr(jail, "ruleset", fails)
+    supervisor, ours = control
+    supervisor._define({"key": "it", "jail": spec(tmp_path, PROGRAM, landlock=True)})
+    assert received(ours) == {
+        "defined": "it",
+        "failed": "[Errno 38] landlock rules: Function not implemented",
+    }
+
+
+def test_a_message_may_come_in_pieces_and_may_be_cut(
+    control: tuple[Supervisor, socket.socket],
+) -> None:
+    supervisor, ours = control
+    data = json.dumps({"op": "kill", "id": 7, "grace": 0}).encode()
+    ours.sendall(struct.pack(">I", len(data)) + data)
+    supervisor._take()  # no process has that number
+    ours.sendall(struct.pack(">I", 100) + b"{")
+    ours.close()
+    with pytest.raises(EOFError):
+        supervisor._take()
+    with pytest.raises((EOFError, ConnectionError)):
+        supervisor._take()
+
+
+# The jail.
+
+
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_a_filter_is_a_program_whose_jumps_stay_inside(
+    machine: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("platform.machine", lambda: machine)
+    for network in (False, True):
+        for forks in (False, True):
+            for starts in (False, True):
+                made = jail.call_filter(network=network, forks=forks, starts=starts)
+                if network and forks:
+                    assert made is None
+                    continue
+                assert made is not None
+                steps = list(struct.iter_unpack("HBBI", made))
+                for number, (operation, if_true, if_false, _) in enumerate(steps):
+                    if operation != jail._RETURN:
+                        assert number + 1 + max(if_true, if_false) < len(steps)
+                asked = any(step[3] == jail._ASK for step in steps)
+                assert asked == (starts and not forks)
+
+
+def test_other_systems_have_no_landlock_and_no_filter(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("platform.system", lambda: "Darwin")
+    assert jail.landlock_version() == 0
+    assert not jail.knows_this_machine()
+
+
+def test_what_the_kernel_refuses_is_an_error() -> None:
+    jail.get_ready()
+    with pytest.raises(OSError, match="landlock"):
+        jail.enter(-1)

@@ -1,0 +1,341 @@
+"""What agents may do, and every way to let one do more: a table of cases for each client."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+import equipage
+from equipage.core.path import format_path
+from equipage.kinds.conventions.tools import CONVENTIONS
+from equipage.kinds.conventions.tools.skills import OPEN
+from equipage.kinds.tables import patterns_in
+from equipage.loading.registry import kind_named
+from equipage.views.reach import (
+    EVERYTHING,
+    Difference,
+    Reach,
+    covers,
+    differences,
+    joined,
+    order,
+    reach_of_value,
+)
+from equipage.views.reach.clients import NOT_REACH, TABLES
+
+
+def reaches(kind: str, text: str, file: str = "f") -> tuple[Reach, ...]:
+    loaded = equipage.loads(text, kind=kind, embedded=True)
+    return reach_of_value(kind_named(kind), loaded.to_dict(show_env=False), file)
+
+
+def header(**fields: Any) -> str:
+    shown = "".join(f"{name}: {json.dumps(value)}\n" for name, value in fields.items())
+    return f"---\n{shown}---\nText.\n"
+
+
+def agent(**fields: Any) -> str:
+    return header(name="a", description="d", **{k.replace("_", "-"): v for k, v in fields.items()})
+
+
+def said(found: list[Difference], how: str = "widened") -> list[str]:
+    return [
+        f"{step.sort} {step.name}: {step.before} → {step.after}"
+        for each in found
+        for step in each.steps
+        if step.how == how
+    ]
+
+
+def settings(**fields: Any) -> str:
+    return json.dumps(fields)
+
+
+def _pack(caps: str = "{}") -> str:
+    schema = "{type: object}"
+    return (
+        "id: a.b\nversion: 1.0.0\ndeterministic: true\ntimeoutMs: 5\n"
+        "limits: {maxInputBytes: 1, maxOutputBytes: 1}\n"
+        f"inputSchema: {schema}\noutputSchema: {schema}\n"
+        f"execution: {{kind: cli, cmd: [echo]}}\ncaps: {caps}\n"
+    )
+
+
+#: kind, narrow text, wide text, what a comparison says first
+WAYS = [
+    # Claude Code agents.
+    ("claude-agent", agent(tools="Read"), agent(tools="Read, Bash"), "tool Bash: denies → allows"),
+    ("claude-agent", agent(tools="Read"), agent(), "tool *: denies → allows"),
+    ("claude-agent", agent(tools="Read"), agent(tools="*"), "tool *: denies → allows"),
+    ("claude-agent", agent(tools="Bash(git log:*)"), agent(tools="Bash(git:*)"), "tool Bash(git:*): denies → allows"),
+    ("claude-agent", agent(tools="Bash(git:*)"), agent(tools="Bash"), "tool Bash: denies → allows"),
+    ("claude-agent", agent(tools="Read"), agent(tools="Read, mcp__gh__push"), "tool mcp__gh__push: denies → allows"),
+    ("claude-agent", agent(tools="mcp__gh__push"), agent(tools="mcp__gh"), "tool mcp__gh: denies → allows"),
+    ("claude-agent", agent(disallowedTools="Bash"), agent(), "tool Bash: denies → allows"),
+    ("claude-agent", agent(disallowedTools="Bash, Edit"), agent(disallowedTools="Bash"), "tool Edit: denies → allows"),
+    ("claude-agent", agent(), agent(permissionMode="acceptEdits"), "mode permissionMode = acceptEdits: asks → asks"),
+    ("claude-agent", agent(permissionMode="plan"), agent(), "mode permissionMode = default: denies → asks"),
+    ("claude-agent", agent(permissionMode="auto"), agent(permissionMode="bypassPermissions"), "mode permissionMode = bypassPermissions: asks → allows"),
+    ("claude-agent", agent(mcpServers=["a"]), agent(mcpServers=["a", "b"]), "server b: denies → allows"),
+    ("claude-agent", agent(), agent(mcpServers=[{"x": {"command": "npx", "args": ["y"]}}]), "program npx y: denies → allows"),
+    ("claude-agent", agent(), agent(skills="deploy"), "skill deploy: denies → allows"),
+    ("claude-agent", agent(hooks={"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "./guard"}]}]}), agent(), "guard PreToolUse Bash: ./guard: denies → allows"),
+    ("claude-agent", agent(), agent(hooks={"Stop": [{"hooks": [{"type": "command", "command": "./x"}]}]}), "program ./x: denies → allows"),
+    # Claude Code commands and skills.
+    ("claude-command", header(description="d"), header(description="d", **{"allowed-tools": "Bash(rm:*)"}), "tool Bash(rm:*): asks → allows"),
+    ("claude-command", header(**{"disable-model-invocation": True}), header(description="d"), "mode disable-model-invocation = false: denies → allows"),
+    ("claude-command", header(description="d"), "---\ndescription: d\n---\n!`curl x | sh`\n", "program curl x | sh: denies → allows"),
+    ("skill", agent(), agent(allowed_tools="Bash"), "tool Bash: asks → allows"),
+    ("skill", agent(disallowed_tools="Bash"), agent(), "tool Bash: denies → asks"),
+    ("skill", agent(disable_model_invocation=True), agent(disable_model_invocation=False), "mode disable-model-invocation = false: denies → allows"),
+    # Claude Code settings.
+    ("claude-settings", settings(permissions={}), settings(permissions={"allow": ["Bash(git:*)"]}), "tool Bash(git:*): asks → allows"),
+    ("claude-settings", settings(permissions={"deny": ["Read(.env)"]}), settings(permissions={}), "tool Read(.env): denies → asks"),
+    ("claude-settings", settings(permissions={"ask": ["Bash(git push:*)"], "allow": ["Bash(git:*)"]}), settings(permissions={"allow": ["Bash(git:*)"]}), "tool Bash(git push:*): asks → allows"),
+    ("claude-settings", settings(permissions={"deny": ["Bash"]}), settings(permissions={"deny": ["Bash(rm:*)"]}), "tool Bash: denies → asks"),
+    ("claude-settings", settings(permissions={}), settings(permissions={"defaultMode": "acceptEdits"}), "mode permissions.defaultMode = acceptEdits: asks → asks"),
+    ("claude-settings", settings(permissions={"disableBypassPermissionsMode": "disable"}), settings(permissions={}), "mode permissions.disableBypassPermissionsMode = : denies → allows"),
+    ("claude-settings", settings(permissions={}), settings(permissions={"additionalDirectories": ["../x"]}), "path ../x: denies → allows"),
+    ("claude-settings", settings(sandbox={"enabled": True}), settings(sandbox={"enabled": False}), "mode sandbox.enabled = false: denies → allows"),
+    ("claude-settings", settings(sandbox={"enabled": True}), settings(), "mode sandbox.enabled = false: denies → allows"),
+    ("claude-settings", settings(sandbox={"allowUnsandboxedCommands": False}), settings(sandbox={}), "mode sandbox.allowUnsandboxedCommands = true: denies → allows"),
+    ("claude-settings", settings(sandbox={}), settings(sandbox={"excludedCommands": ["docker"]}), "program docker: denies → allows"),
+    ("claude-settings", settings(sandbox={"network": {}}), settings(sandbox={"network": {"allowedDomains": ["evil.org"]}}), "host evil.org: asks → allows"),
+    ("claude-settings", settings(sandbox={"network": {"deniedDomains": ["evil.org"]}}), settings(sandbox={"network": {}}), "host evil.org: denies → asks"),
+    ("claude-settings", settings(sandbox={"filesystem": {"denyRead": ["~/.ssh"]}}), settings(sandbox={"filesystem": {}}), "path ~/.ssh: denies → allows"),
+    ("claude-settings", settings(), settings(enableAllProjectMcpServers=True), "mode enableAllProjectMcpServers = true: denies → allows"),
+    ("claude-settings", settings(disabledMcpjsonServers=["x"]), settings(), "server x: denies → asks"),
+    ("claude-settings", settings(), settings(enabledMcpjsonServers=["x"]), "server x: asks → allows"),
+    ("claude-settings", settings(), settings(disableAllHooks=True), "mode disableAllHooks = true: denies → allows"),
+    ("claude-settings", settings(skillOverrides={"deploy": "off"}), settings(skillOverrides={"deploy": "on"}), "mode skillOverrides.deploy = on: denies → allows"),
+    ("claude-settings", settings(), settings(enabledPlugins={"x@y": True}), "plugin x@y: asks → allows"),
+    ("claude-settings", settings(), settings(apiKeyHelper="./key"), "program ./key: denies → allows"),
+    ("claude-settings", settings(), settings(statusLine={"type": "command", "command": "./line"}), "program ./line: denies → allows"),
+    ("claude-hooks", settings(hooks={"PreToolUse": [{"hooks": [{"type": "command", "command": "g"}]}]}), settings(hooks={}), "guard PreToolUse: g: denies → allows"),
+    ("claude-plugin", settings(name="p"), settings(name="p", mcpServers={"s": {"command": "x"}}), "program x: denies → allows"),
+    # GitHub Copilot.
+    ("copilot-agent", agent(tools=["read"]), agent(tools=["read", "execute"]), "tool execute: denies → allows"),
+    ("copilot-agent", agent(tools=["read"]), agent(), "tool *: denies → allows"),
+    ("copilot-agent", agent(tools=["github/search"]), agent(tools=["github/*"]), "tool github/*: denies → allows"),
+    ("copilot-agent", agent(agents=["a"]), agent(), "agent *: denies → allows"),
+    ("copilot-agent", agent(disable_model_invocation=True), agent(), "mode disable-model-invocation = false: denies → allows"),
+    ("copilot-agent", agent(), agent(mcp_servers={"s": {"type": "http", "url": "https://u:p@evil.org/x"}}), "host evil.org: denies → allows"),
+    ("copilot-prompt", header(tools=["read"]), header(tools=["read", "edit"]), "tool edit: denies → allows"),
+    ("agentic-workflow", header(on="push", permissions={"contents": "read"}), header(on="push", permissions={"contents": "write"}), "setting permissions.contents = write: denies → allows"),
+    ("agentic-workflow", header(on="push", network={"allowed": ["a.org"]}), header(on="push", network={"allowed": ["a.org", "b.org"]}), "host network.allowed = b.org: denies → allows"),
+    ("agentic-workflow", header(on="push", tools={"edit": {}}), header(on="push", tools={"edit": {}, "bash": ["*"]}), "tool tools.bash = *: denies → allows"),
+    # OpenCode: the last pattern that matches counts, so the order does.
+    ("opencode-agent", header(description="d", tools={"bash": False}), header(description="d"), "tool bash: denies → allows"),
+    ("opencode-agent", header(description="d", permission={"bash": "deny"}), header(description="d", permission={"bash": "ask"}), "tool bash: denies → asks"),
+    ("opencode-agent", header(description="d", permission="deny"), header(description="d", permission="ask"), "tool *: denies → asks"),
+    ("opencode-agent", header(description="d", permission={"bash": {"*": "allow", "rm *": "deny"}}), header(description="d", permission={"bash": {"rm *": "deny", "*": "allow"}}), "tool bash(rm *): denies → allows"),
+    ("opencode-config", settings(permission={"edit": "ask"}), settings(permission={"edit": "allow"}), "tool edit: asks → allows"),
+    ("opencode-config", settings(agent={"a": {"permission": {"bash": "deny"}}}), settings(agent={"a": {}}), "tool bash: denies → allows"),
+    ("opencode-config", settings(), settings(mcp={"x": {"type": "local", "command": ["npx", "y"]}}), "program npx y: denies → allows"),
+    ("opencode-config", settings(mcp={"x": {"type": "remote", "url": "https://a.org", "enabled": False}}), settings(mcp={"x": {"type": "remote", "url": "https://a.org"}}), "host a.org: denies → allows"),
+    ("opencode-config", settings(), settings(plugin=["evil"]), "plugin evil: denies → allows"),
+    # Codex.
+    ("codex-config", 'sandbox_mode = "read-only"', 'sandbox_mode = "danger-full-access"', "mode sandbox_mode = danger-full-access: denies → allows"),
+    ("codex-config", 'sandbox_mode = "read-only"', "", "mode sandbox_mode = workspace-write: denies → asks"),
+    ("codex-config", "", 'approval_policy = "never"', "mode approval_policy = never: asks → allows"),
+    ("codex-config", "", 'web_search = "live"', "mode web_search = live: asks → allows"),
+    ("codex-config", "", "[sandbox_workspace_write]\nnetwork_access = true", "mode sandbox_workspace_write.network_access = true: denies → allows"),
+    ("codex-config", "", '[sandbox_workspace_write]\nwritable_roots = ["/"]', "path /: denies → allows"),
+    ("codex-config", '[mcp_servers.a]\ncommand = "x"\nenabled_tools = ["t"]', '[mcp_servers.a]\ncommand = "x"', "tool a/*: denies → asks"),
+    ("codex-config", '[mcp_servers.a]\ncommand = "x"\ndisabled_tools = ["t"]', '[mcp_servers.a]\ncommand = "x"', "tool a/t: denies → asks"),
+    ("codex-config", '[shell_environment_policy]\ninherit = "core"', "", "mode shell_environment_policy.inherit = all: asks → allows"),
+    ("codex-config", '[shell_environment_policy]\nexclude = ["AWS_*"]', "", "variable AWS_*: denies → allows"),
+    ("codex-config", "", 'notify = ["python3", "n.py"]', "program python3 n.py: denies → allows"),
+    ("codex-agent", 'name = "a"\ndescription = "d"\ndeveloper_instructions = "i"\nsandbox_mode = "read-only"', 'name = "a"\ndescription = "d"\ndeveloper_instructions = "i"\nsandbox_mode = "workspace-write"', "mode sandbox_mode = workspace-write: denies → asks"),
+    ("codex-skill-metadata", "policy:\n  allow_implicit_invocation: false\n", "interface: {}\n", "mode policy.allow_implicit_invocation = true: denies → allows"),
+    # Gemini CLI and Qwen Code.
+    ("gemini-agent", agent(tools=["read_file"]), agent(tools=["read_file", "run_shell_command"]), "tool run_shell_command: denies → allows"),
+    ("gemini-agent", agent(tools=["read_file"]), agent(), "tool *: denies → allows"),
+    ("gemini-settings", settings(tools={"core": ["read_file"]}), settings(tools={}), "tool *: denies → asks"),
+    ("gemini-settings", settings(tools={}), settings(tools={"allowed": ["run_shell_command"]}), "tool run_shell_command: asks → allows"),
+    ("gemini-settings", settings(tools={"exclude": ["run_shell_command"]}), settings(tools={}), "tool run_shell_command: denies → asks"),
+    ("gemini-settings", settings(tools={"sandbox": "docker"}), settings(tools={"sandbox": False}), "mode tools.sandbox = false: denies → allows"),
+    ("gemini-settings", settings(mcpServers={"a": {"command": "x"}}), settings(mcpServers={"a": {"command": "x", "trust": True}}), "tool a/*: asks → allows"),
+    ("gemini-settings", settings(mcpServers={"a": {"command": "x", "excludeTools": ["t"]}}), settings(mcpServers={"a": {"command": "x"}}), "tool a/t: denies → asks"),
+    ("gemini-settings", settings(mcp={"allowed": ["a"]}), settings(mcp={}), "server *: denies → asks"),
+    ("gemini-settings", settings(security={"disableYoloMode": True}), settings(security={}), "mode security.disableYoloMode = false: denies → allows"),
+    ("gemini-extension", settings(name="x", version="1.0.0", excludeTools=["run_shell_command"]), settings(name="x", version="1.0.0"), "tool run_shell_command: denies → allows"),
+    ("gemini-policy", '[[rule]]\ntoolName = "x"\ndecision = "deny"\npriority = 5', '[[rule]]\ntoolName = "x"\ndecision = "allow"\npriority = 5', "tool x: denies → allows"),
+    ("gemini-policy", '[[rule]]\ntoolName = "x"\ndecision = "deny"\npriority = 5', '[[rule]]\ntoolName = "x"\ndecision = "deny"\npriority = 5\n[[rule]]\ntoolName = "x"\ndecision = "allow"\npriority = 9', "tool x: denies → allows"),
+    ("gemini-command", 'prompt = "x"', 'prompt = "!{rm -r x}"', "program rm -r x: denies → allows"),
+    ("qwen-agent", agent(tools=["read_file"], approvalMode="plan"), agent(tools=["read_file"], approvalMode="yolo"), "mode approvalMode = yolo: denies → allows"),
+    # Cursor and editors.
+    ("cursor-agent", agent(readonly=True), agent(), "mode readonly = false: denies → allows"),
+    ("cursor-permissions", settings(permissions={"deny": ["Shell(rm)"]}), settings(permissions={}), "tool Shell(rm): denies → asks"),
+    ("cursor-permissions", settings(permissions={}), settings(permissions={"allow": ["Shell(git)"]}), "tool Shell(git): asks → allows"),
+    ("cursor-hooks", settings(version=1, hooks={"beforeShellExecution": [{"command": "g"}]}), settings(version=1, hooks={}), "guard beforeShellExecution: g: denies → allows"),
+    ("cursor-hooks", settings(version=1, hooks={"beforeShellExecution": [{"command": "g", "failClosed": True}]}), settings(version=1, hooks={"beforeShellExecution": [{"command": "g"}]}), "mode hooks.beforeShellExecution.0.failClosed = false: denies → allows"),
+    ("roo-modes", "customModes:\n- slug: a\n  name: A\n  roleDefinition: r\n  groups: [read]\n", "customModes:\n- slug: a\n  name: A\n  roleDefinition: r\n  groups: [read, command]\n", "tool command: denies → allows"),
+    ("roo-modes", "customModes:\n- slug: a\n  name: A\n  roleDefinition: r\n  groups: [[edit, {fileRegex: x}]]\n", "customModes:\n- slug: a\n  name: A\n  roleDefinition: r\n  groups: [edit]\n", "tool edit: denies → allows"),
+    ("kiro-agent", settings(name="a", tools=["read"]), settings(name="a", tools=["read", "execute_bash"]), "tool execute_bash: denies → allows"),
+    ("kiro-agent", settings(name="a", tools=["read"]), settings(name="a", tools=["read"], allowedTools=["read"]), "setting read: denies → allows"),
+    ("zed-settings", settings(agent={}), settings(agent={"always_allow_tool_actions": True}), "mode agent.always_allow_tool_actions = true: denies → allows"),
+    ("zed-settings", settings(agent={"profiles": {"p": {"tools": {"terminal": False}}}}), settings(agent={"profiles": {"p": {"tools": {"terminal": True}}}}), "tool terminal: denies → allows"),
+    ("amp-settings", settings(**{"amp.permissions": [{"tool": "Bash", "action": "reject"}]}), settings(**{"amp.permissions": [{"tool": "Bash", "action": "allow"}]}), "tool Bash: denies → allows"),
+    ("amp-settings", settings(**{"amp.tools.disable": ["x"]}), settings(), "plugin x: denies → allows"),
+    # Teams.
+    ("docker-agent", "agents:\n  root:\n    model: m\n    toolsets:\n    - type: filesystem\n      tools: [read_file]\n", "agents:\n  root:\n    model: m\n    toolsets:\n    - type: filesystem\n", "tool filesystem/*: denies → asks"),
+    ("docker-agent", "agents:\n  root:\n    model: m\n", "agents:\n  root:\n    model: m\n    toolsets:\n    - type: shell\n", "server shell: denies → allows"),
+    ("docker-agent", "agents: {root: {model: m}}\npermissions: {deny: [shell]}\n", "agents: {root: {model: m}}\n", "tool shell: denies → asks"),
+    ("crewai-agents", "a: {role: r, goal: g, backstory: b}\n", "a: {role: r, goal: g, backstory: b, allow_code_execution: true}\n", "mode allow_code_execution = true: denies → allows"),
+    ("goose-recipe", "title: t\ndescription: d\nprompt: p\n", "title: t\ndescription: d\nprompt: p\nextensions:\n- {type: stdio, name: x, cmd: uvx, args: [y]}\n", "program uvx y: denies → allows"),
+    # Lists of MCP servers.
+    ("mcp", settings(mcpServers={}), settings(mcpServers={"a": {"command": "npx", "args": ["-y", "x"]}}), "program npx -y x: denies → allows"),
+    ("mcp", settings(mcpServers={"a": {"command": "npx", "args": ["x@1.0.0"]}}), settings(mcpServers={"a": {"command": "npx", "args": ["x@2.0.0"]}}), "program npx x@2.0.0: denies → allows"),
+    ("mcp", settings(mcpServers={"a": {"type": "http", "url": "https://a.org/x"}}), settings(mcpServers={"a": {"type": "http", "url": "https://b.org/x"}}), "host b.org: denies → allows"),
+    # The formats of the seeds.
+    *(
+        ("toolpack", _pack(), _pack(caps=caps), expected)
+        for caps, expected in (
+            ("{network: [https]}", "host https: denies → allows"),
+            ("{filesystem: {write: [out]}}", "path out: denies → allows"),
+            ("{subprocess: true}", "mode caps.subprocess = true: denies → allows"),
+        )
+    ),
+    ("profile", "---\ndescription: d\n---\nx\n", "---\ndescription: d\ntools: {allow: [bash, read_file, search]}\n---\nx\n", "tool bash: denies → allows"),
+    ("settings", '[sandbox]\nmode = "read-only"\n', '[sandbox]\nmode = "open"\n', "mode sandbox.mode = open: asks → allows"),
+]  # fmt: skip
+
+
+def _named(way: tuple[str, str, str, str], number: int) -> str:
+    return f"{number} {way[0]} {way[3]}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "narrow", "wide", "expected"),
+    [pytest.param(*way, id=_named(way, number)) for number, way in enumerate(WAYS)],
+)  # fmt: skip
+def test_every_way_to_widen_is_seen(kind: str, narrow: str, wide: str, expected: str) -> None:
+    before, after = reaches(kind, narrow), reaches(kind, wide)
+    found = differences(before, after)
+    assert said(found)[0] == expected
+    # The way back narrows the same, and the same reach does not differ.
+    assert said(differences(after, before), "narrowed")
+    assert differences(before, before) == differences(after, after) == []
+
+
+def test_every_field_that_restricts_is_in_a_table_or_has_a_reason() -> None:
+    missing = []
+    for convention in (*CONVENTIONS, OPEN):
+        rows = [
+            (*subject.at, *row.at)
+            for subject in TABLES.get(convention.kind, ())
+            for row in subject.rows
+        ]
+        for pattern, field in patterns_in(convention.fields):
+            if not field.restricts or (convention.kind, pattern) in NOT_REACH:
+                continue
+            # The keys of Amp hold dots.
+            names = pattern.partition(".*")[0] if pattern.startswith("amp.") else ""
+            steps = (names,) if names else tuple(pattern.split("."))
+            # A row for what is around the field, or for what is below it, covers it.
+            if not any(row[: len(steps)] == steps[: len(row)] for row in rows):
+                missing.append(f"{convention.kind}: {pattern}")
+    assert missing == []
+
+
+@pytest.mark.parametrize(
+    ("wide", "narrow", "sort", "expected"),
+    [
+        ("*", "Bash", "tool", True),
+        ("Bash", "Bash(git:*)", "tool", True),
+        ("Bash(git:*)", "Bash(git push:*)", "tool", True),
+        ("Bash(git:*)", "Bash(gitk)", "tool", False),
+        ("Bash(git push:*)", "Bash(git:*)", "tool", False),
+        ("Bash(git *)", "Bash(git)", "tool", True),
+        ("Read(src/*)", "Read(src/a.py)", "tool", True),
+        ("Read(src/*)", "Read(src/**)", "tool", False),
+        ("Read(src/**)", "Read(src/a/b)", "tool", True),
+        ("mcp__gh", "mcp__gh__push", "tool", True),
+        ("mcp__gh__*", "mcp__gh__push", "tool", True),
+        ("mcp__gh__push", "mcp__gh", "tool", False),
+        ("gh/*", "gh/push", "tool", True),
+        ("*.org", "a.org", "host", True),
+        ("a.org", "b.a.org", "host", False),
+        ("src/*", "src/a/b", "path", False),
+        ("src/**", "src/a/b", "path", True),
+    ],
+)
+def test_what_a_pattern_covers(wide: str, narrow: str, sort: str, expected: bool) -> None:
+    assert covers(wide, narrow, sort) is expected
+
+
+def test_a_grant_says_which_field_says_so_or_that_nothing_does() -> None:
+    [reach] = reaches("claude-agent", agent(tools=["Read", "Bash"]), "a.md")
+    bash = reach.deciding("tool", "Bash(git log)")
+    assert bash is not None
+    assert (bash.file, bash.field, bash.default) == ("a.md", "tools[1]", False)
+    edit = reach.deciding("tool", "Edit")
+    assert edit is not None
+    assert (edit.effect, edit.field, edit.base) == ("denies", "tools", True)
+    [everything] = reaches("claude-agent", agent())
+    [tools] = everything.of("tool")
+    assert (tools.name, tools.effect, tools.field, tools.default) == (EVERYTHING, "allows", "tools", True)  # fmt: skip
+    assert everything.unrestricted == ("tool",)
+    assert reach.unrestricted == ()
+
+
+def test_agents_have_names_and_places_where_a_file_holds_many() -> None:
+    text = "customModes:\n" + "".join(
+        f"- {{slug: {name}, name: n, roleDefinition: r, groups: [read]}}\n" for name in "ab"
+    )
+    found = [(each.name, each.sort, format_path(each.path)) for each in reaches("roo-modes", text)]
+    assert found == [("a", "agent", "customModes[0]"), ("b", "agent", "customModes[1]")]
+
+
+def test_a_new_agent_widens_by_all_it_may_do_and_new_settings_by_what_they_change() -> None:
+    [new] = reaches("claude-agent", agent(tools="Read"))
+    assert said([order(None, new)]) == ["tool Read: denies → allows"]
+    [denying] = reaches("claude-settings", settings(permissions={"deny": ["Bash"]}))
+    assert said([order(None, denying)]) == []
+    assert said([order(denying, None)]) == ["tool Bash: denies → asks"]
+
+
+def test_the_widest_comes_first() -> None:
+    a, b = reaches("claude-agent", agent(tools="Read"), "a"), reaches("claude-agent", agent(tools="Read"), "b")  # fmt: skip
+    wider = (*reaches("claude-agent", agent(tools="Read, Bash"), "a"), *reaches("claude-agent", agent(), "b"))  # fmt: skip
+    found = differences((*a, *b), wider)
+    assert [each.reach.file for each in found] == ["b", "a"]
+    assert found[0].far > found[1].far > 0 > differences(wider, (*a, *b))[0].far
+
+
+def test_no_grant_shows_a_secret() -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    text = settings(
+        mcpServers={
+            "a": {"command": "x", "args": ["--token", "hunter2hunter2", f"--api-key={token}", token]},
+            "b": {"type": "http", "url": f"https://me:{token}@a.org/?k={token}"},
+        }
+    )  # fmt: skip
+    [reach] = reaches("mcp", text)
+    shown = " ".join(each.name for each in reach.grants)
+    assert "hunter2" not in shown
+    assert token not in shown
+    assert "a.org" in shown
+
+
+def test_an_agent_inherits_from_its_own_project_and_client_alone() -> None:
+    own = reaches("claude-agent", agent(), "p/.claude/agents/a.md")
+    other = reaches("copilot-agent", agent(), "q/.github/agents/b.md")
+    given = (
+        *reaches("claude-settings", settings(permissions={"deny": ["Bash"]}), "p/.claude/settings.json"),
+        *reaches("mcp", settings(mcpServers={"gh": {"command": "x"}}), "p/.mcp.json"),
+        *reaches("skill", agent(), "p/.claude/skills/s/SKILL.md"),
+        *reaches("codex-config", 'sandbox_mode = "read-only"', "p/.codex/config.toml"),
+    )  # fmt: skip
+    found = {each.file: each for each in joined((*own, *other, *given))}
+    inherited = {
+        (each.sort, each.name, each.file) for each in found["p/.claude/agents/a.md"].inherited
+    }
+    assert ("tool", "Bash", "p/.claude/settings.json") in inherited
+    assert ("server", "gh", "p/.mcp.json") in inherited
+    assert ("skill", "a", "p/.claude/skills/s/SKILL.md") in inherited
+    assert not any(file.endswith("config.toml") for _, _, file in inherited)
+    assert found["q/.github/agents/b.md"].inherited == ()
