@@ -26,7 +26,8 @@ def load(text: str, *, merge: bool = False, oddities: bool = True) -> Parsed:
     """The value of the first document of `text`. Raises `SyntaxProblem`.
 
     Keys are always strings, later duplicates win, unknown tags are dropped; each such thing is in
-    `irregularities`, unless the caller wants no `oddities`. With `merge`, `<<` is applied. An empty text has the value None.
+    `irregularities`, unless the caller wants no `oddities`. With `merge`, `<<` is applied. An empty
+    text has the value None.
     """
     text = _without_mark(text)
     value = read_simple(text)
