@@ -214,7 +214,7 @@ def load_candidate(
             # Where a link leads a moment later must not change what may be read.
             request = msgspec.structs.replace(request, project=request.project or project.root)
         if kind is None:
-            found = recognise(path, project, run, named=candidate.named, files=files)
+            found = recognise(path, project, projects or run, named=candidate.named, files=files)
         else:
             found = Recognised(kind)
         if found.kind is None:
