@@ -115,7 +115,7 @@ def load_all(
     place = place or Disk()
     request = with_folders(request, paths)
     run = Run(place.files(), request.folders, isolated=request.isolated)
-    candidates = list(_candidates(paths, run, place))
+    candidates = list(candidates_of(paths, run, place))
     seen: set[Hashable] = set()
     for number, candidate in enumerate(candidates):
         if progress is not None:
@@ -137,7 +137,7 @@ def load_all(
 _ALWAYS_SAID = (codes.INTERNAL_ERROR, codes.CHECK_ENDED, codes.LINK_OUTSIDE)
 
 
-def _candidates(paths: Sequence[str], run: Run, place: Place) -> Iterator[Candidate]:
+def candidates_of(paths: Sequence[str], run: Run, place: Place) -> Iterator[Candidate]:
     """Each path to look at once."""
     seen: set[str] = set()
     for path in paths:
@@ -214,7 +214,7 @@ def load_candidate(
             # Where a link leads a moment later must not change what may be read.
             request = msgspec.structs.replace(request, project=request.project or project.root)
         if kind is None:
-            found = recognise(path, project, run, named=candidate.named, files=files)
+            found = recognise(path, project, projects or run, named=candidate.named, files=files)
         else:
             found = Recognised(kind)
         if found.kind is None:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:  # imported where they are needed
     import pyarrow
 
     from equipage.files.walking import Found
+    from equipage.workspace.parallel import Checks
 
 #: The kind of the files that hold settings, as reports name it.
 SETTINGS = SETTINGS_KIND.name
@@ -202,7 +203,7 @@ def check_paths(
     checker = Checker(request, kind, builder.run, digests=digests)
     builder.meter = meter = Meter(allowance or Allowance())
     return builder.build(
-        paths, lambda found: _checked(found, checker, jobs, meter), progress, context=kind is None
+        paths, lambda found: by_chunks(found, checker, jobs, meter), progress, context=kind is None
     )
 
 
@@ -224,9 +225,9 @@ def check_contents(
         return check_paths([_MEMORY], request, kind=kind)
 
 
-def _checked(
-    candidates: Sequence[Candidate], checker: Checker, jobs: int, meter: Meter
-) -> Iterator[Checked | None]:
+def by_chunks(
+    candidates: Sequence[Candidate], checker: Checks, jobs: int, meter: Meter
+) -> Iterator[Any]:
     """What is kept of each candidate, in order, as far as the allowance goes."""
     candidates = meter.affordable(candidates)
     done = 0
@@ -237,8 +238,8 @@ def _checked(
 
 
 def _results(
-    candidates: Sequence[Candidate], checker: Checker, jobs: int, meter: Meter
-) -> Iterator[Checked | None]:
+    candidates: Sequence[Candidate], checker: Checks, jobs: int, meter: Meter
+) -> Iterator[Any]:
     chunks = (candidates[start : start + CHUNK] for start in range(0, len(candidates), CHUNK))
     wanted = jobs or (_processors() if len(candidates) >= WORTH_IT else 1)
     if wanted > 1 or meter.allowance.needs_processes:
