@@ -128,32 +128,3 @@ def _diff(diff: argparse.ArgumentParser) -> None:
     formats(diff, FORMATS)
     output(diff)
     show_env(diff)
-
-
-@command(
-    "lock",
-    "record what a configuration is made of",
-    "Write a lock of FILE: every source with its hash, every environment variable by name, and "
-    "the digest of the result.",
-    runs="documents:lock",
-    examples=(("equipage lock server.yaml -o server.lock", "write the lock to a file"),),
-)
-def _lock(lock: argparse.ArgumentParser) -> None:
-    file(lock)
-    loading(lock)
-    output(lock)
-
-
-@command(
-    "verify",
-    "compare a configuration with its lock",
-    "List the sources that changed since the lock was written. Exit codes: 0 the digest is the "
-    "same, 1 it changed.",
-    runs="documents:verify",
-    examples=(("equipage verify server.yaml --lock server.lock", "what changed since then"),),
-)
-def _verify(verify: argparse.ArgumentParser) -> None:
-    file(verify)
-    verify.add_argument("--lock", metavar="LOCK", required=True, help="the lock to compare with")
-    loading(verify)
-    output(verify)

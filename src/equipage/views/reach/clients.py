@@ -489,6 +489,12 @@ def subjects_of(kind: str) -> tuple[Subject, ...] | None:
     return TABLES.get(kind)
 
 
+def precedence_of(kind: str) -> Precedence:
+    """Which grant decides in files of a kind."""
+    subjects = TABLES.get(kind, ())
+    return subjects[0].precedence if subjects else "strictest"
+
+
 def value_with_defaults(kind: str, value: Any) -> Any:
     """The value with what its format gives an agent that says nothing."""
     if kind == "profile" and isinstance(value, dict) and not value.get("tools"):
