@@ -19,7 +19,7 @@ from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import Recognised, recognise, recognise_name, unrecognised
 from equipage.loading.registry import agent_folders, kind_named
 from equipage.loading.session import Request, Run
-from equipage.workspace.project import project_of
+from equipage.workspace.project import Policy, project_of
 
 if TYPE_CHECKING:  # these are imported where they are needed
     from equipage.files.walking import Claim, Found
@@ -363,12 +363,13 @@ class Checker:
         name, kind, together = display_name(load.path), outcome.kind, outcome.kind.together
         loaded = outcome.loaded() if self.digests else None
         refers = together.refers if together.cross_rules else None
+        policy = project_of(load.path, self.run).settings.policy
         return Checked(
             load.path,
             name,
             kind.name,
             ok=outcome.ok or load.unsure is not None,
-            diagnostics=outcome.diagnostics,
+            diagnostics=outcome.diagnostics if policy is None else _by_policy(outcome, policy),
             digest=None if loaded is None else loaded.digest,
             reads=tuple(each.name for each in outcome.sources[1:] if each.name != name),
             real=identity_of(kind, load.path, run.files),
@@ -381,6 +382,14 @@ class Checker:
             waiting=outcome.waiting,
             seen=outcome.session.files.seen() if self.again and outcome.session else None,
         )
+
+
+def _by_policy(outcome: Outcome, policy: Policy) -> tuple[Diagnostic, ...]:
+    """The findings of a load, with what the policy of its project forbids."""
+    from equipage.reach.policy import policy_findings  # few projects have a policy
+
+    never: dict[str, tuple[str, ...]] = msgspec.structs.asdict(policy.never)
+    return (*outcome.diagnostics, *policy_findings(outcome, never, pins=policy.pins))
 
 
 def _without_load(load: FileLoad, *, named: bool) -> Checked | None:
