@@ -35,6 +35,7 @@ from equipage.files.sandbox import (
     is_below,
     open_inside,
     open_named,
+    outside,
     read_regular,
     refusal,
     refuse_system,
@@ -410,7 +411,7 @@ class _OverlaidFiles(Files):
         if self._overlaid(real) is None:
             return super()._inside(base, reference, roots, policy)
         if not self.is_within(real, *roots):
-            raise FileProblem(codes.REFERENCE_ESCAPES, reference=reference)
+            raise outside(reference)
         refuse_version_control(real, reference)
         shown = display_name(real, os.path.realpath(self.cwd))
         return self._content(real, shown, policy.max_bytes)
@@ -480,7 +481,7 @@ class MemoryFiles(Files):
     ) -> Source:
         real = self._absolute_path(base, reference)
         if not self.is_within(real, *roots):
-            raise FileProblem(codes.REFERENCE_ESCAPES, reference=reference)
+            raise outside(reference)
         return self._content(real, policy.max_bytes, reference)
 
     def _absolute(

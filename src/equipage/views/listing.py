@@ -28,6 +28,9 @@ from equipage.reach.clients import program_of
 from equipage.syntax.document import Document
 from equipage.workspace.loads import FileLoad, load_all, settled
 
+#: Findings that say that no program reads a file, although it is listed.
+_OVERLOOKED = frozenset({"toolpack-overlooked", "extension-not-read"})
+
 
 class Listed(msgspec.Struct, frozen=True):
     """One row of the list.
@@ -41,7 +44,7 @@ class Listed(msgspec.Struct, frozen=True):
     item: Item | None = None
     layer: str | None = None
     line: int | None = None
-    program: str | None = None  #: what reads files of the kind
+    program: str | None = None  #: what reads the file
     shadowed_by: str | None = None  #: the file whose item of the same name is used instead
     errors: int = 0
     warnings: int = 0
@@ -115,7 +118,8 @@ def _rows(found: FileLoad, request: Request) -> Iterator[Listed]:
     for item in items:
         span = places[paths.steps(item.path)].span
         line = span.line if span is not None and span.source.name == name else None
-        program = program_of(outcome.kind.name)
+        is_overlooked = any(each.code in _OVERLOOKED for each in loaded.warnings)
+        program = None if is_overlooked else program_of(outcome.kind.name)
         warnings = len(loaded.warnings)
         yield Listed(name, outcome.kind.name, item, layer, line, program, warnings=warnings)
 
