@@ -349,38 +349,46 @@ class Checker:
 
     def _check(self, candidate: Candidate, run: Run) -> Checked | None:
         load = load_candidate(candidate, self.request, run, kind=self.kind, projects=self.run)
-        if load.outcome is None:
-            return _without_load(load, named=candidate.named)
-        try:
-            return self._kept(load, load.outcome, run)
-        except MemoryError:
-            problem = _finding(codes.CHECK_ENDED, load.path, reason=NO_MEMORY)
-            return _without_load(FileLoad(load.path, problem=problem), named=True)
-        except Exception as error:  # in a function of its kind
-            return _without_load(FileLoad(load.path, problem=bug(load.path, error)), named=True)
+        return checked_of(load, run, candidate, again=self.again, digests=self.digests)
 
-    def _kept(self, load: FileLoad, outcome: Outcome, run: Run) -> Checked:
-        name, kind, together = display_name(load.path), outcome.kind, outcome.kind.together
-        loaded = outcome.loaded() if self.digests else None
-        refers = together.refers if together.cross_rules else None
-        return Checked(
-            load.path,
-            name,
-            kind.name,
-            ok=outcome.ok or load.unsure is not None,
-            diagnostics=outcome.diagnostics,
-            digest=None if loaded is None else loaded.digest,
-            reads=tuple(each.name for each in outcome.sources[1:] if each.name != name),
-            real=identity_of(kind, load.path, run.files),
-            key=together.key_of(outcome) if together.set_rules else None,
-            offer=outcome.offer(),
-            refers=refers is not None and refers(outcome),
-            guessed=load.guessed,
-            unsure=load.unsure,
-            layered=kind.layering.stacks is not None,
-            waiting=outcome.waiting,
-            seen=outcome.session.files.seen() if self.again and outcome.session else None,
-        )
+
+def checked_of(
+    load: FileLoad, run: Run, candidate: Candidate, *, again: bool = False, digests: bool = True
+) -> Checked | None:
+    """What a check keeps of a load; None for a file that is not ours. Options as in `Checker`."""
+    if load.outcome is None:
+        return _without_load(load, named=candidate.named)
+    try:
+        return _kept(load, load.outcome, run, again=again, digests=digests)
+    except MemoryError:
+        problem = _finding(codes.CHECK_ENDED, load.path, reason=NO_MEMORY)
+        return _without_load(FileLoad(load.path, problem=problem), named=True)
+    except Exception as error:  # in a function of its kind
+        return _without_load(FileLoad(load.path, problem=bug(load.path, error)), named=True)
+
+
+def _kept(load: FileLoad, outcome: Outcome, run: Run, *, again: bool, digests: bool) -> Checked:
+    name, kind, together = display_name(load.path), outcome.kind, outcome.kind.together
+    loaded = outcome.loaded() if digests else None
+    refers = together.refers if together.cross_rules else None
+    return Checked(
+        load.path,
+        name,
+        kind.name,
+        ok=outcome.ok or load.unsure is not None,
+        diagnostics=outcome.diagnostics,
+        digest=None if loaded is None else loaded.digest,
+        reads=tuple(each.name for each in outcome.sources[1:] if each.name != name),
+        real=identity_of(kind, load.path, run.files),
+        key=together.key_of(outcome) if together.set_rules else None,
+        offer=outcome.offer(),
+        refers=refers is not None and refers(outcome),
+        guessed=load.guessed,
+        unsure=load.unsure,
+        layered=kind.layering.stacks is not None,
+        waiting=outcome.waiting,
+        seen=outcome.session.files.seen() if again and outcome.session else None,
+    )
 
 
 def _without_load(load: FileLoad, *, named: bool) -> Checked | None:

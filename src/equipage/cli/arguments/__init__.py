@@ -33,6 +33,7 @@ COMMANDS = {
     "serve": "serving",
     "run": "serving",
     "expect": "serving",
+    "lsp": "editing",
     "new": "starting",
     "init": "starting",
     "kinds": "checking",
