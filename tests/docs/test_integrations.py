@@ -97,6 +97,44 @@ def test_the_action_installs_its_own_checkout() -> None:
     assert [each for each in ACTION["runs"]["steps"] if "uses" in each] == []
 
 
+@pytest.mark.long
+def test_the_install_step_runs_in_a_hostile_checkout(tmp_path: Path) -> None:
+    """The step makes an environment of its own, and runs the installer of the action with it.
+
+    With EQUIPAGE_ACTION set (`make action`) that is the real one, which needs a package index.
+    """
+    folder, action, temp = (tmp_path / each for each in ("checkout", "action", "temp"))
+    for each in (folder, temp):
+        each.mkdir()
+    is_real = bool(os.environ.get("EQUIPAGE_ACTION"))
+    if is_real:
+        subprocess.run(["git", "clone", "-q", str(REPOSITORY), str(action)], check=True)
+    else:
+        (action / "tools").mkdir(parents=True)
+        (action / "tools/install.py").write_text(
+            "import sys; print(sys.prefix, sys.flags.isolated)"
+        )
+    for name in ("pip", "venv", "ensurepip", "sys", "sitecustomize"):
+        (folder / f"{name}.py").write_text("print('taken over')")
+    (folder / "server.yaml").write_text(BROKEN)
+    env = {name: each for name, each in os.environ.items() if not name.startswith("PYTHON")}
+    env |= {"PYTHON": sys.executable, "RUNNER_TEMP": str(temp), "GITHUB_ACTION_PATH": str(action)}
+    env |= {"GITHUB_OUTPUT": str(tmp_path / "output")}
+    script = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"]
+    done = subprocess.run(
+        [*script, step("Install equipage")], cwd=folder, env=env, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "taken over" not in done.stdout + done.stderr
+    if not is_real:
+        assert done.stdout.split() == [str(temp / "equipage"), "1"]
+        return
+    out, outputs = run_check(folder, env)
+    assert outputs["code"] == "0"
+    assert out.startswith("::warning ")
+    assert "taken over" not in out
+
+
 @pytest.mark.parametrize("name", ["constraints.txt", "constraints-dev.txt"])
 def test_every_package_is_pinned_by_version_and_hash(name: str) -> None:
     """`pip install --require-hashes` refuses the rest; a file that names an index fits no mirror."""

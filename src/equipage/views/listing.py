@@ -210,6 +210,8 @@ def portability(outcome: Outcome) -> tuple[Portability, ...]:
     document = outcome.documents[0] if outcome.documents else None
     if own is None or document is None or not isinstance(document.value, dict):
         return ()
+    if document.source.outside:
+        return ()  # a link out of the project: nothing of the file is shown
     if own.ignores_headerless and not has_header(document):
         return ()  # its own tool ignores it
     errors = ("the file has errors",) if outcome.errors else ()
