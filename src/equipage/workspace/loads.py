@@ -349,17 +349,30 @@ class Checker:
 
     def _check(self, candidate: Candidate, run: Run) -> Checked | None:
         load = load_candidate(candidate, self.request, run, kind=self.kind, projects=self.run)
-        return checked_of(load, run, candidate, again=self.again, digests=self.digests)
+        policy = project_of(load.path, self.run).settings.policy
+        return checked_of(
+            load, run, candidate, again=self.again, digests=self.digests, policy=policy
+        )
 
 
 def checked_of(
-    load: FileLoad, run: Run, candidate: Candidate, *, again: bool = False, digests: bool = True
+    load: FileLoad,
+    run: Run,
+    candidate: Candidate,
+    *,
+    again: bool = False,
+    digests: bool = True,
+    policy: Policy | None = None,
 ) -> Checked | None:
-    """What a check keeps of a load; None for a file that is not ours. Options as in `Checker`."""
+    """What a check keeps of a load; None for a file that is not ours. Options as in `Checker`.
+
+    `policy` is that of the project of the file.
+    """
     if load.outcome is None:
         return _without_load(load, named=candidate.named)
     try:
-        return _kept(load, load.outcome, run, again=again, digests=digests)
+        kept = _kept(load, load.outcome, run, again=again, digests=digests)
+        return kept if policy is None else _by_policy(kept, load.outcome, policy)
     except MemoryError:
         problem = _finding(codes.CHECK_ENDED, load.path, reason=NO_MEMORY)
         return _without_load(FileLoad(load.path, problem=problem), named=True)
@@ -371,13 +384,12 @@ def _kept(load: FileLoad, outcome: Outcome, run: Run, *, again: bool, digests: b
     name, kind, together = display_name(load.path), outcome.kind, outcome.kind.together
     loaded = outcome.loaded() if digests else None
     refers = together.refers if together.cross_rules else None
-    policy = project_of(load.path, run).settings.policy
     return Checked(
         load.path,
         name,
         kind.name,
         ok=outcome.ok or load.unsure is not None,
-        diagnostics=outcome.diagnostics if policy is None else _by_policy(outcome, policy),
+        diagnostics=outcome.diagnostics,
         digest=None if loaded is None else loaded.digest,
         reads=tuple(each.name for each in outcome.sources[1:] if each.name != name),
         real=identity_of(kind, load.path, run.files),
@@ -392,12 +404,13 @@ def _kept(load: FileLoad, outcome: Outcome, run: Run, *, again: bool, digests: b
     )
 
 
-def _by_policy(outcome: Outcome, policy: Policy) -> tuple[Diagnostic, ...]:
-    """The findings of a load, with what the policy of its project forbids."""
+def _by_policy(kept: Checked, outcome: Outcome, policy: Policy) -> Checked:
+    """What is kept of a file, with what the policy of its project forbids."""
     from equipage.reach.policy import policy_findings  # few projects have a policy
 
     never: dict[str, tuple[str, ...]] = msgspec.structs.asdict(policy.never)
-    return (*outcome.diagnostics, *policy_findings(outcome, never, pins=policy.pins))
+    found = (*kept.diagnostics, *policy_findings(outcome, never, pins=policy.pins))
+    return msgspec.structs.replace(kept, diagnostics=found)
 
 
 def _without_load(load: FileLoad, *, named: bool) -> Checked | None:
