@@ -9,7 +9,7 @@ PIP := -m pip install --quiet --disable-pip-version-check
 SECOND := $(shell for each in python3.13 python3.12 "$$HOME"/.pyenv/versions/3.13*/bin/python "$$HOME"/.pyenv/versions/3.12*/bin/python; do \
 	"$$each" -c 'import sys, venv; sys.exit(sys.version_info < (3, 12))' >/dev/null 2>&1 && { echo "$$each"; break; }; done)
 
-.PHONY: help demo test test-serve test-typing test-scale lint types unit unit-second cases stubs conformance bench fuzz mutants clients-under-fault conformance-suite soak docs pins dist reproducible clean
+.PHONY: help demo test test-serve test-typing test-scale lint types unit unit-second cases stubs conformance bench fuzz mutants clients clients-under-fault conformance-suite action soak docs pins dist reproducible clean
 
 help:
 	@echo "make demo    install and show one clean and one broken configuration"
@@ -19,6 +19,7 @@ help:
 	@echo "make bench   compare with peers; writes bench/RESULTS.md"
 	@echo "make fuzz    a minute of random input for each target"
 	@echo "make mutants try small wrong changes against the tests of the parts everything rests on"
+	@echo "make clients [TREES='folder …']   what five clients say about the corpus and these folders, beside us"
 	@echo "make clients-under-fault   official clients against every example of faults; writes a page"
 	@echo "make conformance-suite     the official suite against the example that behaves well"
 	@echo "make soak    ten minutes of connections and floods against one server"
@@ -101,12 +102,20 @@ fuzz: $(VENV)/.ready
 	$(PY) tests/fuzz/run.py --seconds 60
 	EQUIPAGE_COLD_RUNS=500 $(PY) -m pytest -q -n 2 -p no:cacheprovider tests/security/test_cold_threads.py
 
+# The clients are installed with npm into .clients, or into the folder CLIENTS; some minutes.
+clients: $(VENV)/.ready
+	$(PY) tools/clients $(if $(CLIENTS),--clients "$(CLIENTS)") $(TREES)
+
 # Official clients and the official suite have environments of their own, in .clients; they need npm.
 clients-under-fault: $(VENV)/.ready
 	$(PY) tools/faults/clients.py
 
 conformance-suite: $(VENV)/.ready
 	$(PY) tools/faults/conformance.py
+
+# The steps of the GitHub Action, installed from a clone into an environment of their own.
+action: $(VENV)/.ready
+	EQUIPAGE_ACTION=1 $(PY) -m pytest -q -p no:cacheprovider tests/docs/test_integrations.py -k install_step
 
 soak: $(VENV)/.ready
 	$(PY) tools/faults/soak.py

@@ -69,6 +69,7 @@ MODULES = dict(modules())
 #: all (`os.devnull`).
 OPENS = {
     "equipage.core.diagnostics",  # the words of codes, which are part of the package
+    "equipage.files.memory",  # what the process has, in /proc
     "equipage.files.sandbox",
     "equipage.files.reading",
     "equipage.files.writing",
@@ -132,7 +133,7 @@ def _is_in(room: str, module: str) -> bool:
 #: Short modules that may have one importer: codes are found by their file, commands and formats by
 #: their name; a tool may have few fields.
 MAY_BE_SHORT = re.compile(
-    r"equipage\.(.*\.)?codes|equipage\.(cli\.|render\.|kinds\.conventions\.tools\.)?\w+"
+    r"equipage\.(.*\.)?codes|equipage\.(cli\.(arguments\.)?|render\.|kinds\.conventions\.tools\.)?\w+"
 )
 
 
@@ -230,7 +231,7 @@ def test_only_the_command_prints(module: str) -> None:
 def test_public_exports_are_exact() -> None:
     # fmt: off
     assert set(equipage.__all__) == {
-        "Diagnostic", "Edit", "EquipageError", "Explanation", "FileReport", "Fix", "Label",
+        "Allowance", "Diagnostic", "Edit", "EquipageError", "Explanation", "FileReport", "Fix", "Label",
         "Limits", "LoadError", "Loaded", "LoadedSettings", "Profile", "Profiles", "Report",
         "Skill", "Skills", "Source", "Span", "Toolpack", "ToolpackLoader",
         "ToolpackValidationError", "UsageError", "Watch", "__version__", "check", "check_files",
@@ -279,6 +280,8 @@ SHOWN_ELSEWHERE = {
     "file-not-regular": "files/test_sandbox.py",
     "unrecognised": "loading/test_bad_input.py",
     "internal-error": "workspace/test_workspace.py",
+    "ended-early": "workspace/test_allowance.py",
+    "check-ended": "workspace/test_allowance.py",
     "generator-plugin-broken": "generators/test_registry.py",
     "generator-value-not-json": "generators/test_build.py",
     "absolute-path": "kinds/server/test_directives.py",

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from equipage.settings import LoadedSettings, load_settings
     from equipage.skills import Skill, Skills, discover_skills
     from equipage.toolpacks import Toolpack, ToolpackLoader, ToolpackValidationError
+    from equipage.workspace.allowance import Allowance
     from equipage.workspace.report import FileReport, Report
     from equipage.workspace.watch import Watch
 
@@ -51,16 +52,18 @@ _HOMES = {
     "settings": ("LoadedSettings", "load_settings"),
     "skills": ("Skill", "Skills", "discover_skills"),
     "toolpacks": ("Toolpack", "ToolpackLoader", "ToolpackValidationError"),
+    "workspace.allowance": ("Allowance",),
     "workspace.report": ("FileReport", "Report"),
     "workspace.watch": ("Watch",),
 }  # fmt: skip
 
 __all__ = [
-    "Diagnostic", "Edit", "EquipageError", "Explanation", "FileReport", "Fix", "Label", "Limits",
-    "LoadError", "Loaded", "LoadedSettings", "Profile", "Profiles", "Report", "Skill", "Skills",
-    "Source", "Span", "Toolpack", "ToolpackLoader", "ToolpackValidationError", "UsageError",
-    "Watch", "__version__", "check", "check_files", "discover_profiles", "discover_skills",
-    "expand", "load", "load_settings", "loads", "pre_read_default_agent_kind", "watch",
+    "Allowance", "Diagnostic", "Edit", "EquipageError", "Explanation", "FileReport", "Fix", "Label",
+    "Limits", "LoadError", "Loaded", "LoadedSettings", "Profile", "Profiles", "Report", "Skill",
+    "Skills", "Source", "Span", "Toolpack", "ToolpackLoader", "ToolpackValidationError",
+    "UsageError", "Watch", "__version__", "check", "check_files", "discover_profiles",
+    "discover_skills", "expand", "load", "load_settings", "loads", "pre_read_default_agent_kind",
+    "watch",
 ]  # fmt: skip
 
 

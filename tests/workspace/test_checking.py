@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import pickle
 import threading
-from concurrent.futures.process import BrokenProcessPool
 from pathlib import Path
 from typing import Any
 
@@ -90,22 +89,6 @@ def test_few_files_need_no_other_process(monkeypatch: pytest.MonkeyPatch, projec
     with pytest.raises(AssertionError, match="started"):
         check_paths(["."], REQUEST, jobs=0)
     assert len(list(project.iterdir())) > WORTH_IT
-
-
-@pytest.mark.long
-def test_a_killed_worker_costs_no_result(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The system kills a process when memory runs out; the rest is done by this one."""
-    expected = check_paths(["."], REQUEST)
-    real = parallel._Arrivals.unpack
-    calls = iter(range(100))
-
-    def unpack(self: parallel._Arrivals, data: bytes) -> list[Checked | None]:
-        if next(calls) == 2:
-            raise BrokenProcessPool("killed")
-        return real(self, data)
-
-    monkeypatch.setattr(parallel._Arrivals, "unpack", unpack)
-    assert render_json.render(check_paths(["."], REQUEST, jobs=2)) == render_json.render(expected)
 
 
 def test_wrong_options_are_refused_by_workers_too(project: Path) -> None:

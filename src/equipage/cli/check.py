@@ -19,6 +19,7 @@ from equipage.cli.request import NOTHING_FOUND, no_such_code, request_of
 from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.text import visible
+from equipage.files.memory import can_limit_memory
 from equipage.loading.registry import codes_for, codes_of
 from equipage.loading.session import Request, Run
 from equipage.render import text
@@ -28,6 +29,7 @@ from equipage.workspace.report import SETTINGS, Report, check_paths
 if TYPE_CHECKING:  # the modules that fix and watch are imported when they are asked for
     from equipage.cli.fixing import Fixed
     from equipage.cli.known import Known
+    from equipage.workspace.allowance import Allowance
     from equipage.workspace.watch import Turn
 
 #: How many findings a terminal gets; more would scroll away.
@@ -37,24 +39,30 @@ _NAMED = 3
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
+    files = chosen(options)
+    _refuse_contradictions(options, files)
+    with files.over_disk():
+        return _run(options, files, output)
+
+
+def _run(options: argparse.Namespace, files: Chosen, output: Output) -> int:
     selection = Selection(
         _codes(options.select) or None,
         _codes(options.ignore),
         exclude=tuple(options.exclude),
         force_exclude=options.force_exclude,
     )
-    files = chosen(options)
-    _refuse_contradictions(options, files)
-    request = msgspec.structs.replace(request_of(options), buffers=files.buffers)
+    request = request_of(options)
     if options.watch:
         return _watch(options, files, output, request, selection)
     known = _known(options, files.paths)
     check = partial(_check, options, files, output, request, selection)
     fixed: Fixed | None = None
     if options.fix:
-        from equipage.cli.fixing import fix_all
+        from equipage.cli.fixing import fix_all, fix_text
 
-        fixed = fix_all(check, files.paths, output, unsafe=options.unsafe_fixes)
+        fix = fix_all if files.text is None else fix_text
+        fixed = fix(check, files, output, unsafe=options.unsafe_fixes)
     report = check() if fixed is None else fixed.report
     if options.write_baseline:
         assert known is not None
@@ -67,7 +75,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
     report = _with_pages(report)
     # Set before anything is printed: the reader may close the pipe.
     code = _exit_code(report, options, failed=bool(fixed and fixed.unwritten))
-    if code == FOUND and not files.buffers and not all(map(os.path.lexists, files.paths)):
+    if code == FOUND and files.text is None and not all(map(os.path.lexists, files.paths)):
         code = USAGE  # a path in the command is wrong: whatever else was found comes second
     output.code = code
     if options.diff:
@@ -98,8 +106,11 @@ def _refuse_contradictions(options: argparse.Namespace, files: Chosen) -> None:
             "--write-baseline records every finding; it cannot be combined with --select, "
             "--ignore, --isolated or --no-baseline"
         )
-    if options.fix and files.buffers:
-        raise UsageError("--fix writes files, and standard input is none; use --diff")
+    if options.fix and files.text is not None and options.output_format not in _FOR_PEOPLE:
+        raise UsageError(
+            "--fix of standard input prints the fixed text, and findings as text to standard "
+            "error; it cannot be combined with another output format"
+        )
     if options.watch and (
         options.output_format != "full"
         or options.fix
@@ -107,12 +118,40 @@ def _refuse_contradictions(options: argparse.Namespace, files: Chosen) -> None:
         or options.statistics
         or options.write_baseline
         or options.output
-        or files.buffers
+        or files.text is not None
     ):
         raise UsageError(
             "--watch prints findings as text; it cannot be combined with another output format, "
             "--fix, --diff, --statistics, --write-baseline, --output or standard input"
         )
+
+
+def _allowance(options: argparse.Namespace) -> Allowance | None:
+    """What the command line lets the run use. Raises `UsageError`."""
+    if options.max_time is options.max_memory is options.max_bytes is options.max_files is None:
+        return None
+    from equipage.generators.parameters import read_limit
+    from equipage.kinds.server.grammar import parse_duration
+    from equipage.workspace.allowance import Allowance
+
+    def given(name: str, read: Callable[[str], int | None], expected: str) -> int | None:
+        written = getattr(options, f"max_{name}")
+        number = None if written is None else read(written)
+        if number is None and written is not None:
+            raise UsageError(f"--max-{name} {written}: expected {expected}")
+        return number
+
+    size, a_size = partial(read_limit, in_bytes=True), "a size, such as 500mb"
+    time = given("time", parse_duration, "a duration, such as 60s")
+    memory = given("memory", size, a_size)
+    if memory is not None and not can_limit_memory():
+        raise UsageError("--max-memory works on Linux only")
+    return Allowance(
+        seconds=None if time is None else time / 1000,
+        memory=memory,
+        bytes=given("bytes", size, a_size),
+        files=given("files", partial(read_limit, in_bytes=False), "a whole number"),
+    )
 
 
 def _check(
@@ -124,6 +163,7 @@ def _check(
 ) -> Report:
     """Check as the command line asks; `--fix` does so more than once."""
     progress = Progress("checking", output.width)
+    allowance = _allowance(options)
     try:
         return check_paths(
             files.paths,
@@ -133,6 +173,7 @@ def _check(
             progress=progress,
             jobs=options.jobs,
             digests=options.output_format == "json",  # no other format shows them
+            allowance=allowance,
         )
     finally:
         progress.clear()
@@ -232,6 +273,11 @@ def _write_text(
     report: Report, options: argparse.Namespace, output: Output, fixed: Fixed | None
 ) -> None:
     style, quiet = output.style(), options.quiet
+    if fixed is not None and fixed.text is not None:
+        # The fixed text is the data of the command, and findings are notes about it.
+        output.data(fixed.text)
+        output.pieces(text.render(report, output.style_of_notes(), quiet=quiet))
+        return
     if fixed is not None:
         from equipage.cli.fixing import changes
 

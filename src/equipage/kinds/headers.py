@@ -103,6 +103,9 @@ def read_header(source: Source, session: Session, style: HeaderStyle) -> Parsed:
         return None, early  # what else is wrong follows from it
     document, facts = parse(source, header.format, window=(header.start, header.end))
     facts = session.strict(facts, header.format)
+    if style.reader in ("codex", "opencode", "strict"):
+        # To these clients, a header with a key twice is not YAML; the others take the last value.
+        facts = [_grave(each) if each.code == core_codes.DUPLICATE_KEY else each for each in facts]
     if document is None and header.format == "yaml":
         document, facts = _recovered(source, session, style, header, facts)
     if document is None:
@@ -114,6 +117,10 @@ def read_header(source: Source, session: Session, style: HeaderStyle) -> Parsed:
         facts.append(codes.HEADER_WITHOUT_FIELDS.at(span=span))
         document.value = {}
     return session.adopt(document), [*facts, *early]
+
+
+def _grave(each: Fact) -> Fact:
+    return msgspec.structs.replace(each, severity="error")
 
 
 def read_text(source: Source, session: Session) -> Parsed:

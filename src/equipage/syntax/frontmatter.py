@@ -77,8 +77,11 @@ AGENT_MD = Grammar({"---": "yaml"}, skips_space=False, closes_with_line=False, t
 #: The agents, commands, rules and skills of other tools.
 CONVENTION = Grammar({"---": "yaml"}, blank_after_fence=True)
 
-#: Those of Claude Code, Codex and Gemini CLI, which end a header at the next three dashes.
+#: Those of Claude Code and Gemini CLI, which end a header at the next three dashes.
 ANYWHERE = Grammar({"---": "yaml"}, blank_after_fence=True, closes_anywhere=True)
+
+#: Those of OpenCode, which ends a header at the next line that starts with three dashes.
+AT_LINE_START = Grammar({"---": "yaml"}, blank_after_fence=True, closes_with_line=False)
 
 
 def split(text: str, grammar: Grammar) -> Header | NoHeader:

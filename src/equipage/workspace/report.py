@@ -18,6 +18,7 @@ from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import folders_of_kinds
 from equipage.loading.registry import agent_folders, kind_named
 from equipage.loading.session import Request, Run
+from equipage.workspace.allowance import Allowance, Meter
 from equipage.workspace.loads import (
     CHUNK,
     Candidate,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:  # imported where they are needed
     import pyarrow
 
     from equipage.files.walking import Found
+    from equipage.workspace.parallel import Checks
 
 #: The kind of the files that hold settings, as reports name it.
 SETTINGS = SETTINGS_KIND.name
@@ -185,11 +187,13 @@ def check_paths(
     progress: Progress | None = None,
     jobs: int = 1,
     digests: bool = True,
+    allowance: Allowance | None = None,
 ) -> Report:
     """Check what is at and below `paths`, and the settings of the projects it belongs to.
 
     Without `digests`, the files of the report have none: making them takes time. `jobs` processes
     do the work, as many as are worth it if it is 0; the report is the same, whatever the number.
+    A check that uses up its `allowance` reports what it found so far, and that it ended early.
     Raises `UsageError` for an unknown kind.
     """
     if kind is not None:
@@ -197,8 +201,9 @@ def check_paths(
     request = with_folders(request, paths)
     builder = ReportBuilder(request, run_of(request), kind, selection)
     checker = Checker(request, kind, builder.run, digests=digests)
+    builder.meter = meter = Meter(allowance or Allowance())
     return builder.build(
-        paths, lambda found: _checked(found, checker, jobs), progress, context=kind is None
+        paths, lambda found: by_chunks(found, checker, jobs, meter), progress, context=kind is None
     )
 
 
@@ -220,20 +225,34 @@ def check_contents(
         return check_paths([_MEMORY], request, kind=kind)
 
 
-def _checked(
-    candidates: Sequence[Candidate], checker: Checker, jobs: int
-) -> Iterator[Checked | None]:
-    """What is kept of each candidate, in order."""
+def by_chunks(
+    candidates: Sequence[Candidate], checker: Checks, jobs: int, meter: Meter
+) -> Iterator[Any]:
+    """What is kept of each candidate, in order, as far as the allowance goes."""
+    candidates = meter.affordable(candidates)
+    done = 0
+    for each in _results(candidates, checker, jobs, meter):
+        yield each
+        done += 1
+    meter.out_of_time(candidates, done)
+
+
+def _results(
+    candidates: Sequence[Candidate], checker: Checks, jobs: int, meter: Meter
+) -> Iterator[Any]:
     chunks = (candidates[start : start + CHUNK] for start in range(0, len(candidates), CHUNK))
     wanted = jobs or (_processors() if len(candidates) >= WORTH_IT else 1)
-    if wanted == 1:
-        return (each for chunk in chunks for each in checker.check(chunk))
-    # Importing it takes longer than checking a small file.
-    from equipage.workspace.parallel import by_processes, can_share
+    if wanted > 1 or meter.allowance.needs_processes:
+        # Importing it takes longer than checking a small file.
+        from equipage.workspace.parallel import by_processes, can_share
 
-    if not can_share():
-        return (each for chunk in chunks for each in checker.check(chunk))
-    return by_processes(chunks, checker, wanted)
+        if can_share():
+            yield from by_processes(chunks, checker, wanted, meter)
+            return
+    for chunk in chunks:
+        if meter.seconds_left() == 0:
+            return
+        yield from checker.check(chunk)
 
 
 def _processors() -> int:
@@ -277,6 +296,7 @@ class ReportBuilder:
         self.projects: tuple[Project, ...] | None = None
         self.left_out: list[str] = []  #: files that the caller named and that are excluded
         self._excludes = excluded_by(selection.exclude, run.files.cwd)
+        self.meter = Meter(Allowance())
 
     def build(
         self,
@@ -295,18 +315,55 @@ class ReportBuilder:
         candidates = list(self._candidates(paths))
         waiting = self._gather(candidates, check, progress)
         if context and (waiting or self._concern_others()):
-            self.asked = {display_name(each.path) for each in candidates}
             self.projects = projects_of(self.run)
             around = list(self._around(paths, candidates))
-            self.context = {display_name(each.path) for each in around}
-            waiting += self._gather(around, check, progress)
+            waiting += self._gather_context(candidates, around, check, progress)
+        return self._finish(waiting)
+
+    def build_among(
+        self,
+        candidates: Sequence[Candidate],
+        around: Sequence[Candidate],
+        check: Callable[[Sequence[Candidate]], Iterable[Checked | None]],
+        order: Mapping[str, int],
+    ) -> Report:
+        """The report on some files, for callers that know which others are around them.
+
+        `order` is that of a walk, by absolute path.
+        """
+        self.order = {os.path.abspath(each.path): len(order) for each in candidates} | dict(order)
+        waiting = self._gather(candidates, check, None)
+        for each in candidates:
+            project_of(each.path, self.run)
+        self.projects = projects_of(self.run)
+        waiting += self._gather_context(candidates, around, check, None)
+        return self._finish(waiting)
+
+    def _gather_context(
+        self,
+        candidates: Sequence[Candidate],
+        around: Sequence[Candidate],
+        check: Callable[[Sequence[Candidate]], Iterable[Checked | None]],
+        progress: Progress | None,
+    ) -> list[Checked]:
+        """Gather what is around the files that were asked for; see `context`."""
+        self.asked = {display_name(each.path) for each in candidates}
+        self.context = {display_name(each.path) for each in around}
+        return self._gather(around, check, progress)
+
+    def _finish(self, waiting: Iterable[Checked]) -> Report:
+        """What is left once every file was looked at."""
         for checked in waiting:  # another load that read the file knew better
             if checked.name not in self.used:
                 self.add(checked)
         self._add_grouped()
         self.check_folders()
-        self.check_sets()
+        # They load files again, in this process: a run whose time is up has none left for that.
+        if self.meter.seconds_left() != 0:
+            self.check_sets()
         self.check_layers()
+        if (early := self.meter.finding()) is not None:
+            self.findings.setdefault(early.identity(), early)
         return self._report()
 
     def _gather(
@@ -498,8 +555,15 @@ class ReportBuilder:
         for each in self.checked.values():
             if each.key is not None:
                 groups.setdefault((each.kind, each.key), []).append(each)
-        together = {each.name for group in groups.values() if len(group) > 1 for each in group}
-        together |= {each.name for each in self.checked.values() if each.refers}
+        # Of the context, only what shares a key with a file that was asked for can matter.
+        together = {
+            each.name
+            for group in groups.values()
+            if len(group) > 1 and not all(each.name in self.context for each in group)
+            for each in group
+        }
+        asked = (each for each in self.checked.values() if each.name not in self.context)
+        together |= {each.name for each in asked if each.refers}
         run, outcomes = run_of(self.request), list[Outcome]()
         about: dict[int, Checked] = {}
         # Of two files with one name, the later one is reported: in the order of a whole check.

@@ -70,10 +70,42 @@ def test_the_same_file_elsewhere_is_tolerated(tmp_path: Path) -> None:
     assert [each.ok for each in report.files] == [False, True]
 
 
-def test_opencode_is_stricter(tmp_path: Path) -> None:
-    write(tmp_path, {".opencode/skills/a/SKILL.md": "---\nname: b\n---\nbody\n"})
+@pytest.mark.parametrize(
+    ("folder", "text", "errors"),
+    [
+        (".opencode", "name: b", []),
+        (".opencode", "description: b", ["missing-field"]),
+        (".opencode", "name: a\ndescription: 5", ["number-as-text"]),
+        (".opencode", "name: a\ndescription: 2024-01-01", ["wrong-type"]),
+        (".opencode", "name: a\ndescription: b\ndescription: c", ["duplicate-key"]),
+        (".codex", "name: a", ["missing-field"]),
+        (".codex", "description: b", []),
+        (".codex", "name: a\ndescription: 5", []),
+        (".codex", "name: a\ndescription: [b]", ["wrong-type"]),
+        (".codex", "name: a\ndescription: b\ndescription: c", ["duplicate-key"]),
+        (".gemini", "description: b", ["missing-field"]),
+        (".gemini", "name: a\ndescription: b\ndescription: c", []),
+        (".github", "name: a", []),
+        (".github", "name: a\ndescription:", ["wrong-type"]),
+        (".github", "name: a\ndescription: 5", ["number-as-text"]),
+        (".claude", "name: a\ndescription: [b]", ["wrong-type"]),
+        (".claude", "name: a\ndescription: b\ndescription: c", []),
+    ],
+)
+def test_each_tool_drops_other_skills(
+    tmp_path: Path, folder: str, text: str, errors: list[str]
+) -> None:
+    write(tmp_path, {f"{folder}/skills/a/SKILL.md": f"---\n{text}\n---\nbody\n"})
     report = equipage.check([tmp_path], env={})
-    assert sorted(each.code for each in report.errors) == ["missing-field", "name-differs"]
+    assert [each.code for each in report.errors] == errors
+
+
+@pytest.mark.parametrize("folder", [".codex", ".gemini"])
+def test_a_byte_order_mark_hides_the_header(tmp_path: Path, folder: str) -> None:
+    text = "\ufeff---\nname: a\ndescription: b\n---\nbody\n"
+    write(tmp_path, {f"{folder}/skills/a/SKILL.md": text})
+    report = equipage.check([tmp_path], env={})
+    assert [each.code for each in report.errors] == ["header-not-first"]
 
 
 SKILL = "---\nname: {}\ndescription: {}\n---\nbody\n"

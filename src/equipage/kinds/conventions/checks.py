@@ -135,8 +135,13 @@ _CUT = re.compile(r"[ \t]*\#(?=\S)[^\r\n]*")
 
 
 def before_header(convention: Convention, source: Source) -> list[Fact]:
-    """Space before the opening fence: nearly all tools see no header then."""
+    """What precedes the opening fence: space hides the header from nearly all tools, a byte order
+    mark from two."""
     text = source.text.lstrip("\ufeff")
+    if text != source.text and convention.tool in ("Codex", "Gemini CLI"):
+        span = Span(source, 0, len(source.text) - len(text))
+        remedy = Remedy("remove the byte order mark", (Change(ROOT, "", span=span),))
+        return [HEADER_NOT_FIRST.at(span=span, remedy=remedy)]
     space = len(text) - len(text.lstrip())
     if not space or not text[space:].startswith("---"):
         return []
@@ -180,6 +185,10 @@ def _cut(document: Document, path: Path, located: Located) -> Fact | None:
     )
 
 
+#: Tools that drop a skill whose name or description is anything but text.
+_STRICT_ABOUT_TEXT = ("GitHub Copilot", "OpenCode")
+
+
 def keep_text(convention: Convention, tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     """Replace a number or bool where text belongs by the text the author wrote.
 
@@ -189,15 +198,59 @@ def keep_text(convention: Convention, tree: Tree, session: Session) -> tuple[Tre
         return tree, []
     paths = [(field.name,) for field in convention.fields if field.type is str]
     tree, facts = keep_as_written(tree, paths, codes.NUMBER_AS_TEXT)
-    if convention.kind != "claude-agent" or "/.claude/" not in session.path.replace(os.sep, "/"):
+    if convention.kind == "skill":
+        refused = convention.tool in _STRICT_ABOUT_TEXT
+    else:
+        # Claude Code does so with agents, but not with those of a plugin.
+        is_project = "/.claude/" in session.path.replace(os.sep, "/")
+        refused = convention.kind == "claude-agent" and is_project
+    if not refused:
         return tree, facts
-    # Claude Code drops an agent whose name or description is a number.
     return tree, [
         msgspec.structs.replace(each, severity="error")
-        if each.origin.path[0] in convention.needed
+        if each.origin.path[0] in ("name", "description")
         else each
         for each in facts
     ]
+
+
+#: What YAML 1.1 reads as a date; the parsers of two clients do.
+_DATE = re.compile(r"\d{4}-\d\d?-\d\d?(?:[Tt \t].*)?\Z")
+
+
+def refuse_values(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
+    """Report what is text or nothing to us, and makes a client refuse the file."""
+    is_opencode = convention.reader == "opencode"
+    dates = is_opencode or convention.kind == "gemini-agent"
+    nothing = is_opencode or (convention.kind, convention.tool) == ("skill", "GitHub Copilot")
+    document = tree.story(ROOT).origin.document
+    if not (dates or nothing) or not isinstance(tree.value, dict) or not has_header(document):
+        return tree, []
+    texts = [(field.name,) for field in convention.fields if field.type is str]
+    texts = [path for path in texts if path[0] in tree.value]
+    facts: list[Fact] = []
+    for path, place in document.locate(texts).items():
+        value = get(tree.value, path)
+        if nothing and value is None:
+            found: Any = Shown(None, as_found=True)
+            facts.append(
+                core_codes.WRONG_TYPE.at(
+                    path, severity="error", expected="text", found=found, hint=None
+                )
+            )
+        elif dates and isinstance(value, str) and _DATE.match(place.value.text()):
+            remedy = Remedy("put quotes around it", (Change(path, value),))
+            facts.append(
+                core_codes.WRONG_TYPE.at(
+                    path,
+                    severity="error",
+                    remedy=remedy,
+                    expected="text",
+                    found="a date",
+                    hint="put quotes around it",
+                )
+            )
+    return tree, facts
 
 
 def divide_names(convention: Convention, tree: Tree, _session: Session) -> tuple[Tree, list[Fact]]:
@@ -251,23 +304,31 @@ def _renamed(
 ) -> Remedy | None:
     """Write another name in place of one; never safe, because it is a guess about what was meant.
 
-    None where the name is not written as it is, in quotes or with escapes.
+    None where the name is not written as it is, with escapes for example.
     """
     value = document.value.get(field.name)
+    span = _without_quotes(span)
     if guess is None or span.text() != name or document.substituted_text is not None:
         return None
     paths: list[Path] = [(field.name,)]
     paths += [(field.name, number) for number in range(len(value)) if isinstance(value, list)]
     places = document.locate(paths)
     path = next((each for each in reversed(paths) if _holds(places.get(each), span)), None)
-    written = "" if path is None else places[path].value.text()
-    if path is None or get(document.value, path) != written:
+    place = None if path is None else _without_quotes(places[path].value)
+    if path is None or place is None or get(document.value, path) != place.text():
         return None
-    offset = span.start - places[path].value.start
-    new = written[:offset] + guess + written[offset + len(name) :]
+    text = place.source.text
+    new = text[place.start : span.start] + guess + text[span.end : place.end]
     effect = Effect("replace", path, new, document.format, document.window, document.merge)
     change = Change(ROOT, guess, span=span, effect=effect)
     return Remedy(f"change to `{guess}`", (change,), safe=False)
+
+
+def _without_quotes(span: Span) -> Span:
+    """The text between the quotes of a scalar, if it has some."""
+    text = span.text()
+    is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+    return Span(span.source, span.start + 1, span.end - 1) if is_quoted else span
 
 
 def _holds(place: Located | None, span: Span) -> bool:
@@ -333,6 +394,7 @@ STAGES = (
     check_servers,
     find_cut_text,
     keep_text,
+    refuse_values,
     divide_names,
     bring_body,
     look_for_suspicious,

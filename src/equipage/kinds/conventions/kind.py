@@ -21,7 +21,7 @@ from equipage.kinds.conventions.checks import BODY
 from equipage.kinds.conventions.claude import codes as claude_codes
 from equipage.kinds.conventions.claude import rules as claude_rules
 from equipage.kinds.conventions.codes import CODES
-from equipage.kinds.conventions.tools import CONVENTIONS, claude, skills
+from equipage.kinds.conventions.tools import CONVENTIONS, claude, gemini, skills
 from equipage.kinds.headers import HeaderStyle, has_header, read_header, read_text
 from equipage.kinds.jsonc import read_with_comments
 from equipage.kinds.shared import TOLERANT, hide_property
@@ -30,7 +30,7 @@ from equipage.loading.kind import Item, Kind, Presentation, Reading, Sensitive, 
 from equipage.loading.model import Shape
 from equipage.loading.session import Parsed, Session
 from equipage.syntax.document import Format
-from equipage.syntax.frontmatter import ANYWHERE, CONVENTION
+from equipage.syntax.frontmatter import ANYWHERE, AT_LINE_START, CONVENTION, Grammar
 
 if TYPE_CHECKING:
     from equipage.loading.outcome import Outcome
@@ -45,8 +45,6 @@ _FORMATS: dict[str, dict[str, Format]] = {
 }
 
 
-#: Clients that end a header at the next three dashes, wherever they are.
-ANYWHERE_READERS = ("claude", "codex", "gemini")
 #: Every table, those of the tools that read skills included.
 _TABLES = (*CONVENTIONS, *skills.VARIANTS)
 _MODELS: dict[str, type[Any]] = {}
@@ -180,7 +178,7 @@ def read(convention: Convention, source: Source, session: Session) -> Parsed:
         return session.parse(source, convention.syntax)
     style = HeaderStyle(
         convention.title,
-        grammar=ANYWHERE if convention.reader in ANYWHERE_READERS else CONVENTION,
+        grammar=_grammar(convention),
         known=convention.names,
         tool=claude.TOOL if convention.reader == "claude" else convention.tool,
         reader=convention.reader,
@@ -191,6 +189,13 @@ def read(convention: Convention, source: Source, session: Session) -> Parsed:
     )
     document, facts = read_header(source, session, style)
     return document, facts + checks.before_header(convention, source)
+
+
+def _grammar(convention: Convention) -> Grammar:
+    """Where the client ends a header, as it was measured."""
+    if convention.reader == "claude" or convention.tool == gemini.TOOL:
+        return ANYWHERE
+    return AT_LINE_START if convention.reader == "opencode" else CONVENTION
 
 
 def author_schema(convention: Convention, schema: dict[str, Any]) -> dict[str, Any]:
@@ -309,7 +314,8 @@ def kind_of(convention: Convention) -> Kind:
             mismatch=convention.mismatch,
             worst="error" if convention.measured else "warning",
             guarded=convention.restricting,
-            needed=convention.needed,
+            # A skill keeps its place in the list without a description, but no one finds it there.
+            needed=convention.needed | ({"description"} if convention.kind == "skill" else set()),
             synonyms=convention.synonyms,
             elsewhere=elsewhere(convention),
             ignores=True,

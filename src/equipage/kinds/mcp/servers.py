@@ -288,10 +288,9 @@ def _transport(
         transport = dialect.types.get(written) or dialect.types.get(written.lower())
         if transport is not None:
             return _written_transport(transport, inferred, path, server)
-        # No tool was seen to refuse `local`, which Copilot reads.
         unknown = codes.SERVER_TYPE_UNKNOWN.at(
             (*path, "type"),
-            severity="warning" if written == "local" or not dialect.measured else None,
+            severity=None if dialect.measured else "warning",
             name=name,
             found=Shown(written),
             tool=dialect.tool,

@@ -123,6 +123,14 @@ def _definition(
     yield from _servers(table, path)
 
 
+def extension_is_accepted(_convention: Convention, config: Any, session: Session) -> Iterator[Fact]:
+    """The context files of an extension exist; Gemini CLI refuses it otherwise."""
+    named = config.get("contextFileName") if isinstance(config, dict) else None
+    root = os.path.dirname(session.path)
+    for place, written in _paths_in(named, ("contextFileName",)):
+        yield from _missing(place, "contextFileName", written, root, session, is_folder=False)
+
+
 def _paths_in(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
     """The paths that a field names: text, a list, or commands by name with their `source`."""
     if isinstance(value, str):

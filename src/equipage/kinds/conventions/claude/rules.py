@@ -1,4 +1,4 @@
-"""The rules that kinds of Claude Code have beyond their tables."""
+"""The rules that kinds of Claude Code, and one of Gemini CLI, have beyond their tables."""
 
 from __future__ import annotations
 
@@ -122,4 +122,5 @@ RULES: dict[str, tuple[Rule, ...]] = {
     ),
     "claude-plugin": (manifests.plugin_is_accepted,),
     "claude-marketplace": (manifests.marketplace_is_accepted,),
+    "gemini-extension": (manifests.extension_is_accepted,),
 }

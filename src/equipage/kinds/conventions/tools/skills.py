@@ -19,6 +19,7 @@ _NAMED = (
     Field("name", "the name of the skill and of its folder", required="warning"),
     Field("description", "what it does and when to use it", required="warning"),
 )
+_DESCRIBED = replace(_NAMED[1], required="error")
 #: The other fields of the open specification.
 _OPEN = (
     Field("license", "the licence, or the file that holds it"),
@@ -75,18 +76,28 @@ CLAUDE = replace(
 
 #: Folders that Claude Code does not read. Copilot forgives nothing.
 COPILOT = replace(OPEN, tool="GitHub Copilot", reader="strict")
-CODEX = replace(OPEN, tool="Codex", reader="codex")
-GEMINI = replace(OPEN, tool="Gemini CLI", reader="gemini")
+#: Both drop a skill without a description, Gemini also one without a name.
+CODEX = replace(
+    OPEN,
+    tool="Codex",
+    reader="codex",
+    fields=(replace(_NAMED[0], required=None), _DESCRIBED, *OPEN.fields[2:]),
+)
+GEMINI = replace(
+    OPEN,
+    tool="Gemini CLI",
+    reader="gemini",
+    fields=(replace(_NAMED[0], required="error"), _DESCRIBED, *OPEN.fields[2:]),
+)
 
-#: Strict about what the specification asks for: a skill without it is not offered.
+#: Does not offer a skill without a name; any name will do.
 OPENCODE = replace(
     OPEN,
     tool=opencode.TOOL,
-    name=replace(_NAME, severity="error"),
     built_in={},
     reader="opencode",
     longest={"description": 1024},
-    fields=(*(replace(field, required="error") for field in _NAMED), *_OPEN, *_ADDED),
+    fields=(replace(_NAMED[0], required="error"), _NAMED[1], *_OPEN, *_ADDED),
     example_path=".opencode/skills/NAME/SKILL.md",
 )
 

@@ -1,0 +1,92 @@
+"""What one run may use: time, memory, files, bytes.
+
+A run that would need more ends early and says so; a finding names the limit and what was left out.
+Time and memory of single files can only be held by other processes, see `parallel`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from equipage.core import codes
+from equipage.files import size_of
+from equipage.files.reading import display_name
+
+if TYPE_CHECKING:  # imported where they are needed
+    from equipage.core.diagnostics import Diagnostic
+    from equipage.workspace.loads import Candidate
+
+
+class Allowance(msgspec.Struct, frozen=True):
+    """The most that a run may use; None for as much as it needs.
+
+    >>> equipage.Allowance(seconds=60, files=10_000).memory is None
+    True
+    """
+
+    seconds: float | None = None  #: of wall-clock time
+    memory: int | None = None  #: bytes that a process may add to those it starts with
+    files: int | None = None  #: files that are looked at
+    bytes: int | None = None  #: of the files that are looked at
+
+    @property
+    def needs_processes(self) -> bool:
+        """Whether only another process can be held to it."""
+        return self.seconds is not None or self.memory is not None
+
+
+class Meter:
+    """Counts what a run has used of its allowance."""
+
+    def __init__(self, allowance: Allowance, clock: Callable[[], float] = time.monotonic) -> None:
+        self.allowance = allowance
+        self._clock = clock
+        self._started = clock()
+        self._files = self._bytes = 0
+        #: what ended the run early, how many files it left out of how many, and the first of them
+        self.ended: tuple[str, int, int, str] | None = None
+
+    @property
+    def memory(self) -> int | None:
+        return self.allowance.memory
+
+    def seconds_left(self) -> float | None:
+        """At least 0; None without a limit."""
+        limit = self.allowance.seconds
+        return None if limit is None else max(0.0, self._started + limit - self._clock())
+
+    def affordable(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+        """Those of the candidates, from the first on, that the allowance has room for."""
+        for number, each in enumerate(candidates):
+            self._files += 1
+            if self.allowance.files is not None and self._files > self.allowance.files:
+                return self._end("--max-files", candidates, number)
+            if self.allowance.bytes is not None:
+                self._bytes += size_of(each.path)
+                if self._bytes > self.allowance.bytes:
+                    return self._end("--max-bytes", candidates, number)
+        return candidates
+
+    def out_of_time(self, candidates: Sequence[Candidate], done: int) -> None:
+        """Only the first `done` of the candidates were checked before the time was up."""
+        self._end("--max-time", candidates, done)
+
+    def _end(self, limit: str, candidates: Sequence[Candidate], done: int) -> Sequence[Candidate]:
+        if self.ended is None and done < len(candidates):
+            first = display_name(candidates[done].path)
+            self.ended = limit, len(candidates) - done, len(candidates), first
+        return candidates[:done]
+
+    def finding(self) -> Diagnostic | None:
+        """What to report of a run that ended early."""
+        if self.ended is None:
+            return None
+        from equipage.loading.findings import finding
+
+        limit, left, total, first = self.ended
+        values = {"limit": limit, "left": f"{left:,}", "total": f"{total:,}", "first": first}
+        return finding(codes.ENDED_EARLY, first, values)

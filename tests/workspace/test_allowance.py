@@ -1,0 +1,164 @@
+"""A run that may use only so much ends early and says so; a file that is too much costs itself."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import equipage
+import tiny
+from equipage.loading.session import Request
+from equipage.render import json as render_json
+from equipage.workspace import loads, parallel
+from equipage.workspace.allowance import Allowance, Meter
+from equipage.workspace.loads import Candidate
+from equipage.workspace.report import Report, check_paths
+from lab import in_process
+
+REQUEST = Request(env={})
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for number in range(100):
+        (tmp_path / f"p{number:03}.yaml").write_text("name: crew\nmembers: []\nnope: 1\n")
+    monkeypatch.chdir(tmp_path)
+    tiny.install(monkeypatch)
+    return tmp_path
+
+
+def misbehave(monkeypatch: pytest.MonkeyPatch, name: str, act: Any) -> None:
+    """Let the check of one file go wrong, as a file does that is too much for a parser."""
+    real = loads.load_candidate
+
+    def load(candidate: Candidate, *rest: Any, **more: Any) -> Any:
+        if os.path.basename(candidate.path) == name:
+            act()
+        return real(candidate, *rest, **more)
+
+    monkeypatch.setattr(loads, "load_candidate", load)
+
+
+def kill() -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def texts(report: Report, *codes: str) -> list[str]:
+    return [str(each) for each in report.diagnostics if each.code in codes]
+
+
+def test_a_killed_worker_costs_one_file(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = check_paths(["."], REQUEST)
+    misbehave(monkeypatch, "p050.yaml", kill)
+    report = check_paths(["."], REQUEST, jobs=2)
+    assert texts(report, "check-ended") == [
+        (
+            "p050.yaml: error[check-ended] the check of this file was ended: "
+            "its process ended with SIGKILL"
+        )
+    ]
+    others = [row for row in report.rows() if row.file != "p050.yaml"]
+    assert others == [row for row in whole.rows() if row.file != "p050.yaml"]
+
+
+def test_every_worker_may_die(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("p000.yaml", "p001.yaml", "p009.yaml"):
+        misbehave(monkeypatch, name, kill)
+    report = check_paths(["."], REQUEST, jobs=2)
+    assert [each.name for each in report.diagnostics if each.code == "check-ended"] == [
+        "p000.yaml",
+        "p001.yaml",
+        "p009.yaml",
+    ]
+    assert len(report.files) == 100
+
+
+def test_workers_that_cannot_start_leave_the_work_to_this_process(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = check_paths(["."], REQUEST)
+    monkeypatch.setattr(parallel, "limit_memory", lambda _more: kill())
+    assert render_json.render(check_paths(["."], REQUEST, jobs=2)) == render_json.render(whole)
+
+
+def test_time_is_up(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    misbehave(monkeypatch, "p060.yaml", lambda: time.sleep(600))
+    started = time.monotonic()
+    report = check_paths(["."], REQUEST, allowance=Allowance(seconds=1))
+    assert time.monotonic() - started < 60
+    assert texts(report, "ended-early") == [
+        (
+            "p048.yaml: error[ended-early] the check ended early: 52 of 100 files were not checked, "
+            "from here on (--max-time)"
+        )
+    ]
+    assert not report.ok
+    # What was found before counts.
+    assert len([each for each in report.diagnostics if each.code == "unknown-field"]) == 48
+
+
+def test_memory_is_limited(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    misbehave(monkeypatch, "p007.yaml", lambda: bytearray(2**30))
+    report = check_paths(["."], REQUEST, allowance=Allowance(memory=2**28))
+    assert texts(report, "check-ended", "internal-error") == [
+        (
+            "p007.yaml: error[check-ended] the check of this file was ended: "
+            "it needs more memory than there is"
+        )
+    ]
+    assert len(report.files) == 100
+
+
+def test_files_and_bytes_are_counted(project: Path) -> None:
+    size = (project / "p000.yaml").stat().st_size
+    for allowance, limit in (
+        (Allowance(files=10), "--max-files"),
+        (Allowance(bytes=10 * size + 1), "--max-bytes"),
+    ):
+        report = equipage.check(".", allowance=allowance)
+        assert texts(report, "ended-early") == [
+            (
+                "p010.yaml: error[ended-early] the check ended early: 90 of 100 files were not "
+                f"checked, from here on ({limit})"
+            )
+        ]
+        assert len(report.files) == 10
+
+
+def test_a_budget_that_suffices_changes_nothing(project: Path) -> None:
+    plenty = Allowance(seconds=600, memory=2**32, files=100, bytes=2**30)
+    whole = render_json.render(check_paths(["."], REQUEST))
+    assert render_json.render(check_paths(["."], REQUEST, allowance=plenty)) == whole
+
+
+def test_the_clock_of_a_meter() -> None:
+    now = iter([0.0, 4.0, 11.0])
+    meter = Meter(Allowance(seconds=10), clock=lambda: next(now))
+    assert (meter.seconds_left(), meter.seconds_left()) == (6.0, 0.0)
+    assert Meter(Allowance()).seconds_left() is None
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--max-time", "soon"], "--max-time soon: expected a duration, such as 60s"),
+        (["--max-memory", "much"], "--max-memory much: expected a size, such as 500mb"),
+        (["--max-bytes", "-1"], "--max-bytes"),
+        (["--max-files", "1.5"], "--max-files 1.5: expected a whole number"),
+    ],
+)
+def test_wrong_limits(words: list[str], expected: str, project: Path) -> None:
+    code, _, err = in_process(["check", *words])
+    assert code == 2
+    assert expected in err
+
+
+def test_the_command_ends_early(project: Path) -> None:
+    code, out, _ = in_process(["check", "--max-files", "1", "--max-time", "10m", "-f", "concise"])
+    assert code == 1
+    assert "p001.yaml: error[ended-early]" in out

@@ -1,0 +1,108 @@
+"""Gemini CLI: `gemini mcp list` reads the settings, `gemini skills list` skills and agents,
+`gemini extensions validate` an extension."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from programs import Answer, Client, NoAnswer
+from verdicts import Verdict
+
+from judges import copy, files, project
+
+NAME = "gemini"
+
+#: The status with which it ends if the settings are not JSON.
+UNREADABLE = 52
+
+
+def verdicts(client: Client, trees: list[Path]) -> Iterator[Verdict]:
+    everything = [path for tree in trees for path in files(tree)]
+    for path in everything:
+        if path.name == "settings.json" and path.parent.name == ".gemini":
+            yield _settings(client, path)
+        elif path.name == "gemini-extension.json":
+            yield _extension(client, path)
+    inside = {
+        "skill": [path for path in everything if _below(path, "skills", 3)],
+        "gemini-agent": [path for path in everything if _below(path, "agents", 2)],
+    }
+    if any(inside.values()):
+        yield from _markdown(client, inside)
+
+
+def _below(path: Path, folder: str, depth: int) -> bool:
+    if path.suffix != ".md" or path.parts[-depth - 1 : -depth + 1] != (".gemini", folder):
+        return False
+    return folder == "agents" or path.name == "SKILL.md"
+
+
+def _trusted(scratch: str) -> tuple[Path, Path]:
+    """A home and a project that it trusts; the agents and skills of others are not read."""
+    home, root = Path(scratch).resolve() / "home", Path(scratch).resolve() / "project"
+    (home / ".gemini").mkdir(parents=True)
+    (home / ".gemini" / "trustedFolders.json").write_text(json.dumps({str(root): "TRUST_FOLDER"}))
+    return home, project(root)
+
+
+def _settings(client: Client, path: Path) -> Verdict:
+    with tempfile.TemporaryDirectory() as scratch:
+        home, root = _trusted(scratch)
+        copy(path, root / ".gemini" / "settings.json")
+        answer = client.ask(root, "mcp", "list", home=home)
+        return Verdict(NAME, "gemini-settings", str(path), complaints(answer))
+
+
+def complaints(answer: Answer) -> tuple[str, ...]:
+    """What is wrong with the settings: the message if they are unreadable, else each key."""
+    said = answer.err + answer.out
+    if answer.status == UNREADABLE:
+        return (" ".join(said.split()),)
+    if answer.status != 0:
+        raise NoAnswer(f"Gemini CLI: {said}")
+    keys = re.findall(r"^\s*Error in: (.+)\n\s*(.+)$", said, re.MULTILINE)
+    events = re.findall(r"Invalid hook event name.*", said)
+    return (*(f"{key}: {message}" for key, message in keys), *events)
+
+
+def _extension(client: Client, path: Path) -> Verdict:
+    with tempfile.TemporaryDirectory() as scratch:
+        home, root = _trusted(scratch)
+        answer = client.ask(root, "extensions", "validate", str(path.parent), home=home)
+        said = " ".join((answer.err + answer.out).split())
+        if answer.status != 0 and not said:
+            raise NoAnswer(f"Gemini CLI: status {answer.status} without a message")
+        return Verdict(NAME, "gemini-extension", str(path), (said,) if answer.status else ())
+
+
+def _markdown(client: Client, inside: dict[str, list[Path]]) -> Iterator[Verdict]:
+    with tempfile.TemporaryDirectory() as scratch:
+        home, root = _trusted(scratch)
+        for number, path in enumerate(inside["skill"]):
+            copy(path, root / ".gemini" / "skills" / f"s{number}" / "SKILL.md")
+        for number, path in enumerate(inside["gemini-agent"]):
+            copy(path, root / ".gemini" / "agents" / f"f{number}.md")
+        answer = client.ask(root, "skills", "list", "--all", home=home)
+        seen, failed = listing(answer)
+        for number, path in enumerate(inside["skill"]):
+            lost = () if f"s{number}" in seen else ("not in the list of skills",)
+            yield Verdict(NAME, "skill", str(path), lost)
+        for number, path in enumerate(inside["gemini-agent"]):
+            yield Verdict(NAME, "gemini-agent", str(path), failed.get(f"f{number}", ()))
+
+
+def listing(answer: Answer) -> tuple[set[str], dict[str, tuple[str, ...]]]:
+    """The folders of the skills that are listed; the agents that failed, with the reason."""
+    if answer.status != 0:
+        raise NoAnswer(f"Gemini CLI: {answer.err}")
+    said = answer.out + answer.err
+    seen = set(re.findall(r"Location:\s+\S*?([^/\s]+)/SKILL\.md", said))
+    failed = {}
+    pattern = r"Agent loading error: Failed to load agent from \S*?([^/\s]+)\.md: (.*(?:\n\S.*)?)"
+    for name, reason in re.findall(pattern, said):
+        failed[name] = (" ".join(reason.split()),)
+    return seen, failed
