@@ -50,6 +50,10 @@ class Outcome(msgspec.Struct, frozen=True):
     #: comments that ignore what the rules about several files may find
     waiting: tuple[Waiting, ...] = ()
 
+    def __repr__(self) -> str:
+        # Tracebacks with local variables show it: no value of the environment may be in it.
+        return f"Outcome(kind={self.kind.name!r}, findings={len(self.diagnostics)})"
+
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
         return tuple(each for each in self.diagnostics if each.severity == "error")
