@@ -9,7 +9,7 @@ PIP := -m pip install --quiet --disable-pip-version-check
 SECOND := $(shell for each in python3.13 python3.12 "$$HOME"/.pyenv/versions/3.13*/bin/python "$$HOME"/.pyenv/versions/3.12*/bin/python; do \
 	"$$each" -c 'import sys, venv; sys.exit(sys.version_info < (3, 12))' >/dev/null 2>&1 && { echo "$$each"; break; }; done)
 
-.PHONY: help demo test test-serve test-typing test-scale lint types unit unit-second cases stubs conformance bench fuzz mutants clients clients-under-fault conformance-suite soak docs pins dist reproducible clean
+.PHONY: help demo test test-serve test-typing test-scale lint types unit unit-second cases stubs conformance bench fuzz mutants clients clients-under-fault conformance-suite action soak docs pins dist reproducible clean
 
 help:
 	@echo "make demo    install and show one clean and one broken configuration"
@@ -111,6 +111,10 @@ clients-under-fault: $(VENV)/.ready
 
 conformance-suite: $(VENV)/.ready
 	$(PY) tools/faults/conformance.py
+
+# The steps of the GitHub Action, installed from a clone into an environment of their own.
+action: $(VENV)/.ready
+	EQUIPAGE_ACTION=1 $(PY) -m pytest -q -p no:cacheprovider tests/docs/test_integrations.py -k install_step
 
 soak: $(VENV)/.ready
 	$(PY) tools/faults/soak.py

@@ -48,12 +48,32 @@ def test_a_new_file_need_not_exist(project: Path, monkeypatch: pytest.MonkeyPatc
     assert [json.loads(line)["path"] for line in out.splitlines()] == ["skils"]
 
 
+def test_a_text_is_fixed_and_printed(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As ruff does: the text is the output, findings that are left are notes; no file is written."""
+    wrong = AGENT.replace("skills: pdf", "background: yes\nskills: pfd")
+    given(monkeypatch, wrong)
+    arguments = ["check", "--stdin-filename", ".claude/agents/a.md", "--fix", "-"]
+    code, out, err = in_process(arguments)
+    assert (code, out) == (0, wrong.replace("yes", "true"))
+    assert "warning[unknown-reference]" in err
+    assert "wrong-type" not in err
+    given(monkeypatch, wrong)
+    code, out, err = in_process([*arguments, "--unsafe-fixes"])
+    assert (code, out) == (0, wrong.replace("yes", "true").replace("pfd", "pdf"))
+    assert "review them" in err
+    assert (project / ".claude/agents/a.md").read_text() == AGENT
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"---\nname: \xff\n---\n")))
+    code, out, err = in_process(arguments)
+    assert (code, out) == (2, "")
+    assert "not UTF-8" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (["-"], "name its file: --stdin-filename NAME -"),
         (["--stdin-filename", "a.md", "b.md"], "name no other files"),
-        (["--stdin-filename", "a.md", "--fix", "-"], "standard input is none"),
+        (["--stdin-filename", "a.md", "--fix", "--json", "-"], "another output format"),
         (["--files-from", "absent"], "--files-from absent: file missing"),
         (["--watch", "-f", "json"], "cannot be combined"),
         (["agents/*.md"], "`agents/*.md`: matches no file"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import select
 import shutil
 import subprocess
@@ -245,6 +246,35 @@ def test_colour_can_be_forced(project: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert "\x1b[" in in_process(["check", "--color", "always"])[1]
     assert "\x1b[" in in_process(["--color", "always", "check"])[1]
     assert "\x1b[" not in in_process(["check"])[1]
+
+
+@pytest.mark.parametrize(
+    "arguments", [["check", "--help"], ["--help"], ["help", "show"], ["help"]], ids=" ".join
+)
+def test_help_has_colour_and_says_the_same(
+    project: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    settle(monkeypatch, project, environment())
+    plain = in_process(arguments)[1]
+    for coloured in (
+        in_process(["--color", "always", *arguments])[1],
+        in_process(["--color=always", *arguments])[1],
+    ):
+        assert "\x1b[1musage:\x1b[0m" in coloured
+        assert re.sub(r"\x1b\[\d*m", "", coloured) == plain
+    assert "\x1b" not in plain
+
+
+def test_values_have_colour_and_read_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "server.yaml").write_text("server: {name: a}\ntools: []\n")
+    settle(monkeypatch, tmp_path, environment())
+    plain = in_process(["show", "server.yaml", "--annotate"])[1]
+    coloured = in_process(["show", "server.yaml", "--annotate", "--color", "always"])[1]
+    assert "\x1b[1;34mserver\x1b[0m:" in coloured
+    assert "\x1b[32m# server.yaml:1\x1b[0m" in coloured
+    assert re.sub(r"\x1b\[[\d;]*m", "", coloured) == plain
 
 
 # --- every command -------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ A page is read from top to bottom in a folder of its own. A block with a name, e
 on the line before it or `title="name"` behind its language, is written to a file of that name. A
 `console` block is a session: each line `$ command` is run, and what follows it must be what it
 prints, standard output before standard error. A command that cannot do what it is asked (exit 2 and
-above) must be followed by `$ echo $?`. Beside `equipage` there are `cat`, `cp`, `git init`,
+above) must be followed by `$ echo $?`. Beside `equipage` there are `cat`, `cp`, `git`,
 `mkdir`, `mv`, `rm` and `echo $?`. A `python` block of a page that says `<!-- run: python -->` is
 run by Python, and a `pycon` block is a doctest; both see what the blocks before them defined.
 `<!-- with: folder -->` puts a copy of a folder of the repository there first; without it, the page
@@ -19,6 +19,7 @@ import doctest
 import re
 import shlex
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -108,8 +109,9 @@ class Page:
             here[0].unlink()
         elif name == "mkdir":
             here[0].mkdir(parents=True)
-        elif [name, *words[:1]] == ["git", "init"]:
-            (here[-1] / ".git").mkdir()
+        elif name == "git":
+            who = ["-c", "user.name=You", "-c", "user.email=you@example.org"]
+            subprocess.run(["git", *who, *words], cwd=self.folder, check=True)
         elif [name, *words] != ["pip", "install", "./examples/plugin"]:  # the test has done that
             raise ValueError(f"a page cannot run {name}")
         return ""

@@ -111,3 +111,12 @@ def test_every_field_says_what_it_means() -> None:
                 if not meaning_of(struct.cls, field)
             ]
     assert silent == []
+
+
+def test_the_pictures_show_what_the_command_prints() -> None:
+    import picture
+
+    for name, drawn in picture.pictures().items():
+        assert (REPOSITORY / "docs/assets" / name).read_text(encoding="utf-8") == drawn, (
+            "run docs/picture.py"
+        )

@@ -376,6 +376,20 @@ def test_a_profile_from_outside_is_read_and_not_shown(
     assert CANARY not in "".join(text_render.render(report, text_render.Style()))
 
 
+def test_no_list_shows_what_a_profile_from_outside_says(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(project)
+    text = f"---\nname: {CANARY}\ndescription: {CANARY}\nmode: {CANARY}\n---\nx\n"
+    (project.parent / "outside/a.txt").write_text(text)
+    (project / ".defect/agents").mkdir(parents=True)
+    (project / ".defect/agents/x.md").symlink_to(project.parent / "outside/a.txt")
+    for words in (["list"], ["list", "--portable"], ["list", "--portable", "--json"]):
+        main(words)
+        said = capsys.readouterr()
+        assert CANARY not in said.out + said.err
+
+
 @pytest.mark.parametrize(
     "name",
     [".claude/agents/x.md", ".defect/agents/x.md", "a.tool.yaml", "main.yaml", "equipage.toml"],

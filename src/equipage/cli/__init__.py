@@ -13,8 +13,9 @@ import gc
 import os
 import sys
 
-from equipage.cli.arguments import command_in, help_of, parser
-from equipage.cli.output import Output, Unwritable, flush, write
+from equipage.cli.arguments import colour_in, command_in, help_of, parser
+from equipage.cli.output import Output, Unwritable, flush, wants_colour, write
+from equipage.cli.parser import coloured
 
 TYPE_CHECKING = False  # importing `typing` would cost a third of a start
 if TYPE_CHECKING:
@@ -68,12 +69,14 @@ def _silence(stream: TextIO | None) -> None:
 
 
 def _run(arguments: Sequence[str]) -> int:
-    options = parser(command_in(arguments)).read(arguments)
+    colour = wants_colour(colour_in(arguments), sys.stdout)
+    options = parser(command_in(arguments), colour=colour).read(arguments)
     if options.command is None:
-        parser().print_help()  # the parser above may know one command only
+        parser(colour=colour).print_help()  # the parser above may know one command only
         return USAGE
     if options.command == "help":
-        write(sys.stdout, help_of(options.about))
+        text = help_of(options.about)
+        write(sys.stdout, coloured(text) if colour else text)
         return OK
     # Imported this late, because help and usage errors need none of it.
     from importlib import import_module

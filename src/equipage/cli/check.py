@@ -39,24 +39,30 @@ _NAMED = 3
 
 
 def run(options: argparse.Namespace, output: Output) -> int:
+    files = chosen(options)
+    _refuse_contradictions(options, files)
+    with files.over_disk():
+        return _run(options, files, output)
+
+
+def _run(options: argparse.Namespace, files: Chosen, output: Output) -> int:
     selection = Selection(
         _codes(options.select) or None,
         _codes(options.ignore),
         exclude=tuple(options.exclude),
         force_exclude=options.force_exclude,
     )
-    files = chosen(options)
-    _refuse_contradictions(options, files)
-    request = msgspec.structs.replace(request_of(options), buffers=files.buffers)
+    request = request_of(options)
     if options.watch:
         return _watch(options, files, output, request, selection)
     known = _known(options, files.paths)
     check = partial(_check, options, files, output, request, selection)
     fixed: Fixed | None = None
     if options.fix:
-        from equipage.cli.fixing import fix_all
+        from equipage.cli.fixing import fix_all, fix_text
 
-        fixed = fix_all(check, files.paths, output, unsafe=options.unsafe_fixes)
+        fix = fix_all if files.text is None else fix_text
+        fixed = fix(check, files, output, unsafe=options.unsafe_fixes)
     report = check() if fixed is None else fixed.report
     if options.write_baseline:
         assert known is not None
@@ -69,7 +75,7 @@ def run(options: argparse.Namespace, output: Output) -> int:
     report = _with_pages(report)
     # Set before anything is printed: the reader may close the pipe.
     code = _exit_code(report, options, failed=bool(fixed and fixed.unwritten))
-    if code == FOUND and not files.buffers and not all(map(os.path.lexists, files.paths)):
+    if code == FOUND and files.text is None and not all(map(os.path.lexists, files.paths)):
         code = USAGE  # a path in the command is wrong: whatever else was found comes second
     output.code = code
     if options.diff:
@@ -100,8 +106,11 @@ def _refuse_contradictions(options: argparse.Namespace, files: Chosen) -> None:
             "--write-baseline records every finding; it cannot be combined with --select, "
             "--ignore, --isolated or --no-baseline"
         )
-    if options.fix and files.buffers:
-        raise UsageError("--fix writes files, and standard input is none; use --diff")
+    if options.fix and files.text is not None and options.output_format not in _FOR_PEOPLE:
+        raise UsageError(
+            "--fix of standard input prints the fixed text, and findings as text to standard "
+            "error; it cannot be combined with another output format"
+        )
     if options.watch and (
         options.output_format != "full"
         or options.fix
@@ -109,7 +118,7 @@ def _refuse_contradictions(options: argparse.Namespace, files: Chosen) -> None:
         or options.statistics
         or options.write_baseline
         or options.output
-        or files.buffers
+        or files.text is not None
     ):
         raise UsageError(
             "--watch prints findings as text; it cannot be combined with another output format, "
@@ -264,6 +273,11 @@ def _write_text(
     report: Report, options: argparse.Namespace, output: Output, fixed: Fixed | None
 ) -> None:
     style, quiet = output.style(), options.quiet
+    if fixed is not None and fixed.text is not None:
+        # The fixed text is the data of the command, and findings are notes about it.
+        output.data(fixed.text)
+        output.pieces(text.render(report, output.style_of_notes(), quiet=quiet))
+        return
     if fixed is not None:
         from equipage.cli.fixing import changes
 

@@ -7,21 +7,31 @@ import glob
 import os
 import sys
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 
 import msgspec
 
 from equipage.core.diagnostics import UsageError
 from equipage.core.text import nearest
 from equipage.files import real_path
+from equipage.files.overlay import Overlay, overlaid
 from equipage.files.reading import Files
 from equipage.files.sandbox import MAX_BYTES, FileProblem
 
 
 class Chosen(msgspec.Struct, frozen=True):
-    """The paths to check, and the text that takes the place of one of them, by real path."""
+    """The paths to check, and the text that takes the place of the only one, if there is one."""
 
     paths: tuple[str, ...]
-    buffers: dict[str, bytes] = {}
+    text: bytes | None = None
+
+    def over_disk(self, text: bytes | None = None) -> AbstractContextManager[None]:
+        """Where files are read: the text, or a newer one, takes the place of the file."""
+        if self.text is None:
+            return nullcontext()
+        path = real_path(self.paths[0]).replace(os.sep, "/")
+        newest = self.text if text is None else text
+        return overlaid(Overlay({path: newest}, over_disk=True))
 
 
 def chosen(options: argparse.Namespace) -> Chosen:
@@ -34,7 +44,7 @@ def chosen(options: argparse.Namespace) -> Chosen:
     if stdin is not None:
         if [each for each in named if each != "-"] or options.files_from:
             raise UsageError("--stdin-filename checks one text; name no other files")
-        return Chosen((stdin,), {real_path(stdin): _standard_input()})
+        return Chosen((stdin,), _standard_input())
     paths = [*named, *(_listed(options.files_from) if options.files_from else ())]
     return Chosen(tuple(each for path in paths for each in _existing(path)))
 

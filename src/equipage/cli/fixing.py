@@ -9,10 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import msgspec
 
+from equipage.cli.choosing import Chosen
 from equipage.cli.output import Output
-from equipage.core.diagnostics import Diagnostic
+from equipage.core.diagnostics import Diagnostic, UsageError
 from equipage.core.source import Source
 from equipage.core.text import visible_first
+from equipage.files import real_path
 from equipage.files.writing import NotWritten, rewrite
 from equipage.loading.projects import project_of_folder
 from equipage.render.text import Style
@@ -36,13 +38,14 @@ class Fixed(msgspec.Struct, frozen=True):
     report: Report  #: what is left
     findings: tuple[Diagnostic, ...]  #: what is gone, in the order it was fixed
     unwritten: dict[str, str]  #: why files were not written
+    text: str | None = None  #: the text after fixing, if it came from standard input
 
 
 def fix_all(
-    check: Callable[[], Report], paths: Sequence[str], output: Output, *, unsafe: bool = False
+    check: Callable[[], Report], files: Chosen, output: Output, *, unsafe: bool = False
 ) -> Fixed:
-    """Fix until nothing fixable is left."""
-    roots = roots_of(paths, os.getcwd())
+    """Fix files until nothing fixable is left."""
+    roots = roots_of(files.paths, os.getcwd())
     fixed: list[Diagnostic] = []
     unwritten: dict[str, str] = {}
     report = check()
@@ -55,9 +58,41 @@ def fix_all(
             break
         fixed += (each for one in written for each in one.fixed)
         report = check()
+    _warn(fixed, output)
+    return Fixed(report, tuple(fixed), unwritten)
+
+
+def fix_text(
+    check: Callable[[], Report], files: Chosen, output: Output, *, unsafe: bool = False
+) -> Fixed:
+    """Fix the text of standard input until nothing fixable is left; no file is written.
+
+    Raises `UsageError` if it is not text: then there is nothing that could be printed.
+    """
+    assert files.text is not None
+    try:
+        text = files.text.decode("utf-8")
+    except UnicodeDecodeError:
+        raise UsageError("standard input is not UTF-8, so nothing is fixed") from None
+    path, fixed = real_path(files.paths[0]), list[Diagnostic]()
+    report = check()
+    for _ in range(_MAX_PASSES):
+        repairs, refused = repair(report.diagnostics, unsafe=unsafe)
+        own = next((each for each in repairs if each.source.path == path), None)
+        if own is None:
+            _explain(refused, {}, output)
+            break
+        text = own.text
+        fixed += own.fixed
+        with files.over_disk(text.encode("utf-8")):
+            report = check()
+    _warn(fixed, output)
+    return Fixed(report, tuple(fixed), {}, text)
+
+
+def _warn(fixed: Sequence[Diagnostic], output: Output) -> None:
     if any(each.fix is not None and not each.fix.safe for each in fixed):
         output.note(_RISK)
-    return Fixed(report, tuple(fixed), unwritten)
 
 
 def changes(fixed: Sequence[Diagnostic], style: Style) -> Iterator[str]:

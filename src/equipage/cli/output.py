@@ -41,8 +41,8 @@ class Output:
         self.path = None if path == "-" else path  # `-` is standard output, as in most programs
         self._written: list[str] = []
         self.is_terminal = not self.path and sys.stdout is not None and sys.stdout.isatty()
-        self.colour = _wants_colour(colour, None if self.path else sys.stdout)
-        self.colour_notes = _wants_colour(colour, sys.stderr)
+        self.colour = wants_colour(colour, None if self.path else sys.stdout)
+        self.colour_notes = wants_colour(colour, sys.stderr)
         self.width = terminal_width(100)
         _settle_encoding(sys.stdout)
 
@@ -104,11 +104,20 @@ class Output:
 
     def findings(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Write findings that prevent the command from doing its work."""
-        from equipage.render.text import Style, finding
+        from equipage.render.text import finding
 
-        style = Style(colour=self.colour_notes, width=self.width)
-        for each in diagnostics:
-            self._note(finding(each, style) + "\n")
+        self.pieces(finding(each, self.style_of_notes()) + "\n" for each in diagnostics)
+
+    def style_of_notes(self) -> Style:
+        """How to write for people on standard error."""
+        from equipage.render.text import Style
+
+        return Style(colour=self.colour_notes, width=self.width)
+
+    def pieces(self, rendered: Iterable[str]) -> None:
+        """Write to standard error what was rendered for it."""
+        for each in rendered:
+            self._note(each)
 
 
 def terminal_width(otherwise: int) -> int:
@@ -156,7 +165,8 @@ def _settle_encoding(stream: TextIO | None) -> None:
         reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
 
 
-def _wants_colour(choice: str, stream: TextIO | None) -> bool:
+def wants_colour(choice: str, stream: TextIO | None) -> bool:
+    """Whether to write with colour, by the choice of the user, the environment and the stream."""
     if choice != "auto":
         return choice == "always"
     # https://no-color.org and https://force-color.org: any value but the empty one counts.

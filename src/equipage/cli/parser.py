@@ -54,7 +54,8 @@ def examples_of(pairs: Sequence[tuple[str, str]]) -> str:
 class Parser(argparse.ArgumentParser):
     """An argument parser that suggests what was meant."""
 
-    def __init__(self, *args: Any, **settings: Any) -> None:
+    def __init__(self, *args: Any, colour: bool = False, **settings: Any) -> None:
+        self.colour = colour
         # Without abbreviations: one that works today may be ambiguous in the next release.
         settings = {"allow_abbrev": False, "formatter_class": _Formatter, **settings}
         super().__init__(*args, **settings)
@@ -89,7 +90,7 @@ class Parser(argparse.ArgumentParser):
     def _print_message(self, message: str, file: Any = None) -> None:
         """Write help like all other data, so that a full disk is reported; argparse ignores it."""
         if file is not None and file is sys.stdout:
-            write(file, message)
+            write(file, coloured(message) if self.colour else message)
         else:
             super()._print_message(message, file)
 
@@ -102,6 +103,24 @@ class Parser(argparse.ArgumentParser):
             # Without the action, argparse leaves out its prefix `argument COMMAND:`.
             raise argparse.ArgumentError(None, f"unknown command `{value}`{hint}")
         raise argparse.ArgumentError(action, f"`{value}` is not a valid choice{hint}")
+
+
+def coloured(text: str) -> str:
+    """A help text with colours: headings, options and commands, and the lines of examples."""
+    return "".join(map(_coloured, text.splitlines(keepends=True)))
+
+
+def _coloured(line: str) -> str:
+    if line.startswith("usage: "):
+        return f"\x1b[1musage:\x1b[0m {line.removeprefix('usage: ')}"
+    if line[0] not in " \n" and line.rstrip("\n").endswith(":"):
+        return f"\x1b[1m{line.rstrip(chr(10))}\x1b[0m\n"
+    # An option, an argument or a command begins its line; what it means is two spaces away.
+    indent = len(line) - len(line.lstrip(" "))
+    if indent not in (2, 4):
+        return line
+    name, gap, meaning = line[indent:].rstrip("\n").partition("  ")
+    return f"{line[:indent]}\x1b[36m{name}\x1b[0m{gap}{meaning}\n"
 
 
 def _suggestion(word: str, known: Iterable[str]) -> str:

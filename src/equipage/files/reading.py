@@ -35,6 +35,7 @@ from equipage.files.sandbox import (
     is_below,
     open_inside,
     open_named,
+    outside,
     read_regular,
     refusal,
     refuse_system,
@@ -94,10 +95,7 @@ class Files:
         "within",
     )
 
-    def __init__(
-        self, *, cwd: str | None = None, buffers: Mapping[str, bytes] | None = None
-    ) -> None:
-        """`buffers` are texts that take the place of files, by real path."""
+    def __init__(self, *, cwd: str | None = None) -> None:
         self.cwd = cwd if cwd is not None else working_directory()
         #: the folder of a walk and its project, if what is read came from one
         self.within: tuple[str, str] | None = None
@@ -108,9 +106,6 @@ class Files:
         self._stamps: dict[str, Stamp] = {}
         self._referred: dict[tuple[Any, ...], Referred] = {}
         self._folders: dict[str, tuple[str, str]] = {}
-        for path, data in (buffers or {}).items():
-            name = display_name(path, os.path.realpath(self.cwd))
-            self._known[path] = decoded(name, data, path)
 
     def again(self) -> Self:
         """These files for another load: nothing is read twice, and `sources` starts empty."""
@@ -388,13 +383,13 @@ def require_text(source: Source) -> Source:
     return source
 
 
-def files_here(buffers: Mapping[str, bytes] | None = None) -> Files:
-    """Access for one load: to the disk, to an overlay, or to both; `buffers` as in `Files`."""
+def files_here() -> Files:
+    """Access for one load: to the disk, to an overlay, or to both."""
     overlay = active()
     if overlay is None:
-        return Files(buffers=buffers)
+        return Files()
     if overlay.over_disk:
-        return _OverlaidFiles(buffers=buffers)
+        return _OverlaidFiles()
     files = MemoryFiles({}, cwd=overlay.root)
     files.contents = overlay.contents
     return files
@@ -416,7 +411,7 @@ class _OverlaidFiles(Files):
         if self._overlaid(real) is None:
             return super()._inside(base, reference, roots, policy)
         if not self.is_within(real, *roots):
-            raise FileProblem(codes.REFERENCE_ESCAPES, reference=reference)
+            raise outside(reference)
         refuse_version_control(real, reference)
         shown = display_name(real, os.path.realpath(self.cwd))
         return self._content(real, shown, policy.max_bytes)
@@ -486,7 +481,7 @@ class MemoryFiles(Files):
     ) -> Source:
         real = self._absolute_path(base, reference)
         if not self.is_within(real, *roots):
-            raise FileProblem(codes.REFERENCE_ESCAPES, reference=reference)
+            raise outside(reference)
         return self._content(real, policy.max_bytes, reference)
 
     def _absolute(

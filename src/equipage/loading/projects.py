@@ -9,8 +9,6 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import msgspec
-
 from equipage.core.text import expression
 from equipage.files import is_link, real_path
 from equipage.files.reading import Files, files_here, require_text
@@ -59,7 +57,7 @@ def _marked_in(known: _Roots, folder: str, files: Files) -> str | None:
     unknown: list[str] = []
     while folder not in known.marked:
         above = os.path.dirname(folder)
-        if _is_marked(folder, files):
+        if is_marked(folder, files):
             known.marked[folder] = folder
         elif above == folder:
             known.marked[folder] = None
@@ -71,7 +69,7 @@ def _marked_in(known: _Roots, folder: str, files: Files) -> str | None:
     return known.marked[folder]
 
 
-def _is_marked(folder: str, files: Files) -> bool:
+def is_marked(folder: str, files: Files) -> bool:
     """Whether a folder is the root of a project by what it holds."""
     marked = any(files.exists(os.path.join(folder, mark)) for mark in _PROJECT_MARKS)
     return marked or speaks_of_equipage(folder, files)
@@ -92,7 +90,7 @@ def project_of_folder(folder: str, named: Iterable[str] = (), files: Files | Non
     files = files or files_here()
     current = folder = _real(folder)
     while True:
-        if _is_marked(current, files):
+        if is_marked(current, files):
             return current
         parent = os.path.dirname(current)
         if parent == current:
@@ -139,25 +137,45 @@ MANIFESTS = ("plugin.json", "marketplace.json")
 _COMPONENTS = {"agents": "claude-agent", "commands": "claude-command"}
 
 
-class Plugin(msgspec.Struct, frozen=True):
-    """A folder that is a plugin, and the paths its manifest lists: absolute, with `/`."""
+class _Plugins:
+    """The plugins that the manifests of one folder describe, and where their parts lie.
 
-    root: str
-    listed: dict[str, list[str]]  #: by component
+    A marketplace may list tens of thousands of plugins, so a path is looked up by the folders it is
+    in. Of several entries about one place the first counts.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        #: a folder whose files are components, or a path that a manifest lists → the number of the
+        #: entry and the kind
+        self.folders: dict[str, tuple[int, str]] = {}
+        self.listed: dict[str, tuple[int, str]] = {}
+
+    def add(self, root: str, manifest: object) -> None:
+        """Take up the plugin in the folder `root`. What cannot be read is left out."""
+        fields: dict[str, Any] = manifest if isinstance(manifest, dict) else {}
+        for component, kind in _COMPONENTS.items():
+            self.count += 1
+            self.folders.setdefault(f"{root}/{component}", (self.count, kind))
+            for each in _paths(root, fields.get(component)):
+                self.listed.setdefault(each, (self.count, kind))
 
     def kind_of(self, path: str) -> str | None:
-        """What a Markdown file is to the plugin."""
-        for component, kind in _COMPONENTS.items():
-            if path.startswith(f"{self.root}/{component}/") or any(
-                # The folder of the plugin itself says nothing about the notes in it.
-                path == each or (path.startswith(f"{each}/") and not NOTES.search(path))
-                for each in self.listed[component]
-            ):
-                return kind
-        return None
+        """What a Markdown file is to one of the plugins."""
+        found = [self.listed[path]] if path in self.listed else []
+        is_note = NOTES.search(path) is not None
+        folder = path.rpartition("/")[0]
+        while folder:
+            if folder in self.folders:
+                found.append(self.folders[folder])
+            # The folder of the plugin itself says nothing about the notes in it.
+            if folder in self.listed and not is_note:
+                found.append(self.listed[folder])
+            folder = folder.rpartition("/")[0]
+        return min(found)[1] if found else None
 
 
-class _Plugins(dict[str, tuple[Plugin, ...]]):
+class _Around(dict[str, tuple[_Plugins, ...]]):
     """The plugins of one run by folder, those of the folders above it included."""
 
 
@@ -167,8 +185,8 @@ def part_of_plugin(path: str, run: Run) -> str | None:
     return next((kind for kind in kinds if kind is not None), None)
 
 
-def _plugins_around(path: str, run: Run) -> tuple[Plugin, ...]:
-    by_folder = run.cache(_Plugins)
+def _plugins_around(path: str, run: Run) -> tuple[_Plugins, ...]:
+    by_folder = run.cache(_Around)
     folder = path.rpartition("/")[0]
     unknown: list[str] = []
     while folder not in by_folder:
@@ -178,20 +196,25 @@ def _plugins_around(path: str, run: Run) -> tuple[Plugin, ...]:
         folder = folder.rpartition("/")[0]
     known = by_folder.get(folder, ())
     for each in reversed(unknown):
-        known = by_folder[each] = (*_plugins_in(each, run.files), *known)
+        own = _plugins_in(each, run.files)
+        known = by_folder[each] = known if own is None else (own, *known)
     return known
 
 
-def _plugins_in(folder: str, files: Files) -> Iterator[Plugin]:
+def _plugins_in(folder: str, files: Files) -> _Plugins | None:
+    if not files.exists(f"{folder}/.claude-plugin"):
+        return None
+    plugins = _Plugins()
     manifest, market = (f"{folder}/.claude-plugin/{name}" for name in MANIFESTS)
     if files.exists(manifest):
-        yield _plugin(folder, _read(manifest, files))
+        plugins.add(folder, _read(manifest, files))
     if files.exists(market):
         content = _read(market, files)
         entries = content.get("plugins") if isinstance(content, dict) else None
         for entry in entries if isinstance(entries, list) else ():
             source = entry.get("source") if isinstance(entry, dict) else None
-            yield _plugin(_joined(folder, source if isinstance(source, str) else ""), entry)
+            plugins.add(_joined(folder, source if isinstance(source, str) else ""), entry)
+    return plugins
 
 
 def _read(path: str, files: Files) -> Any:
@@ -200,12 +223,6 @@ def _read(path: str, files: Files) -> Any:
         return load_value("json", text.removeprefix("\ufeff"))
     except (FileProblem, SyntaxProblem):
         return None
-
-
-def _plugin(root: str, manifest: object) -> Plugin:
-    """A plugin as its manifest describes it. What cannot be read is left out."""
-    fields: dict[str, Any] = manifest if isinstance(manifest, dict) else {}
-    return Plugin(root, {each: list(_paths(root, fields.get(each))) for each in _COMPONENTS})
 
 
 def _paths(root: str, written: object) -> Iterator[str]:

@@ -315,15 +315,9 @@ class Loaded(Generic[C]):
     def _places(self, paths: Iterable[Path]) -> dict[Path, Placed]:
         """Where the values at many paths are written; each document is searched once."""
         stories = {path: self._story(path) for path in paths}
-        wanted: dict[int, tuple[Document, dict[Path, None]]] = {}
-        for story in stories.values():
-            for origin in (story.origin, *(via.at for via in story.via if via.at is not None)):
-                wanted.setdefault(id(origin.document), (origin.document, {}))[1][origin.path] = None
-        spans = {
-            (number, path): located.value
-            for number, (document, inner) in wanted.items()
-            for path, located in document.locate(inner).items()
-        }
+        spans = _spans(
+            each for story in stories.values() for each in (story.origin, *_brought(story))
+        )
         return {path: self._placed(path, story, spans) for path, story in stories.items()}
 
     def _story(self, path: Path) -> Story:
@@ -347,27 +341,63 @@ class Loaded(Generic[C]):
         is no such value.
         """
         steps = self._steps(path)
-        value = get(self._dump(self.config), steps, _MISSING)
-        if value is _MISSING:
-            value = get(self._tree.value, steps, _MISSING)
-        if value is _MISSING:
-            return self._default(steps)
-        story = self._story(steps)
+        return self._explanations((steps,), show_env=show_env)[steps]
+
+    def _explanations(
+        self, paths: Iterable[Path], *, show_env: bool = False
+    ) -> dict[Path, Explanation]:
+        """The stories of the values at many paths; each document is searched once."""
+        paths = tuple(paths)
+        plain = self._dump(self.config)
+        stories = {path: self._story(path) for path in paths}
+        replaced = {path: tuple(self._replaced(path)) for path in paths}
+        origins = [
+            each
+            for path, story in stories.items()
+            for each in (story.origin, *story.merged, *replaced[path], *_brought(story))
+        ]
+        spans = _spans(origins)
+        found: dict[Path, Explanation] = {}
+        for path, story in stories.items():
+            value = get(plain, path, _MISSING)
+            if value is _MISSING:
+                value = get(self._tree.value, path, _MISSING)
+            if value is _MISSING:
+                found[path] = self._default(path)
+            else:
+                found[path] = self._explanation(path, value, story, replaced[path], spans, show_env)
+        return found
+
+    def _explanation(
+        self,
+        path: Path,
+        value: Any,
+        story: Story,
+        replaced: tuple[Origin, ...],
+        spans: Mapping[tuple[int, Path], Span],
+        show_env: bool,
+    ) -> Explanation:
+        authored = self._tree.authored(path)
         if not _is_written(story.origin, value):
-            authored = self._shown(self._tree.authored(steps))
-            return Explanation(format_path(authored), value, ())
-        settings = [self._setting(origin, "replaced", show_env) for origin in self._replaced(steps)]
-        winners = [(story.origin, "written"), *((each, "merged over it") for each in story.merged)]
-        settings += [self._setting(origin, how, show_env, wins=True) for origin, how in winners]
+            return Explanation(format_path(self._shown(authored)), value, ())
+
+        def setting(origin: Origin, how: str, *, wins: bool = False) -> Setting:
+            value, at = get(origin.document.value, origin.path), origin.path
+            if not show_env:
+                value, at = self._redacted(value, origin.child), self._shown(at)
+            span = spans.get((id(origin.document), origin.path))
+            return Setting(span, format_path(at), how, value, wins)
+
+        settings = [setting(each, "replaced") for each in replaced]
+        settings.append(setting(story.origin, "written", wins=True))
+        settings += [setting(each, "merged over it", wins=True) for each in story.merged]
         through = [
-            self._setting(via.at, via.how, show_env) if via.at else Setting(None, "", via.how)
-            for via in story.via
+            setting(via.at, via.how) if via.at else Setting(None, "", via.how) for via in story.via
         ]
         touched = self._touched.get((id(story.origin.document), story.origin.path))
-        authored = self._tree.authored(steps)
         return Explanation(
             format_path(authored if show_env else self._shown(authored)),
-            value if show_env else self._hidden(value, steps),
+            value if show_env else self._hidden(value, path),
             tuple(settings),
             tuple(through),
             touched[0] if touched else (),
@@ -399,13 +429,6 @@ class Loaded(Generic[C]):
         authored = self._shown(self._tree.authored(steps))
         return Explanation(format_path(authored), plain_data(value), ())
 
-    def _setting(self, origin: Origin, how: str, show_env: bool, *, wins: bool = False) -> Setting:
-        found = origin.document.locate([origin.path]).get(origin.path)
-        value, path = get(origin.document.value, origin.path), origin.path
-        if not show_env:
-            value, path = self._redacted(value, origin.child), self._shown(path)
-        return Setting(found.value if found else None, format_path(path), how, value, wins)
-
     # Pickling.
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -433,6 +456,24 @@ class Paths:
         self.shown = loaded._shown
         self.unshown = loaded._unshown
         self.places = loaded._places
+        self.explanations = loaded._explanations
+
+
+def _brought(story: Story) -> tuple[Origin, ...]:
+    """Where the directives are written that a value came through."""
+    return tuple(via.at for via in story.via if via.at is not None)
+
+
+def _spans(origins: Iterable[Origin]) -> dict[tuple[int, Path], Span]:
+    """Where values are written, by document and path; each document is searched once."""
+    wanted: dict[int, tuple[Document, dict[Path, None]]] = {}
+    for origin in origins:
+        wanted.setdefault(id(origin.document), (origin.document, {}))[1][origin.path] = None
+    return {
+        (number, path): located.value
+        for number, (document, inner) in wanted.items()
+        for path, located in document.locate(inner).items()
+    }
 
 
 def _path_given(path: object) -> Path:

@@ -42,8 +42,6 @@ class Request(msgspec.Struct, frozen=True):
     confined: bool = False  #: whether absolute paths outside the roots are left unread
     #: options that the settings of the project give; each kind takes those it knows
     defaults: Mapping[str, object] = {}
-    #: texts that take the place of files, such as those in an editor, by real path
-    buffers: Mapping[str, bytes] = {}
 
     def __repr__(self) -> str:
         """Without the environment: tracebacks with local variables end up in logs."""

@@ -164,7 +164,7 @@ def excerpt(span: Span, mark: str, gutter: int, style: Style, role: str) -> Iter
     if isinstance(span.source, Outline):
         return  # the finding came from another process, without the text
     number, column = span.source.position(span.start)
-    line = _line_to_show(span.source, number)
+    line = line_to_show(span.source, number)
     # A span may continue on the next line, or lie behind the end of its own.
     end = min(column - 1 + max(1, span.end - span.start), max(len(line), column))
     text, start, length = _window(line, column - 1, end, style.width - gutter - 4)
@@ -173,7 +173,7 @@ def excerpt(span: Span, mark: str, gutter: int, style: Style, role: str) -> Iter
     yield f"{' ' * gutter}  {bar} {' ' * start}{style.paint(role, mark * max(1, length))}"
 
 
-def _line_to_show(source: Source, number: int) -> str:
+def line_to_show(source: Source, number: int) -> str:
     """A line of a source with asterisks for secrets, which may span several lines."""
     hidden = _masked(source.text)
     if hidden is source.text:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from equipage.core.path import ROOT, Path
@@ -34,14 +34,20 @@ _UNPRINTABLE = re.compile(f"[^{_PRINTABLE.pattern[1:-2]}]")
 _ESCAPES = {"\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0"}
 
 
-def dump(value: Any, comments: Mapping[Path, str] | None = None) -> str:
+#: Gives text the colour of a role; without colours, the text as it is.
+Paint = Callable[[str, str], str]
+
+
+def dump(
+    value: Any, comments: Mapping[Path, str] | None = None, paint: Paint = lambda _role, text: text
+) -> str:
     """A plain value as a YAML document. `comments` are written behind the values at their paths."""
-    return "\n".join(_Writer(comments or {}).node(value, ROOT, "")) + "\n"
+    return "\n".join(_Writer(comments or {}, paint).node(value, ROOT, "")) + "\n"
 
 
 class _Writer:
-    def __init__(self, comments: Mapping[Path, str]) -> None:
-        self.comments = comments
+    def __init__(self, comments: Mapping[Path, str], paint: Paint) -> None:
+        self.comments, self.paint = comments, paint
 
     def node(self, value: Any, path: Path, indent: str) -> Iterator[str]:
         """The lines of a value. The first is not indented: the caller writes what precedes it."""
@@ -61,8 +67,9 @@ class _Writer:
             name = scalar(str(key), is_key=True)
             # `? key` on one line, `: value` on the next.
             if len(name) > _LONGEST_KEY:
-                yield f"{before}? {name}"
+                yield f"{before}? {self.paint('place', name)}"
                 before, name = indent, ""
+            name = self.paint("place", name)
             lines = self.node(child, here, indent + _INDENT)
             if isinstance(child, dict | list | tuple) and child:
                 yield f"{before}{name}:"
@@ -96,7 +103,7 @@ class _Writer:
 
     def comment(self, path: Path) -> str:
         text = self.comments.get(path)
-        return f"  # {visible(text)}" if text else ""
+        return f"  {self.paint('help', f'# {visible(text)}')}" if text else ""
 
 
 def scalar(value: Any, *, is_key: bool = False) -> str:

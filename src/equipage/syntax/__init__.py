@@ -50,6 +50,7 @@ class Irregularity(msgspec.Struct, frozen=True):
     path: Path = ROOT
     values: Mapping[str, object] = {}
     also: tuple[tuple[str, Range], ...] = ()
+    more: int = 0  #: if not 0, how many further ones this one stands for
 
 
 class Parsed(msgspec.Struct, frozen=True):

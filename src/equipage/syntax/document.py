@@ -264,7 +264,7 @@ def oddities(document: Document, found: Iterable[Irregularity]) -> list[Fact]:
     counts: dict[str, int] = {}
     last: dict[str, Irregularity] = {}
     for each in found:
-        counts[each.code] = counts.get(each.code, 0) + 1
+        counts[each.code] = counts.get(each.code, 0) + (each.more or 1)
         if counts[each.code] <= MOST_FACTS:
             facts.append(_as_fact(each, document))
         else:
@@ -288,11 +288,19 @@ def _as_fact(each: Irregularity, document: Document) -> Fact:
 
 def load_value(format: Format, text: str, *, merge: bool = False) -> Any:  # noqa: A002
     """The value of a text and nothing else. Raises `SyntaxProblem`."""
-    return _load(format, text, merge=merge).value
+    return _load(format, text, merge=merge, oddities=False).value
 
 
-def _load(format: Format, text: str, *, merge: bool) -> Parsed:  # noqa: A002
-    return yaml.load(text, merge=merge) if format == "yaml" else _engine(format).load(text)
+def _load(
+    format: Format,  # noqa: A002
+    text: str,
+    *,
+    merge: bool,
+    oddities: bool = True,
+) -> Parsed:
+    if format == "yaml":
+        return yaml.load(text, merge=merge, oddities=oddities)
+    return _engine(format).load(text)
 
 
 def _engine(format: Format) -> Engine:  # noqa: A002

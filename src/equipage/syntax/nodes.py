@@ -11,7 +11,7 @@ longer than any document is deep.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from equipage.core.path import Path
@@ -46,6 +46,8 @@ class PathTrie:
         return root
 
 
+#: What it brings in may hold any wanted entry.
+_MERGE = "<<"
 NOTHING = PathTrie()
 #: Wanted of a collection that is kept as a whole.
 EVERYTHING = PathTrie()
@@ -84,9 +86,21 @@ class Collection:
         #: the `<<` that brought in each entry which is written elsewhere
         self.brought: dict[str, Node] = {}
 
-    def pairs(self) -> list[tuple[Node | None, Node | None]]:
+    def pairs(self) -> Iterator[tuple[Node | None, Node | None]]:
         """Keys and values of a mapping, duplicates included."""
-        return list(zip(self.children[::2], self.children[1::2], strict=False))
+        children = iter(self.children)
+        return zip(children, children, strict=False)
+
+    def forget_unwanted(self) -> None:
+        """Drop the last entry if it is complete and no wanted path enters it.
+
+        A file may have a million entries, and a finding is about one of them.
+        """
+        children = self.children
+        if len(children) % 2 == 0:
+            name = name_of(children[-2])
+            if name not in self.wanted.below and name != _MERGE:
+                del children[-2:]
 
     @property
     def entries(self) -> Entries:
@@ -122,8 +136,10 @@ class TreeBuilder:
         """The next key or value is complete, or not wanted."""
         if not self._open:
             self.root = self.root or node
-        elif self._open[-1] is not None:
-            self._open[-1].children.append(node)
+        elif (holder := self._open[-1]) is not None:
+            holder.children.append(node)
+            if holder.wanted is not EVERYTHING and holder.is_mapping:
+                holder.forget_unwanted()
 
     def open(
         self, start: int, *, is_mapping: bool, whole: bool = False, event: Any = None
@@ -155,8 +171,7 @@ class TreeBuilder:
         if holder.wanted is EVERYTHING or (holder.is_mapping and count % 2 == 0):
             return EVERYTHING  # a key is kept, whatever it is, to be named
         step = name_of(holder.children[-1]) if holder.is_mapping else count
-        # What `<<` merges may hold any of the wanted entries.
-        return EVERYTHING if step == "<<" else holder.wanted.at(step)
+        return EVERYTHING if step == _MERGE else holder.wanted.at(step)
 
 
 def places(root: Node | None, paths: Iterable[Path]) -> dict[Path, Place]:

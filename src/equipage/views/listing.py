@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -24,9 +24,12 @@ from equipage.loading.outcome import Outcome
 from equipage.loading.registry import agent_folders, kind_named, names
 from equipage.loading.result import Paths
 from equipage.loading.session import Request
+from equipage.reach.clients import program_of
 from equipage.syntax.document import Document
-from equipage.views.catalogue import program_of
 from equipage.workspace.loads import FileLoad, load_all, settled
+
+#: Findings that say that no program reads a file, although it is listed.
+_OVERLOOKED = frozenset({"toolpack-overlooked", "extension-not-read"})
 
 
 class Listed(msgspec.Struct, frozen=True):
@@ -41,7 +44,7 @@ class Listed(msgspec.Struct, frozen=True):
     item: Item | None = None
     layer: str | None = None
     line: int | None = None
-    program: str | None = None  #: what reads files of the kind
+    program: str | None = None  #: what reads the file
     shadowed_by: str | None = None  #: the file whose item of the same name is used instead
     errors: int = 0
     warnings: int = 0
@@ -52,10 +55,17 @@ def list_all(paths: Sequence[str], request: Request, *, kind: str | None = None)
 
     For a folder inside a project, the items of the project's layer are listed, too.
     """
+    return rows_of(
+        (*load_all(paths, request, kind=kind), *_elsewhere(paths, request, kind)), request
+    )
+
+
+def rows_of(found: Iterable[FileLoad], request: Request) -> list[Listed]:
+    """The items of files that were loaded, sorted by file and place."""
     heights: dict[Listed, int] = {}
-    for found in settled((*load_all(paths, request, kind=kind), *_elsewhere(paths, request, kind))):
-        layers = found.outcome.kind.layering.layers if found.outcome is not None else ()
-        for row in _rows(found, request):
+    for each in settled(found):
+        layers = each.outcome.kind.layering.layers if each.outcome is not None else ()
+        for row in _rows(each, request):
             # Equal rows are one: a file may be reached through several paths.
             heights[row] = layers.index(row.layer) if row.layer in layers else -1
     return sorted(_shadowed(heights), key=lambda row: row.file)
@@ -108,7 +118,8 @@ def _rows(found: FileLoad, request: Request) -> Iterator[Listed]:
     for item in items:
         span = places[paths.steps(item.path)].span
         line = span.line if span is not None and span.source.name == name else None
-        program = program_of(outcome.kind.name)
+        is_overlooked = any(each.code in _OVERLOOKED for each in loaded.warnings)
+        program = None if is_overlooked else program_of(outcome.kind.name)
         warnings = len(loaded.warnings)
         yield Listed(name, outcome.kind.name, item, layer, line, program, warnings=warnings)
 
@@ -199,6 +210,8 @@ def portability(outcome: Outcome) -> tuple[Portability, ...]:
     document = outcome.documents[0] if outcome.documents else None
     if own is None or document is None or not isinstance(document.value, dict):
         return ()
+    if document.source.outside:
+        return ()  # a link out of the project: nothing of the file is shown
     if own.ignores_headerless and not has_header(document):
         return ()  # its own tool ignores it
     errors = ("the file has errors",) if outcome.errors else ()

@@ -65,12 +65,40 @@ class OwnSchema(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return (self.files,) if isinstance(self.files, str) else self.files
 
 
+def _dashed(name: str) -> str:
+    return name.replace("_", "-")
+
+
+class Never(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """What no agent of a project may be allowed. A misspelt list would forbid nothing."""
+
+    TITLE: ClassVar[str] = "the list `never` of the policy"
+    GUARDED: ClassVar[frozenset[str]] = frozenset(
+        {"tools", "servers", "modes", "hosts", "programs"}
+    )
+
+    tools: tuple[str, ...] = ()  #: tools, as the client writes them: `Bash(rm:*)`
+    servers: tuple[str, ...] = ()  #: MCP servers by name
+    modes: tuple[str, ...] = ()  #: values of modes: `bypassPermissions`
+    hosts: tuple[str, ...] = ()  #: hosts that servers and commands may not reach
+    programs: tuple[str, ...] = ()  #: commands of servers and hooks
+
+
+class Policy(
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename=_dashed
+):
+    """What agents of a project may never do, and who may let them do more."""
+
+    TITLE: ClassVar[str] = "the policy of the project"
+    GUARDED: ClassVar[frozenset[str]] = frozenset({"never", "pins"})
+
+    never: Never = Never()  #: what no agent may be allowed
+    pins: bool = False  #: whether every launcher must name one version
+    may_widen: tuple[str, ...] = ()  #: those who may widen a reach, see `equipage diff --author`
+
+
 class ProjectSettings(
-    msgspec.Struct,
-    frozen=True,
-    forbid_unknown_fields=True,
-    omit_defaults=True,
-    rename=lambda name: name.replace("_", "-"),
+    msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True, rename=_dashed
 ):
     """What a project may say about how it is checked."""
 
@@ -88,6 +116,7 @@ class ProjectSettings(
     library: str | None = None  #: the folder of the project where includes of servers start
     per_file_ignores: dict[str, tuple[str, ...]] = {}  #: glob → codes not reported there
     schemas: tuple[OwnSchema, ...] = ()  #: JSON Schemas for files of no other kind
+    policy: Policy | None = None  #: what agents may never do
 
 
 class Selection(msgspec.Struct, frozen=True):

@@ -15,7 +15,7 @@ TYPE_CHECKING = False  # importing `typing` would cost a third of a start
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["COMMANDS", "REPORTS", "command_in", "help_of", "parser"]
+__all__ = ["COMMANDS", "REPORTS", "colour_in", "command_in", "help_of", "parser"]
 
 #: The module of this package that declares each command, in the order of the help.
 COMMANDS = {
@@ -25,13 +25,16 @@ COMMANDS = {
     "list": "looking",
     "schema": "looking",
     "graph": "seeing",
+    "reach": "seeing",
     "budget": "seeing",
+    "report": "seeing",
     "diff": "looking",
-    "lock": "looking",
-    "verify": "looking",
+    "lock": "locking",
+    "verify": "locking",
     "serve": "serving",
     "run": "serving",
     "expect": "serving",
+    "lsp": "editing",
     "new": "starting",
     "init": "starting",
     "kinds": "checking",
@@ -41,10 +44,14 @@ COMMANDS = {
 }
 
 
-def parser(wanted: str | None = None) -> Parser:
-    """The parser of every command, or of the `wanted` one alone, which is faster to build."""
+def parser(wanted: str | None = None, *, colour: bool = False) -> Parser:
+    """The parser of every command, or of the `wanted` one alone, which is faster to build.
+
+    `colour` says whether its help has colours.
+    """
     root = Parser(
         prog="equipage",
+        colour=colour,
         description="Load, compose, check and freeze the configuration of AI agents.",
         epilog="Run `equipage help COMMAND` for the options and examples of a command. Exit codes: "
         "0 no errors, 1 errors found, 2 wrong usage or nothing to do, 3 a bug in equipage.",
@@ -65,6 +72,8 @@ def parser(wanted: str | None = None) -> Parser:
     for name in COMMANDS if wanted is None else (wanted,):
         import_module(f"{__name__}.{COMMANDS[name]}")
         declared[name](commands)
+    for each in commands.choices.values():
+        each.colour = colour
     return root
 
 
@@ -77,6 +86,17 @@ def command_in(arguments: Sequence[str]) -> str | None:
         elif not word.startswith("-"):
             return word if word in COMMANDS else None
     return None
+
+
+def colour_in(arguments: Sequence[str]) -> str:
+    """The colour that the arguments ask for; the help is printed before they are parsed."""
+    words = list(arguments)
+    for number, word in enumerate(words):
+        name, _, value = word.partition("=")
+        if name == "--color":
+            found = value or next(iter(words[number + 1 :]), "")
+            return found if found in COLOURS else "auto"
+    return "auto"
 
 
 def help_of(command: str | None) -> str:

@@ -317,23 +317,31 @@ def _renamed(
 ) -> Remedy | None:
     """Write another name in place of one; never safe, because it is a guess about what was meant.
 
-    None where the name is not written as it is, in quotes or with escapes.
+    None where the name is not written as it is, with escapes for example.
     """
     value = document.value.get(field.name)
+    span = _without_quotes(span)
     if guess is None or span.text() != name or document.substituted_text is not None:
         return None
     paths: list[Path] = [(field.name,)]
     paths += [(field.name, number) for number in range(len(value)) if isinstance(value, list)]
     places = document.locate(paths)
     path = next((each for each in reversed(paths) if _holds(places.get(each), span)), None)
-    written = "" if path is None else places[path].value.text()
-    if path is None or get(document.value, path) != written:
+    place = None if path is None else _without_quotes(places[path].value)
+    if path is None or place is None or get(document.value, path) != place.text():
         return None
-    offset = span.start - places[path].value.start
-    new = written[:offset] + guess + written[offset + len(name) :]
+    text = place.source.text
+    new = text[place.start : span.start] + guess + text[span.end : place.end]
     effect = Effect("replace", path, new, document.format, document.window, document.merge)
     change = Change(ROOT, guess, span=span, effect=effect)
     return Remedy(f"change to `{guess}`", (change,), safe=False)
+
+
+def _without_quotes(span: Span) -> Span:
+    """The text between the quotes of a scalar, if it has some."""
+    text = span.text()
+    is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+    return Span(span.source, span.start + 1, span.end - 1) if is_quoted else span
 
 
 def _holds(place: Located | None, span: Span) -> bool:

@@ -22,11 +22,12 @@ from equipage.syntax import Parsed, Place, Range, Touched
 from equipage.syntax.yaml.scalars import resolve_plain
 
 
-def load(text: str, *, merge: bool = False) -> Parsed:
+def load(text: str, *, merge: bool = False, oddities: bool = True) -> Parsed:
     """The value of the first document of `text`. Raises `SyntaxProblem`.
 
     Keys are always strings, later duplicates win, unknown tags are dropped; each such thing is in
-    `irregularities`. With `merge`, `<<` is applied. An empty text has the value None.
+    `irregularities`, unless the caller wants no `oddities`. With `merge`, `<<` is applied. An empty
+    text has the value None.
     """
     text = _without_mark(text)
     value = read_simple(text)
@@ -35,7 +36,7 @@ def load(text: str, *, merge: bool = False) -> Parsed:
     _import_pyyaml()
     from equipage.syntax.yaml.values import parse
 
-    return parse(text, merge=merge)
+    return parse(text, merge=merge, oddities=oddities)
 
 
 def _import_pyyaml() -> None:

@@ -22,6 +22,7 @@ from yaml.events import (
 from yaml.reader import ReaderError
 
 from equipage.core import codes
+from equipage.core.diagnostics import MOST_FACTS
 from equipage.core.path import ROOT, Path
 from equipage.syntax import MAX_DEPTH, Irregularity, Place, Range, Touched
 from equipage.syntax.nodes import (
@@ -73,7 +74,10 @@ def _compose(text: str, wanted: PathTrie = EVERYTHING, *, merge: bool = False) -
         if kind is ScalarEvent:
             last = event
             if tree.keeps or event.anchor is not None:
-                node = Scalar(*content_range(event, text), scalar_value(event), event)
+                value = scalar_value(event)
+                # Events are large, and only odd ones are looked at again.
+                kept = event if _may_be_odd(event, value) else None
+                node = Scalar(*content_range(event, text), value, kept)
                 tree.add(node)
                 if event.anchor is not None:
                     named[event.anchor] = node
@@ -98,6 +102,14 @@ def _compose(text: str, wanted: PathTrie = EVERYTHING, *, merge: bool = False) -
                     _merge(collection)
         elif kind is StreamEndEvent or (kind is DocumentStartEvent and last is not None):
             return tree.root
+
+
+def _may_be_odd(event: Any, value: object) -> bool:
+    """Whether a scalar has a tag, may be a merge key, or is a number that cannot be one."""
+    if event.tag is not None or event.value == "<<":
+        return True
+    is_wide = isinstance(value, str) and event.implicit[0] and is_too_long(value)
+    return is_wide or (isinstance(value, float) and not isfinite(value))
 
 
 def _merge(mapping: Collection) -> None:
@@ -128,7 +140,7 @@ def _is_merge_key(node: Node | None) -> bool:
     """Whether a key is `<<` as an indicator: with quotes or a tag it is text like any other."""
     if isinstance(node, Scalar):
         event = node.event
-        return event.value == "<<" and event.implicit[0] and event.tag is None
+        return event is not None and event.value == "<<" and event.implicit[0] and event.tag is None
     return isinstance(node, Alias) and value_of(node) == "<<"
 
 
@@ -154,12 +166,24 @@ def survey(text: str, *, merge: bool) -> list[Irregularity]:
         if isinstance(node, Collection) and node.is_mapping:
             found += _odd_keys(node, path, text, merge=merge)
             for key, value in node.pairs():
-                left += [(key, path, True), (value, (*path, name_of(key)), False)]
+                if _is_worth_it(key):
+                    left.append((key, path, True))
+                if _is_worth_it(value):
+                    left.append((value, (*path, name_of(key)), False))
         elif isinstance(node, Collection):
-            left += [(each, (*path, index), False) for index, each in enumerate(node.children)]
+            left += [
+                (each, (*path, index), False)
+                for index, each in enumerate(node.children)
+                if _is_worth_it(each)
+            ]
         elif isinstance(node, Scalar) and not is_key:
             found += _odd_number(node, path)
     return sorted(found, key=lambda each: each.range)
+
+
+def _is_worth_it(node: Node | None) -> bool:
+    """Whether a node may be odd, or hold something that is: nearly all scalars are ordinary."""
+    return not isinstance(node, Scalar) or node.event is not None
 
 
 def _odd_tag(node: Node, path: Path, text: str) -> Iterator[Irregularity]:
@@ -178,6 +202,8 @@ def _odd_tag(node: Node, path: Path, text: str) -> Iterator[Irregularity]:
 
 def _odd_number(node: Scalar, path: Path) -> Iterator[Irregularity]:
     value, event = node.value, node.event
+    if event is None:
+        return
     if isinstance(value, float) and not isfinite(value):
         yield Irregularity(codes.NOT_FINITE, range_of(node), path, {"found": event.value})
     elif isinstance(value, str) and event.implicit[0] and event.tag is None and is_too_long(value):
@@ -187,6 +213,7 @@ def _odd_number(node: Scalar, path: Path) -> Iterator[Irregularity]:
 def _odd_keys(mapping: Collection, path: Path, text: str, *, merge: bool) -> Iterator[Irregularity]:
     """Keys that are not strings, repeated keys, and `<<` if it is not applied or cannot be."""
     seen: dict[str, Range] = {}
+    repeated = 0
     for node, value in mapping.pairs():
         assert node is not None
         place, key = range_of(node), value_of(node)
@@ -204,8 +231,13 @@ def _odd_keys(mapping: Collection, path: Path, text: str, *, merge: bool) -> Ite
             continue
         first = seen.setdefault(name, place)
         if first is not place:
-            also = (("first here", first),)
-            yield Irregularity(codes.DUPLICATE_KEY, place, (*path, name), {"key": name}, also)
+            repeated += 1
+            if repeated <= MOST_FACTS:
+                also = (("first here", first),)
+                yield Irregularity(codes.DUPLICATE_KEY, place, (*path, name), {"key": name}, also)
+    if repeated > MOST_FACTS:
+        more, values = repeated - MOST_FACTS, {"key": name}
+        yield Irregularity(codes.DUPLICATE_KEY, place, (*path, name), values, more=more)
 
 
 def _wrong_sources(value: Node | None, path: Path, text: str) -> Iterator[Irregularity]:

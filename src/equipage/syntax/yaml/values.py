@@ -41,7 +41,7 @@ MAX_TAG_DIRECTIVES = 100
 _TAG_DIRECTIVE = re.compile(r"(?:^|(?<=[\r\n\x85\u2028\u2029]))%TAG\b")
 
 
-def parse(text: str, *, merge: bool) -> Parsed:
+def parse(text: str, *, merge: bool, oddities: bool = True) -> Parsed:
     """The value of the first document of `text`, and what is odd. Raises `SyntaxProblem`."""
     if text.count("%TAG") > MAX_TAG_DIRECTIVES:
         for number, match in enumerate(_TAG_DIRECTIVE.finditer(text)):
@@ -54,7 +54,7 @@ def parse(text: str, *, merge: bool) -> Parsed:
         raise SyntaxProblem(syntax_errors(text, error)) from None
     except UnicodeEncodeError:  # libyaml reads UTF-8
         raise SyntaxProblem(lone_surrogates(text)) from None
-    found = survey(text, merge=merge) if odd else []
+    found = survey(text, merge=merge) if odd and oddities else []
     if further is not None:
         found.append(Irregularity(codes.EXTRA_DOCUMENT, (further, further + 3)))
     return Parsed(value, tuple(found))

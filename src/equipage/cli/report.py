@@ -1,0 +1,44 @@
+"""`equipage report`: a workspace as one page to look at."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from equipage.cli import FOUND, OK
+from equipage.cli.output import Output
+from equipage.cli.request import NOTHING_FOUND, request_of
+from equipage.core.diagnostics import UsageError
+from equipage.files.reading import display_name
+from equipage.files.writing import NotWritten, write_whole
+from equipage.views.survey import survey
+
+
+def run(options: argparse.Namespace, output: Output) -> int:
+    from equipage.render.page import render
+
+    found = survey(options.paths, request_of(options), kind=options.kind)
+    page = render(found, _title(options.paths), base=_base(options.paths))
+    data = page.encode("utf-8", "backslashreplace")
+    try:
+        write_whole(options.html, data)
+    except NotWritten as error:
+        raise UsageError(f"cannot write {options.html}: {error}") from None
+    if not found.report.files:
+        output.note(NOTHING_FOUND)
+    size = f" ({len(data) / 1_000_000:.1f} MB)" if len(data) >= 1_000_000 else ""
+    output.note(f"equipage: wrote {options.html}{size}; open it in a browser")
+    return FOUND if found.report.errors else OK
+
+
+def _title(paths: list[str]) -> str:
+    """The folder that the page is about, by its name."""
+    first = os.path.basename(os.path.abspath(paths[0])) or "/"
+    return first if len(paths) == 1 else f"{first} and {len(paths) - 1} more"
+
+
+def _base(paths: list[str]) -> str:
+    """The folder that names start at, where they would tell where the folder is."""
+    first = display_name(os.path.join(paths[0], "file"))
+    is_alone = len(paths) == 1 and os.path.isdir(paths[0]) and os.path.isabs(first)
+    return os.path.dirname(first) if is_alone else ""

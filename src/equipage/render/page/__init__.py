@@ -1,0 +1,350 @@
+"""One HTML page of a workspace: self-contained, inert, and the same bytes for the same files.
+
+The page is this package's own markup, style and script, and the survey as JSON between them. A
+policy in the page allows exactly that script and that style, by their hashes, and nothing else: no
+network, no image, no frame. The script writes text only as text, so nothing that a file contains
+becomes markup; invisible and reordering characters are escapes before they get here.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import pkgutil
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from equipage import __version__
+from equipage.core.diagnostics import Diagnostic
+from equipage.core.source import Outline, Span
+from equipage.core.text import expression, visible
+from equipage.reach import Grant
+from equipage.render.json import shows_secret
+from equipage.render.text import line_to_show
+from equipage.views.context import Measure
+from equipage.views.matrix import Answer, Matrix
+from equipage.views.survey import Places, Survey, Value
+
+#: How much of one text is shown, and how much room findings and values may take, in characters.
+_LONGEST, _LONGEST_NAME = 1_200, 240
+_ROOM_FINDINGS, _ROOM_VALUES = 1_400_000, 2_200_000
+#: Of a long line in an excerpt, this much is shown before, in and after the marked part.
+_BEFORE, _MARKED, _AFTER = 60, 120, 80
+#: What follows a name that says it is a secret; a variable is none.
+_NAMED_SECRET = expression(
+    r"(?:api[_-]?key|token|secret|password|passwd|credentials?|authorization)[\"']?"
+    r"\s*[:=,]\s*[\"']?(?:bearer\s+)?([^\s\"',}\]${]{6,})",
+    re.IGNORECASE,
+)
+_PASSWORD = expression(r"://[^\s/:@]*:([^\s/@]+)@")
+#: The letter of each state in a matrix; a capital letter is a default that no file says.
+_STATES = {"allows": "a", "partly": "p", "asks": "k", "denies": "d", "unknown": "u"}
+
+
+def render(survey: Survey, title: str, *, base: str = "") -> str:
+    """The page. Names of files below the folder `base` are shown from there."""
+    style, script = _asset("page.css"), _asset("page.js")
+    policy = "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src '{_hash(script)}'",
+            f"style-src '{_hash(style)}'",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "require-trusted-types-for 'script'",
+            "trusted-types 'none'",
+        )
+    )
+    page = _asset("page.html")
+    for mark, text in (
+        ("TITLE", _markup(_name(title))),
+        ("POLICY", policy),
+        ("STYLE", style),
+        ("DATA", _data(to_dict(survey, title, base=base))),
+        ("SCRIPT", script),
+    ):
+        page = page.replace(f"<!--{mark}-->", text)
+    return page
+
+
+def _asset(name: str) -> str:
+    data = pkgutil.get_data(__name__, name)
+    assert data is not None  # it is part of the package
+    return data.decode("utf-8")
+
+
+def _hash(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode()
+
+
+def _markup(text: str) -> str:
+    for letter, entity in (("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ('"', "&quot;")):
+        text = text.replace(letter, entity)
+    return text
+
+
+def _data(value: Any) -> str:
+    """JSON that no HTML parser takes for anything else."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    for letter in "<>&\u2028\u2029":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return text
+
+
+def _text(text: str, longest: int = _LONGEST) -> str:
+    """A text that is safe to look at, and not too long for a page."""
+    if len(text) <= longest:
+        return visible(text)
+    return f"{visible(text[:longest])}… ({len(text):,} characters)"
+
+
+def _veiled(line: str) -> str:
+    """A line without what is a secret by the name before it; its length stays."""
+
+    def hide(match: re.Match[str]) -> str:
+        start, end = match.start(1) - match.start(), match.end(1) - match.start()
+        return match.group()[:start] + "*" * (end - start) + match.group()[end:]
+
+    return _PASSWORD.sub(hide, _NAMED_SECRET.sub(hide, line))
+
+
+def _name(text: str) -> str:
+    return _text(text, _LONGEST_NAME)
+
+
+# ------------------------------------------------------------------------------------ the data
+
+
+class _Files:
+    """The names of files by number: a page names each of them many times.
+
+    Where a folder is and whose it is are nobody's business: names start below `base`.
+    """
+
+    def __init__(self, base: str) -> None:
+        self.base = f"{base}/" if base else ""
+        self.numbers: dict[str, int] = {}
+
+    def short(self, text: str) -> str:
+        """A text with names of files from the base on."""
+        return text.replace(self.base, "") if self.base else text
+
+    def __call__(self, name: str | None) -> int:
+        return -1 if name is None else self.numbers.setdefault(name, len(self.numbers))
+
+
+def to_dict(survey: Survey, title: str, *, base: str = "") -> dict[str, Any]:
+    """Everything the page shows, as plain data."""
+    files = _Files(base)
+    report = survey.report
+    kinds = {each.path: each.kind for each in report.files}
+    data = {
+        "version": 1,
+        "equipage": __version__,
+        "title": _name(title),
+        "summary": {
+            "files": len(report.files),
+            "errors": len(report.errors),
+            "warnings": len(report.warnings),
+            "notes": len(report.notes),
+        },
+        "findings": _findings(report.diagnostics, files, kinds),
+        "sheets": [
+            {
+                "file": files(each.path),
+                "kind": each.kind or "",
+                "ok": each.ok,
+                "users": [files(name) for name in each.used_by[:50]],
+            }
+            for each in report.files
+        ],
+        "items": [
+            [
+                each.item.sort if each.item is not None else "file",
+                _name(each.item.name) if each.item is not None else "",
+                files(each.file),
+                each.layer or "",
+                files(each.shadowed_by),
+                _name(each.program or ""),
+            ]
+            for each in survey.items
+        ],
+        "graph": _graph(survey, files),
+        "matrices": [_matrix(each, survey.places, files) for each in survey.matrices],
+        "budget": [_measure(each, files) for each in survey.budget],
+        "values": _values(survey, files),
+        "unread": [
+            [_name(each.sort), [files(name) for name in each.files]] for each in survey.unread
+        ],
+    }
+    return {**data, "files": [_name(files.short(name)) for name in files.numbers]}
+
+
+def _findings(
+    found: Iterable[Diagnostic], files: _Files, kinds: dict[str, str | None]
+) -> list[dict[str, Any]]:
+    room, made = _ROOM_FINDINGS, []
+    for each in found:
+        row = _finding(each, files, kinds, frames=room > 0)
+        room -= len(json.dumps(row, ensure_ascii=False))
+        made.append(row)
+    return made
+
+
+def _finding(
+    each: Diagnostic, files: _Files, kinds: dict[str, str | None], *, frames: bool
+) -> dict[str, Any]:
+    line, column = (0, 0) if each.span is None else each.span.source.position(each.span.start)
+    row: dict[str, Any] = {
+        "code": each.code,
+        "severity": each.severity,
+        "message": _text(_veiled(files.short(each.message))),
+        "path": _name(each.path),
+        "file": files(each.name),
+        "line": line,
+        "column": column,
+        "kind": kinds.get(each.name or "") or "",
+    }
+    if each.count > 1:
+        row["count"] = each.count
+    if not frames:
+        return row
+    if each.span is not None:
+        row["frame"] = frame(each.span)
+    if each.help:
+        row["help"] = _text(_veiled(files.short(each.help)))
+    if each.fix is not None and not shows_secret(each.fix):
+        row["fix"] = [_text(each.fix.message), each.fix.safe]
+    if each.related:
+        row["related"] = [
+            {
+                "message": _text(label.message),
+                "file": files(label.span.source.name if label.span is not None else None),
+                "line": label.span.line if label.span is not None else 0,
+                "frame": None if label.span is None else frame(label.span),
+            }
+            for label in each.related[:8]
+        ]
+    return row
+
+
+def frame(span: Span) -> list[Any] | None:
+    """The line that a span starts on: its number, and its text before, in and after the mark."""
+    if isinstance(span.source, Outline) or span.source.outside:
+        return None
+    number, column = span.source.position(span.start)
+    line = _veiled(line_to_show(span.source, number))
+    start = column - 1
+    end = min(start + max(1, span.end - span.start), max(len(line), column))
+    before, marked, after = line[:start], line[start:end], line[end:]
+    if len(before) > _BEFORE:
+        before = "…" + before[-_BEFORE:]
+    if len(marked) > _MARKED:
+        marked, after = marked[:_MARKED] + "…", ""
+    if len(after) > _AFTER:
+        after = after[:_AFTER] + "…"
+    return [number, *(visible(each.replace("\t", "    ")) for each in (before, marked, after))]
+
+
+def _graph(survey: Survey, files: _Files) -> dict[str, Any]:
+    numbers = {node.name: number for number, node in enumerate(survey.graph.nodes)}
+    return {
+        "nodes": [
+            [
+                node.sort,
+                _name(files.short(node.label or node.name)),
+                _name(node.kind or ""),
+                files(node.name.partition("#")[0]) if node.kind or "#" in node.name else -1,
+                (0 if node.ok else 1) + (2 if node.missing else 0),
+            ]
+            for node in survey.graph.nodes
+        ],
+        "edges": [
+            [numbers[edge.source], numbers[edge.target], _name(edge.how), edge.count]
+            for edge in survey.graph.edges
+        ],
+    }
+
+
+def _matrix(matrix: Matrix, places: Places, files: _Files) -> dict[str, Any]:
+    """A matrix with one letter for each cell, and the reasons of each agent once."""
+    return {
+        "program": _name(matrix.program),
+        "left_out": matrix.left_out,
+        "columns": [[each.sort, _name(each.name)] for each in matrix.columns],
+        "agents": [
+            {"name": _name(agent.name), "file": files(agent.file), **_row(answers, places, files)}
+            for agent, answers in zip(matrix.agents, matrix.answers, strict=True)
+        ],
+    }
+
+
+def _row(answers: tuple[Answer | None, ...], places: Places, files: _Files) -> dict[str, Any]:
+    reasons: dict[tuple[Grant, ...], int] = {}
+    states, numbers, values = "", [], {}
+    for column, each in enumerate(answers):
+        letter = "-" if each is None else _STATES[each.state]
+        states += letter.upper() if each is not None and each.is_default else letter
+        kept = () if each is None else each.reasons[:12]
+        numbers.append(reasons.setdefault(kept, len(reasons)))
+        if each is not None and each.value:
+            values[str(column)] = _name(each.value)
+    grants = [[_grant(grant, places, files) for grant in group] for group in reasons]
+    return {"states": states, "why": numbers, "reasons": grants, "values": values}
+
+
+def _grant(grant: Grant, places: Places, files: _Files) -> list[Any]:
+    place = places.get((grant.file, grant.field))
+    file = grant.file if place is None or place.file is None else place.file
+    line = 0 if place is None else place.line or 0
+    what = f"{grant.effect} {grant.sort} {grant.name}"
+    return [_name(what), files(file), line, _name(grant.field), int(grant.default)]
+
+
+def _measure(each: Measure, files: _Files) -> dict[str, Any]:
+    limit = each.limit
+    return {
+        "client": each.client,
+        "folder": _name(files.short(f"{each.folder}/").rstrip("/") or "."),
+        "what": each.what,
+        "used": each.used,
+        "unit": each.unit,
+        "tokens": each.tokens,
+        "limit": None if limit is None else limit.size,
+        "beyond": "" if limit is None else limit.beyond,
+        "basis": "" if limit is None else f"{limit.basis}: {_name(files.short(limit.source))}",
+        "over": each.is_over,
+        "parts": [
+            [_name(part.name), files(part.file), part.size, int(part.over)]
+            for part in each.parts[:12]
+        ],
+        "more": max(0, len(each.parts) - 12),
+    }
+
+
+def _values(survey: Survey, files: _Files) -> list[list[Any]]:
+    """The values by file. If there are too many for one page, the last files go without."""
+    room, made = _ROOM_VALUES, []
+    for each in survey.values:
+        rows = [_value(value, files) for value in each.values] if room > 0 else []
+        room -= sum(len(json.dumps(row, ensure_ascii=False)) for row in rows)
+        left_out = each.more + len(each.values) - len(rows)
+        made.append([files(each.file), rows, left_out])
+    return made
+
+
+def _value(value: Value, files: _Files) -> list[Any]:
+    steps = [
+        [
+            _name(step.how),
+            files(step.file),
+            step.line or 0,
+            step.column or 0,
+            *([] if step.value is None else [_name(step.value)]),
+        ]
+        for step in value.steps
+    ]
+    row = [_name(value.path), _name(value.value), steps]
+    return [*row, [_name(each) for each in value.variables]] if value.variables else row

@@ -1,0 +1,316 @@
+"""Who may do what: for each agent and each tool, server, skill and mode, the answer and its reason.
+
+An answer is what the fields of the agent say together with the settings around it. Its reasons are
+the grants that decide it: a file and a field, or the default that counts because no file says
+anything.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
+
+import msgspec
+
+from equipage.reach import EFFECTS, Grant, Reach, covers
+from equipage.reach.values import EVERYTHING
+
+State = Literal["allows", "partly", "asks", "denies", "unknown"]
+#: What people ask about, in their words.
+ACTIVITIES = ("read files", "write files", "run commands", "use the network", "start agents")
+
+_GEMINI_DOES = {
+    "read files": ("read_file", "read_many_files", "list_directory", "glob", "grep_search"),
+    "write files": ("write_file", "replace"),
+    "run commands": ("run_shell_command",),
+    "use the network": ("web_fetch", "google_web_search"),
+}
+#: The tools of each client that do it.
+_DOES: dict[str, dict[str, tuple[str, ...]]] = {
+    "Claude Code": {
+        "read files": ("Read", "Grep", "Glob"),
+        "write files": ("Edit", "Write", "NotebookEdit"),
+        "run commands": ("Bash", "PowerShell"),
+        "use the network": ("WebFetch", "WebSearch"),
+        "start agents": ("Agent", "Task"),
+    },
+    "GitHub Copilot": {
+        "read files": ("read", "search"),
+        "write files": ("edit",),
+        "run commands": ("execute", "shell", "bash", "runCommands"),
+        "use the network": ("web", "fetch"),
+        "start agents": ("agent", "task"),
+    },
+    "OpenCode": {
+        "read files": ("read", "grep", "glob", "list"),
+        "write files": ("edit",),
+        "run commands": ("bash",),
+        "use the network": ("webfetch", "websearch"),
+        "start agents": ("task",),
+    },
+    "Gemini CLI": _GEMINI_DOES,
+    "Qwen Code": _GEMINI_DOES,
+    "defect": {
+        "read files": ("read_file", "search"),
+        "write files": ("write_file", "edit_file"),
+        "run commands": ("bash",),
+        "use the network": ("fetch",),
+    },
+}
+#: Where a mode decides instead of tools: the mode, and from which of its values on it is allowed.
+_BY_MODE: dict[str, dict[str, tuple[str, dict[str, State]]]] = {
+    "Codex": {
+        "write files": (
+            "sandbox_mode",
+            {"read-only": "denies", "workspace-write": "allows", "danger-full-access": "allows"},
+        ),
+        "use the network": (
+            "sandbox_workspace_write.network_access",
+            {"false": "denies", "true": "allows"},
+        ),
+    },
+    "Cursor": {"write files": ("readonly", {"true": "denies", "false": "allows"})},
+}
+#: Names that a client reads as another.
+_ALIASES = {"OpenCode": dict.fromkeys(("write", "patch", "multiedit"), "edit")}
+#: The tool without which an agent cannot use skills.
+_SKILL_TOOL = {"Claude Code": "Skill", "OpenCode": "skill"}
+#: How much of each sort one matrix shows.
+_MOST_COLUMNS = 60
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """Whether an agent may, and the grants that decide it; of a mode, its value."""
+
+    state: State
+    reasons: tuple[Grant, ...] = ()
+    value: str = ""
+
+    @property
+    def is_default(self) -> bool:
+        """Whether no file says so."""
+        return all(each.default for each in self.reasons)
+
+
+class Column(msgspec.Struct, frozen=True):
+    """One thing that agents may or may not do."""
+
+    sort: str  #: activity, mode, tool, server or skill
+    name: str
+
+
+class Matrix(msgspec.Struct, frozen=True):
+    """The agents of one client, and an answer for each column of each."""
+
+    program: str
+    columns: tuple[Column, ...]
+    agents: tuple[Reach, ...]
+    answers: tuple[tuple[Answer | None, ...], ...]  #: None: it does not apply
+    left_out: int = 0  #: columns that few agents name
+
+
+def matrices(reaches: Iterable[Reach]) -> tuple[Matrix, ...]:
+    """One matrix for each client that has agents; `reaches` are those of `reach.joined`."""
+    programs: dict[str, list[Reach]] = {}
+    for each in reaches:
+        if each.sort == "agent":
+            programs.setdefault(each.program, []).append(each)
+    return tuple(_matrix(program, agents) for program, agents in sorted(programs.items()))
+
+
+def _matrix(program: str, agents: list[Reach]) -> Matrix:
+    columns = [Column("activity", name) for name in ACTIVITIES if _is_known(program, name)]
+    left_out = 0
+    for sort in ("mode", "tool", "server", "skill"):
+        names = Counter(name for each in agents for name in set(_names(each, sort)))
+        common = sorted(names, key=lambda name: (-names[name], name))
+        left_out += max(0, len(common) - _MOST_COLUMNS)
+        columns += (Column(sort, name) for name in sorted(common[:_MOST_COLUMNS]))
+    agents = sorted(agents, key=lambda each: (each.name, each.file))
+    answers = tuple(tuple(answer(each, column) for column in columns) for each in agents)
+    return Matrix(program, tuple(columns), tuple(agents), answers, left_out)
+
+
+def _is_known(program: str, activity: str) -> bool:
+    return activity in _DOES.get(program, {}) or activity in _BY_MODE.get(program, {})
+
+
+def _names(reach: Reach, sort: str) -> Iterator[str]:
+    """What an agent and its settings name of a sort."""
+    if sort == "mode":
+        yield from (each.mode for each in reach.of("mode") if not each.default)
+    elif sort == "tool":
+        for each in _all(reach, "tool"):
+            name = tool_of(reach.program, each.name)
+            if EVERYTHING not in name and _server_in(name) is None:
+                yield name
+    else:
+        yield from (each.name for each in _all(reach, sort) if EVERYTHING not in each.name)
+        if sort == "server":
+            found = (_server_in(each.name) for each in reach.of("tool"))
+            yield from (name for name in found if name and EVERYTHING not in name)
+
+
+def _all(reach: Reach, sort: str) -> Iterator[Grant]:
+    return (each for each in (*reach.inherited, *reach.grants) if each.sort == sort)
+
+
+def tool_of(program: str, name: str) -> str:
+    """The tool that a grant is about: `Bash` for `Bash(git:*)`."""
+    tool = name.partition("(")[0].strip()
+    return _ALIASES.get(program, {}).get(tool, tool)
+
+
+def _server_in(name: str) -> str | None:
+    """The server in the name of a tool; None for a tool of the client itself."""
+    if name.startswith("mcp__"):
+        return name[5:].partition("__")[0]
+    return name.partition("/")[0] if "/" in name else None
+
+
+# ---------------------------------------------------------------------------------------- answers
+
+
+def answer(reach: Reach, column: Column) -> Answer | None:
+    """Whether an agent may do something; None if that means nothing for it."""
+    if column.sort == "activity":
+        return may(reach, column.name)
+    if column.sort == "mode":
+        found = next((each for each in reach.of("mode") if each.mode == column.name), None)
+        value = "" if found is None else found.name.partition(" = ")[2]
+        return None if found is None else Answer(found.effect, (found,), value)
+    if column.sort == "tool":
+        return may_use(reach, column.name)
+    return _server(reach, column.name) if column.sort == "server" else _skill(reach, column.name)
+
+
+def may(reach: Reach, activity: str) -> Answer | None:
+    """Whether an agent may do what people call so; None where nothing is known of its client."""
+    mode = _BY_MODE.get(reach.program, {}).get(activity)
+    if mode is not None:
+        name, states = mode
+        found = next((each for each in _all(reach, "mode") if each.mode == name), None)
+        if found is None:
+            return None
+        value = found.name.partition(" = ")[2]
+        return Answer(states.get(value, "unknown"), (found,), value)
+    tools = _DOES.get(reach.program, {}).get(activity, ())
+    answers = [each for each in (may_use(reach, tool) for tool in tools) if each is not None]
+    if not answers:
+        return None
+    widest = min(answers, key=lambda each: _WIDTH.index(each.state))
+    reasons = (grant for each in answers if each.state == widest.state for grant in each.reasons)
+    mode_answer = _planning(reach, activity)
+    return mode_answer or Answer(widest.state, tuple(dict.fromkeys(reasons)))
+
+
+_WIDTH: tuple[State, ...] = ("allows", "partly", "asks", "unknown", "denies")
+
+
+def _planning(reach: Reach, activity: str) -> Answer | None:
+    """In the mode `plan`, Claude Code changes nothing, whatever its tools."""
+    plans = [each for each in reach.of("mode") if each.name == "permissionMode = plan"]
+    if plans and activity in ("write files", "run commands"):
+        return Answer("denies", tuple(plans), "plan")
+    return None
+
+
+def may_use(reach: Reach, tool: str) -> Answer | None:
+    """Whether an agent may use a tool; None where its file says nothing of tools."""
+    program = reach.program
+    own = [each for each in reach.grants if each.sort == "tool"]
+    if reach.precedence == "last":
+        return _last(program, list(_all(reach, "tool")), tool)
+    decided = _strictest(program, own, tool)
+    if decided is None or decided.state == "denies":
+        return decided
+    # Settings cannot give an agent a tool that its own list leaves out, but they can forbid one.
+    given = [each for each in reach.inherited if each.sort == "tool" and each.effect == "denies"]
+    denied = [each for each in given if covers(each.name, tool) and not each.base]
+    if denied:
+        return Answer("denies", tuple(denied))
+    partly = [each for each in given if tool_of(program, each.name) == tool and not each.base]
+    return Answer("partly", (*decided.reasons, *partly)) if partly else decided
+
+
+def _strictest(program: str, grants: Sequence[Grant], tool: str) -> Answer | None:
+    matching = [each for each in grants if covers(each.name, tool)]
+    explicit = [each for each in matching if not each.base]
+    chosen = explicit or matching
+    if not chosen:
+        return None
+    effect = min((each.effect for each in chosen), key=EFFECTS.index)
+    reasons = tuple(each for each in chosen if each.effect == effect)
+    # `Bash(git:*)` gives a part of `Bash`, and denying it takes a part away.
+    parts = [
+        each
+        for each in grants
+        if tool_of(program, each.name) == tool and not covers(each.name, tool)
+        if (each.effect == "denies") != (effect == "denies")
+    ]
+    return Answer("partly", (*parts, *reasons)) if parts else Answer(effect, reasons)
+
+
+def _last(program: str, grants: Sequence[Grant], tool: str) -> Answer | None:
+    """The last grant that matches counts; grants for a part of the tool after it make it partly."""
+    decided: Grant | None = None
+    parts: list[Grant] = []
+    for each in sorted(grants, key=lambda each: not each.base):  # stable: the base comes first
+        if covers(each.name, tool) or each.name == tool or _same(program, each.name, tool):
+            decided, parts = each, []
+        elif tool_of(program, each.name) == tool:
+            parts.append(each)
+    if decided is None:
+        return None
+    parts = [each for each in parts if each.effect != decided.effect]
+    if parts:
+        return Answer("partly", (decided, *parts))
+    return Answer(decided.effect, (decided,))
+
+
+def _same(program: str, name: str, tool: str) -> bool:
+    return "(" not in name and tool_of(program, name) == tool
+
+
+def _server(reach: Reach, server: str) -> Answer | None:
+    """Whether an agent may call the tools of a server."""
+    own = [each for each in reach.of("server") if each.name == server]
+    tools = [each for each in _all(reach, "tool") if _server_in(each.name) == server]
+    asked = [each for each in tools if not each.base]
+    everything = [each for each in reach.of("tool") if each.name == EVERYTHING and each.base]
+    if any(each.effect == "denies" for each in own):
+        return Answer("denies", tuple(own))
+    allowed = [each for each in asked if each.effect != "denies"]
+    denied = [each for each in asked if each.effect == "denies"]
+    if not asked:
+        base = everything[0].effect if everything else "allows"
+        defined = own or [each for each in reach.inherited if _is(each, "server", server)]
+        return Answer(base, (*everything, *defined))
+    whole = {f"mcp__{server}", f"mcp__{server}__*", f"{server}/*"}
+    if denied and any(each.name in whole for each in denied):
+        return Answer("denies", tuple(denied))
+    if any(each.name in whole for each in allowed) and not denied:
+        return Answer("allows", tuple(allowed))
+    if allowed or (everything and everything[0].effect != "denies"):
+        return Answer("partly", tuple(asked))
+    return Answer("denies", (*denied, *everything))
+
+
+def _is(grant: Grant, sort: str, name: str) -> bool:
+    return grant.sort == sort and grant.name == name
+
+
+def _skill(reach: Reach, skill: str) -> Answer | None:
+    own = [each for each in reach.of("skill") if covers(each.name, skill)]
+    if own:
+        effect = min((each.effect for each in own), key=EFFECTS.index)
+        return Answer(effect, tuple(own))
+    there = tuple(each for each in reach.inherited if _is(each, "skill", skill))
+    if not there:
+        return None
+    tool = _SKILL_TOOL.get(reach.program)
+    decided = may_use(reach, tool) if tool is not None else None
+    if decided is None:
+        return Answer("allows", there)
+    return Answer(decided.state, (*decided.reasons, *there))

@@ -1,0 +1,249 @@
+"""A workspace as a whole: what a check found, what there is, what it allows, costs and comes from.
+
+Everything is read once more than a check reads it, and held together: this is for pages that
+people look at, not for every run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from equipage.core.path import Path, format_path
+from equipage.core.source import Span
+from equipage.core.text import expression
+from equipage.files import is_folder
+from equipage.files.reading import display_name
+from equipage.loading.outcome import Outcome
+from equipage.loading.registry import agent_folders
+from equipage.loading.result import Explanation, Paths, Setting
+from equipage.loading.session import Request
+from equipage.loading.tree import walk
+from equipage.loading.unread import unread_sort
+from equipage.reach import Reach, joined, reaches_of
+from equipage.syntax.suspicious import masked
+from equipage.views.budget import budget_of
+from equipage.views.context import Measure
+from equipage.views.graph import Graph, graph_of
+from equipage.views.listing import Listed, rows_of
+from equipage.views.matrix import Matrix, matrices
+from equipage.workspace.loads import (
+    Disk,
+    FileLoad,
+    has_kind_by_settings,
+    is_known_by_name,
+    load_all,
+    run_of,
+    settled,
+    with_folders,
+)
+from equipage.workspace.report import Report, check_paths
+
+#: How many values of one file have a story: who needs more asks `equipage explain`.
+MOST_VALUES = 200
+#: How much of a value is shown.
+_LONGEST = 160
+#: A name that says that its value is a secret.
+_SECRET = expression(
+    r"(?:\A|[\W_])(?:api[_-]?key|key|token|secret|password|passwd|pass|credentials?|auth"
+    r"|authorization|bearer|cookie)\Z",
+    re.IGNORECASE,
+)
+_PASSWORD = expression(r"(?<=://)([^\s/:@]*):[^\s/@]+@")
+
+
+class Step(msgspec.Struct, frozen=True):
+    """One place that had a say in a value."""
+
+    how: str
+    file: str | None = None
+    line: int | None = None
+    column: int | None = None
+    value: str | None = None  #: what it says, if that is not what counts in the end
+
+
+class Value(msgspec.Struct, frozen=True):
+    """A value of a file, and where it comes from."""
+
+    path: str
+    value: str
+    steps: tuple[Step, ...] = ()  #: empty: no file sets it
+    variables: tuple[str, ...] = ()
+
+
+#: Where a field is written, by the file that was loaded and the field.
+Places = dict[tuple[str, str], Step]
+
+
+class FileValues(msgspec.Struct, frozen=True):
+    """The values of one file, and how many more there are."""
+
+    file: str
+    kind: str
+    values: tuple[Value, ...]
+    more: int = 0
+
+
+class Unread(msgspec.Struct, frozen=True):
+    """Files of a tool that nothing here reads."""
+
+    sort: str
+    files: tuple[str, ...]
+
+
+class Survey(msgspec.Struct, frozen=True):
+    """Everything that a page shows of a workspace."""
+
+    report: Report
+    items: tuple[Listed, ...]
+    graph: Graph
+    budget: tuple[Measure, ...]
+    values: tuple[FileValues, ...]
+    unread: tuple[Unread, ...]
+    matrices: tuple[Matrix, ...]
+    places: Places  #: where the fields are that allow or deny
+
+
+def survey(paths: Sequence[str], request: Request, *, kind: str | None = None) -> Survey:
+    """What there is to see at and below `paths`. Raises `UsageError` for an unknown kind."""
+    # What a page says must not depend on who makes it: the user's own files stay out.
+    request = msgspec.structs.replace(request, options={**request.options, "local": True})
+    found = settled(load_all(paths, request, kind=kind))
+    outcomes = [each.outcome for each in found if each.outcome is not None]
+    reaches = joined([reach for each in outcomes for reach in reaches_of(each)])
+    return Survey(
+        check_paths(paths, request, kind=kind),
+        tuple(rows_of(found, request)),
+        graph_of(outcomes),
+        budget_of(found),
+        tuple(_values(found, request)),
+        tuple(_unread(paths, request, found)),
+        matrices(reaches),
+        places_of(outcomes, reaches),
+    )
+
+
+def places_of(outcomes: Iterable[Outcome], reaches: Iterable[Reach]) -> Places:
+    """Where the fields are written that grants name, by file and field."""
+    wanted: dict[str, dict[Path, None]] = {}
+    for reach in reaches:
+        for grant in reach.grants:
+            if not grant.default:
+                wanted.setdefault(grant.file, {})[grant.path] = None
+    found: Places = {}
+    for outcome in outcomes:
+        name = outcome.sources[0].name if outcome.sources else ""
+        loaded = outcome.loaded() if name in wanted else None
+        if loaded is not None:
+            for path, placed in Paths(loaded).places(wanted[name]).items():
+                if placed.span is not None:
+                    found[name, format_path(path)] = Step("", *_place(placed.span))
+    return found
+
+
+# ----------------------------------------------------------------------------------------- values
+
+
+def _values(found: Iterable[FileLoad], request: Request) -> Iterator[FileValues]:
+    for each in found:
+        if each.outcome is None or not each.outcome.sources:
+            continue
+        outcome, name = each.outcome, each.outcome.sources[0].name
+        stack = outcome.kind.layering.stack
+        merged = stack(each.path, request) if stack is not None else None
+        values, more = values_of(merged or outcome)
+        yield FileValues(name, outcome.kind.name, tuple(values), more)
+
+
+def values_of(outcome: Outcome) -> tuple[list[Value], int]:
+    """The values of a load with their stories, and how many are left out; none if it failed."""
+    loaded = outcome.loaded()
+    if loaded is None:
+        return [], 0
+    plain = loaded.to_dict()
+    leaves = [
+        path for path, part in walk(plain) if path and not (isinstance(part, dict | list) and part)
+    ]
+    wanted = leaves[:MOST_VALUES]
+    stories = Paths(loaded).explanations(wanted)
+    before = {path: plain_before(plain, path) for path in wanted}
+    values = [_value(path, story, before[path]) for path, story in stories.items()]
+    return values, len(leaves) - len(wanted)
+
+
+def plain_before(plain: Any, path: Path) -> str:
+    """The entry before one in a list: an option that says what the entry is."""
+    if not path or not isinstance(path[-1], int) or path[-1] == 0:
+        return ""
+    around = plain
+    for step in path[:-1]:
+        around = around[step]
+    return str(around[path[-1] - 1])
+
+
+def _value(path: Path, story: Explanation, before: str) -> Value:
+    shown = _shown(path, story.value, before)
+    steps = [
+        *(_step(each, path, before, shown) for each in story.settings),
+        *(_step(each, path, before, shown, through=True) for each in reversed(story.through)),
+    ]
+    return Value(story.path or format_path(path), shown, tuple(steps), story.variables)
+
+
+def _step(each: Setting, path: Path, before: str, shown: str, *, through: bool = False) -> Step:
+    place = _place(each.span)
+    said = None if through else _shown(path, each.value, before)
+    return Step(each.how, *place, None if said == shown else said)
+
+
+def _place(span: Span | None) -> tuple[str | None, int | None, int | None]:
+    return (None, None, None) if span is None else (span.source.name, span.line, span.column)
+
+
+def _shown(path: Path, value: Any, before: str) -> str:
+    """A value on one line, without secrets."""
+    if isinstance(value, str):
+        text = value if len(value) <= 4 * _LONGEST else value[: 4 * _LONGEST]
+        text = hidden(path, text, before)
+        cut = text[: _LONGEST - 1] + "…" if len(text) > _LONGEST else text
+        return cut if len(text) == len(value) else f"{cut} ({len(value):,} characters)"
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def hidden(path: Path, text: str, before: str = "") -> str:
+    """A text without what looks like a secret, or is one by its name; variables stay."""
+    text = _PASSWORD.sub(r"\1:***@", masked(text))
+    name = str(path[-1]) if path and isinstance(path[-1], str) else before.lstrip("-")
+    option, sign, value = text.partition("=")
+    if option.startswith("-") and sign and _SECRET.search(option) and "$" not in value:
+        return f"{option}=***"
+    is_named = _SECRET.search(name) is not None and (before.startswith("-") or not before)
+    return "***" if is_named and text and "$" not in text and "{" not in text else text
+
+
+# ------------------------------------------------------------------------------------ unread files
+
+
+def _unread(paths: Sequence[str], request: Request, found: Sequence[FileLoad]) -> Iterator[Unread]:
+    """The files that a tool reads and equipage does not, by what they are."""
+    run = run_of(with_folders(request, paths))
+    loaded = {os.path.abspath(each.path) for each in found}
+    sorts: dict[str, list[str]] = {}
+    for folder in paths:
+        if not is_folder(folder):
+            continue
+        for each in Disk().walk(
+            folder, agent_folders(), has_kind_by_settings(run), is_known_by_name(run)
+        ):
+            path = os.path.abspath(each.path)
+            sort = unread_sort(path.replace(os.sep, "/"))
+            if sort is not None and path not in loaded:
+                sorts.setdefault(sort, []).append(display_name(path))
+    for sort, files in sorted(sorts.items()):
+        yield Unread(sort, tuple(sorted(set(files))))
