@@ -17,14 +17,14 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import yaml
 
 from equipage.cli.arguments import parser
 from equipage.files.walking import EXTENSIONS
-from lab import REPOSITORY, environment, in_process, settle
+from lab import REPOSITORY, commit, environment, in_process, repository, settle, write
 
 HOOKS: list[dict[str, Any]] = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text())
 ACTION: dict[str, Any] = yaml.safe_load((REPOSITORY / "action.yml").read_text())
@@ -249,10 +249,10 @@ def test_the_action_writes_sarif_and_keeps_the_exit_code(
     assert "unknown-field" in out
     results = json.loads(Path(outputs["sarif"]).read_text())["runs"][0]["results"]
     assert [each["ruleId"] for each in results] == ["unknown-field"]
-    result = subprocess.run(
-        ["bash", "-e", "-c", step("Result")], env={**command, "CODE": "1"}, check=False
-    )
-    assert result.returncode == 1
+    for codes, expected in (("1 0 0", 1), ("0 0 0", 0), ("0 1 0", 1), ("0 0 2", 2), ("0", 1)):
+        named = dict(zip(("CODE", "GATE", "LOCK"), codes.split(), strict=False))
+        script = ["bash", "-e", "-c", step("Result")]
+        assert subprocess.run(script, env={**command, **named}, check=False).returncode == expected
 
 
 def test_the_action_can_annotate_instead(tmp_path: Path, command: dict[str, str]) -> None:
@@ -278,6 +278,125 @@ def test_the_action_takes_paths_on_several_lines_and_no_flags_for_paths(
     _, outputs = run_check(folder, command, UPLOAD="false", PATHS="--fix a.yaml")
     assert outputs["code"] != "0"
     assert (folder / "a.yaml").read_text() == before
+
+
+class Comments(BaseHTTPRequestHandler):
+    """The comments of a pull request, as GitHub keeps them."""
+
+    kept: ClassVar[dict[int, dict[str, Any]]] = {}
+    status = 200
+
+    def answer(self, value: Any = None) -> None:
+        self.send_response(self.status)
+        self.end_headers()
+        self.wfile.write(b"" if value is None else json.dumps(value).encode())
+
+    def body(self) -> str:
+        return str(json.loads(self.rfile.read(int(self.headers["Content-Length"])))["body"])
+
+    def do_GET(self) -> None:
+        self.answer(list(self.kept.values()))
+
+    def do_POST(self) -> None:
+        url = f"http://127.0.0.1:{self.server.server_address[1]}/7"
+        self.kept[7] = {"url": url, "body": self.body(), "user": {"type": "Bot"}}
+        self.answer()
+
+    def do_PATCH(self) -> None:
+        self.kept[7]["body"] = self.body()
+        self.answer()
+
+    def do_DELETE(self) -> None:
+        del self.kept[7]
+        self.answer()
+
+    def log_message(self, *_args: Any) -> None:
+        """Stay silent."""
+
+
+@pytest.mark.long
+def test_the_action_comments_on_what_became_wider_and_on_nothing_else(
+    tmp_path: Path, command: dict[str, str]
+) -> None:
+    folder = write(tmp_path / "project", {".claude/agents/a.md": AGENT.format("Read")})
+    commit(folder)
+    base = git(folder, "rev-parse", "HEAD")
+    Comments.kept.clear()
+    Comments.status = 200
+    with HTTPServer(("127.0.0.1", 0), Comments) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        env = {
+            **command,
+            "BASE": base,
+            "AUTHOR": "somebody",
+            "NUMBER": "3",
+            "PYTHON": sys.executable,
+            "GITHUB_TOKEN": "t0ken",
+            "GITHUB_API_URL": f"http://127.0.0.1:{server.server_port}",
+            "GITHUB_REPOSITORY": "o/r",
+            "GITHUB_ACTION_PATH": str(REPOSITORY),
+            "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
+        }
+
+        def gate(**more: str) -> tuple[str, str]:
+            done = subprocess.run(
+                ["bash", "-e", "-c", step("Gate")],
+                cwd=folder,
+                env={**env, **more},
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            assert "t0ken" not in done.stdout + done.stderr
+            return Path(env["GITHUB_OUTPUT"]).read_text().splitlines()[-1], done.stdout
+
+        assert gate()[0] == "code=0"
+        assert Comments.kept == {}
+        # Narrower, and another text: nothing to say.
+        (folder / ".claude/agents/a.md").write_text(AGENT.format("[]") + "More.\n")
+        assert gate()[0] == "code=0"
+        assert Comments.kept == {}
+        (folder / ".claude/agents/a.md").write_text(AGENT.format("Read, Bash"))
+        assert gate()[0] == "code=1"
+        (comment,) = Comments.kept.values()
+        assert "| **wider** | tool `Bash` | denied | allowed | `tools[1]` |" in comment["body"]
+        assert comment["body"].count("\n**agent `a`**") == 1
+        assert "One agent may do more" in (tmp_path / "summary").read_text()
+        # One comment for a pull request, whatever is pushed; it goes with its reason.
+        (folder / ".claude/agents/a.md").write_text(AGENT.format("Read, Write"))
+        assert gate()[0] == "code=1"
+        assert "`Write`" in Comments.kept[7]["body"]
+        (folder / ".claude/agents/a.md").write_text(AGENT.format("Read"))
+        assert gate()[0] == "code=0"
+        assert Comments.kept == {}
+        # A token that may not write still fails the job.
+        Comments.status = 403
+        (folder / ".claude/agents/a.md").write_text(AGENT.format("Read, Bash"))
+        code, out = gate()
+        assert code == "code=1"
+        assert "::warning::no comment: HTTP 403" in out
+        (folder / base).mkdir()
+        with pytest.raises(subprocess.CalledProcessError):
+            gate()
+        server.shutdown()
+
+
+AGENT = "---\nname: a\ndescription: d\ntools: {}\n---\nText.\n"
+
+
+def git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True)
+    return done.stdout.decode().strip()
+
+
+@pytest.mark.long
+def test_the_action_holds_to_the_lock(tmp_path: Path, command: dict[str, str]) -> None:
+    folder = repository(tmp_path / "project", {".claude/agents/a.md": AGENT.format("Read")})
+    for arguments, expected in ((["check"], "1"), (["lock"], "0")):
+        subprocess.run(["equipage", *arguments], cwd=folder, env=command, check=True)
+        script = ["bash", "-e", "-c", step("Lock")]
+        subprocess.run(script, cwd=folder, env=command, check=True)
+        assert Path(command["GITHUB_OUTPUT"]).read_text().endswith(f"code={expected}\n")
 
 
 def test_no_input_of_the_action_is_put_into_a_script() -> None:

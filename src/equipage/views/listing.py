@@ -24,8 +24,8 @@ from equipage.loading.outcome import Outcome
 from equipage.loading.registry import agent_folders, kind_named, names
 from equipage.loading.result import Paths
 from equipage.loading.session import Request
+from equipage.reach.clients import program_of
 from equipage.syntax.document import Document
-from equipage.views.catalogue import program_of
 from equipage.workspace.loads import FileLoad, load_all, settled
 
 #: Findings that say that no program reads a file, although it is listed.

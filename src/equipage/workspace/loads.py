@@ -19,7 +19,7 @@ from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import Recognised, recognise, recognise_name, unrecognised
 from equipage.loading.registry import agent_folders, kind_named
 from equipage.loading.session import Request, Run
-from equipage.workspace.project import project_of
+from equipage.workspace.project import Policy, project_of
 
 if TYPE_CHECKING:  # these are imported where they are needed
     from equipage.files.walking import Claim, Found
@@ -349,17 +349,30 @@ class Checker:
 
     def _check(self, candidate: Candidate, run: Run) -> Checked | None:
         load = load_candidate(candidate, self.request, run, kind=self.kind, projects=self.run)
-        return checked_of(load, run, candidate, again=self.again, digests=self.digests)
+        policy = project_of(load.path, self.run).settings.policy
+        return checked_of(
+            load, run, candidate, again=self.again, digests=self.digests, policy=policy
+        )
 
 
 def checked_of(
-    load: FileLoad, run: Run, candidate: Candidate, *, again: bool = False, digests: bool = True
+    load: FileLoad,
+    run: Run,
+    candidate: Candidate,
+    *,
+    again: bool = False,
+    digests: bool = True,
+    policy: Policy | None = None,
 ) -> Checked | None:
-    """What a check keeps of a load; None for a file that is not ours. Options as in `Checker`."""
+    """What a check keeps of a load; None for a file that is not ours. Options as in `Checker`.
+
+    `policy` is that of the project of the file.
+    """
     if load.outcome is None:
         return _without_load(load, named=candidate.named)
     try:
-        return _kept(load, load.outcome, run, again=again, digests=digests)
+        kept = _kept(load, load.outcome, run, again=again, digests=digests)
+        return kept if policy is None else _by_policy(kept, load.outcome, policy)
     except MemoryError:
         problem = _finding(codes.CHECK_ENDED, load.path, reason=NO_MEMORY)
         return _without_load(FileLoad(load.path, problem=problem), named=True)
@@ -389,6 +402,15 @@ def _kept(load: FileLoad, outcome: Outcome, run: Run, *, again: bool, digests: b
         waiting=outcome.waiting,
         seen=outcome.session.files.seen() if again and outcome.session else None,
     )
+
+
+def _by_policy(kept: Checked, outcome: Outcome, policy: Policy) -> Checked:
+    """What is kept of a file, with what the policy of its project forbids."""
+    from equipage.reach.policy import policy_findings  # few projects have a policy
+
+    never: dict[str, tuple[str, ...]] = msgspec.structs.asdict(policy.never)
+    found = (*kept.diagnostics, *policy_findings(outcome, never, pins=policy.pins))
+    return msgspec.structs.replace(kept, diagnostics=found)
 
 
 def _without_load(load: FileLoad, *, named: bool) -> Checked | None:
