@@ -17,7 +17,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from functools import cache
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 import msgspec
 
@@ -29,7 +29,14 @@ from equipage.loading import registry
 from equipage.loading.projects import is_below_skill, part_of_plugin, root_in
 from equipage.loading.registry import Places, Recognition, conventions
 from equipage.loading.session import Run
-from equipage.loading.signs import KEY_AT_START, kind_of_header, may_have_key, outline
+from equipage.loading.signs import (
+    KEY_AT_START,
+    kind_of_header,
+    may_have_key,
+    members,
+    names_key,
+    outline,
+)
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import Format, load_value
 
@@ -142,6 +149,9 @@ def _places(rows: tuple[Recognition, ...]) -> Places:
 
 # 4: what only the content says.
 
+#: A walk does not look into larger files: recordings and lock files, which take most of its time.
+_MOST_SNIFFED = 256 * 1024
+
 
 def _by_header(path: str, inside: str, files: Files, *, named: bool) -> Recognised:
     data = None if named else files.peek(path)
@@ -160,6 +170,8 @@ def _by_header(path: str, inside: str, files: Files, *, named: bool) -> Recognis
 
 
 def _by_content(path: str, syntax: Format, files: Files, *, named: bool) -> Recognised:
+    if not named and files.is_larger(path, _MOST_SNIFFED):
+        return Recognised()
     data = None if named else files.peek(path)
     if data is not None and not _worth_parsing(data.decode("utf-8", "replace"), syntax):
         return Recognised()
@@ -197,8 +209,8 @@ def _unreadable(path: str, files: Files) -> Recognised:
 
 
 def _worth_parsing(text: str, syntax: Format) -> bool:
-    keys = (key for each in registry.BUILT_IN if each.by_content for key in each.keys)
-    return may_have_key(tuple(keys), text, syntax)
+    keys = tuple(key for each in registry.BUILT_IN if each.by_content for key in each.keys)
+    return names_key(keys, text) if syntax == "json" else may_have_key(keys, text, syntax)
 
 
 def recognise_content(
@@ -208,17 +220,19 @@ def recognise_content(
 
     A text that does not parse may be of a kind whose key it has: nothing more can be said.
     """
-    rows = [
-        each
-        for each in registry.BUILT_IN
-        if each.by_content and may_have_key(each.keys, text, syntax)
-    ]
+    by_content = [each for each in registry.BUILT_IN if each.by_content]
+    found = members(text) if syntax == "json" else None
+    if found is not None:
+        rows = [each for each in by_content if not found.keys().isdisjoint(each.keys)]
+    else:
+        rows = [each for each in by_content if may_have_key(each.keys, text, syntax)]
     if not rows:
         return None, None
     try:
-        keys = [key for each in rows for key in each.keys]
-        value = outline(keys, text) if syntax == "json" else None
-        value = load_value(syntax, text.removeprefix("\ufeff")) if value is None else value
+        if found is not None:
+            value: Any = outline((key for each in rows for key in each.keys), found)
+        else:
+            value = load_value(syntax, text.removeprefix("\ufeff"))
     except SyntaxProblem:
         key = KEY_AT_START.search(text)
         looks = (each.kind for each in rows if key is not None and key[1] in each.keys)
