@@ -133,7 +133,7 @@ def _is_in(room: str, module: str) -> bool:
 #: Short modules that may have one importer: codes are found by their file, commands and formats by
 #: their name; a tool may have few fields.
 MAY_BE_SHORT = re.compile(
-    r"equipage\.(.*\.)?codes|equipage\.(cli\.|render\.|kinds\.conventions\.tools\.)?\w+"
+    r"equipage\.(.*\.)?codes|equipage\.(cli\.(arguments\.)?|render\.|kinds\.conventions\.tools\.)?\w+"
 )
 
 

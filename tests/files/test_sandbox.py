@@ -330,6 +330,9 @@ def problem(run: Callable[..., object], *arguments: object) -> tuple[str, dict[s
     return caught.value.code, caught.value.values
 
 
+COPY = "put a copy of the file in place of the link"
+
+
 @pytest.mark.parametrize("descriptors", [True, False], ids=["by descriptor", "by name"])
 @pytest.mark.parametrize(
     ("reference", "code", "values"),
@@ -339,9 +342,17 @@ def problem(run: Callable[..., object], *arguments: object) -> tuple[str, dict[s
         ("/etc/x", "reference-absolute", {"reference": "/etc/x"}),
         ("C:/x", "reference-absolute", {"reference": "C:/x"}),
         ("sub/../a.txt", "reference-parent", {"reference": "sub/../a.txt"}),
-        ("escape.txt", "reference-escapes", {"reference": "escape.txt"}),
-        ("escape-absolute.txt", "reference-escapes", {"reference": "escape-absolute.txt"}),
-        ("escape-through.txt", "reference-escapes", {"reference": "escape-through.txt"}),
+        ("escape.txt", "reference-escapes", {"reference": "escape.txt", "advice": COPY}),
+        (
+            "escape-absolute.txt",
+            "reference-escapes",
+            {"reference": "escape-absolute.txt", "advice": COPY},
+        ),
+        (
+            "escape-through.txt",
+            "reference-escapes",
+            {"reference": "escape-through.txt", "advice": COPY},
+        ),
         ("nope.txt", "file-missing", {"file": "nope.txt"}),
         ("a.txt/b", "file-missing", {"file": "a.txt/b"}),
         ("sub", "file-is-directory", {"file": "sub"}),
@@ -535,7 +546,7 @@ def test_files_in_memory_know_their_folders() -> None:
         {"file": "a/b.txt", "size": 1, "limit": 0},
     )
     outside = problem(lambda: files.refer("../x", ("a/c",), ("/r/a/c",), INSIDE))
-    assert outside == ("reference-escapes", {"reference": "../x"})
+    assert outside == ("reference-escapes", {"reference": "../x", "advice": "move the file inside"})
     named = files.refer("c/d.txt", ("a",), ("/r/a",), STRICT).source
     assert (named.name, named.path, named.text) == ("a/c/d.txt", "/r/a/c/d.txt", "d")
     policy = PathPolicy(absolute="outside")

@@ -46,6 +46,7 @@ def test_a_comment_is_not_unused_because_of_the_cap(tmp_path: Path) -> None:
     assert {each.code for each in found(HEAD + "\n".join(keys), tmp_path)} == {"unknown-field"}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "keys",
     [
@@ -61,3 +62,61 @@ def test_what_is_not_shown_is_not_made(keys: str, tmp_path: Path) -> None:
     assert outcome.session is not None
     assert len(outcome.session.facts) <= 2 * (MOST_FACTS + 1)
     assert len(outcome.diagnostics) <= 2 * (MOST_SHOWN + 1)
+
+
+# Comments: what they silence is not counted, and what is said about them is capped, too.
+
+_KEYS = range(MOST_SHOWN + 50)
+_IGNORED = "  # equipage: ignore[unknown-field]"
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "left"),
+    [
+        pytest.param(_IGNORED, _IGNORED, 0, id="all are ignored"),
+        pytest.param(_IGNORED, "", len(_KEYS), id="the first ones are ignored"),
+        pytest.param("", _IGNORED, len(_KEYS), id="the last ones are ignored"),
+    ],
+)
+def test_what_comments_silence_is_not_counted(
+    tmp_path: Path, first: str, last: str, left: int
+) -> None:
+    keys = [f"a{number}: 1{first}" for number in _KEYS] + [
+        f"b{number}: 1{last}" for number in _KEYS
+    ]
+    diagnostics = found(HEAD + "\n".join(keys), tmp_path)
+    assert {each.code for each in diagnostics} <= {"unknown-field"}
+    assert sum(each.count for each in diagnostics) == left
+    assert len(diagnostics) <= MOST_SHOWN + 1
+
+
+@pytest.mark.parametrize(
+    ("word", "code"), [("unknown-field", "unused-ignore"), ("x", "unknown-code")]
+)
+def test_findings_about_comments_are_capped(tmp_path: Path, word: str, code: str) -> None:
+    diagnostics = found(HEAD + f"# equipage: ignore[{word}]\n" * len(_KEYS), tmp_path)
+    assert {each.code for each in diagnostics} == {code}
+    assert len(diagnostics) == MOST_SHOWN + 1
+    assert sum(each.count for each in diagnostics) == len(_KEYS)
+
+
+def test_each_file_of_a_load_has_a_cap_of_its_own(tmp_path: Path) -> None:
+    keys = "".join(f"k{number} = 1\n" for number in _KEYS)
+    names = [".defect/config.local.toml", ".defect/config.toml"]
+    write(tmp_path, {".git/HEAD": "", **dict.fromkeys(names, keys)})
+    rest = [each for each in equipage.check([tmp_path], env={}).errors if each.span is None]
+    assert [(str(each.name).rpartition("/.")[2], each.count) for each in rest] == [
+        ("defect/config.local.toml", 50),
+        ("defect/config.toml", 50),
+    ]
+
+
+def test_what_is_not_shown_of_a_shared_file_is_counted_once(tmp_path: Path) -> None:
+    tool = "tool: {name: a, description: d, inputSchema: {type: object}}\n"
+    tool += "response: {content: [{type: text, text: done}]}\n"
+    tool += "".join(f"k{number}: 1\n" for number in _KEYS)
+    server = "server: {name: x}\ntools: [{$include: t.yaml}]\n"
+    write(tmp_path, {".git/HEAD": "", "library/t.yaml": tool, "a.yaml": server, "b.yaml": server})
+    rest = [each for each in equipage.check([tmp_path], env={}).warnings if each.span is None]
+    assert [each.count for each in rest] == [50]
+    assert str(rest[0].name).endswith("library/t.yaml")

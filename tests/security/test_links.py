@@ -25,6 +25,8 @@ from lab import Link, command, environment, write
 from . import world
 from .world import CANARY
 
+pytestmark = pytest.mark.long
+
 INSIDE = PathPolicy(parents="inside")
 #: So many swaps, or as many as can be done in so many seconds; but never fewer than enough.
 SWAPS, SECONDS, ENOUGH = 10_000, 15, 500
@@ -363,6 +365,20 @@ def test_a_profile_from_outside_is_read_and_not_shown(
         each.span is None and each.fix is None for each in report.diagnostics if each.name == LINKED
     )
     assert CANARY not in "".join(text_render.render(report, text_render.Style()))
+
+
+def test_no_list_shows_what_a_profile_from_outside_says(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(project)
+    text = f"---\nname: {CANARY}\ndescription: {CANARY}\nmode: {CANARY}\n---\nx\n"
+    (project.parent / "outside/a.txt").write_text(text)
+    (project / ".defect/agents").mkdir(parents=True)
+    (project / ".defect/agents/x.md").symlink_to(project.parent / "outside/a.txt")
+    for words in (["list"], ["list", "--portable"], ["list", "--portable", "--json"]):
+        main(words)
+        said = capsys.readouterr()
+        assert CANARY not in said.out + said.err
 
 
 @pytest.mark.parametrize(

@@ -252,8 +252,7 @@ def test_time_grows_with_the_text(
         report = equipage.check(paths, kind=kind.get(paths[0]), env={}, jobs=1)
     found = [each for each in report.diagnostics if each.code == code]
     # Findings beyond the most that are shown are counted in one of them.
-    most = told if make in (unused_comments, codes_of_one_comment) else MOST + 1
-    assert len(found) == min(told, most)
+    assert len(found) == min(told, MOST + 1)
     assert sum(each.count for each in found) >= told
     if make in NEARLY_RIGHT:
         first = next(each for each in found if each.span is not None)

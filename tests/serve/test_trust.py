@@ -19,6 +19,7 @@ def folder(tmp_path: Path) -> Path:
     return write_packs(tmp_path, [pack("a.b", "t:f")], {"t.py": MARKER})
 
 
+@pytest.mark.long
 def test_nothing_else_runs_code(folder: Path) -> None:
     for arguments in (["check"], ["list"], ["lock", "a.b.tool.yaml"]):
         assert command(*arguments, cwd=folder).code == 0
@@ -63,6 +64,32 @@ def test_a_lock_that_does_not_match_names_the_file(folder: Path) -> None:
     done = command(*arguments, cwd=folder)
     assert done.code == 2
     assert "a.b is not what was locked: t.py was changed" in done.err
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="tools are confined on Linux")
+def test_the_lock_of_a_workspace_covers_its_tools(folder: Path) -> None:
+    assert command("lock", cwd=folder).code == 0
+    arguments = (
+        "serve",
+        ".",
+        "--allow",
+        "python",
+        "--isolation",
+        "best",
+        "--lock",
+        "equipage.lock",
+    )
+    assert command(*arguments, cwd=folder, stdin=-3).code == 0  # the input ends at once
+    (folder / "t.py").write_text(MARKER + "# changed\n")
+    done = command(*arguments, cwd=folder)
+    assert done.code == 2
+    assert "a.b is not what was locked: the code that it runs changed" in done.err
+    pack_file = folder / "a.b.tool.yaml"
+    pack_file.write_text(pack_file.read_text().replace("1.0.0", "1.0.1"))
+    done = command(*arguments, cwd=folder)
+    assert "a.b is not what was locked: a.b.tool.yaml changed since" in done.err
+    pack_file.rename(folder / "other.tool.yaml")
+    assert "no lock covers it" in command(*arguments, cwd=folder).err
 
 
 def test_the_plan_says_what_is_enforced_and_what_is_not(folder: Path) -> None:

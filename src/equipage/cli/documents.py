@@ -1,4 +1,4 @@
-"""`equipage schema`, `graph`, `new`, `lock`, `verify` and `completion`: each writes one document.
+"""`equipage schema`, `graph`, `new` and `completion`: each writes one document.
 
 Two of them use other programs where those do the work better: `graph` gives its DOT text to
 Graphviz to draw a picture, `completion` gives the argument parser to shtab. Neither is required
@@ -13,7 +13,6 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
 
 import msgspec
 
@@ -21,18 +20,14 @@ from equipage.cli import FOUND, OK, USAGE
 from equipage.cli.arguments import parser
 from equipage.cli.output import Output
 from equipage.cli.parser import command_parsers
-from equipage.cli.request import NOTHING_FOUND, loaded_of, outcome_of, request_of
+from equipage.cli.request import NOTHING_FOUND, request_of
 from equipage.core.diagnostics import UsageError
-from equipage.core.text import visible
-from equipage.files.reading import Files
-from equipage.files.sandbox import FileProblem
 from equipage.files.writing import NotWritten, write_new
 from equipage.loading.projects import project_of_folder
 from equipage.loading.recognise import recognise
 from equipage.loading.registry import all_codes, kind_named, known_names, names
 from equipage.loading.session import Run
 from equipage.render.graph import dot, mermaid, tree
-from equipage.views import lock as locks
 from equipage.views.graph import Graph, graph_of
 from equipage.views.schema import schema_for
 from equipage.workspace.loads import load_all, settled
@@ -134,49 +129,6 @@ def new(options: argparse.Namespace, output: Output) -> int:
 def _filled(text: str, name: str) -> str:
     words = {"NAME": name, "WORD": re.sub(r"[^a-z0-9]", "", name.lower())}
     return _PLACEHOLDER.sub(lambda match: words[match.group()], text)
-
-
-def lock(options: argparse.Namespace, output: Output) -> int:
-    """`equipage lock`: record what a configuration is made of."""
-    output.data(locks.write(_lock_now(options, output)))
-    return OK
-
-
-def verify(options: argparse.Namespace, output: Output) -> int:
-    """`equipage verify`: compare a configuration with its lock."""
-    old = read_lock(options.lock)
-    new = _lock_now(options, output)
-    # Probably a mistake, but not certainly: the file may have been renamed.
-    if (old.kind, old.file) != (new.kind, new.file):
-        output.note(f"equipage: the lock is of {old.file} ({old.kind}), not of {new.file}")
-    found = locks.verify(old, new)
-    output.data("".join(f"{line}\n" for line in _differences(found, new)))
-    return OK if found.same_digest else FOUND
-
-
-def _lock_now(options: argparse.Namespace, output: Output) -> locks.Lock:
-    outcome = outcome_of(options)
-    return locks.lock_of(outcome, loaded_of(outcome, options, output), options.file)
-
-
-def read_lock(path: str) -> locks.Lock:
-    """The lock that the command line names. Raises `UsageError`."""
-    try:
-        return locks.read(Files().read(path).data)
-    except FileProblem as problem:
-        raise UsageError(f"cannot read {path}: {problem.code.replace('-', ' ')}") from None
-    except locks.LockError as error:
-        raise UsageError(f"{path} is not a lock: {error}") from None
-
-
-def _differences(found: locks.Comparison, new: locks.Lock) -> Iterator[str]:
-    """What changed, one thing per line, and whether it changed the digest."""
-    for word in ("changed", "added", "removed"):
-        yield from (f"{word}: {visible(name)}" for name in getattr(found, word))
-    yield from (f"variable added: {visible(name)}" for name in found.variables_added)
-    yield from (f"variable removed: {visible(name)}" for name in found.variables_removed)
-    verdict = "is the same:" if found.same_digest else "changed: it is now"
-    yield f"the digest {verdict} {new.digest}"
 
 
 def completion(options: argparse.Namespace, output: Output) -> int:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from equipage.cli import FOUND, OK, USAGE
-from equipage.cli.documents import read_lock
+from equipage.cli.locking import read_lock
 from equipage.cli.output import Output
 from equipage.cli.request import request_of
 from equipage.core.diagnostics import UsageError

@@ -96,11 +96,18 @@ def expect(options: argparse.Namespace, output: Output) -> int:
 
 def _require_locked(outcome: Outcome, loaded: Loaded[object], path: str) -> None:
     """Raises `UsageError` if a configuration is not what its lock says."""
-    from equipage.cli.documents import read_lock
+    from equipage.cli.locking import read_lock
     from equipage.views import lock as locks
+    from equipage.views.workspace_lock import WorkspaceLock
 
     assert outcome.session is not None
-    found = locks.verify(read_lock(path), locks.lock_of(outcome, loaded, outcome.session.path))
+    old = read_lock(path)
+    if isinstance(old, WorkspaceLock):
+        locked = [each for each in old.items.values() if each.digest == loaded.digest]
+        if not any(each.kind == loaded.kind for each in locked):
+            raise UsageError(f"{path} locks no such configuration, or it changed since")
+        return
+    found = locks.verify(old, locks.lock_of(outcome, loaded, outcome.session.path))
     if not found.same_digest:
         changed = ", ".join((*found.changed, *found.added, *found.removed)) or "its variables"
         raise UsageError(f"the configuration is not what {path} locks: {changed}")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -16,6 +17,7 @@ from equipage.core.diagnostics import UsageError
 from equipage.core.path import ROOT, Path, format_path
 from equipage.core.source import Span
 from equipage.core.text import visible, visible_first
+from equipage.files.sandbox import is_below
 from equipage.loading.outcome import Outcome
 from equipage.loading.result import Explanation, Loaded, Paths, Placed, Setting, no_value
 from equipage.loading.tree import get, walk
@@ -57,7 +59,13 @@ def listing(options: argparse.Namespace, output: Output) -> int:
         more = f" (and {len(bad) - _NAMED} more)" if len(bad) > _NAMED else ""
         what = "1 file has" if len(bad) == 1 else f"{len(bad)} files have"
         output.note(f"equipage: {what} errors; run `equipage check {names}{flag}`{more}")
-    return FOUND if bad else OK
+    return FOUND if any(row.errors and _is_asked_about(row, options.paths) for row in rows) else OK
+
+
+def _is_asked_about(row: Listed, paths: Sequence[str]) -> bool:
+    """Whether a file counts for the exit code: what is wrong at home is not the project's fault."""
+    file = os.path.abspath(row.file)
+    return row.layer != "user" or any(is_below(file, os.path.abspath(path)) for path in paths)
 
 
 def _columns(row: Listed) -> tuple[str, ...]:
@@ -83,7 +91,7 @@ def _row_to_dict(row: Listed) -> dict[str, Any]:
         "line": row.line,
         "kind": row.kind,
         "program": row.program,
-        "loaded": row.shadowed_by is None and not row.errors,
+        "loaded": row.program is not None and row.shadowed_by is None and not row.errors,
         "sort": item.sort if item is not None else None,
         "name": item.name if item is not None else None,
         "description": item.description if item is not None else None,

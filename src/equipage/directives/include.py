@@ -229,8 +229,11 @@ class Include(Directive):
 
     def _source(self, node: Node, expansion: Expansion) -> Source | None:
         """The file of the library that a node names; None, with a finding, if it cannot be read."""
+        roots = self.shelf
+        if not (isinstance(node.reference, str) and os.path.isabs(node.reference)):
+            roots = (*self.shelf, *expansion.session.roots)  # for links in the library
         try:
-            source = expansion.source(node, self.policy, bases=(self.library,), roots=self.shelf)
+            source = expansion.source(node, self.policy, bases=(self.library,), roots=roots)
         except FileProblem as problem:
             self._report_problem(node, problem, expansion)
             return None
@@ -277,11 +280,23 @@ class Include(Directive):
             there = session.files.is_folder(os.path.join(cwd, self.library))
             name = display_name(os.path.join(cwd, self.library), cwd)
             values["library"] = name if there else f"{name}, which does not exist"
-            # An extension that all files share says nothing about which one was meant.
-            stems = {os.path.splitext(name)[0]: name for name in self.names}
-            guess = session.guesses.nearest(os.path.splitext(node.reference)[0], stems)
-            values["nearest"] = stems.get(guess) if guess is not None else None
+            is_folder = problem.code is core_codes.FILE_IS_DIRECTORY
+            values["folder"] = shown if is_folder else None
+            values["nearest"] = self._meant(node.reference, self.names, session)
         expansion.report(node, code, **values)
+
+    def _meant(self, reference: str, names: list[str], session: Session) -> str | None:
+        """The file of the library that a reference was most likely meant for."""
+        # A path from somewhere else, such as `library/a.yaml`, ends like one from the library.
+        parts = reference.replace("\\", "/").split("/")
+        ends = ("/".join(parts[number:]) for number in range(1, len(parts)))
+        same = next((end for end in ends if end in names), None)
+        if same is not None:
+            return same
+        # An extension that all files share says nothing about which one was meant.
+        stems = {os.path.splitext(name)[0]: name for name in names}
+        guess = session.guesses.nearest(os.path.splitext(reference)[0], stems)
+        return stems.get(guess) if guess is not None else None
 
     def _is_too_deep(self, node: Node, depth: int, expansion: Expansion) -> bool:
         if depth > self.max_depth:

@@ -92,6 +92,13 @@ def check_reference(reference: str, policy: PathPolicy) -> None:
         raise FileProblem(codes.REFERENCE_PARENT, reference=reference)
 
 
+def outside(reference: str, *, linked: bool | None = None) -> FileProblem:
+    """The problem that a reference leaves the roots; by a link, unless it is its own `..`."""
+    linked = ".." not in reference.split("/") if linked is None else linked
+    advice = "put a copy of the file in place of the link" if linked else "move the file inside"
+    return FileProblem(codes.REFERENCE_ESCAPES, reference=reference, advice=advice)
+
+
 def refuse_version_control(path: str, reference: str) -> None:
     """Refuse a path through a folder of version control, however it is spelt, on every system.
 
@@ -174,7 +181,7 @@ class _Walk:
         self.close()
         root = self.root_of(real)
         if root is None:
-            raise FileProblem(codes.REFERENCE_ESCAPES, reference=self.reference)
+            raise outside(self.reference, linked=self.links > 0)
         self.stack.append((os.open(root, FLAGS | _DIRECTORY), root))
 
     def root_of(self, real: str) -> str | None:
@@ -227,7 +234,7 @@ class _Walk:
         while pending and self.root_of(here) is None:
             here = posixpath.normpath(posixpath.join(here, pending.pop()))
         if here == left != "/":  # it would reveal the name of the folder above
-            raise FileProblem(codes.REFERENCE_ESCAPES, reference=self.reference)
+            raise outside(self.reference, linked=self.links > 0)
         self.start(here)  # raises unless a root contains it
         self.down(posixpath.relpath(here, self.stack[0][1]).split("/"))
 
@@ -256,7 +263,7 @@ def _open_checked(base: str, reference: str, roots: tuple[str, ...]) -> tuple[in
     # Windows does not tell upper from lower case.
     folders = (os.path.normcase(real_path(root)).rstrip(os.sep) + os.sep for root in roots)
     if not os.path.normcase(real).startswith(tuple(folders)):
-        raise FileProblem(codes.REFERENCE_ESCAPES, reference=reference)
+        raise outside(reference)
     refuse_version_control(real.replace(os.sep, "/"), reference)
     if os.path.isdir(real):
         raise FileProblem(codes.FILE_IS_DIRECTORY, file=reference)

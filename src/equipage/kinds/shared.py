@@ -90,6 +90,18 @@ def problem_of(glob: str) -> str | None:
     return "`{` is never closed" if depth else None
 
 
+def hint_for(reason: str) -> str:
+    """How to correct a pattern that is not valid for a reason."""
+    return _HINTS.get(reason, "close the bracket, or escape it with `\\`")
+
+
+_HINTS = {
+    "a range runs backwards": "write the lower end first, as in `[a-z]`",
+    "it ends with `\\`": "remove the last `\\`, or write it twice",
+    "`}` without `{`": "remove it, or escape it with `\\`",
+}
+
+
 def covers(wide: str, narrow: str) -> bool:
     """Whether a pattern matches all that another one does. In doubt it does not."""
     if len(wide) + len(narrow) > _LONGEST_COMPARED:

@@ -7,7 +7,6 @@ reported once, with a count, so that a slip in a file included a thousand times 
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -47,9 +46,10 @@ _REFUSALS: dict[str, Part] = {
 }
 
 
-#: How many findings of one code a load shows; the others are counted in one more.
+#: How many findings of one code are shown in a file; the others are counted in one more.
 MOST_SHOWN = 100
-_Family = tuple[str, Severity]  #: a code and a severity
+#: Findings that are counted together: a code, a severity, and the name of a file.
+Family = tuple[str, Severity, str | None]
 
 
 class Waiting(msgspec.Struct, frozen=True):
@@ -84,58 +84,67 @@ class Placer:
         self.sources = tuple(sources)  #: everything the load read
         self.redactor = Redactor()
         self.located: dict[tuple[int, Path], Located] = {}
-        self.capped: frozenset[str] = frozenset()  #: codes of which not every finding is shown
 
     def place(self, facts: Sequence[Fact]) -> list[Diagnostic]:
         """The diagnostics of `facts`, sorted by place, equal ones counted."""
+        return capped(*self.place_some(facts))
+
+    def place_some(
+        self, facts: Sequence[Fact], commented: Collection[str] = ()
+    ) -> tuple[list[Diagnostic], Counter[Family]]:
+        """As `place`, and how many further ones of each family there are.
+
+        Of the codes that comments name, all are made: only then it is known which are silenced.
+        """
         sources = [*self.sources, *(document.source for document in self.documents)]
         sources += [each.span.source for each in facts if each.span is not None]
         self.redactor = Redactor(self.documents, dict.fromkeys(sources))
         facts = list(self._own_mistakes(facts))
-        shown, more = self._capped(facts)
-        self.capped = frozenset(code for code, _ in more)
+        shown, more = self._capped(facts, commented)
         self._locate_all(shown)
-        rest = (self._more(*key, count) for key, count in more.items())
-        return deduplicated(itertools.chain(map(self._diagnostic, shown), rest))
+        return deduplicated(map(self._diagnostic, shown)), more
 
-    def _capped(self, facts: Sequence[Fact]) -> tuple[list[Fact], dict[_Family, int]]:
+    def _capped(
+        self, facts: Sequence[Fact], commented: Collection[str]
+    ) -> tuple[list[Fact], Counter[Family]]:
         """The facts to show, and how many others of each family there are.
 
         Facts about one place count once, so that a slip in a file that is included a thousand times
         stays one finding.
         """
-        families: dict[_Family, list[Fact]] = {}
+        families: dict[Family, list[Fact]] = {}
         for each in facts:
-            families.setdefault((each.code.name, each.severity or each.code.severity), []).append(
-                each
-            )
+            severity = each.severity or each.code.severity
+            families.setdefault((each.code.name, severity, self._file_of(each)), []).append(each)
         hidden: set[int] = set()
-        more: dict[_Family, int] = {}
+        more: Counter[Family] = Counter()
         for family, found in families.items():
-            if len(found) <= MOST_SHOWN and not any(each.more for each in found):
+            most = len(found) if family[0] in commented else MOST_SHOWN
+            if len(found) <= most and not any(each.more for each in found):
                 continue
             places: dict[object, None] = {}
             for each in found:
                 place = id(each) if each.more else self._place_of(each)
-                if each.more or (place not in places and len(places) >= MOST_SHOWN):
+                if each.more or (place not in places and len(places) >= most):
                     hidden.add(id(each))
-                    more[family] = more.get(family, 0) + (each.more or 1)
+                    more[family] += each.more or 1
                 else:
                     places[place] = None
         return [each for each in facts if id(each) not in hidden], more
+
+    def _file_of(self, each: Fact) -> str | None:
+        """The name of the file that a fact will be placed in."""
+        if each.span is not None:
+            return each.span.source.name
+        # What only counts others has no place of its own, but is in a file nevertheless.
+        story = self._story(msgspec.structs.replace(each, part="value") if each.more else each)
+        return self.file if story is None else story.origin.document.source.name
 
     def _place_of(self, each: Fact) -> object:
         if each.span is not None:
             return id(each.span.source), each.span.start, each.span.end
         story = self._story(each)
         return each.path if story is None else (id(story.origin.document), story.origin.path)
-
-    def _more(self, code: str, severity: Severity, count: int) -> Diagnostic:
-        """What is said instead of findings that are not shown."""
-        s = "" if count == 1 else "s"
-        message = f"{count:,} more finding{s} of this code in the file, not shown"
-        advice = "fix those that are shown; a check shows the next ones then"
-        return Diagnostic(code, severity, message, help=advice, file=self.file, count=count)
 
     def _own_mistakes(self, facts: Sequence[Fact]) -> Iterator[Fact]:
         """The facts without those about a key or value that parsing itself refused.
@@ -322,6 +331,29 @@ def deduplicated(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     return sorted(found, key=Diagnostic.sort_key)
 
 
+def capped(diagnostics: Iterable[Diagnostic], more: Mapping[Family, int]) -> list[Diagnostic]:
+    """The findings to show, sorted by place; of each family, one says how many others there are."""
+    shown: list[Diagnostic] = []
+    counts, hidden = Counter[Family](), Counter(more)
+    for each in diagnostics:
+        family = each.code, each.severity, each.name
+        counts[family] += 1
+        if counts[family] <= MOST_SHOWN:
+            shown.append(each)
+        else:
+            hidden[family] += 1
+    shown += [_further(*family, count) for family, count in hidden.items() if count]
+    return sorted(shown, key=Diagnostic.sort_key)
+
+
+def _further(code: str, severity: Severity, file: str | None, count: int) -> Diagnostic:
+    """What is said instead of findings that are not shown."""
+    s = "" if count == 1 else "s"
+    message = f"{count:,} more finding{s} of this code in the file, not shown"
+    advice = "fix those that are shown; a check shows the next ones then"
+    return Diagnostic(code, severity, message, help=advice, file=file, count=count)
+
+
 def same_once(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """Each finding once, also in a file that several loads read."""
     seen: dict[tuple[object, ...], Diagnostic] = {}
@@ -336,11 +368,13 @@ def apply_ignores(
     codes: Callable[[], Mapping[str, Code]],
     fixed: Sequence[Diagnostic] = (),
     later: Collection[str] = (),
+    hidden: Collection[str] = (),
 ) -> tuple[list[Diagnostic], list[Waiting]]:
     """The diagnostics without those that a `# equipage: ignore[code]` on their line silences.
 
     Each comment that silences nothing adds one; if its code is one of `later`, it waits for what
-    several files come to. `fixed` are those that cannot be silenced.
+    several files come to. `fixed` are those that cannot be silenced. A comment about a code of
+    `hidden`, of which not every finding was made, may silence one of the others.
     """
     waiting: list[Waiting] = []
     left, refused = _by_line(diagnostics), _by_line(fixed)
@@ -352,7 +386,7 @@ def apply_ignores(
             start = match.start("codes")
             for part in re.finditer(r"[^,\s]+", match["codes"]):
                 key = (id(source), line, part.group())
-                if left.pop(key, None) is None:
+                if left.pop(key, None) is None and part.group() not in hidden:
                     known = codes() if known is None else known
                     span = Span(source, start + part.start(), start + part.end())
                     unused = _unused(part.group(), span, known, guesses, refused=key in refused)
@@ -363,6 +397,12 @@ def apply_ignores(
                     left.setdefault((id(source), line, unused.code), []).append(unused)
     found = (each for those in left.values() for each in those)
     return sorted(found, key=Diagnostic.sort_key), waiting
+
+
+def codes_in_comments(sources: Iterable[Source]) -> set[str]:
+    """The codes that comments name, whether there are such codes or not."""
+    written = (match["codes"] for each in sources for match in _IGNORE.finditer(each.text))
+    return {code for codes in written for code in re.findall(r"[^,\s]+", codes)}
 
 
 def _by_line(diagnostics: Iterable[Diagnostic]) -> dict[tuple[int, int, str], list[Diagnostic]]:

@@ -429,8 +429,10 @@ class Collector:
         hint = _hint(value, expected)
         lists = [each for each in kinds if isinstance(each, types.VarTupleType | types.ListType)]
         # Brackets help only if the value could be an entry.
-        if hint is None and any(_fits(value, each.item_type) for each in lists):
+        if hint is None and any(_could_be(value, each.item_type) for each in lists):
             hint = "write it as a list: put brackets around it"
+        elif hint is None and lists and isinstance(value, dict) and value:
+            hint = "write a list with one entry for each"
         found = Shown(value, as_found=True, hidden=path[:-1] in self.shape.secret)
         values: dict[str, Any] = {"expected": expected, "found": found, "hint": hint}
         return self._refused(codes.WRONG_TYPE.at(path, remedy=_remedy(path, hint), **values))
@@ -487,6 +489,16 @@ def _fits(value: Any, kind: types.Type) -> bool:
     if isinstance(value, bool):
         return isinstance(kind, types.BoolType)
     return any(isinstance(kind, sort) and isinstance(value, own) for sort, own in _PYTHON_TYPES)
+
+
+def _could_be(value: Any, kind: types.Type) -> bool:
+    """Whether a value fits, and a mapping has at least one of the fields that are expected."""
+    if isinstance(value, dict) and isinstance(kind, types.StructType):
+        fields = {each.encode_name for each in kind.fields}
+        return _fits(value, kind) and any(key in fields for key in value)
+    if isinstance(kind, types.UnionType):
+        return any(_could_be(value, each) for each in kind.types)
+    return _fits(value, kind)
 
 
 def _allowed(kind: types.LiteralType | types.EnumType) -> list[Any]:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Diagnostic, Fact, LoadError
 from equipage.core.frozen import freeze
 from equipage.core.source import Source
@@ -50,6 +49,10 @@ class Outcome(msgspec.Struct, frozen=True):
     session: Session | None = None
     #: comments that ignore what the rules about several files may find
     waiting: tuple[Waiting, ...] = ()
+
+    def __repr__(self) -> str:
+        # Tracebacks with local variables show it: no value of the environment may be in it.
+        return f"Outcome(kind={self.kind.name!r}, findings={len(self.diagnostics)})"
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
@@ -109,7 +112,8 @@ def report(
     if isinstance(root, Source) and (not sources or sources[0] is not root):
         sources = tuple(dict.fromkeys((root, *sources)))
     file = root.name if isinstance(root, Source) else root
-    diagnostics, waiting = _diagnostics(session, tree, file, silence_errors=config is not None)
+    lenient = config is not None and session.kind.reading.lenient
+    diagnostics, waiting = _diagnostics(session, tree, file, silence_errors=lenient)
     if tree is None or any(each.severity == "error" for each in diagnostics):
         config = None
     kind = session.kind
@@ -132,23 +136,22 @@ def _diagnostics(
     ignoring = [each.source for each in documents if _IGNORE_MARK in each.source.text]
     if not session.facts and not ignoring:
         return [], []
-    from equipage.loading.findings import Placer, apply_ignores
+    from equipage.loading.findings import Placer, apply_ignores, capped, codes_in_comments
     from equipage.loading.registry import codes_of
 
     sources = session.files.sources()
     placer = Placer(tree, documents, file=file, sources=sources)
-    placed = placer.place(session.facts)
     if not ignoring:
-        return placed, []
+        return placer.place(session.facts), []
+    # What a comment silences does not count among the findings that are shown.
+    placed, more = placer.place_some(session.facts, codes_in_comments(ignoring))
     fixed = [each for each in placed if each.severity == "error" and not silence_errors]
     rest = [each for each in placed if each.severity != "error"] if fixed else placed
-    later = session.kind.together.codes
+    later, hidden = session.kind.together.codes, {code for code, *_ in more}
     left, waiting = apply_ignores(
-        rest, ignoring, lambda: codes_of([session.kind.name]), fixed, later
+        rest, ignoring, lambda: codes_of([session.kind.name]), fixed, later, hidden
     )
-    if placer.capped:  # a comment may silence what is not shown
-        left = [each for each in left if each.code != core_codes.UNUSED_IGNORE]
-    return sorted([*fixed, *left], key=Diagnostic.sort_key), waiting
+    return capped(sorted([*fixed, *left], key=Diagnostic.sort_key), more), waiting
 
 
 def place_more(outcome: Outcome, facts: Sequence[Fact]) -> list[Diagnostic]:

@@ -57,7 +57,7 @@ def _marked_in(known: _Roots, folder: str, files: Files) -> str | None:
     unknown: list[str] = []
     while folder not in known.marked:
         above = os.path.dirname(folder)
-        if _is_marked(folder, files):
+        if is_marked(folder, files):
             known.marked[folder] = folder
         elif above == folder:
             known.marked[folder] = None
@@ -69,7 +69,7 @@ def _marked_in(known: _Roots, folder: str, files: Files) -> str | None:
     return known.marked[folder]
 
 
-def _is_marked(folder: str, files: Files) -> bool:
+def is_marked(folder: str, files: Files) -> bool:
     """Whether a folder is the root of a project by what it holds."""
     marked = any(files.exists(os.path.join(folder, mark)) for mark in _PROJECT_MARKS)
     return marked or speaks_of_equipage(folder, files)
@@ -90,7 +90,7 @@ def project_of_folder(folder: str, named: Iterable[str] = (), files: Files | Non
     files = files or files_here()
     current = folder = _real(folder)
     while True:
-        if _is_marked(current, files):
+        if is_marked(current, files):
             return current
         parent = os.path.dirname(current)
         if parent == current:

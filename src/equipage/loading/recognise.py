@@ -14,9 +14,10 @@ the file. Only light predicates are asked, so that looking at a file imports no 
 
 from __future__ import annotations
 
+import codecs
 import os
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, partial
 from typing import Any, Literal, Protocol
 
 import msgspec
@@ -30,7 +31,7 @@ from equipage.loading.projects import is_below_skill, part_of_plugin, root_in
 from equipage.loading.registry import Places, Recognition, conventions
 from equipage.loading.session import Run
 from equipage.loading.signs import (
-    KEY_AT_START,
+    keys_of_broken,
     kind_of_header,
     may_have_key,
     members,
@@ -99,7 +100,10 @@ def recognise(
         return _by_header(path, inside, files, named=named)
     if extension in _FORMATS:
         return _by_content(path, _FORMATS[extension], files, named=named)
-    return _unreadable(path, files) if named else Recognised()
+    if named:  # the caller may have a reason for another name: what the file holds decides
+        found = Recognised() if extension == ".md" else _by_content(path, "yaml", files, named=True)
+        return found if found.kind is not None else _unreadable(path, files)
+    return Recognised()
 
 
 # 1 and 2: what needs no look into the file.
@@ -173,7 +177,7 @@ def _by_content(path: str, syntax: Format, files: Files, *, named: bool) -> Reco
     if not named and files.is_larger(path, _MOST_SNIFFED):
         return Recognised()
     data = None if named else files.peek(path)
-    if data is not None and not _worth_parsing(data.decode("utf-8", "replace"), syntax):
+    if data is not None and not _worth_parsing(_decoded(data), syntax):
         return Recognised()
     try:
         text, problem = _text_of(path, files)
@@ -193,10 +197,20 @@ def _text_of(path: str, files: Files) -> tuple[str, Diagnostic | None]:
     """The text of a file, and what is wrong with its bytes. Raises `FileProblem`."""
     source = files.read(path, max_bytes=10 * MAX_BYTES)
     try:
-        return require_text(source).text, None
+        text = require_text(source).text
+        return (text if "\0" not in text[:2] else _decoded(source.data)), None
     except FileProblem as problem:
-        text = source.data.decode("utf-8", "replace")
-        return text, _finding(problem.code, path, **problem.values)
+        return _decoded(source.data), _finding(problem.code, path, **problem.values)
+
+
+def _decoded(data: bytes) -> str:
+    """What a file says, whatever encoding it is in: only UTF-8 is loaded, the others reported."""
+    two = data[:2]
+    if two in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        return data.decode("utf-16", "replace")
+    if len(two) == 2 and 0 in two and two != b"\0\0":  # ASCII characters in two bytes each
+        return data.decode("utf-16-le" if two[1] == 0 else "utf-16-be", "replace")
+    return data.decode("utf-8", "replace")
 
 
 def _unreadable(path: str, files: Files) -> Recognised:
@@ -210,7 +224,15 @@ def _unreadable(path: str, files: Files) -> Recognised:
 
 def _worth_parsing(text: str, syntax: Format) -> bool:
     keys = tuple(key for each in registry.BUILT_IN if each.by_content for key in each.keys)
-    return names_key(keys, text) if syntax == "json" else may_have_key(keys, text, syntax)
+    # In JSON a search says nearly as much as parsing, and parsing follows.
+    worth = names_key if syntax == "json" else partial(may_have_key, syntax=syntax)
+    return worth(keys, text) or ("${" in text and worth(keys, _with_defaults(text)))
+
+
+def _with_defaults(text: str) -> str:
+    from equipage.syntax.variables import with_defaults  # few texts have variables
+
+    return with_defaults(text)
 
 
 def recognise_content(
@@ -218,14 +240,30 @@ def recognise_content(
 ) -> tuple[str | None, str | None]:
     """The kind a text surely is of by what it holds, and the kind it may be of.
 
+    Where a kind replaces variables before it parses, defaults take their places: what a file is
+    does not depend on the environment.
+    """
+    rows = [each for each in registry.BUILT_IN if each.by_content]
+    sure, maybe = _kinds_of(text, syntax, rows, named=named)
+    if sure is None and "${" in text:
+        rows = [each for each in rows if each.substitutes]
+        sure, other = _kinds_of(_with_defaults(text), syntax, rows, named=named)
+        maybe = maybe or other
+    return sure, maybe
+
+
+def _kinds_of(
+    text: str, syntax: Format, rows: list[Recognition], *, named: bool
+) -> tuple[str | None, str | None]:
+    """Of the kinds in `rows`, the one a text surely is of, and the one it may be of.
+
     A text that does not parse may be of a kind whose key it has: nothing more can be said.
     """
-    by_content = [each for each in registry.BUILT_IN if each.by_content]
     found = members(text) if syntax == "json" else None
     if found is not None:
-        rows = [each for each in by_content if not found.keys().isdisjoint(each.keys)]
+        rows = [each for each in rows if not found.keys().isdisjoint(each.keys)]
     else:
-        rows = [each for each in by_content if may_have_key(each.keys, text, syntax)]
+        rows = [each for each in rows if may_have_key(each.keys, text, syntax)]
     if not rows:
         return None, None
     try:
@@ -234,9 +272,8 @@ def recognise_content(
         else:
             value = load_value(syntax, text.removeprefix("\ufeff"))
     except SyntaxProblem:
-        key = KEY_AT_START.search(text)
-        looks = (each.kind for each in rows if key is not None and key[1] in each.keys)
-        return None, next(looks, None)
+        keys = keys_of_broken(text, syntax)
+        return None, next((each.kind for each in rows if keys & set(each.keys)), None)
     sure = next((each.kind for each in rows if each.by_content and each.by_content(value)), None)
     maybe = (each.kind for each in rows if each.possibly and each.possibly(value, named=named))
     return sure, next(maybe, None)

@@ -50,6 +50,7 @@ class Recognition(msgspec.Struct, frozen=True):
     #: meets
     possibly: Callable[..., bool] | None = None
     folder: str | None = None  #: the folder of such files in a layer
+    substitutes: bool = False  #: whether variables are replaced before the text is parsed
 
 
 #: The kinds of other tools, made from their tables.
@@ -74,6 +75,7 @@ BUILT_IN: tuple[Recognition, ...] = (
         keys=("server", "$include"),
         by_content=is_server,
         possibly=may_be_server,
+        substitutes=True,
     ),
     Recognition("blueprint", "equipage.kinds.blueprint", keys=("flow",), by_content=is_blueprint),
     Recognition("agent_md", "equipage.kinds.blueprint.agent"),

@@ -215,7 +215,16 @@ def members(text: str) -> dict[str, msgspec.Raw] | None:
 
 
 #: Begins a line of a text that does not parse: which kind its author may have meant.
-KEY_AT_START = expression(r"""^[\ufeff{]*\s*["']?(server|flow|id)["']?[ \t]*:""", re.MULTILINE)
+_KEY_AT_START = expression(r"""^[\ufeff{]*\s*["']?(server|flow)["']?[ \t]*:""", re.MULTILINE)
+#: The same in JSON, which may be all on one line: two signs, one inside the other.
+_TWO_SIGNS = expression(r"""["'](server|flow)["']\s*:\s*\{\s*["'](?:name|kind)["']\s*:""")
+
+
+def keys_of_broken(text: str, syntax: Format) -> set[str]:
+    """Which keys a text that does not parse seems to have at its root."""
+    found = {match[1] for match in _KEY_AT_START.finditer(text)}
+    return found | {match[1] for match in _TWO_SIGNS.finditer(text) if syntax == "json"}
+
 
 # Headers: collections keep agents and commands in folders of their own choice.
 

@@ -5,17 +5,28 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 
+import msgspec
+
 from equipage.files import process_variables
 from equipage.serve.snapshot import Snapshot
 from equipage.serve.tools import Tool
+from equipage.views.code_digest import Code, Program
 from equipage.views.lock import Lock, code_entries, lock_of, verify
+from equipage.views.workspace_lock import WorkspaceLock
 
 
-def differences(snapshot: Snapshot, locks: Sequence[Lock]) -> dict[str, str]:
-    """Why tools are not what was locked, by their ids: the first difference of each."""
+def differences(snapshot: Snapshot, locks: Sequence[Lock | WorkspaceLock]) -> dict[str, str]:
+    """Why tools are not what was locked, by their ids: the first difference of each.
+
+    A lock of a file also holds the programs of the machine; one of a workspace does not.
+    """
     found = {}
+    files = [each for each in locks if isinstance(each, Lock)]
+    workspaces = [each for each in locks if isinstance(each, WorkspaceLock)]
     for tool in snapshot.tools:
-        problem = _difference(tool, snapshot, locks)
+        problem = _difference(tool, snapshot, files) if files else "no lock covers it"
+        if problem is not None and workspaces:
+            problem = _in_workspaces(tool, snapshot, workspaces)
         if problem is not None:
             found[tool.pack.id] = problem
     return found
@@ -42,6 +53,32 @@ def _difference(tool: Tool, snapshot: Snapshot, locks: Sequence[Lock]) -> str | 
         for name in getattr(compared, word):
             return f"{name} was {word} since the lock was written"
     return f"{now.file} changed since the lock was written"
+
+
+def _in_workspaces(tool: Tool, snapshot: Snapshot, locks: Sequence[WorkspaceLock]) -> str | None:
+    loaded = snapshot.outcomes[tool.pack.id].loaded()
+    assert loaded is not None
+    file = os.path.basename(str(tool.pack.source_path))
+    items = [
+        (name, item)
+        for lock in locks
+        for name, item in lock.items.items()
+        if item.kind == loaded.kind
+    ]
+    same = [each for each in items if each[1].digest == loaded.digest]
+    named = [each for each in items if os.path.basename(each[0]) == file]
+    if not same:
+        return f"{named[0][0]} changed since the lock was written" if named else "no lock covers it"
+    code = _portable(tool.code).digest
+    if any(item.code is not None and item.code.digest == code for _, item in same):
+        return None
+    return "the code that it runs changed since the lock was written"
+
+
+def _portable(code: Code) -> Code:
+    """The code as a lock of a workspace has it: with the names of programs, not their bytes."""
+    program = None if code.program is None else Program(code.program.name, "", "")
+    return msgspec.structs.replace(code, program=program)
 
 
 # What would run.

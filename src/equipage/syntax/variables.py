@@ -35,6 +35,11 @@ _COMMENT = expression(r"(?:^|\s)#")
 #: Names that the response templates of a server use at run time. Written with one `$`, they are
 #: consumed here.
 _TEMPLATE = expression(r"(?:args|tool|resource|prompt|phase|request|connection|env|fn)\.")
+#: A name that a shell can set; with dots, one of a template.
+_NAME = expression(r"[A-Za-z_][A-Za-z0-9_.]*")
+_NEARLY = expression(r"\s*([A-Za-z_][A-Za-z0-9_]*)(?:\.[A-Za-z0-9_.]*)?")
+#: In a name, these say that the variable was never closed.
+_SWALLOWED = expression(r"[\"'{,\n]")
 #: The value of a required variable that is not set: the field it was meant for can be found by it,
 #: reported and left out.
 _PLACEHOLDER = "unset"
@@ -132,6 +137,26 @@ def substitute(text: str, env: Mapping[str, str]) -> Substituted:
     return Substituted("".join(out), tuple(pieces), tuple(found))
 
 
+def with_defaults(text: str) -> str:
+    """`text` as it may be once its variables have values: a default, or a word where none is given.
+
+    Enough to see the shape of a file, on every machine alike.
+    """
+    out: list[str] = []
+    position = 0
+    while (match := _START.search(text, position)) is not None:
+        out.append(text[position : match.start()])
+        position, value = match.end(), "$"
+        if match.group() == "${":
+            try:
+                _, operator, rest, position = _read(text, match.start())
+            except SyntaxProblem:
+                return text
+            value = rest if operator == ":-" else _PLACEHOLDER
+        out.append(value)
+    return "".join([*out, text[position:]])
+
+
 def _read(text: str, start: int) -> tuple[str, str | None, str, int]:
     """The parts of the `${…}` at `start`: name, operator, text behind the operator, end."""
     for position in range(start + 2, len(text)):
@@ -169,20 +194,44 @@ def _as_text(value: str | None) -> str | None:
 def _odd_variable(
     text: str, place: Range, name: str, operator: str | None, rest: str, *, known: bool
 ) -> Iterator[Irregularity]:
-    """What deserves a word about one `${…}`."""
-    if ":" in name:
-        yield Irregularity(codes.ENV_AMBIGUOUS_COLON, place, values={"name": name})
-    if not name.strip():
+    """What deserves a word about one `${…}`; at most one of the words it could get."""
+    written, is_missing = text[slice(*place)], not known and operator != ":-"
+    if not name.strip() and operator != ":?":
         yield Irregularity(codes.ENV_NAMELESS, place)
-    if known or operator == ":-" or not (name.strip() or operator):
-        return
-    if operator == ":?":
-        values = {"name": name, "why": rest.strip() or None}
+    elif operator == ":?" and is_missing:
+        usual = _NAME.fullmatch(name)
+        values = {
+            "name": name if name.strip() else written,
+            "export": name if usual else None,
+            "instead": None if usual else _meant(name, rest) or "${NAME:?…}",
+            "why": rest.strip() or None,
+        }
         yield Irregularity(codes.ENV_REQUIRED, place, values=values)
-    else:
-        template = f"${text[slice(*place)]}" if _TEMPLATE.match(name) else None
-        values = {"name": name, "template": template}
+    elif ":" in name and not _SWALLOWED.search(name):
+        state = ", which is not set" if is_missing else ""
+        values = {"written": written, "state": state}
+        yield Irregularity(codes.ENV_AMBIGUOUS_COLON, place, values=values)
+    elif is_missing:
+        meant = _meant(name, "")
+        values = {
+            "name": name,
+            "meant": meant,
+            "default": f"${{{name}:-…}}" if meant is None else None,
+            "template": f"${written}" if _TEMPLATE.match(name) else None,
+        }
         yield Irregularity(codes.ENV_MISSING, place, values=values)
+
+
+def _meant(name: str, rest: str) -> str | None:
+    """What the author of an unusual name probably meant to write."""
+    found = _NEARLY.match(name)
+    if found is None or found[0] == name:
+        return None
+    if _SWALLOWED.search(name):
+        return f"${{{found[1]}}}"  # the brace is missing, and another one was taken for it
+    operator, _, default = name[found.end() :].strip().partition("-")
+    is_default = not operator and default
+    return f"${{{found[1]}:-{default}}}" if is_default else f"${{{found[1]}}}"
 
 
 def structure_changes(substituted: Substituted) -> Iterator[Irregularity]:

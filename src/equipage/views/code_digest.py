@@ -69,18 +69,24 @@ class Code(msgspec.Struct, frozen=True):
         """sha256 over all that is covered, wherever the pack lies."""
         parts: dict[str, Any] = {
             "files": {each.name: each.sha256 for each in self.files},
-            "program": None if self.program is None else [self.program.path, self.program.sha256],
+            "program": None
+            if self.program is None
+            else [self.program.path or self.program.name, self.program.sha256],
             "request": list(self.request),
         }
         return hashlib.sha256(canonical(parts)).hexdigest()
 
 
-def code_of(execution: Mapping[str, Any], folder: str, roots: Sequence[str] = ()) -> Code:
+def code_of(
+    execution: Mapping[str, Any], folder: str, roots: Sequence[str] = (), *, programs: bool = True
+) -> Code:
     """The code that the execution of a pack in `folder` runs. Raises `CodeProblem`.
 
-    Modules are also looked for in `roots`; a script must be inside the folder.
+    Modules are also looked for in `roots`; a script must be inside the folder. Without `programs`,
+    the programs of the machine are only named: what is found is the same on every machine.
     """
     kind = execution["kind"]
+    named = program_named if programs else lambda name: Program(name, "", "")
     cover = _Cover(real_path(folder), tuple(real_path(each) for each in roots))
     if kind == "http":
         names = sorted(str(name).lower() for name in execution.get("headers") or {})
@@ -91,7 +97,7 @@ def code_of(execution: Mapping[str, Any], folder: str, roots: Sequence[str] = ()
         if "/" in command and not os.path.isabs(command):
             entry = cover.add(command)
             return cover.code(entry, program=None)
-        return cover.code("", program_named(command))
+        return cover.code("", named(command))
     if kind == "python":
         # Both may be given: the module is what a runner looks at first.
         if execution.get("module"):
@@ -101,9 +107,9 @@ def code_of(execution: Mapping[str, Any], folder: str, roots: Sequence[str] = ()
         return cover.code(entry, None, cover.contents[entry])
     if kind == "php":
         entry = cover.add(execution.get("php") or execution["script"])
-        return cover.code(entry, program_named(execution.get("phpBinary") or "php"))
+        return cover.code(entry, named(execution.get("phpBinary") or "php"))
     entry = cover.add_node(execution)
-    return cover.code(entry, program_named("node"))
+    return cover.code(entry, named("node"))
 
 
 def program_named(name: str) -> Program:

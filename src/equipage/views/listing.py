@@ -24,9 +24,12 @@ from equipage.loading.outcome import Outcome
 from equipage.loading.registry import agent_folders, kind_named, names
 from equipage.loading.result import Paths
 from equipage.loading.session import Request
+from equipage.reach.clients import program_of
 from equipage.syntax.document import Document
-from equipage.views.catalogue import program_of
 from equipage.workspace.loads import FileLoad, load_all, settled
+
+#: Findings that say that no program reads a file, although it is listed.
+_OVERLOOKED = frozenset({"toolpack-overlooked", "extension-not-read"})
 
 
 class Listed(msgspec.Struct, frozen=True):
@@ -41,7 +44,7 @@ class Listed(msgspec.Struct, frozen=True):
     item: Item | None = None
     layer: str | None = None
     line: int | None = None
-    program: str | None = None  #: what reads files of the kind
+    program: str | None = None  #: what reads the file
     shadowed_by: str | None = None  #: the file whose item of the same name is used instead
     errors: int = 0
     warnings: int = 0
@@ -115,7 +118,8 @@ def _rows(found: FileLoad, request: Request) -> Iterator[Listed]:
     for item in items:
         span = places[paths.steps(item.path)].span
         line = span.line if span is not None and span.source.name == name else None
-        program = program_of(outcome.kind.name)
+        is_overlooked = any(each.code in _OVERLOOKED for each in loaded.warnings)
+        program = None if is_overlooked else program_of(outcome.kind.name)
         warnings = len(loaded.warnings)
         yield Listed(name, outcome.kind.name, item, layer, line, program, warnings=warnings)
 
@@ -206,6 +210,8 @@ def portability(outcome: Outcome) -> tuple[Portability, ...]:
     document = outcome.documents[0] if outcome.documents else None
     if own is None or document is None or not isinstance(document.value, dict):
         return ()
+    if document.source.outside:
+        return ()  # a link out of the project: nothing of the file is shown
     if own.ignores_headerless and not has_header(document):
         return ()  # its own tool ignores it
     errors = ("the file has errors",) if outcome.errors else ()

@@ -88,11 +88,12 @@ def _code(outcome: Outcome) -> tuple[Entry, ...]:
         return ()
 
 
-def code_of_load(outcome: Outcome) -> Code:
-    """The code of a loaded pack. Raises `CodeProblem`."""
+def code_of_load(outcome: Outcome, *, programs: bool = True) -> Code:
+    """The code of a loaded pack, see `code_of`. Raises `CodeProblem`."""
     assert outcome.session is not None
     folder = os.path.dirname(outcome.session.path)
-    return code_of(outcome.config.execution, folder, (outcome.session.root,))
+    roots = (outcome.session.root,)
+    return code_of(outcome.config.execution, folder, roots, programs=programs)
 
 
 def code_entries(code: Code) -> tuple[Entry, ...]:

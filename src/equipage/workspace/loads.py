@@ -19,7 +19,7 @@ from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import Recognised, recognise, recognise_name, unrecognised
 from equipage.loading.registry import agent_folders, kind_named
 from equipage.loading.session import Request, Run
-from equipage.workspace.project import project_of
+from equipage.workspace.project import Policy, project_of
 
 if TYPE_CHECKING:  # these are imported where they are needed
     from equipage.files.walking import Claim, Found
@@ -115,7 +115,7 @@ def load_all(
     place = place or Disk()
     request = with_folders(request, paths)
     run = Run(place.files(), request.folders, isolated=request.isolated)
-    candidates = list(_candidates(paths, run, place))
+    candidates = list(candidates_of(paths, run, place))
     seen: set[Hashable] = set()
     for number, candidate in enumerate(candidates):
         if progress is not None:
@@ -137,7 +137,7 @@ def load_all(
 _ALWAYS_SAID = (codes.INTERNAL_ERROR, codes.CHECK_ENDED, codes.LINK_OUTSIDE)
 
 
-def _candidates(paths: Sequence[str], run: Run, place: Place) -> Iterator[Candidate]:
+def candidates_of(paths: Sequence[str], run: Run, place: Place) -> Iterator[Candidate]:
     """Each path to look at once."""
     seen: set[str] = set()
     for path in paths:
@@ -349,38 +349,68 @@ class Checker:
 
     def _check(self, candidate: Candidate, run: Run) -> Checked | None:
         load = load_candidate(candidate, self.request, run, kind=self.kind, projects=self.run)
-        if load.outcome is None:
-            return _without_load(load, named=candidate.named)
-        try:
-            return self._kept(load, load.outcome, run)
-        except MemoryError:
-            problem = _finding(codes.CHECK_ENDED, load.path, reason=NO_MEMORY)
-            return _without_load(FileLoad(load.path, problem=problem), named=True)
-        except Exception as error:  # in a function of its kind
-            return _without_load(FileLoad(load.path, problem=bug(load.path, error)), named=True)
-
-    def _kept(self, load: FileLoad, outcome: Outcome, run: Run) -> Checked:
-        name, kind, together = display_name(load.path), outcome.kind, outcome.kind.together
-        loaded = outcome.loaded() if self.digests else None
-        refers = together.refers if together.cross_rules else None
-        return Checked(
-            load.path,
-            name,
-            kind.name,
-            ok=outcome.ok or load.unsure is not None,
-            diagnostics=outcome.diagnostics,
-            digest=None if loaded is None else loaded.digest,
-            reads=tuple(each.name for each in outcome.sources[1:] if each.name != name),
-            real=identity_of(kind, load.path, run.files),
-            key=together.key_of(outcome) if together.set_rules else None,
-            offer=outcome.offer(),
-            refers=refers is not None and refers(outcome),
-            guessed=load.guessed,
-            unsure=load.unsure,
-            layered=kind.layering.stacks is not None,
-            waiting=outcome.waiting,
-            seen=outcome.session.files.seen() if self.again and outcome.session else None,
+        policy = project_of(load.path, self.run).settings.policy
+        return checked_of(
+            load, run, candidate, again=self.again, digests=self.digests, policy=policy
         )
+
+
+def checked_of(
+    load: FileLoad,
+    run: Run,
+    candidate: Candidate,
+    *,
+    again: bool = False,
+    digests: bool = True,
+    policy: Policy | None = None,
+) -> Checked | None:
+    """What a check keeps of a load; None for a file that is not ours. Options as in `Checker`.
+
+    `policy` is that of the project of the file.
+    """
+    if load.outcome is None:
+        return _without_load(load, named=candidate.named)
+    try:
+        kept = _kept(load, load.outcome, run, again=again, digests=digests)
+        return kept if policy is None else _by_policy(kept, load.outcome, policy)
+    except MemoryError:
+        problem = _finding(codes.CHECK_ENDED, load.path, reason=NO_MEMORY)
+        return _without_load(FileLoad(load.path, problem=problem), named=True)
+    except Exception as error:  # in a function of its kind
+        return _without_load(FileLoad(load.path, problem=bug(load.path, error)), named=True)
+
+
+def _kept(load: FileLoad, outcome: Outcome, run: Run, *, again: bool, digests: bool) -> Checked:
+    name, kind, together = display_name(load.path), outcome.kind, outcome.kind.together
+    loaded = outcome.loaded() if digests else None
+    refers = together.refers if together.cross_rules else None
+    return Checked(
+        load.path,
+        name,
+        kind.name,
+        ok=outcome.ok or load.unsure is not None,
+        diagnostics=outcome.diagnostics,
+        digest=None if loaded is None else loaded.digest,
+        reads=tuple(each.name for each in outcome.sources[1:] if each.name != name),
+        real=identity_of(kind, load.path, run.files),
+        key=together.key_of(outcome) if together.set_rules else None,
+        offer=outcome.offer(),
+        refers=refers is not None and refers(outcome),
+        guessed=load.guessed,
+        unsure=load.unsure,
+        layered=kind.layering.stacks is not None,
+        waiting=outcome.waiting,
+        seen=outcome.session.files.seen() if again and outcome.session else None,
+    )
+
+
+def _by_policy(kept: Checked, outcome: Outcome, policy: Policy) -> Checked:
+    """What is kept of a file, with what the policy of its project forbids."""
+    from equipage.reach.policy import policy_findings  # few projects have a policy
+
+    never: dict[str, tuple[str, ...]] = msgspec.structs.asdict(policy.never)
+    found = (*kept.diagnostics, *policy_findings(outcome, never, pins=policy.pins))
+    return msgspec.structs.replace(kept, diagnostics=found)
 
 
 def _without_load(load: FileLoad, *, named: bool) -> Checked | None:

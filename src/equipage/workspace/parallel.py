@@ -19,18 +19,18 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from ctypes import c_int
 from multiprocessing.connection import Connection, wait
-from typing import Any
+from typing import Any, Protocol
 
 from equipage.core.source import Source, whole_span
 from equipage.files.memory import limit_memory
 from equipage.files.reading import decoded
 from equipage.loading.session import Request
 from equipage.workspace.allowance import Meter
-from equipage.workspace.loads import NO_MEMORY, Candidate, Checked, Checker, ended
+from equipage.workspace.loads import NO_MEMORY, Candidate, ended
 
 #: How many chunks wait for each process; more would only pile up results.
 _AHEAD = 4
@@ -43,9 +43,23 @@ Chunk = Sequence[Candidate]
 _Key = tuple[str | None, str, bytes]
 
 
+class Checks(Protocol):
+    """What looks at files, such as a `Checker`. Each process makes one of its own."""
+
+    request: Request
+    kind: str | None
+    digests: bool
+
+    def __init__(self, request: Request, kind: str | None, *, digests: bool = True) -> None: ...
+
+    def check(self, candidates: Iterable[Candidate]) -> list[Any]:
+        """What is kept of each file, None for those that are not ours; it pickles."""
+        ...
+
+
 def by_processes(
-    chunks: Iterator[Chunk], checker: Checker, jobs: int, meter: Meter
-) -> Iterator[Checked | None]:
+    chunks: Iterator[Chunk], checker: Checks, jobs: int, meter: Meter
+) -> Iterator[Any]:
     """Check each candidate of each chunk as `checker` would, by `jobs` processes.
 
     Ends early, and ends what is under way, when the time of `meter` is up.
@@ -53,7 +67,7 @@ def by_processes(
     crew = _Crew(checker, meter)
     tasks = (_Task(number, chunk) for number, chunk in enumerate(chunks))
     again: deque[_Task] = deque()
-    finished: dict[int, list[Checked | None]] = {}
+    finished: dict[int, list[Any]] = {}
     shown = 0
     try:
         while True:
@@ -88,14 +102,14 @@ class _Task:
     def __init__(self, number: int, chunk: Chunk) -> None:
         self.number = number
         self.chunk = chunk
-        self.results: list[Checked | None] = [None] * len(chunk)
+        self.results: list[Any] = [None] * len(chunk)
         self.left = list(range(len(chunk)))  #: the candidates without a result
         self.false_starts = 0
 
     def candidates(self) -> list[Candidate]:
         return [self.chunk[index] for index in self.left]
 
-    def arrive(self, results: Sequence[Checked | None]) -> None:
+    def arrive(self, results: Sequence[Any]) -> None:
         for index, result in zip(self.left, results, strict=True):
             self.results[index] = result
         self.left = []
@@ -109,14 +123,14 @@ class _Task:
 class _Worker:
     """A process that checks one chunk after the other."""
 
-    def __init__(self, checker: Checker, memory: int | None) -> None:
+    def __init__(self, checker: Checks, memory: int | None) -> None:
         context = _context()
         self.pipe, there = context.Pipe()
         #: which candidate of its chunk it is at; it survives the process
         self.at = context.RawValue(c_int, -1)
         self.process = context.Process(  # type: ignore[attr-defined]  # typeshed has it by method
             target=_work,
-            args=(there, self.at, (checker.request, checker.kind, checker.digests), memory),
+            args=(there, self.at, (type(checker), *_settings(checker)), memory),
             daemon=True,
         )
         self.process.start()
@@ -131,10 +145,14 @@ class _Worker:
         return int(self.process.exitcode or 0)
 
 
+def _settings(checker: Checks) -> tuple[Request, str | None, bool]:
+    return checker.request, checker.kind, checker.digests
+
+
 class _Crew:
     """The workers of one check."""
 
-    def __init__(self, checker: Checker, meter: Meter) -> None:
+    def __init__(self, checker: Checks, meter: Meter) -> None:
         self.checker = checker
         self.meter = meter
         self.workers: list[_Worker] = []
@@ -218,13 +236,16 @@ def _context() -> multiprocessing.context.BaseContext:
 
 
 def _work(
-    pipe: Connection, at: Any, job: tuple[Request, str | None, bool], memory: int | None
+    pipe: Connection,
+    at: Any,
+    job: tuple[type[Checks], Request, str | None, bool],
+    memory: int | None,
 ) -> None:
     """Check chunks until the pipe ends. An interrupt is the business of who started it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     limit_memory(memory)
-    request, kind, digests = job
-    checker, departures = Checker(request, kind, digests=digests), _Departures()
+    make, request, kind, digests = job
+    checker, departures = make(request, kind, digests=digests), _Departures()
     while True:
         try:
             chunk: list[Candidate] = pipe.recv()
@@ -253,7 +274,7 @@ class _Departures:
     def __init__(self) -> None:
         self.sent: set[_Key] = set()
 
-    def pack(self, results: list[Checked | None]) -> bytes:
+    def pack(self, results: list[Any]) -> bytes:
         packed = io.BytesIO()
         pickler = _Pickler(packed, protocol=pickle.HIGHEST_PROTOCOL)
         pickler.found = {}
@@ -283,14 +304,14 @@ class _Arrivals:
     def __init__(self) -> None:
         self.sources: dict[_Key, Source] = {}
 
-    def unpack(self, data: bytes) -> list[Checked | None]:
+    def unpack(self, data: bytes) -> list[Any]:
         new, packed = pickle.loads(data)
         for key, content in new.items():
             if key not in self.sources:
                 self.sources[key] = decoded(key[1], content, key[0])
         unpickler = _Unpickler(io.BytesIO(packed))
         unpickler.sources = self.sources
-        results: list[Checked | None] = unpickler.load()
+        results: list[Any] = unpickler.load()
         return results
 
 

@@ -45,6 +45,7 @@ if TYPE_CHECKING:  # imported where they are needed
     import pyarrow
 
     from equipage.files.walking import Found
+    from equipage.workspace.parallel import Checks
 
 #: The kind of the files that hold settings, as reports name it.
 SETTINGS = SETTINGS_KIND.name
@@ -202,7 +203,7 @@ def check_paths(
     checker = Checker(request, kind, builder.run, digests=digests)
     builder.meter = meter = Meter(allowance or Allowance())
     return builder.build(
-        paths, lambda found: _checked(found, checker, jobs, meter), progress, context=kind is None
+        paths, lambda found: by_chunks(found, checker, jobs, meter), progress, context=kind is None
     )
 
 
@@ -224,9 +225,9 @@ def check_contents(
         return check_paths([_MEMORY], request, kind=kind)
 
 
-def _checked(
-    candidates: Sequence[Candidate], checker: Checker, jobs: int, meter: Meter
-) -> Iterator[Checked | None]:
+def by_chunks(
+    candidates: Sequence[Candidate], checker: Checks, jobs: int, meter: Meter
+) -> Iterator[Any]:
     """What is kept of each candidate, in order, as far as the allowance goes."""
     candidates = meter.affordable(candidates)
     done = 0
@@ -237,8 +238,8 @@ def _checked(
 
 
 def _results(
-    candidates: Sequence[Candidate], checker: Checker, jobs: int, meter: Meter
-) -> Iterator[Checked | None]:
+    candidates: Sequence[Candidate], checker: Checks, jobs: int, meter: Meter
+) -> Iterator[Any]:
     chunks = (candidates[start : start + CHUNK] for start in range(0, len(candidates), CHUNK))
     wanted = jobs or (_processors() if len(candidates) >= WORTH_IT else 1)
     if wanted > 1 or meter.allowance.needs_processes:
@@ -314,11 +315,44 @@ class ReportBuilder:
         candidates = list(self._candidates(paths))
         waiting = self._gather(candidates, check, progress)
         if context and (waiting or self._concern_others()):
-            self.asked = {display_name(each.path) for each in candidates}
             self.projects = projects_of(self.run)
             around = list(self._around(paths, candidates))
-            self.context = {display_name(each.path) for each in around}
-            waiting += self._gather(around, check, progress)
+            waiting += self._gather_context(candidates, around, check, progress)
+        return self._finish(waiting)
+
+    def build_among(
+        self,
+        candidates: Sequence[Candidate],
+        around: Sequence[Candidate],
+        check: Callable[[Sequence[Candidate]], Iterable[Checked | None]],
+        order: Mapping[str, int],
+    ) -> Report:
+        """The report on some files, for callers that know which others are around them.
+
+        `order` is that of a walk, by absolute path.
+        """
+        self.order = {os.path.abspath(each.path): len(order) for each in candidates} | dict(order)
+        waiting = self._gather(candidates, check, None)
+        for each in candidates:
+            project_of(each.path, self.run)
+        self.projects = projects_of(self.run)
+        waiting += self._gather_context(candidates, around, check, None)
+        return self._finish(waiting)
+
+    def _gather_context(
+        self,
+        candidates: Sequence[Candidate],
+        around: Sequence[Candidate],
+        check: Callable[[Sequence[Candidate]], Iterable[Checked | None]],
+        progress: Progress | None,
+    ) -> list[Checked]:
+        """Gather what is around the files that were asked for; see `context`."""
+        self.asked = {display_name(each.path) for each in candidates}
+        self.context = {display_name(each.path) for each in around}
+        return self._gather(around, check, progress)
+
+    def _finish(self, waiting: Iterable[Checked]) -> Report:
+        """What is left once every file was looked at."""
         for checked in waiting:  # another load that read the file knew better
             if checked.name not in self.used:
                 self.add(checked)
@@ -521,8 +555,15 @@ class ReportBuilder:
         for each in self.checked.values():
             if each.key is not None:
                 groups.setdefault((each.kind, each.key), []).append(each)
-        together = {each.name for group in groups.values() if len(group) > 1 for each in group}
-        together |= {each.name for each in self.checked.values() if each.refers}
+        # Of the context, only what shares a key with a file that was asked for can matter.
+        together = {
+            each.name
+            for group in groups.values()
+            if len(group) > 1 and not all(each.name in self.context for each in group)
+            for each in group
+        }
+        asked = (each for each in self.checked.values() if each.name not in self.context)
+        together |= {each.name for each in asked if each.refers}
         run, outcomes = run_of(self.request), list[Outcome]()
         about: dict[int, Checked] = {}
         # Of two files with one name, the later one is reported: in the order of a whole check.

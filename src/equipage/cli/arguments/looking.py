@@ -109,6 +109,10 @@ def _schema(schema: argparse.ArgumentParser) -> None:
     examples=(
         ("equipage diff HEAD", "what your changes mean"),
         ("equipage diff main --fail-on widened", "fail only on wider permissions"),
+        (
+            "equipage diff main -f markdown",
+            "a comment for a pull request; empty if nothing widened",
+        ),
         ("equipage diff old.yaml new.yaml", "two files"),
         ("equipage diff v1:server.yaml server.yaml", "a file at a revision"),
     ),
@@ -124,36 +128,13 @@ def _diff(diff: argparse.ArgumentParser) -> None:
         default="any",
         help="exit 1 on any difference, or only if a permission is widened (default: any)",
     )
+    diff.add_argument(
+        "--author",
+        metavar="NAME",
+        help="who made the change; with --fail-on widened, those whom the policy of A lets widen "
+        "pass",
+    )
     loading(diff, layers=False)
-    formats(diff, FORMATS)
+    formats(diff, (*FORMATS, "markdown"), note="; markdown is a comment on what became wider")
     output(diff)
     show_env(diff)
-
-
-@command(
-    "lock",
-    "record what a configuration is made of",
-    "Write a lock of FILE: every source with its hash, every environment variable by name, and "
-    "the digest of the result.",
-    runs="documents:lock",
-    examples=(("equipage lock server.yaml -o server.lock", "write the lock to a file"),),
-)
-def _lock(lock: argparse.ArgumentParser) -> None:
-    file(lock)
-    loading(lock)
-    output(lock)
-
-
-@command(
-    "verify",
-    "compare a configuration with its lock",
-    "List the sources that changed since the lock was written. Exit codes: 0 the digest is the "
-    "same, 1 it changed.",
-    runs="documents:verify",
-    examples=(("equipage verify server.yaml --lock server.lock", "what changed since then"),),
-)
-def _verify(verify: argparse.ArgumentParser) -> None:
-    file(verify)
-    verify.add_argument("--lock", metavar="LOCK", required=True, help="the lock to compare with")
-    loading(verify)
-    output(verify)

@@ -382,13 +382,28 @@ def _built(part: Part, value: Any, mark: _Mark) -> Tree:
 def _drop_names(schema: dict[str, Any], part: Part) -> None:
     """Drop the names that mean nothing once a schema is inlined.
 
-    An address would shift references inside it. What stays where it was written keeps its names.
+    An address would shift references inside it. What stays where it was written keeps its names,
+    and what names another draft has an address: without one, some validators overlook the draft.
     """
     if part.is_target:
         for name in _NAMES:
             schema.pop(name, None)
-    if (part.is_target or part.cyclic) and isinstance(schema.get(part.draft.address), str):
+    draft = written_draft(schema, part.draft)[0]
+    if draft is not part.draft and not part.cyclic:
+        if not isinstance(schema.get(draft.address), str):
+            named = {draft.address: _address(schema), **schema}
+            schema.clear()
+            schema.update(named)
+    elif (part.is_target or part.cyclic) and isinstance(schema.get(part.draft.address), str):
         del schema[part.draft.address]
+
+
+def _address(content: object) -> str:
+    """An address for an embedded schema that has none: the same for the same content."""
+    import hashlib  # slow to import, rarely needed
+
+    text = json.dumps(content, sort_keys=True, default=str)
+    return f"urn:equipage:{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
 def _in_place_of(part: Part, link: Link) -> Tree:
@@ -420,10 +435,7 @@ def _of_another_draft(target: Part, draft: Draft) -> Tree:
         return root
     address, named = target.draft.address, target.draft.named
     inner = {name: each for name, each in root.value.items() if name not in (address, "$schema")}
-    import hashlib  # slow to import, rarely needed
-
-    content = json.dumps([named, inner], sort_keys=True, default=str).encode()
-    name = f"urn:equipage:{hashlib.sha256(content).hexdigest()[:16]}"
+    name = _address([named, inner])
     return Tree(frozen({address: name, "$schema": named, **inner}), root.origins)
 
 

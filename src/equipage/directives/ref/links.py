@@ -451,7 +451,8 @@ def _file_fact(problem: FileProblem, reference: str, origin: Origin) -> Fact:
     if problem.code == core_codes.FILE_MISSING:
         return codes.SCHEMA_REF_MISSING.at(origin=origin, reference=shown, base=base)
     if problem.code.startswith("reference-"):
-        return problem.code.at(origin=origin, reference=shown, base=base)
+        values: dict[str, Any] = {**problem.values, "reference": shown, "base": base}
+        return problem.code.at(origin=origin, **values)
     why = _PROBLEMS.get(problem.code, "refused")
     return codes.SCHEMA_REF_UNREADABLE.at(origin=origin, reference=shown, problem=why)
 

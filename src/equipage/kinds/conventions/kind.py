@@ -314,7 +314,7 @@ def kind_of(convention: Convention) -> Kind:
             mismatch=convention.mismatch,
             worst="error" if convention.measured else "warning",
             guarded=convention.restricting,
-            # A skill keeps its place in the list without a description, but nobody finds it there.
+            # A skill keeps its place in the list without a description, but no one finds it there.
             needed=convention.needed | ({"description"} if convention.kind == "skill" else set()),
             synonyms=convention.synonyms,
             elsewhere=elsewhere(convention),

@@ -20,7 +20,7 @@ from equipage.core.path import Path
 from equipage.core.text import nearest
 from equipage.kinds.codes import INVALID_GLOB
 from equipage.kinds.defect import codes
-from equipage.kinds.shared import Table, entries_at, problem_of, table_at
+from equipage.kinds.shared import Table, entries_at, hint_for, problem_of, table_at
 from equipage.loading.tree import (
     HOLE,
     Origin,
@@ -240,7 +240,7 @@ def _match(match: Any, event: Any, path: Path) -> Iterator[Fact]:
     glob = get(match, ("tool_glob",))
     if isinstance(glob, str) and (reason := problem_of(glob)) is not None:
         place = (*path, "tool_glob")
-        yield INVALID_GLOB.at(place, glob=Shown(glob), reason=reason)
+        yield INVALID_GLOB.at(place, glob=Shown(glob), reason=reason, hint=hint_for(reason))
     if event in EVENTS and event not in TOOL_EVENTS:
         for condition in ("tool", "tool_glob", "safety"):
             if get(match, (condition,)):

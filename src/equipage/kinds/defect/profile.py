@@ -48,6 +48,7 @@ from equipage.kinds.shared import (
     covers,
     entries_at,
     hide_property,
+    hint_for,
     is_plain,
     path_of,
     problem_of,
@@ -104,7 +105,7 @@ def allowed_tools_can_match(config: Any, _session: Session) -> Iterator[Fact]:
         if not is_plain(entry):
             reason = problem_of(entry)
             if reason is not None:
-                yield INVALID_GLOB.at(path, glob=Shown(entry), reason=reason)
+                yield INVALID_GLOB.at(path, glob=Shown(entry), reason=reason, hint=hint_for(reason))
         # Any other name may be a tool that a program adds, so only near misses are reported.
         elif entry not in TOOLS and not entry.startswith("mcp__"):
             guess = nearest(entry, TOOLS)

@@ -21,7 +21,7 @@ from equipage.core import codes as core_codes
 from equipage.core.diagnostics import Also, Fact, Shown
 from equipage.core.path import ROOT, Path
 from equipage.core.source import Source
-from equipage.files import exists, is_file, is_link, leads_to_folder
+from equipage.files import entries_of, exists, is_file, is_link, leads_to_folder
 from equipage.files.reading import require_text
 from equipage.files.roots import entry_in_layer
 from equipage.files.sandbox import FileProblem, PathPolicy
@@ -167,12 +167,26 @@ def _entry(entry: os.DirEntry[str]) -> Entry | Fact | None:
             return Entry(entry.name, config, entry.is_symlink() or is_link(config))
         if exists(config, follow_links=False):
             return _overlooked("its `config.toml` is not a regular file")
-        has_prompt = exists(os.path.join(entry.path, DEFAULT_PROMPT_FILE))
-        return _overlooked("the folder has no `config.toml`") if has_prompt else None
+        return _nearly_profile(entry.path)
     if extension == ".md":
         return Entry(stem, entry.path, entry.is_symlink())
+    if entry.name.lower() in _NEARLY_MARKDOWN:  # a hidden file without an extension
+        return _overlooked(f"there is no name before `{entry.name}`")
     is_near = extension.lower() in _NEARLY_MARKDOWN
     return _overlooked("its name does not end in `.md`") if is_near else None
+
+
+def _nearly_profile(folder: str) -> Fact | None:
+    """A finding about a folder without a `config.toml` that was meant to be a profile."""
+    try:
+        names = [each.name for each in entries_of(folder)]
+    except OSError:
+        return None
+    other = next((name for name in names if name.lower() == "config.toml"), None)
+    if other is not None:
+        return _overlooked(f"the folder has `{other}`, but no `config.toml`")
+    has_prompt = DEFAULT_PROMPT_FILE in names
+    return _overlooked("the folder has no `config.toml`") if has_prompt else None
 
 
 def _overlooked(reason: str) -> Fact:

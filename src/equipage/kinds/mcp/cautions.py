@@ -17,6 +17,7 @@ from equipage.core.path import Path
 from equipage.core.text import expression
 from equipage.kinds.codes import SECRET_IN_FILE
 from equipage.kinds.mcp import codes
+from equipage.kinds.mcp.launchers import NPM, PYTHON, launch_of
 from equipage.syntax.suspicious import looks_secret, secrets
 
 
@@ -76,59 +77,15 @@ def collisions(servers: dict[str, Any], path: Path) -> Iterator[Fact]:
 
 # Launchers.
 
-_NPM = frozenset({"npx", "bunx", "pnpx"})
-_PYTHON = frozenset({"uvx", "pipx"})
 _SHELLS = frozenset({"sh", "bash", "zsh", "cmd", "cmd.exe", "powershell", "pwsh", "/bin/sh"})
-_EXACT = expression(r"v?\d+\.\d+(?:\.\d+)?[\w.+-]*\Z")
-#: Options of launchers that take the next word.
-_TAKING = frozenset(
-    {"-p", "--package", "--from", "--with", "--python", "-c", "--call", "--registry", "--index-url"}
-)
-_NAMING = frozenset({"-p", "--package", "--from", "--spec"})
 
 
 def _unpinned(words: list[str], place: Path) -> Iterator[Fact]:
-    program = re.split(r"[\\/]", words[0])[-1].removesuffix(".cmd").removesuffix(".exe")
-    rest = words[1:]
-    if program == "cmd" and rest[:1] in (["/c"], ["/C"]):
-        program, rest = rest[1] if len(rest) > 1 else "", rest[2:]
-    if (program, *rest[:1]) in (("pnpm", "dlx"), ("yarn", "dlx"), ("pipx", "run")):
-        program, rest = {"pipx": "uvx"}.get(program, "npx"), rest[1:]
-    if (program, *rest[:2]) == ("uv", "tool", "run"):
-        program, rest = "uvx", rest[2:]
-    package = _package(rest) if program in _NPM | _PYTHON else None
-    if package is None or not re.match(r"[@\w]", package) or _is_exact(package, program):
-        return
-    yield codes.SERVER_NOT_PINNED.at(place, package=Shown(package), launcher=program)
-
-
-def _package(words: list[str]) -> str | None:
-    """The package that a launcher runs: what an option names, else the first word."""
-    first = None
-    for number, word in enumerate(words):
-        before = words[number - 1] if number else ""
-        name, _, value = word.partition("=")
-        if name in _NAMING and value:
-            return value
-        if before in _NAMING:
-            return word
-        if not word.startswith("-") and before not in _TAKING and first is None:
-            first = word
-            if not any(each.partition("=")[0] in _NAMING for each in words[:number]):
-                break
-    return first
-
-
-def _is_exact(package: str, program: str) -> bool:
-    """Whether a package names one version: `a@1.2.3`, `a==1.2.3`, a commit."""
-    if package.startswith(("git+", "github:", "http")):
-        return re.search(r"[@#][0-9a-f]{40}\Z", package) is not None
-    if package.startswith((".", "/", "~", "$", "{", "file:")):
-        return True  # a file of the project, or not known here
-    if program in _NPM:
-        return _EXACT.match(package[1:].partition("@")[2]) is not None
-    parts = re.split(r"==|@", package, maxsplit=1)
-    return len(parts) == 2 and _EXACT.match(parts[1]) is not None
+    launch = launch_of(words)
+    # A tag of an image can be moved, but most are not: that is for a policy to refuse.
+    if launch is not None and launch.pin is None and launch.launcher in NPM | PYTHON:
+        package, launcher = Shown(launch.package), launch.launcher
+        yield codes.SERVER_NOT_PINNED.at(place, package=package, launcher=launcher)
 
 
 # Addresses.

@@ -30,6 +30,7 @@ from equipage.kinds.server import codes
 from equipage.kinds.server.items import SORTS, Place, implicit_includes, is_free
 from equipage.kinds.server.model import Baseline, Logging, ServerConfig, ServerFile, ServerInfo
 from equipage.loading.kind import Limits
+from equipage.loading.projects import is_marked
 from equipage.loading.session import Session
 from equipage.loading.tree import Tree, get, graft, move, remove, walk
 
@@ -131,6 +132,11 @@ def include(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     return directive.resolve(tree, session)
 
 
+#: What helps where an image is read as text: in a content item, and elsewhere.
+_AS_IMAGE = "use a content item with `type: image` and put the file under `data`"
+_AS_TEXT = "name a text file, or write the text here"
+
+
 def load_files(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     library = library_of(session)
     directive = File(library, shelf_of(library, session), _policy(session, MAX_DATA_BYTES))
@@ -138,7 +144,8 @@ def load_files(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     for path, name in directive.binaries.items():
         if slot_of(path) not in ("data", "free"):
             origin = tree.story((*path, File.key)).origin
-            facts.append(codes.BINARY_AS_TEXT.at(path, origin=origin, file=name))
+            advice = _AS_IMAGE if path[-1:] in (("text",), ("content",)) else _AS_TEXT
+            facts.append(codes.BINARY_AS_TEXT.at(path, origin=origin, file=name, advice=advice))
     return expanded, facts
 
 
@@ -153,7 +160,7 @@ def library_of(session: Session) -> str:
 
     The caller names the library, else THOUGHTJACK_LIBRARY, else the settings of the project. If
     none of them does, it is the folder `library` of the project, or the nearest one beside or above
-    the file. Only where the project has none, it is that of the working directory.
+    the file. Only for a file that belongs to no project it may be that of the working directory.
     """
     named, files = _named_library(session), session.files
     if named is not None:
@@ -165,8 +172,10 @@ def library_of(session: Session) -> str:
     while is_below(folders[-1], session.root) and folders[-1] != session.root:
         folders.append(os.path.dirname(folders[-1]))
     choices = [os.path.join(each, "library") for each in folders]
-    usual = os.path.join(files.cwd, "library")
-    return next((each for each in choices if files.is_folder(each)), usual)
+    found = next((each for each in choices if files.is_folder(each)), None)
+    if found is not None:
+        return found
+    return choices[0] if is_marked(session.root, files) else os.path.join(files.cwd, "library")
 
 
 def _named_library(session: Session) -> str | None:

@@ -119,7 +119,12 @@ class ToolpackFile(Block, frozen=True):
 
     TITLE: ClassVar[str] = "a toolpack"
     #: A reference may turn a schema into `true` or `false`, but an author writes a mapping.
-    written_as: ClassVar = {"input_schema": "a mapping", "output_schema": "a mapping"}
+    #: A number in quotes would be no version yet: it has two numbers at most.
+    written_as: ClassVar = {
+        "input_schema": "a mapping",
+        "output_schema": "a mapping",
+        "version": "a version, such as `1.4.0`",
+    }
 
     id: NonEmpty  #: words in lower case and dots, such as `pkg.tool`; unique among all packs
     version: NonEmpty  #: a semantic version, such as `1.4.0`

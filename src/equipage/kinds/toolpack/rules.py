@@ -135,6 +135,9 @@ def _dotted(name: str) -> str:
     return name.replace(":", ".")
 
 
+_THREE_NUMBERS = "write exactly three numbers, such as `1.4.0`"
+
+
 def version_is_semantic(pack: Any, _session: Session) -> Iterator[Fact]:
     """`version` has three numbers and is valid in SemVer 2.0 or in Python; best in both."""
     version, place = get(pack, ("version",)), ("version",)
@@ -147,11 +150,11 @@ def version_is_semantic(pack: Any, _session: Session) -> Iterator[Fact]:
         parsed = Version(version)
     except (InvalidVersion, ValueError):
         code = codes.VERSION_NOT_PYTHON if is_semver else codes.VERSION_FORM
-        yield code.at(place, found=Shown(version))
+        yield code.at(place, found=Shown(version), hint=_THREE_NUMBERS)
         return
     if len(parsed.release) != 3:
         missing = ".0" * (3 - len(parsed.release))
-        hint = f"write `{version.strip()}{missing}`" if missing else None
+        hint = f"write `{version.strip()}{missing}`" if missing else _THREE_NUMBERS
         yield codes.VERSION_FORM.at(place, found=Shown(version), hint=hint)
     elif not is_semver:
         label = [*(parsed.pre or ()), *(() if parsed.dev is None else ("dev", parsed.dev))]
@@ -320,9 +323,12 @@ RULES = (
 
 
 def set_key(outcome: Outcome) -> str | None:
-    """Only packs with the same id, or nearly the same, concern each other."""
+    """Only packs with the same id, or nearly the same, concern each other.
+
+    Loaders read no file that they overlook, so its id is not taken.
+    """
     name = _id_of(outcome)
-    return None if name is None else _dotted(name)
+    return None if name is None or overlooked(_file(outcome)) is not None else _dotted(name)
 
 
 def _id_of(outcome: Outcome) -> str | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,8 +17,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from equipage.core.path import ROOT, Path
+from equipage.reach.values import EVERYTHING, Effect, Grant
 from equipage.syntax.suspicious import masked
-from equipage.views.reach.values import EVERYTHING, Effect, Grant
 
 #: Reads a value: the row, the value, its path → grants.
 Reader = Callable[["Row", Any, Path], Iterator[Grant]]
@@ -206,10 +207,11 @@ def _mode(row: Row, value: Any, path: Path, *, is_default: bool = False) -> Gran
     """The level of a mode. A value that is not known may be the widest."""
     if isinstance(value, dict) and len(value) == 1:
         value = next(iter(value))  # a mode with details, such as `granular` of Codex
-    known = [each for each in row.order if type(each) is type(value) and each == value]
+    known = [each for each in row.order if _same(each, value)]
     if row.order[0] is True and not isinstance(value, bool):
         known = [True] if value else [False]  # a sandbox may be on by its name
     level = row.order.index(known[0]) if known else len(row.order)
+    usual = [at for at, each in enumerate(row.order) if _same(each, row.default)]
     last = len(row.order) - 1
     effect: Effect = "allows" if level >= last else "denies" if level == 0 else "asks"
     shown = _compact(value) if not isinstance(value, str) else value
@@ -221,7 +223,12 @@ def _mode(row: Row, value: Any, path: Path, *, is_default: bool = False) -> Gran
         default=is_default,
         level=level,
         widest=level >= last,
+        usual=usual[0] if usual else None,
     )
+
+
+def _same(one: Any, other: Any) -> bool:
+    return type(one) is type(other) and bool(one == other)
 
 
 _ACTIONS: dict[Any, Effect] = {"allow": "allows", "ask": "asks", "deny": "denies"}
@@ -347,6 +354,14 @@ def words_of(server: Mapping[str, Any]) -> list[str]:
     args = server.get("args")
     words = [*(command if isinstance(command, list) else [command]), *(args or ())]
     return words if all(isinstance(word, str) for word in words) else []
+
+
+def divided(text: str) -> list[str]:
+    """The words of a command in one text, as a shell divides it."""
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
 
 
 def host_of(url: Any) -> str:

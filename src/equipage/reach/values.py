@@ -53,6 +53,7 @@ class Grant(msgspec.Struct, frozen=True):
     default: bool = False  #: whether nothing is written: it is what an absent field means
     level: int | None = None  #: of a mode: how wide it is; only comparable with the same mode
     widest: bool = False  #: of a mode: whether there is none wider
+    usual: int | None = None  #: of a mode: how wide it is if nothing is written
 
     @property
     def field(self) -> str:

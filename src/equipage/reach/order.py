@@ -7,15 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from equipage.views.reach.values import (
-    EFFECTS,
-    EVERYTHING,
-    Effect,
-    Grant,
-    Reach,
-    covers,
-    is_unrestricted,
-)
+from equipage.reach.values import EFFECTS, EVERYTHING, Effect, Grant, Reach, covers, is_unrestricted
 
 How = Literal["widened", "narrowed"]
 #: How far a step goes that lets everything of a sort through, everything of a server or a tool, or
@@ -40,9 +32,11 @@ class Step(msgspec.Struct, frozen=True):
     @property
     def grant(self) -> Grant | None:
         """The grant to show: the new one, where one is written."""
-        if self.now is not None and not (self.now.default and self.was is not None):
-            return self.now
-        return self.was
+        if self.now is None or self.was is None:
+            return self.now or self.was
+        # What an absent field means is shown where the field was, unless another field decides now.
+        is_elsewhere = self.now.default and self.now.path != self.was.path
+        return self.was if is_elsewhere else self.now
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -81,12 +75,10 @@ def _modes(before: Reach | None, after: Reach | None) -> Iterator[Step]:
     old, new = _levels(before), _levels(after)
     for mode in dict.fromkeys((*old, *new)):
         was, now = old.get(mode), new.get(mode)
-        # What is not described has its narrowest mode: a new agent adds all that its modes allow.
-        levels = [-1 if each is None or each.level is None else each.level for each in (was, now)]
-        if levels[0] == levels[1] or (now is None and was is not None and was.default):
+        # Where nothing is written, the mode is as usual.
+        levels = [_level(was, now), _level(now, was)]
+        if levels[0] == levels[1]:
             continue
-        if was is None and now is not None and now.default:
-            continue  # nothing is written, so that nothing was decided
         far = abs(levels[1] - levels[0]) * _SERVER
         if levels[1] > levels[0] and now is not None and now.widest:
             far += _EVERYTHING
@@ -95,6 +87,11 @@ def _modes(before: Reach | None, after: Reach | None) -> Iterator[Step]:
         how: How = "widened" if levels[1] > levels[0] else "narrowed"
         effects: list[Effect] = ["denies" if each is None else each.effect for each in (was, now)]
         yield Step(how, "mode", shown.name, effects[0], effects[1], far, was, now)
+
+
+def _level(grant: Grant | None, other: Grant | None) -> int:
+    found = grant.level if grant is not None else other.usual if other is not None else None
+    return -1 if found is None else found
 
 
 def _levels(reach: Reach | None) -> dict[str, Grant]:

@@ -1,0 +1,63 @@
+"""The arguments of the commands about locks."""
+
+from __future__ import annotations
+
+import argparse
+
+from equipage.cli.arguments.declare import FORMATS, command, flag, formats, loading, output
+
+
+@command(
+    "lock",
+    "record what a workspace is made of",
+    "Write equipage.lock at the root of the project: for every agent, skill, tool, server and "
+    "settings file its meaning, its sources, what it launches and what it may do. With one FILE, "
+    "print the lock of that file instead, for `serve --lock`.",
+    runs="locking:lock",
+    examples=(
+        ("equipage lock", "lock the project; commit the file"),
+        ("equipage lock --sign ~/.ssh/id_ed25519", "sign the lock with an SSH key"),
+        ("equipage lock server.yaml -o server.lock", "the lock of one file"),
+    ),
+)
+def _lock(lock: argparse.ArgumentParser) -> None:
+    lock.add_argument(
+        "paths", nargs="*", metavar="PATH", default=["."], help="folders, or one file (default: .)"
+    )
+    lock.add_argument(
+        "--sign", metavar="KEY", help="sign the lock with the SSH key KEY, by `ssh-keygen -Y sign`"
+    )
+    loading(lock)
+    output(lock)
+
+
+@command(
+    "verify",
+    "compare a workspace with its lock",
+    "Say what changed since the lock was written: sources, meaning, and what agents may do. Locks "
+    "of other programs are verified as far as possible. Exit codes: 0 the meaning is the same, 1 "
+    "it changed, 2 the lock cannot be used.",
+    runs="locking:verify",
+    examples=(
+        ("equipage verify", "what changed since `equipage lock`"),
+        ("equipage verify --frozen", "in CI: fail on any change, or without a lock"),
+        ("equipage verify --allowed-signers .signers", "also require a signature"),
+        ("equipage verify server.yaml --lock server.lock", "the lock of one file"),
+    ),
+)
+def _verify(verify: argparse.ArgumentParser) -> None:
+    verify.add_argument(
+        "paths", nargs="*", metavar="PATH", default=["."], help="a folder of the project, or a file"
+    )
+    verify.add_argument(
+        "--lock", metavar="LOCK", help="the lock to compare with (default: equipage.lock)"
+    )
+    flag(verify, "--frozen", "exit 1 on any change, also of sources alone, and without a lock")
+    verify.add_argument(
+        "--allowed-signers",
+        metavar="FILE",
+        help="require a signature by one of the signers in FILE, see `man ssh-keygen`",
+    )
+    loading(verify)
+    formats(verify, FORMATS)
+    output(verify)

@@ -1,0 +1,312 @@
+"""`equipage lock` and `verify`: nothing about an agent changes unseen.
+
+Both work on a whole project, or on one file. Signatures are those of `ssh-keygen -Y`: a team has
+the keys already, and any other program can verify them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from typing import Any
+
+from equipage.cli import FOUND, OK, USAGE
+from equipage.cli.output import Output
+from equipage.cli.request import NOTHING_FOUND, loaded_of, outcome_of, request_of
+from equipage.core.diagnostics import UsageError
+from equipage.core.text import visible
+from equipage.files.reading import Files
+from equipage.files.sandbox import FileProblem
+from equipage.loading.projects import project_of_folder
+from equipage.render.reach import lines_of_reach, reach_to_dict
+from equipage.render.text import Style
+from equipage.views import lock as locks
+from equipage.views import workspace_lock as workspaces
+from equipage.views.foreign_locks import Foreign, verify_foreign
+
+#: What signatures are for, so that a signature of something else does not count.
+_NAMESPACE = "equipage"
+#: How long `ssh-keygen` may take; it may ask for a passphrase.
+_SECONDS = 120
+
+
+def lock(options: argparse.Namespace, output: Output) -> int:
+    """`equipage lock`: record what a workspace, or one file, is made of."""
+    if _is_one_file(options):
+        _put(locks.write(_lock_of_file(options, output)), options, output)
+        return OK
+    root = _root(options)
+    made, problems = workspaces.lock_all(options.paths, root, request_of(options))
+    if not made.items:
+        output.note(NOTHING_FOUND)
+        return USAGE
+    path = options.output or os.path.join(root, workspaces.NAME)
+    output.path = None if path == "-" else path
+    _put(workspaces.write(made), options, output)
+    for problem in problems:
+        output.note(f"equipage: {problem}")
+    for file, runs in sorted(_unpinned(made)):
+        output.note(f"equipage: {file}: `{runs}` is not pinned")
+    count = len(made.items)
+    what = "1 configuration" if count == 1 else f"{count:,} configurations"
+    output.note(f"equipage: locked {what}, {len(made.files):,} files, in {_shown(path)}")
+    return OK
+
+
+def _is_one_file(options: argparse.Namespace) -> bool:
+    if len(options.paths) == 1 and not os.path.isdir(options.paths[0]):
+        options.file = options.paths[0]
+        return True
+    missing = [path for path in options.paths if not os.path.exists(path)]
+    if missing:
+        raise UsageError(f"{missing[0]}: no such file or folder")
+    return False
+
+
+def _root(options: argparse.Namespace) -> str:
+    """The root of the project that all paths are in. Raises `UsageError`."""
+    roots = {os.path.realpath(project_of_folder(path)) for path in options.paths}
+    if len(roots) > 1:
+        raise UsageError(f"the paths are in different projects: {', '.join(sorted(roots))}")
+    return roots.pop()
+
+
+def _unpinned(made: workspaces.WorkspaceLock) -> Iterator[tuple[str, str]]:
+    for file, item in made.items.items():
+        yield from ((file, each.runs) for each in item.launches if each.pin is None)
+
+
+def _put(text: str, options: argparse.Namespace, output: Output) -> None:
+    """Write a lock, and sign it if that is asked for."""
+    if options.sign and output.path is None:
+        raise UsageError("--sign needs a file to sign; add -o LOCK")
+    output.data(text)
+    if options.sign and output.path is not None:
+        output.finish()  # what is signed must be there
+        _sign(output.path, options.sign)
+
+
+def _shown(path: str) -> str:
+    shown = os.path.relpath(path)
+    return path if shown.startswith("..") else shown
+
+
+def _lock_of_file(options: argparse.Namespace, output: Output) -> locks.Lock:
+    outcome = outcome_of(options)
+    return locks.lock_of(outcome, loaded_of(outcome, options, output), options.file)
+
+
+# Verifying.
+
+
+def verify(options: argparse.Namespace, output: Output) -> int:
+    """`equipage verify`: compare a workspace, or one file, with its lock."""
+    if options.lock is not None and _is_one_file(options):
+        return _verify_file(options, output)
+    root = _root(options)
+    path = options.lock or os.path.join(root, workspaces.NAME)
+    foreign = list(verify_foreign(root))
+    if not os.path.exists(path):
+        return _without_lock(path, foreign, options, output)
+    data = _data(path)
+    try:
+        old = workspaces.read(data)
+    except locks.LockError as error:
+        raise UsageError(f"{_shown(path)} is not a lock that can be used: {error}") from None
+    signer = _signer(path, data, options.allowed_signers) if options.allowed_signers else None
+    folders = [os.path.join(root, each) for each in old.paths]
+    gone = [each for each in folders if not os.path.exists(each)]
+    here = [each for each in folders if each not in gone]
+    new, problems = workspaces.lock_all(here, root, request_of(options))
+    found = workspaces.compare(old, new)
+    for problem in problems:
+        output.note(f"equipage: {problem}")
+    foreign_failed = any(each.verdict == "changed" for each in foreign)
+    failed = found.matters or foreign_failed or (options.frozen and found.sources)
+    output.code = FOUND if failed else OK
+    if options.output_format == "json":
+        output.json(_to_dict(found, foreign, signer))
+    else:
+        lines = [*_told(found, output.style()), *_foreign_lines(foreign, output.style())]
+        if signer is not None:
+            lines.append(f"signed by {visible(signer)}")
+        output.data("".join(f"{line}\n" for line in lines))
+    return output.code
+
+
+def _without_lock(
+    path: str, foreign: list[Foreign], options: argparse.Namespace, output: Output
+) -> int:
+    """There is no lock of ours; perhaps there is one of another program."""
+    missing = f"there is no {_shown(path)}; run `equipage lock` and commit it"
+    if options.frozen or options.allowed_signers or options.lock is not None or not foreign:
+        output.note(f"equipage: {missing}")
+        output.data("")
+        return FOUND if options.frozen else USAGE
+    output.note(f"equipage: {missing}")
+    output.data("".join(f"{line}\n" for line in _foreign_lines(foreign, output.style())))
+    return FOUND if any(each.verdict == "changed" for each in foreign) else OK
+
+
+def _data(path: str) -> bytes:
+    try:
+        return Files().read(path).data
+    except FileProblem as problem:
+        raise UsageError(f"cannot read {path}: {problem.code.replace('-', ' ')}") from None
+
+
+def _told(found: workspaces.Changes, style: Style) -> Iterator[str]:
+    """What changed, the most important first."""
+    for each in found.reach:
+        yield from lines_of_reach(each, style)
+    for name, what in found.meaning:
+        yield f"{style.paint('warning', 'meaning changed')}: {visible(name)}: {visible(what)}"
+    for word in ("changed", "added", "removed"):
+        yield from (f"source {word}: {visible(name)}" for name in getattr(found, word))
+    if not found.sources and not found.matters:
+        yield "nothing changed"
+        return
+    widened = sum(bool(each.widened) for each in found.reach)
+    parts = [
+        _count(len(found.changed) + len(found.added) + len(found.removed), "source"),
+        _count(len({name for name, _ in found.meaning}), "meaning"),
+        f"{_count(len(found.reach), 'reach', 'reaches')} ({widened} widened)",
+    ]
+    yield f"changed: {', '.join(parts)}"
+
+
+def _count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number} {one if number == 1 else many or f'{one}s'}"
+
+
+def _foreign_lines(foreign: list[Foreign], style: Style) -> Iterator[str]:
+    for each in foreign:
+        colour = {"same": "place", "changed": "warning", "unknown": "place"}[each.verdict]
+        word = {"same": "matches", "changed": "differs", "unknown": "cannot be verified"}
+        reason = f": {each.reason}" if each.reason else ""
+        painted = style.paint(colour, word[each.verdict])
+        yield f"{visible(each.lock)}: {visible(each.name)} {painted}{visible(reason)}"
+
+
+def _to_dict(
+    found: workspaces.Changes, foreign: list[Foreign], signer: str | None
+) -> dict[str, Any]:
+    return {
+        "version": 1,
+        "same": not found.sources and not found.matters,
+        "sources": {word: list(getattr(found, word)) for word in ("changed", "added", "removed")},
+        "meaning": [{"file": name, "change": what} for name, what in found.meaning],
+        "reach": [reach_to_dict(each) for each in found.reach],
+        "foreign": [
+            {"lock": each.lock, "name": each.name, "verdict": each.verdict, "reason": each.reason}
+            for each in foreign
+        ],
+        "signer": signer,
+    }
+
+
+# The lock of one file.
+
+
+def _verify_file(options: argparse.Namespace, output: Output) -> int:
+    old = read_lock(options.lock)
+    if not isinstance(old, locks.Lock):
+        raise UsageError(f"{options.lock} is the lock of a workspace; leave {options.file} out")
+    if options.allowed_signers:
+        signer = _signer(options.lock, _data(options.lock), options.allowed_signers)
+        output.note(f"equipage: signed by {visible(signer)}")
+    new = _lock_of_file(options, output)
+    # Probably a mistake, but not certainly: the file may have been renamed.
+    if (old.kind, old.file) != (new.kind, new.file):
+        output.note(f"equipage: the lock is of {old.file} ({old.kind}), not of {new.file}")
+    found = locks.verify(old, new)
+    output.data("".join(f"{line}\n" for line in _differences(found, new)))
+    changed = found.changed or found.added or found.removed
+    return OK if found.same_digest and not (options.frozen and changed) else FOUND
+
+
+def read_lock(path: str) -> locks.Lock | workspaces.WorkspaceLock:
+    """The lock that the command line names, of a file or of a workspace. Raises `UsageError`."""
+    data = _data(path)
+    try:
+        # A lock of a workspace begins with its version.
+        if data[:40].split()[:3] == [b"{", b'"lock":', b"2,"]:
+            return workspaces.read(data)
+        return locks.read(data)
+    except locks.LockError as error:
+        raise UsageError(f"{path} is not a lock: {error}") from None
+
+
+def _differences(found: locks.Comparison, new: locks.Lock) -> Iterator[str]:
+    """What changed, one thing per line, and whether it changed the digest."""
+    for word in ("changed", "added", "removed"):
+        yield from (f"{word}: {visible(name)}" for name in getattr(found, word))
+    yield from (f"variable added: {visible(name)}" for name in found.variables_added)
+    yield from (f"variable removed: {visible(name)}" for name in found.variables_removed)
+    verdict = "is the same:" if found.same_digest else "changed: it is now"
+    yield f"the digest {verdict} {new.digest}"
+
+
+# Signatures.
+
+
+def _sign(path: str, key: str) -> None:
+    """Sign a file; the signature lies beside it. Raises `UsageError`."""
+    if not os.path.exists(key):
+        raise UsageError(f"--sign {key}: no such key")
+    signature = f"{path}.sig"
+    if os.path.exists(signature):
+        os.unlink(signature)  # ssh-keygen would ask whether to replace it
+    done = _ssh(["sign", "-f", key, "-n", _NAMESPACE, path], None)
+    if done.returncode:
+        raise UsageError(f"cannot sign with {key}: {_first_line(done.stderr)}")
+
+
+def _signer(path: str, data: bytes, allowed: str) -> str:
+    """Who signed a lock, of those that are allowed to. Raises `UsageError`."""
+    signature = f"{path}.sig"
+    shown = _shown(path)
+    if not os.path.exists(allowed):
+        raise UsageError(f"--allowed-signers {allowed}: no such file")
+    if not os.path.exists(signature):
+        raise UsageError(f"{shown} is not signed: there is no {_shown(signature)}")
+    found = _ssh(["find-principals", "-s", signature, "-f", allowed], None)
+    names = found.stdout.decode("utf-8", "replace").splitlines()
+    if found.returncode or not names:
+        raise UsageError(f"the signature of {shown} is by none of {allowed}")
+    checked = ["verify", "-f", allowed, "-I", names[0], "-n", _NAMESPACE, "-s", signature]
+    done = _ssh(checked, data)
+    if done.returncode:
+        raise UsageError(
+            f"the signature of {shown} does not hold: {_first_line(done.stdout + done.stderr)}"
+        )
+    return names[0]
+
+
+def _ssh(arguments: list[str], data: bytes | None) -> subprocess.CompletedProcess[bytes]:
+    program = shutil.which("ssh-keygen")
+    if program is None:
+        raise UsageError("signatures need the program `ssh-keygen`: install OpenSSH")
+    # An empty folder: the program must not find settings of the project.
+    with tempfile.TemporaryDirectory() as folder:
+        words = [os.path.abspath(each) if os.path.exists(each) else each for each in arguments]
+        try:
+            return subprocess.run(
+                [program, "-Y", *words],
+                input=b"" if data is None else data,
+                capture_output=True,
+                check=False,
+                cwd=folder,
+                timeout=_SECONDS,
+            )
+        except subprocess.TimeoutExpired:
+            raise UsageError(f"`ssh-keygen` did not answer within {_SECONDS} seconds") from None
+
+
+def _first_line(data: bytes) -> str:
+    lines = data.decode("utf-8", "replace").strip().splitlines()
+    return visible(lines[0]) if lines else "it gave no reason"

@@ -1,0 +1,54 @@
+"""`equipage lsp`: the language server, over standard input and output."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+
+from equipage.cli.output import Output, docs_site
+from equipage.cli.request import request_of
+from equipage.core.diagnostics import UsageError
+
+
+def run(options: argparse.Namespace, output: Output) -> int:
+    """Serve until the client leaves. Nothing else may write to standard output meanwhile."""
+    from equipage.lsp.server import serve
+
+    request = request_of(options)
+    if sys.stdin is None or sys.stdout is None:
+        raise UsageError("the language server needs standard input and output")
+    # A thread waits for input until the very end, and Python does not end cleanly while one has its
+    # own stream: so it reads from another one.
+    messages = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
+    # What anything else prints must not end up between messages.
+    wire = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    if sys.stderr is not None:
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    with wire:
+        return serve(
+            messages,
+            wire,
+            env=request.env,
+            site=docs_site(),
+            options=request.options,
+            roots=request.roots,
+            is_alive=_is_alive,
+            enter=_enter,
+        )
+
+
+def _enter(folder: str) -> None:
+    with contextlib.suppress(OSError):  # a client may name a folder that is gone
+        os.chdir(folder)
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True  # it is someone else's, or the number is none
+    return True

@@ -1,0 +1,59 @@
+"""Every file of a folder with its hash: for locks, which must name each byte that changed."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+
+import msgspec
+
+from equipage.files import entries_of, leads_to_folder
+from equipage.files.reading import sha256_of
+
+#: What is never part of a folder of files that people write.
+LEFT_OUT = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv", ".DS_Store"})
+#: The most files that one folder may have, and the deepest that they may lie.
+MAX_FILES, MAX_DEPTH = 20_000, 64
+
+
+class TooMany(Exception):
+    """A folder has more files than a lock takes."""
+
+
+class Hashed(msgspec.Struct, frozen=True):
+    """One file of a folder. A link is never followed: its hash is that of its target's name."""
+
+    name: str  #: from the folder, with `/`
+    sha256: str
+    is_link: bool = False
+
+
+def hashed_below(folder: str) -> Iterator[Hashed]:
+    """Every file of a folder at any depth, in the order of names. Raises `TooMany`."""
+    count = 0
+    waiting = [""]
+    while waiting:
+        here = waiting.pop()
+        try:
+            entries = entries_of(os.path.join(folder, here))
+        except OSError:
+            continue  # it was there a moment ago, or must not be read
+        folders = []
+        for entry in entries:
+            name = here + entry.name
+            if entry.name in LEFT_OUT or entry.name.endswith(".pyc"):
+                continue
+            if leads_to_folder(entry) and not entry.is_symlink():
+                if name.count("/") < MAX_DEPTH:
+                    folders.append(f"{name}/")
+                continue
+            count += 1
+            if count > MAX_FILES:
+                raise TooMany(f"{folder} has more than {MAX_FILES:,} files")
+            if entry.is_symlink():
+                target = os.readlink(entry.path)
+                yield Hashed(name, hashlib.sha256(os.fsencode(target)).hexdigest(), is_link=True)
+            elif (digest := sha256_of(entry.path)) is not None:
+                yield Hashed(name, digest)
+        waiting += reversed(folders)

@@ -1,0 +1,203 @@
+"""Code actions: fixes that are proven, ignoring a finding, and what its rule means.
+
+A fix is offered only if `workspace.fixes` proves it, exactly as `check --fix` does. One that may
+change what an agent does is a separate action that says so, and never part of “fix all”.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from equipage.core.codes import BLOCKING
+from equipage.core.diagnostics import Diagnostic as Finding
+from equipage.core.diagnostics import Edit
+from equipage.loading.registry import codes_for
+from equipage.lsp import diagnostics, protocol
+from equipage.lsp.positions import Range, Text, span_range
+from equipage.lsp.state import Opened, Workspace
+from equipage.syntax.document import Document
+from equipage.workspace.fixes import repair
+
+QUICK_FIX, FIX_ALL, SOURCE = "quickfix", "source.fixAll", "source"
+OWN_FIX_ALL = f"{FIX_ALL}.equipage"
+EXPLAIN = "equipage.explainRule"
+_RISK = "unsafe: it may change what an agent may do or what it is asked"
+#: A fix may uncover another one; this ends fixes that uncover each other endlessly.
+_MAX_PASSES = 10
+_IGNORE = re.compile(r"equipage:\s*ignore\[(?P<codes>[^\]]*)\]")
+
+
+def actions(
+    workspace: Workspace,
+    opened: Opened,
+    findings: Sequence[Finding],
+    place: Range,
+    only: Sequence[str] | None = None,
+    site: str | None = None,
+) -> list[protocol.CodeAction]:
+    """What can be done about the findings that touch a range, and about the whole text."""
+    made: list[protocol.CodeAction] = []
+    if _is_wanted(QUICK_FIX, only):
+        touched = [each for each in findings if _touches(each, place, workspace)]
+        for each in touched:
+            made += _actions_for(each, workspace, opened, site)
+    if _is_wanted(OWN_FIX_ALL, only) and (only is not None or made):
+        fixed = fix_all(workspace, opened, findings)
+        if fixed is not None:
+            title, edit = "Fix everything that can be fixed safely (equipage)", fixed
+            made.append(protocol.CodeAction(title, OWN_FIX_ALL, edit=edit))
+    return made
+
+
+def _is_wanted(kind: str, only: Sequence[str] | None) -> bool:
+    return only is None or any(kind == each or kind.startswith(f"{each}.") for each in only)
+
+
+def _touches(each: Finding, place: Range, workspace: Workspace) -> bool:
+    if each.span is None:
+        return place.start.line == 0
+    own = span_range(each.span, workspace.encoding)
+    return own.start <= place.end and place.start <= own.end
+
+
+def _actions_for(
+    each: Finding, workspace: Workspace, opened: Opened, site: str | None
+) -> Iterator[protocol.CodeAction]:
+    about = diagnostics.shown([each], workspace, site)
+    if each.fix is not None and _is_proven(each):
+        words = each.fix.message[0].upper() + each.fix.message[1:]
+        title = words if each.fix.safe else f"{words} ({_RISK})"
+        edit = workspace_edit(workspace, each.fix.edits)
+        safe = each.fix.safe
+        yield protocol.CodeAction(title, QUICK_FIX, about, is_preferred=safe, edit=edit)
+    ignoring = _ignoring(each, workspace, opened)
+    if ignoring is not None:
+        yield protocol.CodeAction(f"Ignore `{each.code}` here", QUICK_FIX, about, edit=ignoring)
+    command = protocol.Command(f"Explain `{each.code}`", EXPLAIN, [each.code])
+    yield protocol.CodeAction(f"Explain `{each.code}`", QUICK_FIX, about, command=command)
+
+
+def _is_proven(each: Finding) -> bool:
+    repairs, _ = repair([each], unsafe=True)
+    return bool(repairs)
+
+
+def workspace_edit(workspace: Workspace, edits: Iterable[Edit]) -> protocol.WorkspaceEdit:
+    """Edits of any files as the protocol writes them."""
+    by_file: dict[str, list[protocol.TextEdit]] = {}
+    for each in edits:
+        path = each.span.source.path or each.span.source.name
+        place = span_range(each.span, workspace.encoding)
+        by_file.setdefault(workspace.uri(path), []).append(protocol.TextEdit(place, each.text))
+    return protocol.WorkspaceEdit(by_file)
+
+
+def fix_all(
+    workspace: Workspace, opened: Opened, findings: Sequence[Finding]
+) -> protocol.WorkspaceEdit | None:
+    """The open text with every safe fix that is proven; None if there is none."""
+    trial = Trial(workspace, opened)
+    found: Sequence[Finding] = findings
+    for _ in range(_MAX_PASSES):
+        repairs, _refused = repair(found)
+        own = next((each for each in repairs if each.source.path == opened.real), None)
+        if own is None:
+            break
+        found = trial.check(own.text)
+    if trial.text == opened.text.text:
+        return None
+    edit = minimal_edit(opened.text, trial.text)
+    return protocol.WorkspaceEdit({opened.uri: [edit]})
+
+
+class Trial:
+    """Checks of another text in place of an open one, which stays as it is."""
+
+    def __init__(self, workspace: Workspace, opened: Opened) -> None:
+        self.text = opened.text.text
+        self._workspace = Workspace(
+            workspace.folders, env=workspace.env, encoding=workspace.encoding
+        )
+        for each in workspace.open.values():
+            self._workspace.did_open(each.uri, each.text.text)
+        self._workspace.borrow(workspace)
+        self._uri = opened.uri
+
+    @property
+    def opened(self) -> Opened:
+        """The text that was checked last."""
+        return self._workspace.open[self._uri]
+
+    def check(self, text: str) -> tuple[Finding, ...]:
+        """What a check finds in the text."""
+        self.text = text
+        opened = self._workspace.did_change(self._uri, [protocol.Change(text)])
+        assert opened is not None
+        return self._workspace.check(opened)
+
+
+def minimal_edit(before: Text, after: str) -> protocol.TextEdit:
+    """One edit that turns a text into another, and touches only what differs."""
+    old = before.text
+    start = 0
+    while start < min(len(old), len(after)) and old[start] == after[start]:
+        start += 1
+    end = 0
+    while end < min(len(old), len(after)) - start and old[-1 - end] == after[-1 - end]:
+        end += 1
+    return protocol.TextEdit(before.range(start, len(old) - end), after[start : len(after) - end])
+
+
+# A comment that ignores a finding. Whether a comment may be written there is not guessed: the text
+# with it is checked. It must mean the same, and have every other finding and not this one.
+
+
+def _ignoring(each: Finding, workspace: Workspace, opened: Opened) -> protocol.WorkspaceEdit | None:
+    if each.span is None or each.span.source.path != opened.real or each.code in BLOCKING:
+        return None
+    number = each.span.line - 1
+    line, start = opened.text.line_at(number), opened.text.starts[number]
+    before = workspace.check(opened)
+    document = _document_of(opened)
+    is_data = document is not None and document.window[0] <= start < document.window[1]
+    comment = _with_comment(line, each.code, opened.path, is_data=is_data)
+    text = opened.text.text[:start] + comment + opened.text.text[start + len(line) :]
+    trial = Trial(workspace, opened)
+    place = (each.code, each.span.line)
+    left = sorted(one for one in map(_place, before) if one != place)
+    if sorted(map(_place, trial.check(text))) != left:
+        return None
+    after = _document_of(trial.opened)
+    if is_data and (document is None or after is None or document.value != after.value):
+        return None
+    return protocol.WorkspaceEdit({opened.uri: [minimal_edit(opened.text, text)]})
+
+
+def _document_of(opened: Opened) -> Document | None:
+    outcome = opened.load.outcome if opened.load is not None else None
+    return outcome.documents[0] if outcome is not None and outcome.documents else None
+
+
+def _place(each: Finding) -> tuple[str, int]:
+    return each.code, each.span.line if each.span is not None else 0
+
+
+def _with_comment(line: str, code: str, path: str, *, is_data: bool) -> str:
+    """The line with a comment that ignores a code."""
+    known = _IGNORE.search(line)
+    if known is not None:
+        return f"{line[: known.end('codes')]}, {code}{line[known.end('codes') :]}"
+    words = f"equipage: ignore[{code}]"
+    if not is_data:
+        return f"{line} <!-- {words} -->"
+    return f"{line} // {words}" if path.endswith((".json", ".jsonc")) else f"{line}  # {words}"
+
+
+# Rules in words.
+
+
+def explained(code: str) -> str | None:
+    """What a code means and how to fix it; None if there is no such code."""
+    known = codes_for([code]).get(code)
+    return None if known is None else f"{code} ({known.severity}): {known.words.about}"

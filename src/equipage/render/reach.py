@@ -1,0 +1,134 @@
+"""What agents may do more or less than before, as text, as data, and as a comment on a change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from equipage.core.text import visible
+from equipage.reach import Difference, Step
+from equipage.render.text import Style
+
+_VERBS = {"allows": "allowed", "asks": "asks", "denies": "denied"}
+#: More lines about one agent than this hide what matters.
+_MOST = 40
+
+
+def lines_of_reach(each: Difference, style: Style) -> Iterator[str]:
+    """The agent, and each thing that it may do more or less."""
+    word = "reach widened" if each.widened else "reach narrowed"
+    reach = each.reach
+    status = " (new)" if each.before is None else " (removed)" if each.after is None else ""
+    painted = style.paint("warning" if each.widened else "place", word)
+    yield f"{painted}: {visible(reach.file)}: {visible(f'{reach.sort} {reach.name}')}{status}"
+    for step in each.steps[:_MOST]:
+        effects = f"{_VERBS[step.before]} → {_VERBS[step.after]}"
+        yield f"  {step.how}: {_thing(step)}: {effects}{_at(step)}"
+    if len(each.steps) > _MOST:
+        yield f"  … and {len(each.steps) - _MOST} more"
+
+
+def _thing(step: Step) -> str:
+    name = "everything else" if step.name == "*" and step.now and step.now.base else step.name
+    return visible(f"{step.sort} {name}")
+
+
+def _at(step: Step) -> str:
+    grant = step.grant
+    if grant is None:
+        return ""
+    if grant.default:
+        return f" ({visible(grant.field)} is absent)" if grant.field else ""
+    return f" ({visible(grant.field)})" if grant.field else ""
+
+
+def reach_to_dict(each: Difference) -> dict[str, Any]:
+    reach = each.reach
+    return {
+        "file": reach.file,
+        "kind": reach.kind,
+        "sort": reach.sort,
+        "name": reach.name,
+        "widened": bool(each.widened),
+        "steps": [
+            {
+                "how": step.how,
+                "sort": step.sort,
+                "name": step.name,
+                "before": step.before,
+                "after": step.after,
+                "path": "" if step.grant is None else step.grant.field,
+                "default": step.grant is not None and step.grant.default,
+            }
+            for step in each.steps
+        ],
+    }
+
+
+# A comment on a pull request.
+
+
+def markdown(found: Iterable[Difference]) -> str:
+    """The agents that may do more than before; empty if there are none."""
+    widened = [each for each in found if each.widened]
+    if not widened:
+        return ""
+    lines = [f"### {_heading(len(widened))}", ""]
+    for each in widened:
+        lines += _agent(each)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _heading(count: int) -> str:
+    return "One agent may do more" if count == 1 else f"{count} agents or settings may do more"
+
+
+def _agent(each: Difference) -> Iterator[str]:
+    reach = each.reach
+    new = ", new" if each.before is None else ""
+    yield f"**{_plain(reach.sort)} {_code(reach.name)}** in {_code(reach.file)}{new}"
+    yield ""
+    yield "| | what | before | after | where |"
+    yield "|---|---|---|---|---|"
+    for step in each.steps[:_MOST]:
+        cells = (
+            "**wider**" if step.how == "widened" else "narrower",
+            f"{step.sort} {_code(step.name)}",
+            _VERBS[step.before],
+            _VERBS[step.after],
+            _where(step),
+        )
+        yield f"| {' | '.join(cells)} |"
+    if len(each.steps) > _MOST:
+        yield ""
+        yield f"… and {len(each.steps) - _MOST} more"
+    yield ""
+
+
+def _where(step: Step) -> str:
+    grant = step.grant
+    if grant is None or not grant.field:
+        return ""
+    return f"{_code(grant.field)} is absent" if grant.default else _code(grant.field)
+
+
+def _code(text: str) -> str:
+    """Text as code. What a file holds must not become markup, nor end a cell or a line."""
+    shown = visible(text).replace("|", "\\|").replace("\n", " ")
+    ticks = "`" * (max((len(run) for run in _runs(shown)), default=0) + 1)
+    padding = " " if shown.startswith("`") or shown.endswith("`") else ""
+    return f"{ticks}{padding}{shown or ' '}{padding}{ticks}"
+
+
+def _runs(text: str) -> Iterator[str]:
+    run = ""
+    for letter in f"{text} ":
+        if letter == "`":
+            run += letter
+        elif run:
+            yield run
+            run = ""
+
+
+def _plain(text: str) -> str:
+    return "".join(letter for letter in visible(text) if letter.isalnum() or letter in " -_")

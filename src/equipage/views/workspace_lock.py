@@ -1,0 +1,521 @@
+"""The lock of a workspace: what a team commits, so that nothing about an agent changes unseen.
+
+For every file it holds the kind, the digest of what the file means, its sources, the names of
+variables, what the file refers to, what it launches and whether that is pinned, the code of tools,
+and the reach of each agent in it. Every file that any of this rests on is there with its hash. A
+lock has no value of a variable, no secret, and nothing that belongs to one machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from equipage.core.frozen import convert
+from equipage.core.path import format_path, parse_path
+from equipage.core.text import visible_json
+from equipage.files import is_file, is_inside, real_path
+from equipage.files.reading import sha256_of
+from equipage.files.trees import TooMany, hashed_below
+from equipage.kinds.conventions.checks import references
+from equipage.kinds.conventions.tools import CONVENTIONS
+from equipage.kinds.conventions.tools.skills import OPEN
+from equipage.kinds.mcp.launchers import launch_of
+from equipage.loading.outcome import Outcome
+from equipage.loading.result import CANONICAL, canonical
+from equipage.loading.session import Request, Run
+from equipage.loading.tree import walk
+from equipage.reach import Difference, Effect, Grant, Reach, differences, reaches_of
+from equipage.reach.clients import precedence_of
+from equipage.reach.policy import commands_in
+from equipage.syntax.suspicious import masked
+from equipage.views.code_digest import CodeProblem
+from equipage.views.lock import LockError, code_of_load
+from equipage.workspace.allowance import Allowance, Meter
+from equipage.workspace.loads import (
+    Candidate,
+    Disk,
+    candidates_of,
+    identity_of,
+    load_candidate,
+    run_of,
+    with_folders,
+)
+from equipage.workspace.project import project_of
+from equipage.workspace.report import by_chunks
+
+#: The version of the format. That of a lock of one file is 1.
+VERSION = 2
+NAME = "equipage.lock"
+
+_TABLES = {each.kind: each for each in (*CONVENTIONS, OPEN)}
+
+
+class Launched(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A program that fetches what it runs."""
+
+    runs: str  #: the launcher and the package
+    pin: str | None = None  #: the exact version, commit or digest; none if it is not pinned
+
+
+class LockedGrant(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """A grant as a lock writes it: one of the first three says what about what."""
+
+    allows: str | None = None
+    asks: str | None = None
+    denies: str | None = None
+    at: str = ""
+    base: bool = False
+    default: bool = False
+    level: int | None = None
+    widest: bool = False
+    usual: int | None = None
+
+
+class LockedCode(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """The code of a tool. Programs of the machine are named; only a lock of one file has their
+    bytes."""
+
+    digest: str
+    files: tuple[str, ...] = ()
+    program: str | None = None
+    problem: str | None = None  #: why the code could not be found
+
+
+class Item(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
+    """One configuration: an agent, a skill, a tool, a list of servers, settings."""
+
+    kind: str
+    digest: str | None = None  #: of what it means; none if it could not be loaded
+    sources: tuple[str, ...] = ()  #: what its load read besides the file itself
+    variables: tuple[str, ...] = ()
+    refers: tuple[str, ...] = ()  #: agents, skills, servers and tools that it names
+    folder: tuple[str, ...] = ()  #: the files of a skill, from its folder
+    runs: tuple[str, ...] = ()  #: files of the project that its commands run
+    launches: tuple[Launched, ...] = ()
+    code: LockedCode | None = None
+    reach: dict[str, tuple[LockedGrant, ...]] = {}  #: by what has it: `agent reviewer`
+
+
+class WorkspaceLock(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a workspace was made of."""
+
+    lock: int
+    canonical: int
+    paths: tuple[str, ...]  #: what was locked, from the root of the project
+    items: dict[str, Item]
+    files: dict[str, str]  #: every file that counts → its hash
+    seal: str = ""  #: sha256 of all the rest
+
+
+class LockedFile(msgspec.Struct, frozen=True):
+    """What a lock takes from one load: small, so that other processes can send it."""
+
+    file: str
+    item: Item
+    files: tuple[tuple[str, str], ...]
+    problems: tuple[str, ...] = ()  #: what could not be covered
+    real: Hashable = None  #: the file itself, whatever links led to it
+    guessed: bool = False  #: whether another load that reads the file knows better what it is
+
+
+class Locker:
+    """Loads files, a chunk at a time, for a lock; see `workspace.parallel.Checks`."""
+
+    def __init__(self, request: Request, kind: str | None, *, digests: bool = True) -> None:
+        self.request, self.kind, self.digests = request, kind, digests
+        self.run = run_of(request)
+
+    def check(self, candidates: Iterable[Candidate]) -> list[LockedFile | None]:
+        run = run_of(self.request)
+        return [self._locked(each, run) for each in candidates]
+
+    def _locked(self, candidate: Candidate, run: Run) -> LockedFile | None:
+        found = load_candidate(candidate, self.request, run, kind=self.kind, projects=self.run)
+        outcome = found.outcome
+        shown = outcome.kind.presentation.ignored if outcome is not None else None
+        # What its tool ignores, such as notes beside agents, does nothing.
+        if outcome is None or (shown is not None and shown(outcome)):
+            return None
+        root = real_path(self.request.project or project_of(found.path, self.run).root)
+        real = identity_of(outcome.kind, found.path, run.files)
+        locked = locked_file(outcome, found.path, root)
+        return msgspec.structs.replace(locked, real=real, guessed=found.guessed)
+
+
+def lock_all(
+    paths: Sequence[str], root: str, request: Request, *, jobs: int = 0
+) -> tuple[WorkspaceLock, list[str]]:
+    """The lock of what is at and below `paths` in the project at `root`, and what it lacks."""
+    # One project decides about all paths, so that a lock never mixes the names of two.
+    request = msgspec.structs.replace(with_folders(request, paths), project=root)
+    run = run_of(request)
+    candidates = list(candidates_of(paths, run, Disk()))
+    found: dict[Hashable, LockedFile] = {}
+    lost: list[str] = []
+    for each in by_chunks(candidates, Locker(request, None), jobs, Meter(Allowance())):
+        if isinstance(each, LockedFile):
+            found.setdefault(each.real, each)
+        elif each is not None:  # the process that loaded it died
+            lost.append(f"{each.name}: it could not be loaded, so it is not locked")
+    read = {source for each in found.values() for source in each.item.sources}
+    kept = [each for each in found.values() if not (each.guessed and each.file in read)]
+    problems = [f"{each.file}: {problem}" for each in kept for problem in each.problems] + lost
+    problems += [
+        f"{each.file}: it has errors, so its meaning is not locked"
+        for each in kept
+        if each.item.digest is None
+    ]
+    return assembled(kept, sorted(relative(path, root) for path in paths)), sorted(problems)
+
+
+# Making one.
+
+
+def locked_file(outcome: Outcome, file: str, root: str) -> LockedFile:
+    """What a lock says about a load of `file`; paths start at `root`, which has no links."""
+    name = relative(file, root)
+    files = {name: outcome.sources[0].sha256} if outcome.sources else {}
+    sources = []
+    for source in outcome.sources[1:]:
+        if source.path is not None:
+            path = relative(source.path, root)
+            files[path] = source.sha256
+            sources.append(path)
+    loaded = outcome.loaded()
+    problems: list[str] = []
+    folder = tuple(_folder(outcome, file, root, files, problems))
+    if loaded is None:
+        item = Item(outcome.kind.name, sources=_sorted(sources), folder=folder)
+        return LockedFile(name, item, tuple(files.items()), tuple(problems))
+    plain = loaded.to_dict(show_env=False)
+    commands = [words for _, words in commands_in(plain)]
+    item = Item(
+        outcome.kind.name,
+        loaded.digest,
+        sources=_sorted(each for each in sources if each != name),
+        variables=_sorted(loaded.variables),
+        refers=_sorted(_refers(outcome.kind.name, plain)),
+        folder=folder,
+        runs=_sorted(_runs(commands, file, root, files)),
+        launches=tuple(sorted(set(_launches(commands, plain)), key=lambda each: each.runs)),
+        code=_code(outcome, root, files),
+        reach=dict(sorted(_reach(reaches_of(outcome, file=name)))),
+    )
+    return LockedFile(name, item, tuple(files.items()), tuple(problems))
+
+
+def relative(path: str, root: str) -> str:
+    """A path from the root, its bytes read as UTF-8: a lock is the same under every locale."""
+    shown = os.path.relpath(real_path(path), root).replace(os.sep, "/")
+    return shown if shown.isascii() else os.fsencode(shown).decode("utf-8", "backslashreplace")
+
+
+def _sorted(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(names)))
+
+
+def _folder(
+    outcome: Outcome, file: str, root: str, files: dict[str, str], problems: list[str]
+) -> Iterator[str]:
+    """The files of a skill, all of which are read into prompts or run."""
+    if outcome.kind.name != "skill":
+        return
+    folder = os.path.dirname(real_path(file))
+    if folder == root:
+        problems.append("its folder is the whole project: the files beside it are not locked")
+        return
+    try:
+        for each in hashed_below(folder):
+            files[relative_name(folder, each.name, root)] = each.sha256
+            yield each.name
+    except TooMany as error:
+        problems.append(str(error))
+
+
+def relative_name(folder: str, name: str, root: str) -> str:
+    """The path of a file in a folder below the root; unlike `relative`, it follows no link."""
+    shown = os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
+    return shown if shown.isascii() else os.fsencode(shown).decode("utf-8", "backslashreplace")
+
+
+def _refers(kind: str, plain: Any) -> Iterator[str]:
+    """The agents, skills, servers and tools that the fields of a file name."""
+    table = _TABLES.get(kind)
+    if table is None or not isinstance(plain, dict):
+        return
+    for field in table.fields:
+        value = plain.get(field.name)
+        if field.refers is None or value is None:
+            continue
+        for each in value if isinstance(value, list | dict) else [value]:
+            if isinstance(each, str):
+                yield from (f"{one.sort} {one.name}" for one in references(each, field.refers))
+
+
+def _launches(commands: Sequence[list[str]], plain: Any) -> Iterator[Launched]:
+    for words in commands:
+        launch = launch_of(words)
+        if launch is not None:
+            yield Launched(masked(f"{launch.launcher} {launch.package}"), launch.pin)
+    for _, value in walk(plain):
+        if isinstance(value, dict) and isinstance(value.get("source"), str):
+            yield from _fetched(value)
+
+
+def _fetched(source: Mapping[str, Any]) -> Iterator[Launched]:
+    """Where a marketplace fetches a plugin from."""
+    where = source.get("repo") or source.get("url") or source.get("package")
+    if isinstance(where, str) and source["source"] in ("github", "url", "git-subdir", "npm", "pip"):
+        pin = source.get("sha") or source.get("commit")
+        version = source.get("version")
+        if pin is None and isinstance(version, str) and re.fullmatch(r"\d+(\.\d+)+", version):
+            pin = version
+        yield Launched(masked(f"{source['source']} {where}"), pin if isinstance(pin, str) else None)
+
+
+#: How clients write the folder of the project or of a plugin.
+_HERE = re.compile(r"\$\{?(?:CLAUDE_PROJECT_DIR|CLAUDE_PLUGIN_ROOT|workspaceFolder)\}?/?|\.\.?/")
+
+
+def _runs(
+    commands: Sequence[list[str]], file: str, root: str, files: dict[str, str]
+) -> Iterator[str]:
+    """The files of the project that commands run, such as the scripts of hooks."""
+    folder = os.path.dirname(real_path(file))
+    for words in commands:
+        for word in words:
+            inner = _HERE.sub("", word, count=1) if _HERE.match(word) else word
+            if not re.search(r"[./]", inner) or len(inner) > 500 or "\0" in inner:
+                continue
+            places = [folder, *_above(folder, root)]
+            found = (os.path.join(place, inner) for place in places)
+            path = next((each for each in found if is_file(each) and is_inside(each, root)), None)
+            digest = sha256_of(real_path(path)) if path else None
+            if path is not None and digest is not None:
+                name = relative(path, root)
+                files[name] = digest
+                yield name
+
+
+def _above(folder: str, root: str) -> Iterator[str]:
+    while folder not in (root, os.path.dirname(folder)) and folder.startswith(root):
+        folder = os.path.dirname(folder)
+        yield folder
+
+
+def _code(outcome: Outcome, root: str, files: dict[str, str]) -> LockedCode | None:
+    if outcome.kind.name != "toolpack":
+        return None
+    try:
+        code = code_of_load(outcome, programs=False)
+    except CodeProblem as error:
+        return LockedCode("", problem=str(error))
+    for each in code.files:
+        files[relative(each.path, root)] = each.sha256
+    named = tuple(sorted(relative(each.path, root) for each in code.files))
+    program = None if code.program is None else code.program.name
+    return LockedCode(code.digest, named, program)
+
+
+def _reach(reaches: Iterable[Reach]) -> Iterator[tuple[str, tuple[LockedGrant, ...]]]:
+    for each in reaches:
+        # What is usual and not written is the same for everybody.
+        grants = (grant for grant in each.grants if not (grant.default and grant.level is not None))
+        yield f"{each.sort} {each.name}", tuple(map(_locked_grant, grants))
+
+
+def _locked_grant(grant: Grant) -> LockedGrant:
+    return LockedGrant(
+        **{grant.effect: f"{grant.sort} {grant.name}"},
+        at=format_path(grant.path),
+        base=grant.base,
+        default=grant.default,
+        level=grant.level,
+        widest=grant.widest,
+        usual=grant.usual,
+    )
+
+
+def reaches_in(lock: WorkspaceLock) -> list[Reach]:
+    """The reaches that a lock holds."""
+    found = []
+    for file, item in lock.items.items():
+        for subject, grants in item.reach.items():
+            sort, _, name = subject.partition(" ")
+            reach = Reach(name, sort, item.kind, "", file, tuple(_grants(grants, file)))
+            found.append(msgspec.structs.replace(reach, precedence=precedence_of(item.kind)))
+    return found
+
+
+def _grants(grants: Iterable[LockedGrant], file: str) -> Iterator[Grant]:
+    for each in grants:
+        effect: Effect = "allows" if each.allows else "asks" if each.asks else "denies"
+        sort, _, name = (each.allows or each.asks or each.denies or "").partition(" ")
+        path = parse_path(each.at) if each.at else ()
+        flags = (each.base, each.default, each.level, each.widest, each.usual)
+        yield Grant(sort, name, effect, file, path, *flags)
+
+
+def assembled(found: Iterable[LockedFile], paths: Sequence[str]) -> WorkspaceLock:
+    """The lock of many files."""
+    items: dict[str, Item] = {}
+    files: dict[str, str] = {}
+    for each in found:
+        items[each.file] = each.item
+        files |= each.files
+    lock = WorkspaceLock(
+        VERSION, CANONICAL, tuple(paths), dict(sorted(items.items())), dict(sorted(files.items()))
+    )
+    return msgspec.structs.replace(lock, seal=_seal(lock))
+
+
+def _seal(lock: WorkspaceLock) -> str:
+    plain = msgspec.to_builtins(msgspec.structs.replace(lock, seal=""))
+    return hashlib.sha256(canonical(plain)).hexdigest()
+
+
+# Text.
+
+
+def write(lock: WorkspaceLock) -> str:
+    """The lock as a file: sorted, one thing on a line."""
+    return visible_json("\n".join(_lines(msgspec.to_builtins(lock), ""))) + "\n"
+
+
+#: What is longer than this is divided, an entry on each line.
+_WIDTH = 100
+
+
+def _lines(value: Any, before: str, key: str = "") -> Iterator[str]:
+    is_list = isinstance(value, list | tuple)
+    if not isinstance(value, dict) and not is_list:
+        yield before + key + _one(value)
+        return
+    inner: list[Any] = list(value) if is_list else list(value.values())
+    # A grant, or a list of a few names, is one thing.
+    flat = not any(isinstance(each, dict | list | tuple) for each in inner)
+    if not inner or (flat and len(before + key) + len(_one(value)) <= _WIDTH):
+        yield before + key + _one(value)
+        return
+    yield before + key + ("[" if is_list else "{")
+    keys = ("" for _ in inner) if is_list else (f"{_one(each)}: " for each in value)
+    last = len(inner) - 1
+    for number, (each, name) in enumerate(zip(inner, keys, strict=True)):
+        *lines, end = _lines(each, f"{before} ", name)
+        yield from lines
+        yield end if number == last else f"{end},"
+    yield before + ("]" if is_list else "}")
+
+
+def _one(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def read(data: bytes) -> WorkspaceLock:
+    """The lock in a file. Raises `LockError`."""
+    try:
+        text = data.decode("utf-8")
+        raw = msgspec.json.decode(text)
+    except (UnicodeDecodeError, msgspec.MsgspecError, RecursionError) as error:
+        if b"<<<<<<<" in data:
+            raise LockError("it has marks of a merge conflict; run `equipage lock`") from None
+        raise LockError(f"it is damaged or cut off: {error}") from None
+    version = raw.get("lock") if isinstance(raw, dict) else None
+    if version == 1:
+        raise LockError("it is the lock of one file; name that file with --lock LOCK")
+    if version != VERSION:
+        shown = "no version" if version is None else f"version {version}"
+        raise LockError(f"it has {shown}, this equipage reads version {VERSION}")
+    if raw.get("canonical") != CANONICAL:
+        found = raw.get("canonical")
+        raise LockError(
+            f"its digests have version {found}, this equipage writes version {CANONICAL}"
+        )
+    try:
+        lock: WorkspaceLock = convert(raw, WorkspaceLock)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise LockError(str(error)) from None
+    # Edits that keep the form break the seal; edits that a parser does not see break the form.
+    if lock.seal != _seal(lock) or write(lock) != text.replace("\r\n", "\n"):
+        raise LockError("it was changed after it was written; run `equipage lock`")
+    return lock
+
+
+# Comparing.
+
+
+class Changes(msgspec.Struct, frozen=True):
+    """What differs between a lock and the workspace."""
+
+    changed: tuple[str, ...] = ()  #: files
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    meaning: tuple[tuple[str, str], ...] = ()  #: configurations, and what changed about each
+    reach: tuple[Difference, ...] = ()
+
+    @property
+    def sources(self) -> bool:
+        return bool(self.changed or self.added or self.removed)
+
+    @property
+    def matters(self) -> bool:
+        """Whether the meaning or the reach changed."""
+        return bool(self.meaning or self.reach)
+
+
+def compare(old: WorkspaceLock, new: WorkspaceLock) -> Changes:
+    """What changed since a lock was written."""
+    return Changes(
+        tuple(name for name, each in new.files.items() if old.files.get(name, each) != each),
+        tuple(name for name in new.files if name not in old.files),
+        tuple(name for name in old.files if name not in new.files),
+        tuple(_meanings(old, new)),
+        tuple(differences(reaches_in(old), reaches_in(new))),
+    )
+
+
+def _meanings(old: WorkspaceLock, new: WorkspaceLock) -> Iterator[tuple[str, str]]:
+    for name in sorted({*old.items, *new.items}):
+        was, now = old.items.get(name), new.items.get(name)
+        if was is None or now is None:
+            shown = now or was
+            assert shown is not None
+            yield name, f"{shown.kind} {'added' if was is None else 'removed'}"
+            continue
+        if was.kind != now.kind:
+            yield name, f"it was {was.kind} and is {now.kind}"
+        elif now.digest is None and was.digest is not None:
+            yield name, "it cannot be loaded any more"
+        elif was.digest != now.digest:
+            yield name, "it means something else"
+        if was.code != now.code:
+            yield name, "the code that it runs changed"
+        yield from ((name, what) for what in _inside(was, now, old, new, name))
+        if was.variables != now.variables:
+            gone = [f"-{each}" for each in was.variables if each not in now.variables]
+            come = [f"+{each}" for each in now.variables if each not in was.variables]
+            yield name, f"variables: {', '.join([*come, *gone])}"
+
+
+def _inside(
+    was: Item, now: Item, old: WorkspaceLock, new: WorkspaceLock, name: str
+) -> Iterator[str]:
+    """Files of a skill and scripts of commands that changed: they act, whatever the header says."""
+    folder = os.path.dirname(name)
+    before = {f"{folder}/{each}": each for each in was.folder} | {each: each for each in was.runs}
+    after = {f"{folder}/{each}": each for each in now.folder} | {each: each for each in now.runs}
+    for path, shown in sorted((before | after).items()):
+        if path == name:
+            continue
+        one, other = old.files.get(path), new.files.get(path)
+        if (path in before) != (path in after):
+            yield f"{shown} {'added' if path in after else 'removed'}"
+        elif one != other:
+            yield f"{shown} changed"

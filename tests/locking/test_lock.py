@@ -1,0 +1,493 @@
+"""Locks of workspaces: every changed byte is named, and the meaning and the reach are told apart."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from equipage.kinds.mcp.launchers import launch_of
+from equipage.loading.session import Request
+from equipage.views import workspace_lock
+from equipage.views.lock import LockError
+from lab import Result, environment, in_process, settle, write
+from serve.packs import pack, write_packs
+
+AGENT = "---\nname: reviewer\ndescription: d\ntools: Read, Grep\nskills: notes\n---\nReview.\n"
+SETTINGS = {
+    "permissions": {"deny": ["Read(.env)"]},
+    "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": "./hooks/guard.sh"}]}]},
+}  # fmt: skip
+SERVERS = {
+    "mcpServers": {
+        "pinned": {"command": "npx", "args": ["-y", "server-a@1.2.3"]},
+        "loose": {"command": "uvx", "args": ["server-b"], "env": {"API_TOKEN": "${TOKEN}"}},
+    }
+}
+FILES: dict[str, Any] = {
+    ".claude/agents/reviewer.md": AGENT,
+    ".claude/agents/README.md": "Notes beside the agents.\n",
+    ".claude/skills/notes/SKILL.md": "---\nname: notes\ndescription: d\n---\nRun scripts/a.py.\n",
+    ".claude/skills/notes/scripts/a.py": "print(1)\n",
+    ".claude/skills/notes/data.bin": b"\0\xff\xfe",
+    ".claude/settings.json": json.dumps(SETTINGS),
+    "hooks/guard.sh": "exit 0\n",
+    ".mcp.json": json.dumps(SERVERS),
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    write(tmp_path / "work", {**FILES, ".git/HEAD": "ref: refs/heads/main\n"})
+    settle(monkeypatch, tmp_path / "work", environment())
+    return tmp_path / "work"
+
+
+def locked() -> dict[str, Any]:
+    code, _, err = in_process(["lock"])
+    assert code == 0, err
+    found: dict[str, Any] = json.loads(Path("equipage.lock").read_text())
+    return found
+
+
+def verified(*arguments: str) -> Result:
+    return in_process(["verify", *arguments])
+
+
+def test_a_lock_holds_what_a_reviewer_needs() -> None:
+    lock = locked()
+    items = lock["items"]
+    assert sorted(items) == [
+        ".claude/agents/reviewer.md",
+        ".claude/settings.json",
+        ".claude/skills/notes/SKILL.md",
+        ".mcp.json",
+    ]
+    agent = items[".claude/agents/reviewer.md"]
+    assert agent["refers"] == ["skill notes", "tool Grep", "tool Read"]
+    assert {"allows": "tool Read", "at": "tools[0]"} in agent["reach"]["agent reviewer"]
+    skill = items[".claude/skills/notes/SKILL.md"]
+    assert skill["folder"] == ["SKILL.md", "data.bin", "scripts/a.py"]
+    assert items[".claude/settings.json"]["runs"] == ["hooks/guard.sh"]
+    assert items[".mcp.json"]["launches"] == [
+        {"runs": "npx server-a@1.2.3", "pin": "1.2.3"},
+        {"runs": "uvx server-b"},
+    ]
+    assert lock["files"]["hooks/guard.sh"] == hashlib.sha256(b"exit 0\n").hexdigest()
+    assert ".claude/agents/README.md" not in lock["files"]
+
+
+def test_a_lock_is_the_same_elsewhere_and_has_no_secret(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    locked()
+    text = Path("equipage.lock").read_text()
+    other = tmp_path / "another place"
+    shutil.copytree(folder, other, ignore=shutil.ignore_patterns("equipage.lock"))
+    settle(monkeypatch, other, environment(TOKEN="hunter2hunter2", LC_ALL="C"))
+    os.utime(other / ".mcp.json", (1, 1))
+    code, _, err = in_process(["lock"])
+    assert code == 0
+    assert "`uvx server-b` is not pinned" in err
+    assert Path("equipage.lock").read_text() == text
+    assert "hunter2" not in text
+    assert str(tmp_path) not in text
+    # From inside the project, too.
+    monkeypatch.chdir(other / "hooks")
+    assert in_process(["verify"]).out == "nothing changed\n"
+
+
+def test_nothing_changed() -> None:
+    locked()
+    assert verified() == (0, "nothing changed\n", "")
+    assert verified("--frozen").code == 0
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        (".claude/agents/reviewer.md", AGENT.replace("name:", "# a comment\nname:")),
+        (".claude/agents/reviewer.md", AGENT.replace("tools: Read, Grep", "tools: [Read, Grep]")),
+        (".mcp.json", json.dumps(SERVERS, indent=4)),
+        (".claude/settings.json", json.dumps(dict(reversed(SETTINGS.items())))),
+    ],
+)
+def test_comments_and_order_change_a_source_but_no_meaning(file: str, text: str) -> None:
+    locked()
+    Path(file).write_text(text)
+    code, out, _ = verified()
+    assert code == 0
+    assert out == f"source changed: {file}\nchanged: 1 source, 0 meanings, 0 reaches (0 widened)\n"
+    assert verified("--frozen").code == 1
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "expected"),
+    [
+        (".claude/agents/reviewer.md", AGENT.replace("Review.", "Approve."), "meaning changed: .claude/agents/reviewer.md: it means something else"),
+        (".claude/agents/reviewer.md", AGENT.replace("Grep", "Bash"), "  widened: tool Bash: denied → allowed (tools[1])"),
+        (".claude/agents/reviewer.md", AGENT.replace("tools: Read, Grep\n", ""), "  widened: tool everything else: denied → allowed (tools is absent)"),
+        (".claude/settings.json", "{}", "  widened: guard PreToolUse Bash: ./hooks/guard.sh: denied → allowed (hooks.PreToolUse[0].hooks[0])"),
+        (".claude/skills/notes/scripts/a.py", "print(2)\n", "meaning changed: .claude/skills/notes/SKILL.md: scripts/a.py changed"),
+        (".claude/skills/notes/scripts/b.py", "", "meaning changed: .claude/skills/notes/SKILL.md: scripts/b.py added"),
+        ("hooks/guard.sh", "exit 1\n", "meaning changed: .claude/settings.json: hooks/guard.sh changed"),
+        (".mcp.json", '{"mcpServers": {"a": 5}}', "meaning changed: .mcp.json: it cannot be loaded any more"),
+        (".claude/agents/new.md", AGENT.replace("reviewer", "new"), "reach widened: .claude/agents/new.md: agent new (new)"),
+    ],
+)  # fmt: skip
+def test_a_change_of_meaning_or_reach_fails(file: str, text: str, expected: str) -> None:
+    locked()
+    Path(file).write_text(text)
+    code, out, _ = verified()
+    assert code == 1
+    assert expected in out.splitlines()
+    found = json.loads(verified("--json").out)
+    assert not found["same"]
+    assert file in [*found["sources"]["changed"], *found["sources"]["added"]]
+
+
+def test_a_file_that_is_gone_is_named() -> None:
+    locked()
+    Path(".claude/agents/reviewer.md").unlink()
+    code, out, _ = verified()
+    assert code == 1
+    assert "meaning changed: .claude/agents/reviewer.md: claude-agent removed" in out
+    assert "source removed: .claude/agents/reviewer.md" in out
+
+
+def test_a_link_is_locked_by_its_target_and_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "outside").write_text("secret")
+    link = Path(".claude/skills/notes/link")
+    link.symlink_to(tmp_path / "outside")
+    locked()
+    (tmp_path / "outside").write_text("another")
+    assert verified().code == 0
+    link.unlink()
+    link.symlink_to("SKILL.md")
+    assert "link changed" in verified().out
+
+
+def test_the_order_of_patterns_counts_where_a_client_counts_it() -> None:
+    rules = {"bash": {"*": "allow", "rm *": "deny"}}
+    Path("opencode.json").write_text(json.dumps({"permission": rules}))
+    locked()
+    rules["bash"] = {"rm *": "deny", "*": "allow"}
+    Path("opencode.json").write_text(json.dumps({"permission": rules}))
+    code, out, _ = verified()
+    assert code == 1
+    assert "widened: tool bash(rm *): denied → allowed" in out
+
+
+# Locks that cannot be used.
+
+
+def _text() -> str:
+    locked()
+    return Path("equipage.lock").read_text()
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda text: text.replace('"lock": 2', '"lock": 9'), "it has version 9, this equipage reads version 2"),
+        (lambda text: text.replace('"canonical": 1', '"canonical": 7'), "its digests have version 7"),
+        (lambda text: text[: len(text) // 2], "it is damaged or cut off"),
+        (lambda text: "", "it is damaged or cut off"),
+        (lambda text: "[]", "it has no version"),
+        (lambda text: text.replace("tool Grep", "tool Bash"), "it was changed after it was written"),
+        (lambda text: text.replace('"paths"', '"lock": 2,\n "paths"', 1), "it was changed after it was written"),
+        (lambda text: text.replace('"kind"', '"kinds"', 1), "kinds"),
+        (lambda text: f"<<<<<<< ours\n{text}", "it has marks of a merge conflict"),
+        (lambda text: "[" * 100_000, "it is damaged or cut off"),
+    ],
+)  # fmt: skip
+def test_a_lock_that_cannot_be_used_is_refused_with_the_reason(change: Any, reason: str) -> None:
+    Path("equipage.lock").write_text(change(_text()))
+    code, out, err = verified()
+    assert (code, out) == (2, "")
+    assert "equipage.lock is not a lock that can be used" in err
+    assert reason in err
+
+
+def test_line_ends_of_another_system_do_no_harm() -> None:
+    Path("equipage.lock").write_bytes(_text().replace("\n", "\r\n").encode())
+    assert verified().code == 0
+
+
+def test_without_a_lock() -> None:
+    code, _, err = verified()
+    assert code == 2
+    assert "there is no equipage.lock; run `equipage lock` and commit it" in err
+    assert verified("--frozen").code == 1
+
+
+def test_a_lock_of_one_file_is_not_one_of_a_workspace() -> None:
+    assert in_process(["lock", ".mcp.json", "-o", "one.lock"]).code == 0
+    code, _, err = verified("--lock", "one.lock")
+    assert code == 2
+    assert "it is the lock of one file" in err
+    locked()
+    code, _, err = verified(".mcp.json", "--lock", "equipage.lock")
+    assert code == 2
+    assert "is the lock of a workspace" in err
+
+
+def test_nothing_to_lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    assert in_process(["lock"]).code == 2
+    assert not Path("equipage.lock").exists()
+    code, _, err = in_process(["lock", "lost", "also-lost"])
+    assert (code, "no such file or folder" in err) == (2, True)
+
+
+# Signatures.
+
+
+def _key(name: str) -> str:
+    path = Path("..") / name
+    subprocess.run(
+        ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", str(path)], check=True
+    )
+    return str(path)
+
+
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not installed")
+def test_signatures() -> None:
+    ours, strange = _key("ours"), _key("strange")
+    Path("../signers").write_text(f"me@example.org {Path(f'{ours}.pub').read_text()}")
+    check = ("--allowed-signers", "../signers")
+    assert in_process(["lock"]).code == 0
+    assert "is not signed" in verified(*check).err
+    assert in_process(["lock", "--sign", ours]).code == 0
+    assert verified(*check).out == "nothing changed\nsigned by me@example.org\n"
+    assert json.loads(verified(*check, "--json").out)["signer"] == "me@example.org"
+    # A lock that changed after it was signed.
+    Path(".claude/agents/reviewer.md").write_text(AGENT.replace("Grep", "Bash"))
+    signature = Path("equipage.lock.sig").read_bytes()
+    assert in_process(["lock"]).code == 0
+    code, out, err = verified(*check)
+    assert (code, out) == (2, "")
+    assert "the signature of equipage.lock does not hold" in err
+    # A signature by somebody else, and something that is no signature.
+    assert in_process(["lock", "--sign", strange]).code == 0
+    assert "is by none of ../signers" in verified(*check).err
+    assert signature != Path("equipage.lock.sig").read_bytes()
+    Path("equipage.lock.sig").write_text("nonsense")
+    assert verified(*check).code == 2
+    assert "no such key" in in_process(["lock", "--sign", "lost"]).err
+    assert "no such file" in verified("--allowed-signers", "lost").err
+
+
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="ssh-keygen is not installed")
+def test_the_lock_of_one_file_can_be_signed() -> None:
+    key = _key("ours")
+    Path("../signers").write_text(f"me@example.org {Path(f'{key}.pub').read_text()}")
+    assert "add -o LOCK" in in_process(["lock", ".mcp.json", "--sign", key]).err
+    assert in_process(["lock", ".mcp.json", "--sign", key, "-o", "one.lock"]).code == 0
+    done = verified(".mcp.json", "--lock", "one.lock", "--allowed-signers", "../signers")
+    assert done.code == 0
+    assert "signed by me@example.org" in done.err
+
+
+# Locks of other programs.
+
+
+def _recipe(folder: Path, names: list[str]) -> str:
+    digest = hashlib.sha256()
+    for name in names:
+        digest.update(name.encode() + (folder / name).read_bytes())
+    return digest.hexdigest()
+
+
+def _skills_lock(**skills: Any) -> None:
+    Path("skills-lock.json").write_text(json.dumps({"version": 1, "skills": skills}))
+
+
+def test_skills_lock() -> None:
+    notes = Path(".claude/skills/notes")
+    inside = ["data.bin", "scripts/a.py", "SKILL.md"]  # as most locales sort
+    _skills_lock(
+        notes={"computedHash": _recipe(notes, inside)}, absent={"computedHash": "0"}, empty={}
+    )
+    locked()
+    code, out, _ = verified()
+    assert code == 0
+    assert "skills-lock.json: notes matches: .claude/skills/notes" in out
+    assert "absent cannot be verified: the skill is not installed in a known folder" in out
+    assert "empty cannot be verified: the entry has no hash" in out
+    (notes / "data.bin").unlink()
+    shutil.rmtree(notes / "scripts")
+    locked()
+    code, out, _ = verified()
+    assert code == 1
+    assert "skills-lock.json: notes differs: .claude/skills/notes is not what was installed" in out
+    (notes / "a.md").write_text("x")
+    locked()
+    assert "the hash depends on the locale" in verified().out
+    Path("skills-lock.json").write_text('{"version": 3, "skills": {"a": {}}}')
+    assert "only the recipe of version 1 is known" in verified().out
+    for text in ("nonsense", "[]", '{"skills": 5}'):
+        Path("skills-lock.json").write_text(text)
+        assert "skills-lock.json: the lock cannot be verified" in verified().out
+
+
+def test_apm_lock() -> None:
+    Path("apm_modules/o/r").mkdir(parents=True)
+    Path("apm_modules/o/r/x.md").write_text("x")
+    tree = hashlib.sha256(b"x.mdx").hexdigest()
+    good = hashlib.sha256(Path("hooks/guard.sh").read_bytes()).hexdigest()
+    Path("apm.lock.yaml").write_text(
+        f"""\
+lockfile_version: '1'
+dependencies:
+- repo_url: o/r
+  content_hash: sha256:{tree}
+  deployed_files: [hooks/guard.sh, .mcp.json]
+  deployed_file_hashes: {{hooks/guard.sh: 'sha256:{good}'}}
+- repo_url: o/absent
+  content_hash: sha256:{tree}
+- repo_url: o/none
+- repo_url: o/files
+  deployed_files: [.mcp.json]
+local_deployed_file_hashes:
+  .mcp.json: sha256:0
+  ../outside: sha256:0
+  lost.md: sha256:0
+"""
+    )
+    locked()
+    code, out, _ = verified()
+    assert code == 1
+    for line in (
+        "apm.lock.yaml: o/r matches: 1 file",
+        "apm.lock.yaml: o/r matches: the package",
+        "apm.lock.yaml: o/r cannot be verified: .mcp.json was installed without a hash",
+        "apm.lock.yaml: o/absent cannot be verified: the package itself is not installed here",
+        "apm.lock.yaml: o/none cannot be verified: the entry has no hash",
+        "apm.lock.yaml: o/files cannot be verified: it lists installed files without hashes",
+        "apm.lock.yaml: files of this project differs: .mcp.json changed",
+        "apm.lock.yaml: files of this project differs: lost.md is missing",
+        "apm.lock.yaml: files of this project cannot be verified: ../outside lies outside the project",
+    ):
+        assert line in out.splitlines()
+    Path("equipage.lock").unlink()
+    code, out, err = verified()
+    assert (code, "there is no equipage.lock" in err) == (1, True)
+    Path("apm.lock.yaml").write_text("- a\n")
+    assert "it is not a mapping" in verified().out
+    Path("apm.lock.yaml").write_text("a: [")
+    assert "it cannot be parsed" in verified().out
+
+
+# Pins.
+
+
+@pytest.mark.parametrize(
+    ("command", "package", "pin"),
+    [
+        ("npx -y a@1.2.3", "a@1.2.3", "1.2.3"),
+        ("npx @s/a@1.2.3 --flag", "@s/a@1.2.3", "1.2.3"),
+        ("npx a@latest", "a@latest", None),
+        ("npx a@^1", "a@^1", None),
+        ("npx --package=a@1.0.0 b", "a@1.0.0", "1.0.0"),
+        ("pnpm dlx a", "a", None),
+        ("uvx a==1.2.3", "a==1.2.3", "1.2.3"),
+        ("uvx --from git+https://x/y@" + "a" * 40 + " z", "git+https://x/y@" + "a" * 40, "a" * 40),
+        ("uvx --from git+https://x/y z", "git+https://x/y", None),
+        ("uv tool run a", "a", None),
+        ("pipx run a==2.0", "a==2.0", "2.0"),
+        ("docker run -i --rm -e K img:1.2", "img:1.2", None),
+        ("docker run -v a:b img@sha256:" + "0" * 64, "img@sha256:" + "0" * 64, "sha256:" + "0" * 64),
+        ("podman run img", "img", None),
+        ("deno run -A npm:a@1.2.3", "npm:a@1.2.3", "1.2.3"),
+        ("go run example.org/a@v1.2.3", "example.org/a@v1.2.3", "v1.2.3"),
+        ("go run ./cmd", None, None),
+        ("node server.js", None, None),
+        ("docker ps", None, None),
+        ("npx", None, None),
+        ("cmd /c npx a", "a", None),
+    ],
+)  # fmt: skip
+def test_what_a_launcher_is_pinned_to(command: str, package: str | None, pin: str | None) -> None:
+    launch = launch_of(command.split())
+    assert (launch and launch.package, launch and launch.pin) == (package, pin)
+
+
+def test_plugins_of_a_marketplace_are_pinned_by_a_commit() -> None:
+    source = {"source": "github", "repo": "o/r"}
+    plugins = [
+        {"name": "a", "source": {**source, "sha": "1" * 40}},
+        {"name": "b", "source": source},
+        {"name": "c", "source": {"source": "npm", "package": "p", "version": "1.0.0"}},
+    ]
+    value = {"name": "m", "owner": {"name": "o"}, "plugins": plugins}
+    write(Path(), {".claude-plugin/marketplace.json": json.dumps(value)})
+    found = locked()["items"][".claude-plugin/marketplace.json"]["launches"]
+    assert found == [
+        {"runs": "github o/r", "pin": "1" * 40},
+        {"runs": "github o/r"},
+        {"runs": "npm p", "pin": "1.0.0"},
+    ] or found == [
+        {"runs": "github o/r"},
+        {"runs": "github o/r", "pin": "1" * 40},
+        {"runs": "npm p", "pin": "1.0.0"},
+    ]
+
+
+# Tools.
+
+
+def test_the_code_of_tools_is_locked_without_the_programs_of_the_machine(tmp_path: Path) -> None:
+    write_packs(Path("packs"), [pack("a.b", "t:f")], {"t.py": "import u\ndef f(p): return {}\n"})
+    Path("packs/u.py").write_text("")
+    code = locked()["items"]["packs/a.b.tool.yaml"]["code"]
+    assert code["files"] == ["packs/t.py", "packs/u.py"]
+    Path("packs/u.py").write_text("1")
+    assert "meaning changed: packs/a.b.tool.yaml: the code that it runs changed" in verified().out
+    Path("packs/t.py").unlink()
+    found = locked()["items"]["packs/a.b.tool.yaml"]["code"]
+    assert "there is no module `t`" in found["problem"]
+
+
+# Every byte.
+
+
+@pytest.mark.long
+def test_a_changed_byte_in_any_of_two_thousand_files_is_named(tmp_path: Path) -> None:
+    root = tmp_path / "many"
+    draw = random.Random(5)
+    for number in range(1000):
+        write(root, {f".claude/agents/a{number}.md": AGENT.replace("reviewer", f"a{number}")})
+    for number in range(250):
+        skill = f"---\nname: s{number}\ndescription: d\n---\nText {number}.\n"
+        files = {f"{name}.py": f"print({number})\n" for name in ("a", "b", "c")}
+        write(root / f".claude/skills/s{number}", {"SKILL.md": skill, **files})
+    lock, problems = workspace_lock.lock_all([str(root)], str(root), Request(env={}))
+    assert (len(lock.files), problems) == (2000, [])
+    # One byte in each of a hundred files, wherever in the file; each of them is named.
+    touched = draw.sample(sorted(lock.files), 100)
+    for name in touched:
+        data = bytearray((root / name).read_bytes())
+        data[draw.randrange(len(data))] ^= 1
+        (root / name).write_bytes(data)
+    now, _ = workspace_lock.lock_all([str(root)], str(root), Request(env={}))
+    found = workspace_lock.compare(lock, now)
+    # A byte of the fence makes a file one that no tool reads: it is gone.
+    assert sorted((*found.changed, *found.removed)) == sorted(touched)
+    assert found.added == ()
+    assert workspace_lock.read(workspace_lock.write(now).encode()) == now
+
+
+def test_a_lock_with_a_field_of_tomorrow_is_refused() -> None:
+    raw = json.loads(_text())
+    raw["tomorrow"] = 1
+    with pytest.raises(LockError, match="tomorrow"):
+        workspace_lock.read(json.dumps(raw).encode())

@@ -1,0 +1,193 @@
+"""Findings in an editor are those of a check, at exact places, also in texts nobody has saved."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import equipage
+from lab import repository, write
+from lsp.talking import EDITOR, PULLING, Here
+
+PACK = """\
+id: text.count
+version: 1.0.0
+description: Counts words.
+deterministic: true
+timeoutMs: 2000
+limits: {maxInputBytes: 65536, maxOutputBytes: 1024}
+inputSchema: {type: object}
+outputSchema: {type: object}
+execution: {kind: python, module: 'tools.text:count'}
+"""
+SERVER = "server: {name: demo, version: '1'}\ntools:\n  - $include: tools/echo.yaml\n"
+TOOL = """\
+tool: {name: echo, description: d, inputSchema: {type: object}}
+response: {content: [{type: text, text: hello}]}
+"""
+
+
+def rows(found: list[dict[str, object]]) -> list[tuple[object, object]]:
+    return [(each["code"], each["severity"]) for each in found]
+
+
+def test_a_misspelt_field_is_shown_at_its_key(tmp_path: Path) -> None:
+    client = Here(repository(tmp_path))
+    client.open("a.tool.yaml", PACK.replace("timeoutMs", "timeoutMS"))
+    client.settle()
+    error, warning = client.published("a.tool.yaml")
+    assert (error["code"], error["severity"], error["source"]) == ("missing-field", 1, "equipage")
+    assert (warning["code"], warning["severity"]) == ("unknown-field", 2)
+    assert warning["range"] == {
+        "start": {"line": 4, "character": 0},
+        "end": {"line": 4, "character": 9},
+    }
+    client.change("a.tool.yaml", PACK)
+    client.settle()
+    assert client.published("a.tool.yaml") == []
+
+
+@pytest.mark.parametrize(
+    ("encoding", "column"), [("utf-8", 8), ("utf-16", 5), ("utf-32", 4)], ids=str
+)
+def test_columns_count_in_the_encoding_that_was_negotiated(
+    encoding: str, column: int, tmp_path: Path
+) -> None:
+    capabilities = {**EDITOR, "general": {"positionEncodings": ["utf-7", encoding]}}
+    client = Here(repository(tmp_path), capabilities)
+    assert client.offered["capabilities"]["positionEncoding"] == encoding
+    text = PACK.replace("limits: {", "limits: {'é🙂': 1, ")
+    client.open("a.tool.yaml", text)
+    client.settle()
+    found = next(
+        each for each in client.published("a.tool.yaml") if each["code"] == "unknown-field"
+    )
+    place = found["range"]
+    assert place["end"]["character"] - place["start"]["character"] == column
+
+
+def test_an_unsaved_text_counts_for_the_files_that_include_it(tmp_path: Path) -> None:
+    files = {"main.yaml": SERVER, "library/tools/echo.yaml": TOOL}
+    client = Here(repository(tmp_path, files))
+    client.open("main.yaml")
+    client.settle()
+    assert client.published("main.yaml") == []
+    client.open("library/tools/echo.yaml", TOOL.replace("inputSchema", "inputSchem"))
+    client.settle()
+    found = client.published("library/tools/echo.yaml")
+    assert "missing-field" in [each["code"] for each in found]
+    way = found[0]["relatedInformation"][0]
+    assert way["location"]["uri"] == client.uri("main.yaml")
+    assert way["location"]["range"]["start"] == {"line": 2, "character": 14}
+    assert "included" in way["message"]
+
+
+def test_a_text_that_is_in_no_file_yet_is_checked_and_included(tmp_path: Path) -> None:
+    client = Here(repository(tmp_path, {"main.yaml": SERVER}))
+    client.open("main.yaml")
+    client.settle()
+    assert rows(client.published("main.yaml")) == [("include-not-found", 1)]
+    client.open("library/tools/echo.yaml", TOOL)
+    client.settle()
+    assert client.published("main.yaml") == []
+
+
+def test_files_that_are_not_open_are_checked_in_the_background(tmp_path: Path) -> None:
+    client = Here(repository(tmp_path, {"a.tool.yaml": "id: 5\n", "b.tool.yaml": PACK}))
+    client.settle()
+    assert ("wrong-type", 1) in rows(client.published("a.tool.yaml"))
+    write(tmp_path, {"a.tool.yaml": PACK.replace("text.count", "text.other")})
+    change = {"uri": client.uri("a.tool.yaml"), "type": 2}
+    client.tell("workspace/didChangeWatchedFiles", {"changes": [change]})
+    client.settle()
+    assert client.published("a.tool.yaml") == []
+
+
+def test_only_open_files_are_checked_if_the_client_wants_that(tmp_path: Path) -> None:
+    files = {"a.tool.yaml": "id: 5\n"}
+    client = Here(repository(tmp_path, files), options={"workspace": False})
+    client.settle()
+    assert client.published("a.tool.yaml") == []
+
+
+AGENT = "---\nname: {}\ndescription: Reviews.\n{}---\nReview.\n"
+
+
+def test_names_of_other_files_count_and_those_of_unsaved_ones(tmp_path: Path) -> None:
+    files = {
+        ".claude/skills/pdf/SKILL.md": "---\nname: pdf\ndescription: Reads PDF files.\n---\nRead.\n",
+        ".claude/agents/a.md": AGENT.format("a", "skills: [pfd]\n"),
+    }
+    client = Here(repository(tmp_path, files))
+    client.open(".claude/agents/a.md")
+    client.settle()
+    found = client.published(".claude/agents/a.md")
+    assert rows(found) == [("unknown-reference", 2)]
+    client.open(".claude/agents/b.md", AGENT.format("a", ""))
+    client.settle()
+    codes = [
+        each["code"] for name in "ab" for each in client.published(f".claude/agents/{name}.md")
+    ]
+    assert "name-taken" in codes
+
+
+def test_a_whole_workspace_is_as_a_check_finds_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {
+        ".claude/agents/a.md": AGENT.format("a", "tools: Raed\nskills: [x]\n"),
+        ".claude/agents/b.md": AGENT.format("a", ""),
+        ".mcp.json": {"mcpServers": {"x": {"command": "x", "arg": []}}},
+        ".defect/config.toml": "nonsense = 1\n",
+        "main.yaml": SERVER,
+        "a.tool.yaml": "id: 5\n",
+        "equipage.toml": "ignore = ['nonsense']\n",
+    }
+    monkeypatch.chdir(repository(tmp_path, files))
+    report = equipage.check(".", env={})
+    client = Here(tmp_path)
+    client.settle()
+    for name in files:
+        expected = [each.code for each in report.diagnostics if each.name == name]
+        assert [each["code"] for each in client.published(name)] == expected, name
+        client.open(name)  # an open text is checked alone, with what is known of the others
+        client.settle()
+        assert [each["code"] for each in client.published(name)] == expected, name
+
+
+def test_findings_are_pulled_where_the_client_prefers_that(tmp_path: Path) -> None:
+    client = Here(repository(tmp_path, {"b.tool.yaml": "id: 5\n"}), PULLING)
+    assert client.offered["capabilities"]["diagnosticProvider"]["workspaceDiagnostics"]
+    uri = client.open("a.tool.yaml", PACK.replace("timeoutMs", "timeoutMS"))
+    document = {"textDocument": {"uri": uri}}
+    report = client.ask("textDocument/diagnostic", document)
+    assert [each["code"] for each in report["items"]] == ["missing-field", "unknown-field"]
+    again = {**document, "previousResultId": report["resultId"]}
+    assert client.ask("textDocument/diagnostic", again)["kind"] == "unchanged"
+    client.settle()
+    assert not [each for each in client.sent if "publishDiagnostics" in each.get("method", "")]
+    assert [each for each in client.sent if each.get("method") == "workspace/diagnostic/refresh"]
+    items = client.ask("workspace/diagnostic", {"previousResultIds": []})["items"]
+    assert {each["uri"] for each in items} == {uri, client.uri("b.tool.yaml")}
+    known = [{"uri": each["uri"], "value": each["resultId"]} for each in items]
+    items = client.ask("workspace/diagnostic", {"previousResultIds": known})["items"]
+    assert {each["kind"] for each in items} == {"unchanged"}
+
+
+def test_a_code_is_a_link_where_its_pages_are_published(tmp_path: Path) -> None:
+    client = Here(repository(tmp_path), site="https://example.org/docs")
+    client.open("a.tool.yaml", "id: 5\n")
+    client.settle()
+    page = client.published("a.tool.yaml")[0]["codeDescription"]["href"]
+    assert page == "https://example.org/docs/reference/codes/missing-field/"
+
+
+def test_a_value_of_the_environment_is_never_shown(tmp_path: Path) -> None:
+    client = Here(repository(tmp_path), env={"TOKEN": "hunter2hunter2"})
+    client.open(
+        "main.yaml", "server: {name: demo, version: ${TOKEN}, x: ${TOKEN}}\ntools: 5${TOKEN}\n"
+    )
+    client.settle()
+    assert client.published("main.yaml")
+    assert "hunter2" not in str(client.sent)

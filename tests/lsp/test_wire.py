@@ -1,0 +1,231 @@
+"""Whatever a client sends, the server answers as the protocol says, and goes on."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from equipage.lsp.wire import Unreadable, read_message
+from lab import repository
+from lsp.talking import EDITOR, Here, running
+from lsp.test_diagnostics import PACK
+
+
+def framed(body: bytes, header: bytes = b"Content-Length: %d\r\n\r\n") -> bytes:
+    return (header % len(body) if b"%d" in header else header) + body
+
+
+GOOD = framed(b'{"jsonrpc": "2.0", "method": "m", "id": 1, "params": {"a": [1]}}')
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        b"",
+        b"\r\n\r\n",
+        b"nonsense\r\n\r\n",
+        b"X-Length: 5\r\n\r\n",
+        b"Content-Length: -5\r\n\r\n",
+        b"Content-Length: abc\r\n\r\n",
+        b"a" * 5000 + b"\r\n\r\n",
+    ],
+)
+def test_what_is_no_header_is_read_past(before: bytes) -> None:
+    message = read_message(io.BytesIO(before + GOOD))
+    assert message is not None
+    assert message.method == "m"
+
+
+@pytest.mark.parametrize(
+    "header", [b"content-length: %d\r\n\r\n", b"Content-Type: x\r\nContent-Length: %d\r\n\r\n"]
+)
+def test_headers_may_be_written_otherwise(header: bytes) -> None:
+    message = read_message(io.BytesIO(framed(b'{"method": "m"}', header)))
+    assert message is not None
+    assert message.method == "m"
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"{", -32700),
+        (b"\xff", -32700),
+        (b'{"params": ' + b"[" * 100_000, -32700),
+        (b"5", -32600),
+        (b"[]", -32600),
+        (b'{"method": 5}', -32600),
+    ],
+    ids=["cut off", "no text", "deep", "a number", "a batch", "a wrong method"],
+)
+def test_a_body_that_is_no_message_is_an_error(body: bytes, code: int) -> None:
+    stream = io.BytesIO(framed(body) + GOOD)
+    with pytest.raises(Unreadable) as caught:
+        read_message(stream)
+    assert caught.value.code == code
+    assert read_message(stream) is not None
+
+
+def test_a_message_that_is_too_large_is_read_past_and_not_kept() -> None:
+    stream = io.BytesIO(framed(b"x" * 3_000_000) + GOOD)
+    with pytest.raises(Unreadable):
+        read_message(stream, most=1_000_000)
+    assert read_message(stream) is not None
+    assert read_message(stream) is None
+
+
+def test_a_stream_may_end_anywhere() -> None:
+    for end in range(len(GOOD)):
+        assert read_message(io.BytesIO(GOOD[:end])) is None
+    with pytest.raises(Unreadable):
+        read_message(io.BytesIO(b"Content-Length: 99999999999\r\n\r\nx"))
+
+
+# The server behind it.
+
+
+def test_requests_before_the_first_and_after_the_last_are_refused(tmp_path: Path) -> None:
+    client = Here(repository(tmp_path))
+    assert client.request("initialize", {})["error"]["code"] == -32600
+    assert client.request("nonsense/method", {})["error"]["code"] == -32601
+    assert client.request("textDocument/codeAction", {"range": 5})["error"]["code"] == -32602
+    assert client.ask("shutdown", None) is None
+    assert client.request("textDocument/codeAction", {})["error"]["code"] == -32600
+    client.tell("exit", None)
+    assert client.server.ended == 0
+
+
+def test_notifications_of_any_sort_are_survived(tmp_path: Path) -> None:
+    client = Here(repository(tmp_path))
+    document: dict[str, Any] = {"uri": client.uri("not-open.yaml"), "version": 1}
+    wild = {"line": 10**9, "character": -(10**9)}
+    for method, params in [
+        ("$/nonsense", {}),
+        ("nonsense", None),
+        ("textDocument/didChange", 5),
+        ("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": ""}]}),
+        ("textDocument/didClose", {"textDocument": document}),
+        ("textDocument/didOpen", {"textDocument": {"uri": "untitled:1", "text": "x"}}),
+        ("textDocument/didOpen", {"textDocument": {"uri": client.uri("a/../b"), "text": "x"}}),
+        ("textDocument/didSave", {"textDocument": document}),
+        ("workspace/didChangeWatchedFiles", {"changes": [{"uri": "x:y", "type": 9}]}),
+        ("workspace/didChangeWorkspaceFolders", {"event": {"added": [{"uri": "http://x"}]}}),
+    ]:
+        client.tell(method, params)
+    client.open("a.tool.yaml", PACK)
+    change = {"range": {"start": wild, "end": wild}, "text": "# end\n"}
+    document = {"uri": client.uri("a.tool.yaml"), "version": 2}
+    client.tell("textDocument/didChange", {"textDocument": document, "contentChanges": [change]})
+    client.settle()
+    assert client.server.workspace.open[client.uri("a.tool.yaml")].text.text == PACK + "# end\n"
+    assert client.published("a.tool.yaml") == []
+
+
+def test_a_cancelled_request_and_one_about_an_old_text_are_refused(tmp_path: Path) -> None:
+    client = Here(repository(tmp_path))
+    uri = client.open("a.tool.yaml", PACK)
+    client.server.cancelled.add(client.number + 1)
+    where = {"textDocument": {"uri": uri}}
+    assert client.request("textDocument/diagnostic", where)["error"]["code"] == -32800
+    client.server.changing[uri] += 1  # the next change was read, and waits
+    assert client.request("textDocument/diagnostic", where)["error"]["code"] == -32801
+    client.change("a.tool.yaml", PACK)
+    assert client.ask("textDocument/diagnostic", where)["items"] == []
+
+
+def test_a_bug_is_an_answer_without_words_that_may_be_secret(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = Here(repository(tmp_path))
+    uri = client.open("a.tool.yaml", PACK)
+
+    def fail(*_: object) -> None:
+        raise ValueError("hunter2")
+
+    monkeypatch.setattr(client.server.workspace, "check", fail)
+    answer = client.request("textDocument/diagnostic", {"textDocument": {"uri": uri}})
+    assert answer["error"]["code"] == -32603
+    assert "ValueError" in answer["error"]["message"]
+    assert "hunter2" not in str(client.sent)
+
+
+def test_a_client_that_went_away_ends_the_server(tmp_path: Path) -> None:
+    client = Here(None, is_alive=lambda _: False)
+    assert client.server.ended is None
+    client.server._client = 1
+    client.server.idle()
+    assert client.server.ended == 1
+
+
+def test_a_server_over_streams(tmp_path: Path) -> None:
+    """A real process: bad frames, edits, a file that goes away while it is open, and the end."""
+    repository(tmp_path, {"a.tool.yaml": PACK})
+    with running(tmp_path, EDITOR) as client:
+        client.write(b"garbage\r\n\r\nContent-Length: 3\r\n\r\n{{{")
+        assert client.wait(lambda each: "error" in each)["error"]["code"] == -32700
+        uri = (tmp_path / "a.tool.yaml").as_uri()
+        item = {"uri": uri, "text": PACK, "version": 1, "languageId": "yaml"}
+        client.tell("textDocument/didOpen", {"textDocument": item})
+        assert client.published(uri) == []
+        (tmp_path / "a.tool.yaml").unlink()
+        start, end = {"line": 1, "character": 0}, {"line": 1, "character": 7}
+        change = {"range": {"start": start, "end": end}, "text": "verison"}
+        document = {"uri": uri, "version": 2}
+        params = {"textDocument": document, "contentChanges": [change]}
+        client.tell("textDocument/didChange", params)
+        codes = [each["code"] for each in client.published(uri)]
+        assert codes == ["missing-field", "unknown-field"]
+        assert client.ask("shutdown", None)["result"] is None
+        client.tell("exit", None)
+        assert client.process.wait(20) == 0
+
+
+def test_the_end_of_the_input_ends_the_server(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "equipage", "lsp"]
+    done = subprocess.run(command, input=b"Content-Le", capture_output=True, cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (1, b"", b"")
+
+
+def test_no_socket_is_opened_and_nothing_is_run(tmp_path: Path) -> None:
+    """An audit hook sees everything that the server does."""
+    repository(
+        tmp_path, {"a.tool.yaml": PACK, ".mcp.json": {"mcpServers": {"x": {"command": "y"}}}}
+    )
+    script = (
+        "import sys\n"
+        "def hook(event, arguments):\n"
+        "    if event.startswith(('socket.', 'subprocess.', 'os.exec', 'os.system', 'os.fork',\n"
+        "                         'os.posix_spawn', 'os.spawn')):\n"
+        "        sys.stderr.write(event + chr(10))\n"
+        "sys.addaudithook(hook)\n"
+        "from equipage.cli import main\n"
+        "sys.exit(main(['lsp']))\n"
+    )
+    root = tmp_path.as_uri()
+    item = {"uri": f"{root}/a.tool.yaml", "text": PACK, "version": 1}
+    messages = [
+        {"id": 1, "method": "initialize", "params": {"rootUri": root, "capabilities": {}}},
+        {"method": "initialized", "params": {}},
+        {"method": "textDocument/didOpen", "params": {"textDocument": item}},
+        {"id": 2, "method": "workspace/diagnostic", "params": {}},
+    ]
+    data = b"".join(framed(json.dumps(each).encode()) for each in messages)
+    process = subprocess.Popen(
+        [sys.executable, "-c", script], stdin=-1, stdout=-1, stderr=-1, env={**os.environ}
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(data)
+    process.stdin.flush()
+    seen = b""
+    while b'"id":2' not in seen:  # the survey is done
+        seen += process.stdout.read1()
+    end = framed(b'{"id": 3, "method": "shutdown"}') + framed(b'{"method": "exit"}')
+    _, errors = process.communicate(end, timeout=20)
+    assert (process.returncode, errors) == (0, b"")
