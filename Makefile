@@ -9,7 +9,7 @@ PIP := -m pip install --quiet --disable-pip-version-check
 SECOND := $(shell for each in python3.13 python3.12 "$$HOME"/.pyenv/versions/3.13*/bin/python "$$HOME"/.pyenv/versions/3.12*/bin/python; do \
 	"$$each" -c 'import sys, venv; sys.exit(sys.version_info < (3, 12))' >/dev/null 2>&1 && { echo "$$each"; break; }; done)
 
-.PHONY: help demo test test-serve test-typing test-scale lint types unit unit-second cases stubs conformance bench fuzz mutants clients clients-under-fault conformance-suite soak docs pins dist reproducible clean
+.PHONY: help demo test test-serve test-typing test-scale lint types unit unit-second cases stubs conformance bench fuzz mutants clients clients-under-fault conformance-suite action soak docs pins dist reproducible clean
 
 help:
 	@echo "make demo    install and show one clean and one broken configuration"
@@ -50,8 +50,9 @@ types: $(VENV)/.ready
 # one. On 3.11 it costs about as much as the tests.
 COVERED := --cov --cov-report=term --cov-fail-under=95
 
+# A file of tests runs on one core, so that what its tests share is made once.
 unit: $(VENV)/.ready
-	$(PY) -m pytest -q -n 2 $(if $(SECOND),,$(COVERED))
+	$(PY) -m pytest -q -n 2 --dist loadfile $(if $(SECOND),,$(COVERED))
 
 # pyright is a program for Node.js, which it brings along: so it has a target of its own.
 test-typing: $(VENV)/.ready
@@ -70,7 +71,7 @@ ifeq ($(SECOND),)
 	@echo "no second Python (3.12 or 3.13) found: its run is skipped"
 else
 	@test -e .venv-second/.ready || { "$(SECOND)" -m venv .venv-second && .venv-second/bin/python $(INSTALL) --dev && touch .venv-second/.ready; }
-	COVERAGE_CORE=sysmon .venv-second/bin/python -m pytest -q -n 2 -p no:cacheprovider $(COVERED) -m "not long"
+	COVERAGE_CORE=sysmon .venv-second/bin/python -m pytest -q -n 2 --dist loadfile -p no:cacheprovider $(COVERED) -m "not long"
 endif
 
 # Installs other programs (Node.js, PHP, clients) and takes some minutes. Nothing may be skipped.
@@ -111,6 +112,10 @@ clients-under-fault: $(VENV)/.ready
 
 conformance-suite: $(VENV)/.ready
 	$(PY) tools/faults/conformance.py
+
+# The steps of the GitHub Action, installed from a clone into an environment of their own.
+action: $(VENV)/.ready
+	EQUIPAGE_ACTION=1 $(PY) -m pytest -q -p no:cacheprovider tests/docs/test_integrations.py -k install_step
 
 soak: $(VENV)/.ready
 	$(PY) tools/faults/soak.py

@@ -17,14 +17,14 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from importlib import import_module
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 import yaml
 
 from equipage.cli.arguments import parser
 from equipage.files.walking import EXTENSIONS
-from lab import REPOSITORY, environment, in_process, settle
+from lab import REPOSITORY, commit, environment, in_process, repository, settle, write
 
 HOOKS: list[dict[str, Any]] = yaml.safe_load((REPOSITORY / ".pre-commit-hooks.yaml").read_text())
 ACTION: dict[str, Any] = yaml.safe_load((REPOSITORY / "action.yml").read_text())
@@ -95,6 +95,44 @@ def test_the_action_installs_its_own_checkout() -> None:
     install = step("Install equipage").strip()
     assert install.endswith('python -I "$GITHUB_ACTION_PATH/tools/install.py"')
     assert [each for each in ACTION["runs"]["steps"] if "uses" in each] == []
+
+
+@pytest.mark.long
+def test_the_install_step_runs_in_a_hostile_checkout(tmp_path: Path) -> None:
+    """The step makes an environment of its own, and runs the installer of the action with it.
+
+    With EQUIPAGE_ACTION set (`make action`) that is the real one, which needs a package index.
+    """
+    folder, action, temp = (tmp_path / each for each in ("checkout", "action", "temp"))
+    for each in (folder, temp):
+        each.mkdir()
+    is_real = bool(os.environ.get("EQUIPAGE_ACTION"))
+    if is_real:
+        subprocess.run(["git", "clone", "-q", str(REPOSITORY), str(action)], check=True)
+    else:
+        (action / "tools").mkdir(parents=True)
+        (action / "tools/install.py").write_text(
+            "import sys; print(sys.prefix, sys.flags.isolated)"
+        )
+    for name in ("pip", "venv", "ensurepip", "sys", "sitecustomize"):
+        (folder / f"{name}.py").write_text("print('taken over')")
+    (folder / "server.yaml").write_text(BROKEN)
+    env = {name: each for name, each in os.environ.items() if not name.startswith("PYTHON")}
+    env |= {"PYTHON": sys.executable, "RUNNER_TEMP": str(temp), "GITHUB_ACTION_PATH": str(action)}
+    env |= {"GITHUB_OUTPUT": str(tmp_path / "output")}
+    script = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"]
+    done = subprocess.run(
+        [*script, step("Install equipage")], cwd=folder, env=env, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "taken over" not in done.stdout + done.stderr
+    if not is_real:
+        assert done.stdout.split() == [str(temp / "equipage"), "1"]
+        return
+    out, outputs = run_check(folder, env)
+    assert outputs["code"] == "0"
+    assert out.startswith("::warning ")
+    assert "taken over" not in out
 
 
 @pytest.mark.parametrize("name", ["constraints.txt", "constraints-dev.txt"])
@@ -211,10 +249,10 @@ def test_the_action_writes_sarif_and_keeps_the_exit_code(
     assert "unknown-field" in out
     results = json.loads(Path(outputs["sarif"]).read_text())["runs"][0]["results"]
     assert [each["ruleId"] for each in results] == ["unknown-field"]
-    result = subprocess.run(
-        ["bash", "-e", "-c", step("Result")], env={**command, "CODE": "1"}, check=False
-    )
-    assert result.returncode == 1
+    for codes, expected in (("1 0 0", 1), ("0 0 0", 0), ("0 1 0", 1), ("0 0 2", 2), ("0", 1)):
+        named = dict(zip(("CODE", "GATE", "LOCK"), codes.split(), strict=False))
+        script = ["bash", "-e", "-c", step("Result")]
+        assert subprocess.run(script, env={**command, **named}, check=False).returncode == expected
 
 
 def test_the_action_can_annotate_instead(tmp_path: Path, command: dict[str, str]) -> None:
@@ -240,6 +278,125 @@ def test_the_action_takes_paths_on_several_lines_and_no_flags_for_paths(
     _, outputs = run_check(folder, command, UPLOAD="false", PATHS="--fix a.yaml")
     assert outputs["code"] != "0"
     assert (folder / "a.yaml").read_text() == before
+
+
+class Comments(BaseHTTPRequestHandler):
+    """The comments of a pull request, as GitHub keeps them."""
+
+    kept: ClassVar[dict[int, dict[str, Any]]] = {}
+    status = 200
+
+    def answer(self, value: Any = None) -> None:
+        self.send_response(self.status)
+        self.end_headers()
+        self.wfile.write(b"" if value is None else json.dumps(value).encode())
+
+    def body(self) -> str:
+        return str(json.loads(self.rfile.read(int(self.headers["Content-Length"])))["body"])
+
+    def do_GET(self) -> None:
+        self.answer(list(self.kept.values()))
+
+    def do_POST(self) -> None:
+        url = f"http://127.0.0.1:{self.server.server_address[1]}/7"
+        self.kept[7] = {"url": url, "body": self.body(), "user": {"type": "Bot"}}
+        self.answer()
+
+    def do_PATCH(self) -> None:
+        self.kept[7]["body"] = self.body()
+        self.answer()
+
+    def do_DELETE(self) -> None:
+        del self.kept[7]
+        self.answer()
+
+    def log_message(self, *_args: Any) -> None:
+        """Stay silent."""
+
+
+@pytest.mark.long
+def test_the_action_comments_on_what_became_wider_and_on_nothing_else(
+    tmp_path: Path, command: dict[str, str]
+) -> None:
+    folder = write(tmp_path / "project", {".claude/agents/a.md": AGENT.format("Read")})
+    commit(folder)
+    base = git(folder, "rev-parse", "HEAD")
+    Comments.kept.clear()
+    Comments.status = 200
+    with HTTPServer(("127.0.0.1", 0), Comments) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        env = {
+            **command,
+            "BASE": base,
+            "AUTHOR": "somebody",
+            "NUMBER": "3",
+            "PYTHON": sys.executable,
+            "GITHUB_TOKEN": "t0ken",
+            "GITHUB_API_URL": f"http://127.0.0.1:{server.server_port}",
+            "GITHUB_REPOSITORY": "o/r",
+            "GITHUB_ACTION_PATH": str(REPOSITORY),
+            "GITHUB_STEP_SUMMARY": str(tmp_path / "summary"),
+        }
+
+        def gate(**more: str) -> tuple[str, str]:
+            done = subprocess.run(
+                ["bash", "-e", "-c", step("Gate")],
+                cwd=folder,
+                env={**env, **more},
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+            assert "t0ken" not in done.stdout + done.stderr
+            return Path(env["GITHUB_OUTPUT"]).read_text().splitlines()[-1], done.stdout
+
+        assert gate()[0] == "code=0"
+        assert Comments.kept == {}
+        # Narrower, and another text: nothing to say.
+        (folder / ".claude/agents/a.md").write_text(AGENT.format("[]") + "More.\n")
+        assert gate()[0] == "code=0"
+        assert Comments.kept == {}
+        (folder / ".claude/agents/a.md").write_text(AGENT.format("Read, Bash"))
+        assert gate()[0] == "code=1"
+        (comment,) = Comments.kept.values()
+        assert "| **wider** | tool `Bash` | denied | allowed | `tools[1]` |" in comment["body"]
+        assert comment["body"].count("\n**agent `a`**") == 1
+        assert "One agent may do more" in (tmp_path / "summary").read_text()
+        # One comment for a pull request, whatever is pushed; it goes with its reason.
+        (folder / ".claude/agents/a.md").write_text(AGENT.format("Read, Write"))
+        assert gate()[0] == "code=1"
+        assert "`Write`" in Comments.kept[7]["body"]
+        (folder / ".claude/agents/a.md").write_text(AGENT.format("Read"))
+        assert gate()[0] == "code=0"
+        assert Comments.kept == {}
+        # A token that may not write still fails the job.
+        Comments.status = 403
+        (folder / ".claude/agents/a.md").write_text(AGENT.format("Read, Bash"))
+        code, out = gate()
+        assert code == "code=1"
+        assert "::warning::no comment: HTTP 403" in out
+        (folder / base).mkdir()
+        with pytest.raises(subprocess.CalledProcessError):
+            gate()
+        server.shutdown()
+
+
+AGENT = "---\nname: a\ndescription: d\ntools: {}\n---\nText.\n"
+
+
+def git(folder: Path, *arguments: str) -> str:
+    done = subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True)
+    return done.stdout.decode().strip()
+
+
+@pytest.mark.long
+def test_the_action_holds_to_the_lock(tmp_path: Path, command: dict[str, str]) -> None:
+    folder = repository(tmp_path / "project", {".claude/agents/a.md": AGENT.format("Read")})
+    for arguments, expected in ((["check"], "1"), (["lock"], "0")):
+        subprocess.run(["equipage", *arguments], cwd=folder, env=command, check=True)
+        script = ["bash", "-e", "-c", step("Lock")]
+        subprocess.run(script, cwd=folder, env=command, check=True)
+        assert Path(command["GITHUB_OUTPUT"]).read_text().endswith(f"code={expected}\n")
 
 
 def test_no_input_of_the_action_is_put_into_a_script() -> None:

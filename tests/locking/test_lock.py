@@ -278,7 +278,7 @@ def test_signatures() -> None:
     assert "the signature of equipage.lock does not hold" in err
     # A signature by somebody else, and something that is no signature.
     assert in_process(["lock", "--sign", strange]).code == 0
-    assert "is by nobody in ../signers" in verified(*check).err
+    assert "is by none of ../signers" in verified(*check).err
     assert signature != Path("equipage.lock.sig").read_bytes()
     Path("equipage.lock.sig").write_text("nonsense")
     assert verified(*check).code == 2

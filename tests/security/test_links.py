@@ -25,6 +25,8 @@ from lab import Link, command, environment, write
 from . import world
 from .world import CANARY
 
+pytestmark = pytest.mark.long
+
 INSIDE = PathPolicy(parents="inside")
 #: So many swaps, or as many as can be done in so many seconds; but never fewer than enough.
 SWAPS, SECONDS, ENOUGH = 10_000, 15, 500
@@ -41,6 +43,17 @@ def project(tmp_path: Path) -> Path:
     (tmp_path / "project-beside" / "a.txt").write_text(CANARY)
     (root / "real" / "a.txt").write_text("fine")
     return root
+
+
+def test_links_to_nothing_are_one_finding(project: Path) -> None:
+    skills = {f".gemini/skills/{name}/SKILL.md": Link("../../../gone.md") for name in "abc"}
+    write(project, {**skills, "notes.md": Link("gone.md")})
+    report = equipage.check([project], env={})
+    (found,) = report.diagnostics
+    assert (found.code, found.severity, found.count) == ("link-broken", "error", 3)
+    assert found.name is not None
+    assert found.name.endswith(".gemini/skills/a/SKILL.md")
+    assert [each.ok for each in report.files] == [False] * 3
 
 
 def refer(root: Path, reference: str) -> str:
@@ -363,6 +376,20 @@ def test_a_profile_from_outside_is_read_and_not_shown(
         each.span is None and each.fix is None for each in report.diagnostics if each.name == LINKED
     )
     assert CANARY not in "".join(text_render.render(report, text_render.Style()))
+
+
+def test_no_list_shows_what_a_profile_from_outside_says(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(project)
+    text = f"---\nname: {CANARY}\ndescription: {CANARY}\nmode: {CANARY}\n---\nx\n"
+    (project.parent / "outside/a.txt").write_text(text)
+    (project / ".defect/agents").mkdir(parents=True)
+    (project / ".defect/agents/x.md").symlink_to(project.parent / "outside/a.txt")
+    for words in (["list"], ["list", "--portable"], ["list", "--portable", "--json"]):
+        main(words)
+        said = capsys.readouterr()
+        assert CANARY not in said.out + said.err
 
 
 @pytest.mark.parametrize(

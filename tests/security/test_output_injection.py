@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,8 @@ from equipage.render import text as text_render
 from lab import command, environment
 
 from . import world
+
+pytestmark = pytest.mark.long
 
 EVIL = [
     "\x1b[2J\x1b[1;1H",
@@ -288,7 +291,10 @@ def test_a_text_is_cut_to_its_columns(text: str, shown: str) -> None:
     assert text_render.cut(text, 4) == shown
 
 
-@pytest.mark.parametrize("command", ["check .", "list .", "check . --output-format json"])
+@pytest.mark.parametrize(
+    "command",
+    ["check .", "list .", *(f"check . --output-format {each}" for each in ("json", "jsonl"))],
+)
 @pytest.mark.parametrize("evil", ["##[stop-commands]x", "a ##vso[task.setvariable variable=P]/x"])
 def test_no_command_of_a_build_service_anywhere_in_a_line(
     command: str,
@@ -305,8 +311,16 @@ def test_no_command_of_a_build_service_anywhere_in_a_line(
     (agents / "a.md").write_text(
         f"---\nname: a\ndescription: {quoted}\ntols: {quoted}\nmodel: [{quoted}]\n---\nb\n"
     )
+    # Names of files and keys are data in JSON: escaped there, they are still what they were.
+    (tmp_path / f"{evil.replace('/', ' ')}.tool.yaml").write_text(f"{quoted}: 1\n")
     monkeypatch.chdir(tmp_path)
     main(command.split())
     out, err = capsys.readouterr()
+    if command.endswith("json"):
+        assert evil in {each["pointer"][1:].replace("~1", "/") for each in findings(out)}
     assert "##[" not in out + err
     assert "##vso[" not in out + err
+
+
+def findings(text: str) -> list[dict[str, Any]]:
+    return list(json.loads(text)["diagnostics"])

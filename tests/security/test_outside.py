@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -152,3 +153,18 @@ def test_values_of_variables_are_in_no_encoded_report(project: Path) -> None:
     (project / "s.yaml").write_text("server: {name: ${NAME}, version: 5}\ntools: 7\n")
     report = equipage.check(["."], env={"NAME": CANARY})
     assert CANARY not in json.dumps(msgspec.to_builtins(report, enc_hook=repr), default=repr)
+
+
+@pytest.mark.parametrize("text", ["tools: [{x: '${NAME}'}]\n", "tools: []\n${NAME}: 1\nz: [\n"])
+def test_values_of_variables_are_in_no_traceback(
+    project: Path, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    """Programs that report errors show local variables, whatever frame they are in."""
+    monkeypatch.setenv("NAME", CANARY)
+    (project / "s.yaml").write_text("server: {name: '${NAME}'}\n" + text)
+    with pytest.raises(equipage.LoadError) as caught:
+        equipage.load("s.yaml", kind="server")
+    frames = traceback.TracebackException.from_exception(caught.value, capture_locals=True).stack
+    ours = [each for each in frames if "equipage" in Path(each.filename).parts]
+    assert ours
+    assert not [each.name for each in ours if CANARY in str(each.locals)]

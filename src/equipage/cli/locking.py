@@ -277,7 +277,7 @@ def _signer(path: str, data: bytes, allowed: str) -> str:
     found = _ssh(["find-principals", "-s", signature, "-f", allowed], None)
     names = found.stdout.decode("utf-8", "replace").splitlines()
     if found.returncode or not names:
-        raise UsageError(f"the signature of {shown} is by nobody in {allowed}")
+        raise UsageError(f"the signature of {shown} is by none of {allowed}")
     checked = ["verify", "-f", allowed, "-I", names[0], "-n", _NAMESPACE, "-s", signature]
     done = _ssh(checked, data)
     if done.returncode:

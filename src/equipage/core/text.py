@@ -186,6 +186,12 @@ def visible_first(name: str) -> str:
 
 def visible_json(text: str) -> str:
     """A JSON text with the same value in which invisible characters are escaped; lines stay."""
-    return UNSAFE.sub(
-        lambda match: "\n" if match.group() == "\n" else json.dumps(match.group())[1:-1], text
-    )
+    return UNSAFE.sub(_escaped_in_json, text)
+
+
+def _escaped_in_json(match: re.Match[str]) -> str:
+    letter = match.group()
+    if letter == "\n":
+        return letter
+    # The `#` of a command is an ordinary character to JSON, which may be escaped like any other.
+    return f"\\u{ord(letter):04x}" if letter.isascii() else json.dumps(letter)[1:-1]

@@ -181,9 +181,12 @@ class Files:
             real, name = self._named(full)
         except ValueError as error:
             raise refusal(error, display_name(full, self.cwd)) from None
+        # A walk finds names, and a name can be replaced by a link before it is opened: what a walk
+        # found is opened step by step inside its folder.
         if self.within is not None:
             descriptor, real = self._open_within(self.within, full, name)
             return self._take(descriptor, real, name, max_bytes)
+        # Before it is opened, so that a file which many loads name is opened once.
         known = self._recall(real, name, max_bytes)
         if known is not None:
             return known
@@ -233,6 +236,8 @@ class Files:
         """
         bases, roots = tuple(bases), tuple(roots)
         self._asked.update((os.path.join(self.cwd, base, reference), None) for base in bases)
+        # The answer depends on all of these; a file that is included a thousand times is resolved
+        # once.
         key = (reference, bases, roots, policy, tuple(home))
         known = self._referred.get(key)
         if known is None:
@@ -249,6 +254,7 @@ class Files:
         home: tuple[str, ...],
     ) -> Referred:
         check_reference(reference, policy)
+        # Refused by its spelling where it can be: no question about the disk is asked for those.
         if os.path.isabs(reference):
             refuse_system(reference)
             return self._absolute(reference, roots, policy, home)
@@ -282,6 +288,7 @@ class Files:
             raise FileProblem(codes.ABSOLUTE_UNREAD, reference=reference)
         # Elsewhere the file is read as if the caller had named it.
         refuse_version_control(real, reference)
+        # The confinement of the walk does not hold for a place that the policy allows by name.
         within, self.within = self.within, None
         try:
             source = self.read(reference, max_bytes=policy.max_bytes)

@@ -50,6 +50,10 @@ class Outcome(msgspec.Struct, frozen=True):
     #: comments that ignore what the rules about several files may find
     waiting: tuple[Waiting, ...] = ()
 
+    def __repr__(self) -> str:
+        # Tracebacks with local variables show it: no value of the environment may be in it.
+        return f"Outcome(kind={self.kind.name!r}, findings={len(self.diagnostics)})"
+
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
         return tuple(each for each in self.diagnostics if each.severity == "error")
@@ -108,7 +112,8 @@ def report(
     if isinstance(root, Source) and (not sources or sources[0] is not root):
         sources = tuple(dict.fromkeys((root, *sources)))
     file = root.name if isinstance(root, Source) else root
-    diagnostics, waiting = _diagnostics(session, tree, file, silence_errors=config is not None)
+    lenient = config is not None and session.kind.reading.lenient
+    diagnostics, waiting = _diagnostics(session, tree, file, silence_errors=lenient)
     if tree is None or any(each.severity == "error" for each in diagnostics):
         config = None
     kind = session.kind

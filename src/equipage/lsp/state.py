@@ -324,7 +324,8 @@ def _concerns(checked: Checked | None, other: Checked) -> bool:
 def loaded_entry(candidate: Candidate, request: Request, run: Run) -> tuple[Entry, FileLoad]:
     """The load of a file, and what is kept of it."""
     load = load_candidate(candidate, request, run)
-    checked = checked_of(load, run, candidate, digests=False)
+    policy = project_of(candidate.path, run).settings.policy
+    checked = checked_of(load, run, candidate, digests=False, policy=policy)
     stamps: dict[str, Stamp | None] = {}
     outcome = load.outcome
     if outcome is not None and outcome.session is not None:

@@ -9,18 +9,8 @@ from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.loading.kind import Kind
 from equipage.loading.model import describe, type_info
 from equipage.loading.registry import BUILT_IN, conventions, kind_named, known_names
+from equipage.reach.clients import program_of
 
-#: The programs whose formats are kinds of their own; those of conventions are in their tables.
-_PROGRAMS = {
-    "server": "ThoughtJack",
-    "blueprint": "mlua_swarm",
-    "agent_md": "mlua_swarm",
-    "toolpack": "RAGX",
-    "profile": "defect",
-    "settings": "defect",
-    "skill": "any program with skills",
-    "mcp": "any MCP client",
-}
 _BY_CONTENT = "any file, by its content"
 _BY_NAME = "only as part of others, or with --kind"
 
@@ -65,12 +55,6 @@ def known_kind(name: str) -> KnownKind:
     )
     program = program_of(kind.name)
     return KnownKind(kind.name, kind.title, program, files, restricts, _fields(kind))
-
-
-def program_of(kind: str) -> str:
-    """The program that files of a kind are for."""
-    table = next((each for each in CONVENTIONS if each.kind == kind), None)
-    return table.tool if table is not None else _PROGRAMS.get(kind, "an installed package")
 
 
 def _fields(kind: Kind) -> tuple[KnownField, ...]:

@@ -24,8 +24,8 @@ from equipage.loading.outcome import Outcome
 from equipage.loading.registry import agent_folders, kind_named, names
 from equipage.loading.result import Paths
 from equipage.loading.session import Request
+from equipage.reach.clients import program_of
 from equipage.syntax.document import Document
-from equipage.views.catalogue import program_of
 from equipage.workspace.loads import FileLoad, load_all, settled
 
 #: Findings that say that no program reads a file, although it is listed.
@@ -210,6 +210,8 @@ def portability(outcome: Outcome) -> tuple[Portability, ...]:
     document = outcome.documents[0] if outcome.documents else None
     if own is None or document is None or not isinstance(document.value, dict):
         return ()
+    if document.source.outside:
+        return ()  # a link out of the project: nothing of the file is shown
     if own.ignores_headerless and not has_header(document):
         return ()  # its own tool ignores it
     errors = ("the file has errors",) if outcome.errors else ()

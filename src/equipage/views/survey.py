@@ -25,13 +25,13 @@ from equipage.loading.result import Explanation, Paths, Setting
 from equipage.loading.session import Request
 from equipage.loading.tree import walk
 from equipage.loading.unread import unread_sort
+from equipage.reach import Reach, joined, reaches_of
 from equipage.syntax.suspicious import masked
 from equipage.views.budget import budget_of
 from equipage.views.context import Measure
 from equipage.views.graph import Graph, graph_of
 from equipage.views.listing import Listed, rows_of
 from equipage.views.matrix import Matrix, matrices
-from equipage.views.reach import Reach, joined, reaches_of
 from equipage.workspace.loads import (
     Disk,
     FileLoad,

@@ -12,7 +12,6 @@ import hashlib
 import json
 import os
 import re
-import shlex
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -32,12 +31,12 @@ from equipage.loading.outcome import Outcome
 from equipage.loading.result import CANONICAL, canonical
 from equipage.loading.session import Request, Run
 from equipage.loading.tree import walk
+from equipage.reach import Difference, Effect, Grant, Reach, differences, reaches_of
+from equipage.reach.clients import precedence_of
+from equipage.reach.policy import commands_in
 from equipage.syntax.suspicious import masked
 from equipage.views.code_digest import CodeProblem
 from equipage.views.lock import LockError, code_of_load
-from equipage.views.reach import Difference, Effect, Grant, Reach, differences, reaches_of
-from equipage.views.reach.clients import precedence_of
-from equipage.views.reach.rows import words_of
 from equipage.workspace.allowance import Allowance, Meter
 from equipage.workspace.loads import (
     Candidate,
@@ -196,7 +195,7 @@ def locked_file(outcome: Outcome, file: str, root: str) -> LockedFile:
         item = Item(outcome.kind.name, sources=_sorted(sources), folder=folder)
         return LockedFile(name, item, tuple(files.items()), tuple(problems))
     plain = loaded.to_dict(show_env=False)
-    commands = list(_commands(plain))
+    commands = [words for _, words in commands_in(plain)]
     item = Item(
         outcome.kind.name,
         loaded.digest,
@@ -258,26 +257,6 @@ def _refers(kind: str, plain: Any) -> Iterator[str]:
         for each in value if isinstance(value, list | dict) else [value]:
             if isinstance(each, str):
                 yield from (f"{one.sort} {one.name}" for one in references(each, field.refers))
-
-
-def _commands(plain: Any) -> Iterator[list[str]]:
-    """Every command line in a configuration, divided into words."""
-    for path, value in walk(plain):
-        if isinstance(value, dict):
-            words = words_of(value)
-            if len(words) == 1 and " " in words[0]:
-                yield _divided(words[0])
-            elif words:
-                yield words
-        elif isinstance(value, str) and path and path[-1] in ("bash", "powershell", "run"):
-            yield _divided(value)
-
-
-def _divided(text: str) -> list[str]:
-    try:
-        return shlex.split(text)
-    except ValueError:
-        return text.split()
 
 
 def _launches(commands: Sequence[list[str]], plain: Any) -> Iterator[Launched]:

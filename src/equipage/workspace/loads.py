@@ -10,7 +10,7 @@ import msgspec
 
 from equipage.core import codes
 from equipage.core.diagnostics import Code, Diagnostic, UsageError, raised
-from equipage.files import is_folder, real_path
+from equipage.files import entries_of, exists, is_folder, is_link, real_path
 from equipage.files.reading import Files, Seen, display_name, files_here
 from equipage.files.sandbox import is_below
 from equipage.loading.kind import Kind, Offer
@@ -19,7 +19,7 @@ from equipage.loading.pipeline import load_path
 from equipage.loading.recognise import Recognised, recognise, recognise_name, unrecognised
 from equipage.loading.registry import agent_folders, kind_named
 from equipage.loading.session import Request, Run
-from equipage.workspace.project import project_of
+from equipage.workspace.project import Policy, project_of
 
 if TYPE_CHECKING:  # these are imported where they are needed
     from equipage.files.walking import Claim, Found
@@ -219,6 +219,10 @@ def load_candidate(
             found = Recognised(kind)
         if found.kind is None:
             return FileLoad(path, problem=found.problem)
+        if not candidate.named and kind is None and is_link(path) and not exists(path):
+            return FileLoad(path, problem=_finding(codes.LINK_BROKEN, path))
+        if not candidate.named and found.by == "path" and is_folder(path) and entries_of(path):
+            return FileLoad(path)  # a folder of files has the name by chance
         wanted = kind_named(found.kind)
         if candidate.outside and not wanted.layering.discovered:
             return FileLoad(path, problem=_finding(codes.LINK_OUTSIDE, path))
@@ -349,17 +353,30 @@ class Checker:
 
     def _check(self, candidate: Candidate, run: Run) -> Checked | None:
         load = load_candidate(candidate, self.request, run, kind=self.kind, projects=self.run)
-        return checked_of(load, run, candidate, again=self.again, digests=self.digests)
+        policy = project_of(load.path, self.run).settings.policy
+        return checked_of(
+            load, run, candidate, again=self.again, digests=self.digests, policy=policy
+        )
 
 
 def checked_of(
-    load: FileLoad, run: Run, candidate: Candidate, *, again: bool = False, digests: bool = True
+    load: FileLoad,
+    run: Run,
+    candidate: Candidate,
+    *,
+    again: bool = False,
+    digests: bool = True,
+    policy: Policy | None = None,
 ) -> Checked | None:
-    """What a check keeps of a load; None for a file that is not ours. Options as in `Checker`."""
+    """What a check keeps of a load; None for a file that is not ours. Options as in `Checker`.
+
+    `policy` is that of the project of the file.
+    """
     if load.outcome is None:
         return _without_load(load, named=candidate.named)
     try:
-        return _kept(load, load.outcome, run, again=again, digests=digests)
+        kept = _kept(load, load.outcome, run, again=again, digests=digests)
+        return kept if policy is None else _by_policy(kept, load.outcome, policy)
     except MemoryError:
         problem = _finding(codes.CHECK_ENDED, load.path, reason=NO_MEMORY)
         return _without_load(FileLoad(load.path, problem=problem), named=True)
@@ -391,11 +408,24 @@ def _kept(load: FileLoad, outcome: Outcome, run: Run, *, again: bool, digests: b
     )
 
 
+def _by_policy(kept: Checked, outcome: Outcome, policy: Policy) -> Checked:
+    """What is kept of a file, with what the policy of its project forbids."""
+    from equipage.reach.policy import policy_findings  # few projects have a policy
+
+    never: dict[str, tuple[str, ...]] = msgspec.structs.asdict(policy.never)
+    found = (*kept.diagnostics, *policy_findings(outcome, never, pins=policy.pins))
+    return msgspec.structs.replace(kept, diagnostics=found)
+
+
+_WORTH_SAYING = (codes.NOT_UTF8, codes.LINK_BROKEN, codes.INTERNAL_ERROR, codes.CHECK_ENDED)
+
+
 def _without_load(load: FileLoad, *, named: bool) -> Checked | None:
     """What is kept of a file that was not loaded.
 
     Of those that a walk meets, only some are worth a finding: one that the system refuses to read,
-    a link out of the project, and a text with bytes that are not, if the rest looks like ours.
+    a link out of the project or to nothing, and a text with bytes that are not, if the rest looks
+    like ours.
     """
     problem, name = load.problem, display_name(load.path)
     if named and problem is None:
@@ -405,7 +435,7 @@ def _without_load(load: FileLoad, *, named: bool) -> Checked | None:
     if problem.code in (codes.LINK_OUTSIDE, codes.POSSIBLE_KIND, codes.NOT_READ):
         guessed = problem.code != codes.LINK_OUTSIDE  # a load that reads the file knows better
         return Checked(load.path, name, None, ok=True, diagnostics=(problem,), guessed=guessed)
-    if named or problem.code in (codes.NOT_UTF8, codes.INTERNAL_ERROR, codes.CHECK_ENDED):
+    if named or problem.code in _WORTH_SAYING:
         return Checked(load.path, name, None, ok=False, diagnostics=(problem,))
     if problem.code == codes.FILE_UNREADABLE:
         milder = msgspec.structs.replace(problem, severity="warning")

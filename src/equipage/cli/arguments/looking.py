@@ -109,6 +109,10 @@ def _schema(schema: argparse.ArgumentParser) -> None:
     examples=(
         ("equipage diff HEAD", "what your changes mean"),
         ("equipage diff main --fail-on widened", "fail only on wider permissions"),
+        (
+            "equipage diff main -f markdown",
+            "a comment for a pull request; empty if nothing widened",
+        ),
         ("equipage diff old.yaml new.yaml", "two files"),
         ("equipage diff v1:server.yaml server.yaml", "a file at a revision"),
     ),
@@ -124,7 +128,13 @@ def _diff(diff: argparse.ArgumentParser) -> None:
         default="any",
         help="exit 1 on any difference, or only if a permission is widened (default: any)",
     )
+    diff.add_argument(
+        "--author",
+        metavar="NAME",
+        help="who made the change; with --fail-on widened, those whom the policy of A lets widen "
+        "pass",
+    )
     loading(diff, layers=False)
-    formats(diff, FORMATS)
+    formats(diff, (*FORMATS, "markdown"), note="; markdown is a comment on what became wider")
     output(diff)
     show_env(diff)

@@ -20,11 +20,11 @@ from equipage import __version__
 from equipage.core.diagnostics import Diagnostic
 from equipage.core.source import Outline, Span
 from equipage.core.text import expression, visible
+from equipage.reach import Grant
 from equipage.render.json import shows_secret
 from equipage.render.text import line_to_show
 from equipage.views.context import Measure
 from equipage.views.matrix import Answer, Matrix
-from equipage.views.reach import Grant
 from equipage.views.survey import Places, Survey, Value
 
 #: How much of one text is shown, and how much room findings and values may take, in characters.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,8 +17,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from equipage.core.path import ROOT, Path
+from equipage.reach.values import EVERYTHING, Effect, Grant
 from equipage.syntax.suspicious import masked
-from equipage.views.reach.values import EVERYTHING, Effect, Grant
 
 #: Reads a value: the row, the value, its path → grants.
 Reader = Callable[["Row", Any, Path], Iterator[Grant]]
@@ -353,6 +354,14 @@ def words_of(server: Mapping[str, Any]) -> list[str]:
     args = server.get("args")
     words = [*(command if isinstance(command, list) else [command]), *(args or ())]
     return words if all(isinstance(word, str) for word in words) else []
+
+
+def divided(text: str) -> list[str]:
+    """The words of a command in one text, as a shell divides it."""
+    try:
+        return shlex.split(text)
+    except ValueError:
+        return text.split()
 
 
 def host_of(url: Any) -> str:

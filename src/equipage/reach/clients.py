@@ -10,9 +10,10 @@ from typing import Any
 
 import msgspec
 
+from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.kinds.defect.profile_model import READ_ONLY
 from equipage.kinds.defect.trust import DEFAULT_SANDBOX, SANDBOXES
-from equipage.views.reach.rows import (
+from equipage.reach.rows import (
     Row,
     actions,
     allows,
@@ -30,7 +31,7 @@ from equipage.views.reach.rows import (
     usually,
     widens,
 )
-from equipage.views.reach.values import Precedence
+from equipage.reach.values import Precedence
 
 
 class Subject(msgspec.Struct, frozen=True):
@@ -482,6 +483,24 @@ NOT_REACH: dict[tuple[str, str], str] = {
     ("codex-config", "forced_login_method"): "who signs in",
     ("langgraph", "auth"): "who may call the graph, not what it may do",
 }
+
+
+#: The programs whose formats are kinds of their own; those of conventions are in their tables.
+_PROGRAMS = {
+    "server": "ThoughtJack",
+    "blueprint": "mlua_swarm",
+    "agent_md": "mlua_swarm",
+    "toolpack": "RAGX",
+    "profile": "defect",
+    "settings": "defect",
+    "skill": "any program with skills",
+    "mcp": "any MCP client",
+} | {each.kind: each.tool for each in reversed(CONVENTIONS)}
+
+
+def program_of(kind: str) -> str:
+    """The program that files of a kind are for."""
+    return _PROGRAMS.get(kind, "an installed package")
 
 
 def subjects_of(kind: str) -> tuple[Subject, ...] | None:

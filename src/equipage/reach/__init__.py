@@ -18,12 +18,11 @@ from equipage.kinds.mcp import dialect_of
 from equipage.loading.kind import Kind, Sensitive
 from equipage.loading.outcome import Outcome
 from equipage.loading.tree import get, walk
-from equipage.views.catalogue import program_of
-from equipage.views.reach.clients import Subject, subjects_of, value_with_defaults
-from equipage.views.reach.order import Difference, Step
-from equipage.views.reach.order import order as _ordered
-from equipage.views.reach.rows import Row, anything, mode
-from equipage.views.reach.values import (
+from equipage.reach.clients import Subject, program_of, subjects_of, value_with_defaults
+from equipage.reach.order import Difference, Step
+from equipage.reach.order import order as _ordered
+from equipage.reach.rows import Row, anything, mode
+from equipage.reach.values import (
     EFFECTS,
     EVERYTHING,
     SORTS,
@@ -87,7 +86,9 @@ def _described(kind: Kind, subject: Subject, plain: Any, file: str) -> Iterator[
         grants = _placed((each for row in subject.rows for each in row.grants(plain)), ROOT, file)
         reach = _whole(kind, plain, file, grants)
         sort = subject.sort or reach.sort
-        yield msgspec.structs.replace(reach, sort=sort, precedence=subject.precedence)
+        # A list of servers has no name; that of the first server would change with the list.
+        name = posixpath.basename(file) if sort == "servers" else reach.name
+        yield msgspec.structs.replace(reach, name=name, sort=sort, precedence=subject.precedence)
         return
     for path, value in _entries(plain, subject.at):
         if not isinstance(value, dict):

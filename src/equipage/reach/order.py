@@ -7,15 +7,7 @@ from typing import Literal
 
 import msgspec
 
-from equipage.views.reach.values import (
-    EFFECTS,
-    EVERYTHING,
-    Effect,
-    Grant,
-    Reach,
-    covers,
-    is_unrestricted,
-)
+from equipage.reach.values import EFFECTS, EVERYTHING, Effect, Grant, Reach, covers, is_unrestricted
 
 How = Literal["widened", "narrowed"]
 #: How far a step goes that lets everything of a sort through, everything of a server or a tool, or
@@ -42,7 +34,7 @@ class Step(msgspec.Struct, frozen=True):
         """The grant to show: the new one, where one is written."""
         if self.now is None or self.was is None:
             return self.now or self.was
-        # What an absent field means is told where the field was, unless another field decides now.
+        # What an absent field means is shown where the field was, unless another field decides now.
         is_elsewhere = self.now.default and self.now.path != self.was.path
         return self.was if is_elsewhere else self.now
 

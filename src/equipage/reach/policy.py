@@ -1,0 +1,116 @@
+"""The policy of a project: what no agent in it may ever do, and whether launchers must be pinned.
+
+Each file is judged by itself. What an agent may do because a field is absent counts like what it
+says: a policy that forbids a tool wants every agent to say which tools it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from equipage.core import codes
+from equipage.core.diagnostics import Diagnostic, Fact, Shown
+from equipage.core.path import Path
+from equipage.kinds.mcp.launchers import Launch, launch_of
+from equipage.loading.outcome import Outcome, place_more
+from equipage.loading.tree import get, walk
+from equipage.reach import Grant, Reach, covers, reaches_of
+from equipage.reach.rows import divided, words_of
+
+#: The lists of a policy → the sort of things that each is about.
+SORTS = {
+    "tools": "tool",
+    "servers": "server",
+    "modes": "mode",
+    "hosts": "host",
+    "programs": "program",
+}
+_MISSING = object()
+
+
+def policy_findings(
+    outcome: Outcome, never: Mapping[str, Sequence[str]], *, pins: bool
+) -> list[Diagnostic]:
+    """What a file allows although the policy of its project does not."""
+    facts: dict[tuple[Any, ...], Fact] = {}
+    reaches = reaches_of(outcome)
+    for reach in reaches:
+        for listed, sort in SORTS.items():
+            for pattern in never.get(listed, ()):
+                for grant in _against(reach, sort, pattern):
+                    # A pattern is violated once at each place, however many grants are there.
+                    facts.setdefault(
+                        (grant.path, pattern), _forbidden(outcome, reach, grant, pattern)
+                    )
+    found = list(facts.values())
+    loaded = outcome.loaded() if pins else None
+    if loaded is not None:
+        for path, launch in launches_in(loaded.to_dict(show_env=False)):
+            if launch.pin is None:
+                place = _written(outcome, path)
+                found.append(
+                    codes.POLICY_NOT_PINNED.at(
+                        place, package=Shown(launch.package), launcher=launch.launcher
+                    )
+                )
+    return place_more(outcome, found) if found else []
+
+
+def _against(reach: Reach, sort: str, pattern: str) -> Iterator[Grant]:
+    """The grants of a reach that allow what a pattern forbids."""
+    if sort == "mode":
+        for grant in reach.of(sort):
+            value = grant.name.partition(" = ")[2]
+            if pattern in (value, grant.name, grant.name.replace(" = ", "=")):
+                yield grant
+        return
+    decides = reach.deciding(sort, pattern)
+    if decides is not None and decides.effect == "allows":
+        yield decides
+    for grant in reach.of(sort):
+        is_inside = grant.effect == "allows" and covers(pattern, grant.name, sort)
+        if is_inside and grant is not decides and reach.deciding(sort, grant.name) is grant:
+            yield grant
+
+
+def _forbidden(outcome: Outcome, reach: Reach, grant: Grant, pattern: str) -> Fact:
+    if grant.default:
+        thing = f"every {grant.sort}, because `{grant.field}` is absent"
+    else:
+        thing = f"the {grant.sort} `{grant.name}`"
+    return codes.POLICY_FORBIDS.at(
+        _written(outcome, grant.path),
+        agent=Shown(f"{reach.sort} `{reach.name}`"),
+        thing=Shown(thing),
+        pattern=Shown(pattern),
+    )
+
+
+def _written(outcome: Outcome, path: Path) -> Path:
+    """The path, or what is written around it: an absent field has no place of its own."""
+    value = outcome.tree.value if outcome.tree is not None else None
+    while path and get(value, path, _MISSING) is _MISSING:
+        path = path[:-1]
+    return path
+
+
+def launches_in(plain: Any) -> Iterator[tuple[Path, Launch]]:
+    """Every launcher in a configuration, with the path of the command."""
+    for path, words in commands_in(plain):
+        launch = launch_of(words)
+        if launch is not None:
+            yield path, launch
+
+
+def commands_in(plain: Any) -> Iterator[tuple[Path, list[str]]]:
+    """Every command line in a configuration, divided into words, with its path."""
+    for path, value in walk(plain):
+        if isinstance(value, dict):
+            words = words_of(value)
+            if words:
+                key = "command" if "command" in value else "cmd"
+                alone = len(words) == 1 and " " in words[0]
+                yield (*path, key), divided(words[0]) if alone else words
+        elif isinstance(value, str) and path and path[-1] in ("bash", "powershell", "run"):
+            yield path, divided(value)
