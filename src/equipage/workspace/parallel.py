@@ -79,10 +79,14 @@ def by_processes(
                 if task is None:
                     break
                 crew.start(task)
+            before = shown
             while shown in finished:
                 yield from finished.pop(shown)
                 shown += 1
             if not crew.busy:
+                # Every worker may wait for results to be shown; then there is room for more now.
+                if shown > before:
+                    continue
                 return
             if not (ready := crew.wait()):
                 return
