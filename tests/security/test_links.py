@@ -45,6 +45,17 @@ def project(tmp_path: Path) -> Path:
     return root
 
 
+def test_links_to_nothing_are_one_finding(project: Path) -> None:
+    skills = {f".gemini/skills/{name}/SKILL.md": Link("../../../gone.md") for name in "abc"}
+    write(project, {**skills, "notes.md": Link("gone.md")})
+    report = equipage.check([project], env={})
+    (found,) = report.diagnostics
+    assert (found.code, found.severity, found.count) == ("link-broken", "error", 3)
+    assert found.name is not None
+    assert found.name.endswith(".gemini/skills/a/SKILL.md")
+    assert [each.ok for each in report.files] == [False] * 3
+
+
 def refer(root: Path, reference: str) -> str:
     """The text of the file, or the code of what keeps it from being read."""
     try:

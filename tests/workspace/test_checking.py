@@ -91,6 +91,16 @@ def test_few_files_need_no_other_process(monkeypatch: pytest.MonkeyPatch, projec
     assert len(list(project.iterdir())) > WORTH_IT
 
 
+def test_workers_that_all_wait_are_given_more(
+    monkeypatch: pytest.MonkeyPatch, project: Path
+) -> None:
+    """Without room to run ahead, no worker is busy when the results before are shown."""
+    monkeypatch.setattr(parallel, "_AHEAD", 0)
+    report = check_paths(["."], REQUEST, jobs=2)
+    assert "ended-early" not in {each.code for each in report.diagnostics}
+    assert len(report.files) == len(check_paths(["."], REQUEST, jobs=1).files)
+
+
 def test_wrong_options_are_refused_by_workers_too(project: Path) -> None:
     with pytest.raises(UsageError, match="not an option"):
         check_paths(["."], Request(env={}, options={"libary": "x"}), jobs=2)

@@ -190,12 +190,13 @@ class Project:
         """
         if not self._exclude and not self._include:
             return False
-        relative = self._relative(path)
+        relative, begin = self._relative(path), "." if start is None else self._relative(start)
         # `include` narrows a walk, `exclude` narrows it further.
         if self._include and not any(glob.fullmatch(relative) for glob in self._include):
             return True
         return any(
-            glob.fullmatch(relative) and not (start and glob.fullmatch(self._relative(start)))
+            # The whole project is inside no folder, whatever a pattern matches.
+            glob.fullmatch(relative) and (begin == "." or not glob.fullmatch(begin))
             for glob in self._exclude
         )
 
@@ -246,7 +247,7 @@ class Project:
 def _glob(glob: str) -> re.Pattern[str]:
     from equipage.files.gitignore import glob_pattern  # most projects have no globs
 
-    return glob_pattern(glob)
+    return glob_pattern(glob.removeprefix("./"))  # all of them start at the project
 
 
 def _folder_globs(globs: Iterable[str]) -> list[re.Pattern[str]]:

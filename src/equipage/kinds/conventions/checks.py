@@ -204,22 +204,35 @@ def divide_names(convention: Convention, tree: Tree, _session: Session) -> tuple
     return tree, facts
 
 
+#: So many unknown tools of one field are reported one by one.
+_FEW = 3
+
+
 def _unknown_tools(
     convention: Convention, known: frozenset[str], field: Field, value: Any, document: Document
 ) -> Iterator[Fact]:
-    for name, span in words_of(field, value, document):
-        for each in references(name, "tool"):
-            if each.sort == "tool" and each.name not in known and not is_pattern(each.name):
-                guess = nearest(each.name, known)
-                yield codes.UNKNOWN_REFERENCE.at(
-                    (field.name,),
-                    span=span,
-                    remedy=renamed(each.name, guess, field, span, document),
-                    sort="tool",
-                    name=Shown(each.name),
-                    where=f" in {convention.tool}",
-                    nearest=guess,
-                )
+    unknown = [
+        (each.name, span)
+        for name, span in words_of(field, value, document)
+        for each in references(name, "tool")
+        if each.sort == "tool" and each.name not in known and not is_pattern(each.name)
+    ]
+    # Many of them have one cause: the field was written for another tool.
+    more = len(unknown) - 1 if len(unknown) > _FEW else 0
+    where = f" in {convention.tool}"
+    if more:
+        where += f", nor the {more} others that it does not know in `{field.name}`"
+    for name, span in unknown[:1] if more else unknown:
+        guess = nearest(name, known)
+        yield codes.UNKNOWN_REFERENCE.at(
+            (field.name,),
+            span=span,
+            remedy=renamed(name, guess, field, span, document),
+            sort="tool",
+            name=Shown(name),
+            where=where,
+            nearest=guess,
+        )
 
 
 def bring_body(

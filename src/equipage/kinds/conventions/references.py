@@ -254,14 +254,17 @@ def names_in(outcome: Outcome) -> Iterator[str]:
 def own_name(convention: Convention, outcome: Outcome) -> tuple[str, str] | None:
     """The folder within which a file's name must be unique, and the name itself.
 
-    That is everything below one `agents` folder.
+    That is everything below one `agents` folder of a tool, or `skills` folder. People choose from
+    other folders what they install, so two files of one name need not meet there.
     """
     if convention.identity != "field" or convention.syntax == "json" or not outcome.sources:
         return None
     name = get(outcome.tree.value, ("name",)) if outcome.tree is not None else None
     folder = path_of(outcome).rpartition("/")[0]
-    head, found, _ = f"{folder}/".rpartition("/agents/")
-    return (head + found if found else folder, name) if isinstance(name, str) else None
+    head, found, _ = f"{folder}/".rpartition(f"/{convention.sort}s/")
+    if not found or "/." not in f"/{head}" or not isinstance(name, str):
+        return None
+    return head + found, name
 
 
 def names_are_unique(convention: Convention, own: Sequence[Outcome]) -> Iterator[Finding]:
