@@ -152,16 +152,19 @@ const scenarios = {
       await page.waitForSelector(`[aria-label="${label}"]`);
       times[part] = await page.evaluate(async ([label, words]) => {
         const input = document.querySelector(`[aria-label="${label}"]`);
-        let worst = 0;
-        for (const word of words) {
-          const start = performance.now();
-          input.value = word;
-          input.dispatchEvent(new Event("input"));
-          document.body.offsetHeight; // lay out what changed
-          worst = Math.max(worst, performance.now() - start);
-          await new Promise(requestAnimationFrame);
+        // Other programs run on the machine, too: of five times, the one in the middle counts.
+        const taken = words.map(() => []);
+        for (let n = 0; n < 5; n += 1) {
+          for (const [at, word] of words.entries()) {
+            const start = performance.now();
+            input.value = word;
+            input.dispatchEvent(new Event("input"));
+            document.body.offsetHeight; // lay out what changed
+            taken[at].push(performance.now() - start);
+            await new Promise(requestAnimationFrame);
+          }
         }
-        return worst;
+        return Math.max(...taken.map((each) => each.sort((a, b) => a - b)[2]));
       }, [label, words]);
     }
     return { paint, times };

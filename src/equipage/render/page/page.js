@@ -450,7 +450,7 @@
       const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
       const found = numbers.filter((number) => (kind.value === "\u0000" || (sheetOf.get(number) || { kind: "" }).kind === kind.value)
         && words.every((word) => file(number).toLowerCase().includes(word) || (itemsOf.get(number) || []).some((each) => each[1].toLowerCase().includes(word))));
-      list.replaceChildren(found.length ? lazily(found, row, 80) : h("p", { class: "empty" }, "No file matches."));
+      list.replaceChildren(found.length ? lazily(found, row, 30) : h("p", { class: "empty" }, "No file matches."));
       say(many(found.length, "file"));
     };
     search.addEventListener("input", update);
