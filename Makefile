@@ -51,8 +51,9 @@ types: $(VENV)/.ready
 # one. On 3.11 it costs about as much as the tests.
 COVERED := --cov --cov-report=term --cov-fail-under=95
 
+# A file of tests runs on one core, so that what its tests share is made once.
 unit: $(VENV)/.ready
-	$(PY) -m pytest -q -n 2 $(if $(SECOND),,$(COVERED))
+	$(PY) -m pytest -q -n 2 --dist loadfile $(if $(SECOND),,$(COVERED))
 
 # pyright is a program for Node.js, which it brings along: so it has a target of its own.
 test-typing: $(VENV)/.ready
@@ -71,7 +72,7 @@ ifeq ($(SECOND),)
 	@echo "no second Python (3.12 or 3.13) found: its run is skipped"
 else
 	@test -e .venv-second/.ready || { "$(SECOND)" -m venv .venv-second && .venv-second/bin/python $(INSTALL) --dev && touch .venv-second/.ready; }
-	COVERAGE_CORE=sysmon .venv-second/bin/python -m pytest -q -n 2 -p no:cacheprovider $(COVERED) -m "not long"
+	COVERAGE_CORE=sysmon .venv-second/bin/python -m pytest -q -n 2 --dist loadfile -p no:cacheprovider $(COVERED) -m "not long"
 endif
 
 # Installs other programs (Node.js, PHP, clients) and takes some minutes. Nothing may be skipped.

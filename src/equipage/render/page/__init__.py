@@ -123,7 +123,7 @@ def _name(text: str) -> str:
 class _Files:
     """The names of files by number: a page names each of them many times.
 
-    Where a folder is and whose it is are nobody's business: names start below `base`.
+    Where a folder is and whose it is are not for readers of the page: names start below `base`.
     """
 
     def __init__(self, base: str) -> None:
