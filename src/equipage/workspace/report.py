@@ -50,8 +50,8 @@ if TYPE_CHECKING:  # imported where they are needed
 #: The kind of the files that hold settings, as reports name it.
 SETTINGS = SETTINGS_KIND.name
 NO_LAYERS = "--config applies to layered settings, and there are none here"
-#: Notes that are reported once for each sort of file and project.
-_GROUPED = frozenset({codes.POSSIBLE_KIND.name, codes.NOT_READ.name})
+#: Findings that are reported once for each sort of file and project.
+_GROUPED = frozenset({codes.POSSIBLE_KIND.name, codes.NOT_READ.name, codes.LINK_BROKEN.name})
 #: Fewer candidates than this are checked before other processes would have started.
 WORTH_IT = 256
 
@@ -506,7 +506,7 @@ class ReportBuilder:
             self.add_findings(checked.path, checked.name, checked.diagnostics)
 
     def _group(self, checked: Checked) -> None:
-        """Remember a note about a file that was not checked: one for each sort and project."""
+        """Remember a finding about a file that was not checked: one for each sort and project."""
         for each in checked.diagnostics:
             key = project_of(checked.path, self.run).root, each.code, each.message
             self.grouped.setdefault(key, []).append((checked, each))
