@@ -133,7 +133,7 @@ def load_all(
             yield found
 
 
-#: Reasons for a file not to be loaded that are given whoever named it.
+#: Reasons for a file not to be loaded that are given for unnamed files, too.
 _ALWAYS_SAID = (codes.INTERNAL_ERROR, codes.CHECK_ENDED, codes.LINK_OUTSIDE)
 
 
