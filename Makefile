@@ -9,7 +9,7 @@ PIP := -m pip install --quiet --disable-pip-version-check
 SECOND := $(shell for each in python3.13 python3.12 "$$HOME"/.pyenv/versions/3.13*/bin/python "$$HOME"/.pyenv/versions/3.12*/bin/python; do \
 	"$$each" -c 'import sys, venv; sys.exit(sys.version_info < (3, 12))' >/dev/null 2>&1 && { echo "$$each"; break; }; done)
 
-.PHONY: help demo test test-serve test-registry test-typing test-scale lint types unit unit-second cases stubs conformance bench fuzz mutants clients clients-under-fault conformance-suite action soak docs pins dist reproducible clean
+.PHONY: help demo test test-serve test-registry test-typing test-scale lint types unit unit-second cases stubs conformance bench fuzz mutants clients clients-under-fault conformance-suite action soak browser test-opencode docs pins dist reproducible clean
 
 help:
 	@echo "make demo    install and show one clean and one broken configuration"
@@ -23,6 +23,7 @@ help:
 	@echo "make clients [TREES='folder …']   what five clients say about the corpus and these folders, beside us"
 	@echo "make clients-under-fault   official clients against every example of faults; writes a page"
 	@echo "make conformance-suite     the official suite against the example that behaves well"
+	@echo "make browser the report page in Chromium; needs npm and Debian's chromium"
 	@echo "make soak    ten minutes of connections and floods against one server"
 	@echo "make docs    build the documentation"
 
@@ -51,8 +52,9 @@ types: $(VENV)/.ready
 # one. On 3.11 it costs about as much as the tests.
 COVERED := --cov --cov-report=term --cov-fail-under=95
 
+# A file of tests runs on one core, so that what its tests share is made once.
 unit: $(VENV)/.ready
-	$(PY) -m pytest -q -n 2 $(if $(SECOND),,$(COVERED))
+	$(PY) -m pytest -q -n 2 --dist loadfile $(if $(SECOND),,$(COVERED))
 
 # pyright is a program for Node.js, which it brings along: so it has a target of its own.
 test-typing: $(VENV)/.ready
@@ -71,7 +73,7 @@ ifeq ($(SECOND),)
 	@echo "no second Python (3.12 or 3.13) found: its run is skipped"
 else
 	@test -e .venv-second/.ready || { "$(SECOND)" -m venv .venv-second && .venv-second/bin/python $(INSTALL) --dev && touch .venv-second/.ready; }
-	COVERAGE_CORE=sysmon .venv-second/bin/python -m pytest -q -n 2 -p no:cacheprovider $(COVERED) -m "not long"
+	COVERAGE_CORE=sysmon .venv-second/bin/python -m pytest -q -n 2 --dist loadfile -p no:cacheprovider $(COVERED) -m "not long"
 endif
 
 # Installs other programs (Node.js, PHP, clients) and takes some minutes. Nothing may be skipped.
@@ -85,6 +87,17 @@ test-registry:
 	@test -e .venv-registry/.ready || { $(PYTHON) -m venv .venv-registry && .venv-registry/bin/python -m pip install --quiet --disable-pip-version-check --editable . pytest hypothesis "oras>=0.2.40" && touch .venv-registry/.ready; }
 	EQUIPAGE_TEST_REGISTRY=1 .venv-registry/bin/python -m pytest -q -rs -p no:cacheprovider -W default tests/locking/test_registry.py | tee .registry.log; ! grep -Eq 'skipped|SKIPPED|failed|error' .registry.log
 	@rm -f .registry.log
+
+# The page in Debian's Chromium (apt-get install chromium), driven by playwright-core. Nothing may be skipped.
+browser: $(VENV)/.ready
+	@test -d .clients/browser/node_modules/playwright-core || npm install --silent --no-audit --no-fund --prefix .clients/browser playwright-core@1.65.0
+	EQUIPAGE_TEST_BROWSER=1 EQUIPAGE_PLAYWRIGHT="$(CURDIR)/.clients/browser/node_modules/playwright-core" $(PY) -m pytest -q -p no:cacheprovider tests/browser
+
+# What agents may do, as OpenCode itself says it; installs the client.
+test-opencode: $(VENV)/.ready
+	@test -e .clients/opencode/node_modules/.bin/opencode || npm install --silent --no-audit --no-fund --prefix .clients/opencode opencode-ai@1.18.33
+	EQUIPAGE_OPENCODE="$(CURDIR)/.clients/opencode/node_modules/.bin/opencode" $(PY) -m pytest -q -rs -p no:cacheprovider tests/views/test_matrix_opencode.py | tee .opencode.log; ! grep -Eq 'skipped|failed|error' .opencode.log
+	@rm -f .opencode.log
 
 cases: $(VENV)/.ready
 	EQUIPAGE_UPDATE_CASES=1 $(PY) -m pytest -q tests/test_cases.py tests/cli/test_consoles.py tests/docs/test_docs.py

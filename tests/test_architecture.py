@@ -295,6 +295,7 @@ SHOWN_ELSEWHERE = {
     "not-read": "workspace/test_unread.py",
     "index-damaged": "files/test_index.py",
     "link-outside": "security/test_links.py",
+    "link-broken": "security/test_links.py",
     "pattern-mismatch": "loading/test_model.py",
 }
 

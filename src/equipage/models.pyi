@@ -1695,9 +1695,9 @@ class CodexSkill(Struct, frozen=True, kw_only=True):
     """A skill."""
 
     name: str | None = None
-    """The name of the skill and of its folder; recommended."""
+    """The name of the skill and of its folder."""
     description: str | None = None
-    """What it does and when to use it; recommended."""
+    """What it does and when to use it; **required**: the tool ignores a file without it."""
     license: str | None = None
     """The licence, or the file that holds it."""
     compatibility: str | None = None
@@ -2189,9 +2189,10 @@ class GeminiCLISkill(Struct, frozen=True, kw_only=True):
     """A skill."""
 
     name: str | None = None
-    """The name of the skill and of its folder; recommended."""
+    """The name of the skill and of its folder; **required**: the tool ignores a file
+    without it."""
     description: str | None = None
-    """What it does and when to use it; recommended."""
+    """What it does and when to use it; **required**: the tool ignores a file without it."""
     license: str | None = None
     """The licence, or the file that holds it."""
     compatibility: str | None = None
@@ -3415,7 +3416,7 @@ class OpenCodeSkill(Struct, frozen=True, kw_only=True):
     """The name of the skill and of its folder; **required**: the tool ignores a file
     without it."""
     description: str | None = None
-    """What it does and when to use it; **required**: the tool ignores a file without it."""
+    """What it does and when to use it; recommended."""
     license: str | None = None
     """The licence, or the file that holds it."""
     compatibility: str | None = None

@@ -97,6 +97,7 @@ def _everything(project: Path, order: str = "as it is", **variables: str) -> str
     return done.out
 
 
+@pytest.mark.long
 def test_the_same_bytes_whatever_the_seed_the_locale_and_the_order_of_folders(
     project: Path,
 ) -> None:
@@ -120,6 +121,7 @@ def test_the_same_bytes_whatever_the_seed_the_locale_and_the_order_of_folders(
 # --- pipes ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "arguments",
     [["check"], ["list"], ["graph", "."], ["rule"], ["--help"], ["show", "server.yaml"]],
@@ -136,6 +138,7 @@ def test_a_closed_pipe_ends_the_run_quietly(project: Path, arguments: list[str])
     )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "arguments", [["check"], ["diff", "server.yaml", "other.yaml"]], ids=" ".join
 )
@@ -164,6 +167,7 @@ def test_a_full_disk_is_no_bug(project: Path, unbuffered: str, arguments: list[s
     assert "Traceback" not in done.err
 
 
+@pytest.mark.long
 def test_tables_are_cut_for_terminals_only(project: Path) -> None:
     folder = project / ("long-" * 12) / ("name-" * 12)
     folder.mkdir(parents=True)
@@ -233,6 +237,7 @@ def test_colour_and_progress_on_a_terminal(project: Path) -> None:
     assert said.index("checking [") < said.index("\r\x1b[K\x1b[1;3") < said.index("error[")
 
 
+@pytest.mark.long
 def test_no_colour_where_it_is_not_wanted(project: Path) -> None:
     code = "from equipage.cli import main; main(['check'])"
     for variables in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):

@@ -163,6 +163,7 @@ def test_any_text_makes_a_valid_log(message: str, name: str) -> None:
     log(finding(message, span=span(name.replace("\0", "") or "a"), path=message))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("case", list(cases_in(TESTS / "cases")), ids=lambda case: case.path.stem)
 def test_every_case_makes_a_valid_log(
     case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

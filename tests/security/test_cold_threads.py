@@ -18,7 +18,7 @@ from equipage.loading.registry import kind_named, names
 from lab import PLUGIN
 
 #: How many cold processes; `make fuzz` asks for more.
-RUNS = int(os.environ.get("EQUIPAGE_COLD_RUNS", "20"))
+RUNS = int(os.environ.get("EQUIPAGE_COLD_RUNS", "8"))
 #: How many kinds each process goes through.
 KINDS = 16
 
@@ -88,7 +88,7 @@ def run_script(script: str, folder: Path, *words: str) -> subprocess.CompletedPr
 def test_the_first_load_in_threads(run: int, tmp_path: Path) -> None:
     jobs = jobs_below(tmp_path)
     # A process is cold once, so each run has other kinds, and another one first.
-    start = run * 3 % len(jobs)
+    start = run * 7 % len(jobs)
     jobs = (jobs[start:] + jobs[:start])[:KINDS]
     (tmp_path / "jobs.json").write_text(json.dumps(jobs))
     count = (2, 3, 4, 8, 16)[run % 5]
@@ -133,6 +133,7 @@ print(stopped)
 """
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("playbook_installed")
 def test_an_interrupt_in_the_first_load_leaves_nothing_half_built(tmp_path: Path) -> None:
     """No interrupt kills the process, and the same file loads a moment later."""

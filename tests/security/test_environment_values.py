@@ -177,24 +177,25 @@ def test_nothing_is_scanned_twice() -> None:
     assert replaced.text == "a ${B} $$ ${A} ${B} ${A} z"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param("${" + "x" * 2_000_000, id="a name without end"),
-        pytest.param("${a:-" * 500_000, id="defaults in defaults"),
+        pytest.param("${" + "x" * 500_000, id="a name without end"),
+        pytest.param("${a:-" * 100_000, id="defaults in defaults"),
         pytest.param("${a:-" * 100_000 + "}" * 100_000, id="balanced"),
-        pytest.param("$" * 1_000_000, id="dollars"),
-        pytest.param("${A}" * 100_000, id="many variables"),
-        pytest.param("${A:-{}" * 100_000 + "}" * 100_000, id="braces"),
-        pytest.param("${ " * 500_000 + "}", id="openings in one name"),
-        pytest.param("[${S}, " * 100_000, id="a value at every depth"),
+        pytest.param("$" * 200_000, id="dollars"),
+        pytest.param("${A}" * 30_000, id="many variables"),
+        pytest.param("${A:-{}" * 30_000 + "}" * 30_000, id="braces"),
+        pytest.param("${ " * 100_000 + "}", id="openings in one name"),
+        pytest.param("[${S}, " * 30_000, id="a value at every depth"),
     ],
 )
 def test_substitution_is_linear(text: str, tmp_path: Path) -> None:
     with Clock() as clock:
         outcome = load(world.SERVER, tmp_path, text, env={"A": "1", "S": "a b"})
     assert not outcome.ok
-    assert clock.seconds < 2 * SLACK
+    assert clock.seconds < SLACK / 2
 
 
 def test_many_variables_and_many_findings(tmp_path: Path) -> None:

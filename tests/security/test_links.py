@@ -25,6 +25,8 @@ from lab import Link, command, environment, write
 from . import world
 from .world import CANARY
 
+pytestmark = pytest.mark.long
+
 INSIDE = PathPolicy(parents="inside")
 #: So many swaps, or as many as can be done in so many seconds; but never fewer than enough.
 SWAPS, SECONDS, ENOUGH = 10_000, 15, 500
@@ -41,6 +43,17 @@ def project(tmp_path: Path) -> Path:
     (tmp_path / "project-beside" / "a.txt").write_text(CANARY)
     (root / "real" / "a.txt").write_text("fine")
     return root
+
+
+def test_links_to_nothing_are_one_finding(project: Path) -> None:
+    skills = {f".gemini/skills/{name}/SKILL.md": Link("../../../gone.md") for name in "abc"}
+    write(project, {**skills, "notes.md": Link("gone.md")})
+    report = equipage.check([project], env={})
+    (found,) = report.diagnostics
+    assert (found.code, found.severity, found.count) == ("link-broken", "error", 3)
+    assert found.name is not None
+    assert found.name.endswith(".gemini/skills/a/SKILL.md")
+    assert [each.ok for each in report.files] == [False] * 3
 
 
 def refer(root: Path, reference: str) -> str:

@@ -248,6 +248,7 @@ def test_the_command_says_what_is_over_and_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "120")
     files = {f".claude/skills/s{n}/SKILL.md": skill("d" * 900) for n in range(10)}
     repository(tmp_path, {**files, ".claude/agents/bad.md": "---\nname: [\n---\n"})
     assert main(["budget"]) == 1

@@ -56,6 +56,7 @@ def authored(outcome: Outcome) -> Any:
     return entry.value if value is None else value
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "case", list(cases_in(CASES)), ids=lambda case: f"{case.path.relative_to(CASES)}"
 )
@@ -77,6 +78,7 @@ def test_every_case_that_loads_validates(
     assert not problems, [(problem.instance_path, problem.message) for problem in problems]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", names())
 def test_every_kind_has_a_valid_schema(name: str) -> None:
     schema = schema_for(kind_named(name))

@@ -43,6 +43,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 def test_the_report_is_the_same_whatever_the_number_of_processes(project: Path) -> None:
     reports = [check_paths(["."], REQUEST, jobs=jobs) for jobs in (1, 2, 3, 0)]
     written = [render_json.render(report) for report in reports]
@@ -88,6 +89,16 @@ def test_few_files_need_no_other_process(monkeypatch: pytest.MonkeyPatch, projec
     with pytest.raises(AssertionError, match="started"):
         check_paths(["."], REQUEST, jobs=0)
     assert len(list(project.iterdir())) > WORTH_IT
+
+
+def test_workers_that_all_wait_are_given_more(
+    monkeypatch: pytest.MonkeyPatch, project: Path
+) -> None:
+    """Without room to run ahead, no worker is busy when the results before are shown."""
+    monkeypatch.setattr(parallel, "_AHEAD", 0)
+    report = check_paths(["."], REQUEST, jobs=2)
+    assert "ended-early" not in {each.code for each in report.diagnostics}
+    assert len(report.files) == len(check_paths(["."], REQUEST, jobs=1).files)
 
 
 def test_wrong_options_are_refused_by_workers_too(project: Path) -> None:

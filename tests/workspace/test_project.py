@@ -264,3 +264,24 @@ def test_an_isolated_check_obeys_nothing_of_the_project(
     assert main(["check", "."]) != 1
     assert main(["check", "--isolated", "."]) == 1
     assert "error[wrong-type]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("pattern", "left"),
+    [
+        pytest.param("**", [], id="everything"),
+        pytest.param("*", [], id="every name"),
+        pytest.param("./sub", ["a.tool.yaml"], id="from the project, with a dot"),
+        pytest.param("sub/", ["a.tool.yaml"], id="a folder"),
+        pytest.param("*.yml", ["a.tool.yaml", "sub/b.tool.yaml"], id="nothing of it"),
+    ],
+)
+def test_what_is_excluded_is_not_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pattern: str, left: list[str]
+) -> None:
+    monkeypatch.chdir(write(tmp_path, {"a.tool.yaml": "id: 5", "sub/b.tool.yaml": "id: 5"}))
+    write(tmp_path, {"equipage.toml": f"exclude = ['{pattern}']\n"})
+    names = [each.path for each in equipage.check(["."], env={}).files]
+    assert [each for each in names if each.endswith(".tool.yaml")] == left
+    # A folder inside what is excluded was asked for.
+    assert "sub/b.tool.yaml" in {each.path for each in equipage.check(["sub"], env={}).files}

@@ -77,6 +77,8 @@ def _run(options: argparse.Namespace, files: Chosen, output: Output) -> int:
     code = _exit_code(report, options, failed=bool(fixed and fixed.unwritten))
     if code == FOUND and files.text is None and not all(map(os.path.lexists, files.paths)):
         code = USAGE  # a path in the command is wrong: whatever else was found comes second
+    if report.unusable_settings:
+        code = USAGE  # which files count, and how, is not known
     output.code = code
     if options.diff:
         from equipage.cli.fixing import show_diff
@@ -308,6 +310,8 @@ def _write_notes(report: Report, options: argparse.Namespace, output: Output) ->
         output.note(f"equipage: too many warnings: {warnings:,} (--max-warnings {most})")
     if options.quiet and options.strict and warnings and not report.errors:
         output.note(f"equipage: --strict fails on warnings that --quiet hides: {warnings}")
+    for path in report.unusable_settings:
+        output.note(f"equipage: {path} has errors, so its settings are not in effect")
     if report.hidden:
         files = ", ".join(map(visible, report.hidden))
         output.note(f"equipage: cannot be loaded, though every error is ignored: {files}")

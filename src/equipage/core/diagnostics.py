@@ -124,6 +124,7 @@ def bounded(facts: Iterable[Fact]) -> Iterator[Fact]:
             yield each
         else:
             last[key] = each
+    # The rest is one fact per code. It has no place: any single one would be arbitrary.
     for key, each in last.items():
         yield msgspec.structs.replace(
             each, more=counts[key] - MOST_FACTS, remedy=None, also=(), part="nowhere"
@@ -315,6 +316,8 @@ class Diagnostic(msgspec.Struct, frozen=True):
         spans = (self.span, *around)
         if not any(span is not None and span.source.outside for span in spans):
             return self
+        # A file outside the allowed folders was read at the caller's wish, but a report may travel
+        # further than the file should: only its name remains.
         related = tuple(each.without_text_outside() for each in self.related)
         fix = None if any(edit.span.source.outside for edit in edits) else self.fix
         if self.span is None or not self.span.source.outside:
@@ -379,6 +382,7 @@ class UsageError(EquipageError):
 
 def raised(error: BaseException) -> str:
     """The class of an exception and where it was raised; not its words, which may hold anything."""
+    # The innermost frame is where it was raised; the frames above are ours.
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

@@ -151,6 +151,16 @@ class Files:
         """The content of a file that is not a source of this load; None if it cannot be read."""
         return peek(path)
 
+    def is_larger(self, path: str, limit: int) -> bool:
+        """Whether there is a file of more bytes than `limit`."""
+        overlay = active()
+        if overlay is not None and (overlay.exists(path) or not overlay.over_disk):
+            return len(overlay.contents.get(overlay.path_of(path), b"")) > limit
+        try:
+            return os.stat(path).st_size > limit
+        except (OSError, ValueError):
+            return False
+
     def names_below(self, folder: str, *, most: int = 1000) -> list[str]:
         """Up to `most` paths of files below a folder, relative to it, to guess what was meant."""
         found: list[str] = []
@@ -181,9 +191,12 @@ class Files:
             real, name = self._named(full)
         except ValueError as error:
             raise refusal(error, display_name(full, self.cwd)) from None
+        # A walk finds names, and a name can be replaced by a link before it is opened: what a walk
+        # found is opened step by step inside its folder.
         if self.within is not None:
             descriptor, real = self._open_within(self.within, full, name)
             return self._take(descriptor, real, name, max_bytes)
+        # Before it is opened, so that a file which many loads name is opened once.
         known = self._recall(real, name, max_bytes)
         if known is not None:
             return known
@@ -233,6 +246,8 @@ class Files:
         """
         bases, roots = tuple(bases), tuple(roots)
         self._asked.update((os.path.join(self.cwd, base, reference), None) for base in bases)
+        # The answer depends on all of these; a file that is included a thousand times is resolved
+        # once.
         key = (reference, bases, roots, policy, tuple(home))
         known = self._referred.get(key)
         if known is None:
@@ -249,6 +264,7 @@ class Files:
         home: tuple[str, ...],
     ) -> Referred:
         check_reference(reference, policy)
+        # Refused by its spelling where it can be: no question about the disk is asked for those.
         if os.path.isabs(reference):
             refuse_system(reference)
             return self._absolute(reference, roots, policy, home)
@@ -282,6 +298,7 @@ class Files:
             raise FileProblem(codes.ABSOLUTE_UNREAD, reference=reference)
         # Elsewhere the file is read as if the caller had named it.
         refuse_version_control(real, reference)
+        # The confinement of the walk does not hold for a place that the policy allows by name.
         within, self.within = self.within, None
         try:
             source = self.read(reference, max_bytes=policy.max_bytes)
@@ -457,6 +474,9 @@ class MemoryFiles(Files):
             return overlay.is_folder(path)
         prefix = self._absolute_path(path).rstrip("/") + "/"
         return any(each.startswith(prefix) for each in self.contents)
+
+    def is_larger(self, path: str, limit: int) -> bool:
+        return len(self.contents.get(self._absolute_path(path), b"")) > limit
 
     def is_within(self, path: str, *folders: str) -> bool:
         real = self._absolute_path(path)

@@ -67,6 +67,8 @@ class Reading(msgspec.Struct, frozen=True):
     limits: Callable[[Mapping[str, str]], tuple[Limits, list[Fact]]] | None = None
     uses_environment: bool = False  #: replace `${VAR}` before parsing
     merge_keys: bool = False  #: apply `<<`
+    #: whether a comment may silence an error of a rule, so that the file loads in spite of it
+    lenient: bool = True
     #: the kind a file is of more closely, by its absolute path with `/` and what lies around it,
     #: for files of one sort that several tools read. Every variant has the name, the codes and the
     #: options of this kind

@@ -112,7 +112,8 @@ def report(
     if isinstance(root, Source) and (not sources or sources[0] is not root):
         sources = tuple(dict.fromkeys((root, *sources)))
     file = root.name if isinstance(root, Source) else root
-    diagnostics, waiting = _diagnostics(session, tree, file, silence_errors=config is not None)
+    lenient = config is not None and session.kind.reading.lenient
+    diagnostics, waiting = _diagnostics(session, tree, file, silence_errors=lenient)
     if tree is None or any(each.severity == "error" for each in diagnostics):
         config = None
     kind = session.kind

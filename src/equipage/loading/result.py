@@ -172,7 +172,11 @@ class Loaded(Generic[C]):
     def _digest(self) -> str:
         import hashlib  # slow to import, and most loads never ask
 
+        # Defaults are left out, so that a new field with a default does not change the digests that
+        # people have stored.
         plain = self._with_written_paths(without_defaults(self.config))
+        # `$${X}` in a file is the text `${X}`, and a variable is written `${X}` here: only then
+        # must the two be told apart, which costs a walk over the value.
         alike = self._takes_variables and b"${" in canonical(plain)
         hidden = self._hidden(plain, literal=_as_literal if alike else None)
         return hashlib.sha256(canonical(hidden)).hexdigest()
@@ -235,6 +239,7 @@ class Loaded(Generic[C]):
 
         `literal` says how other text is written.
         """
+        # Most configurations have no variables: then nothing is copied.
         if not (literal or self._touched or self._touched_keys or self._escaped.texts):
             return plain
         return self._redacted(plain, lambda at: self._tree.story(path + at).origin, literal=literal)
@@ -260,6 +265,7 @@ class Loaded(Generic[C]):
                 self._redacted(child, origin_of, (*path, number), literal)
                 for number, child in enumerate(value)
             ]
+        # A leaf counts as it was written, wherever directives and merges moved it since.
         origin = _written_at(origin_of(path))
         known = self._touched.get((id(origin.document), origin.path))
         if known is not None:
@@ -287,6 +293,8 @@ class Loaded(Generic[C]):
         steps = self._unshown(_path_given(path))
         if get(self._tree.value, steps, _MISSING) is not _MISSING:
             return steps
+        # A kind may move what the author wrote, `tools` to `baseline.tools` for example: both are
+        # answered.
         for start, end in self._tree.moves:
             if steps[: len(start)] == start:
                 steps = end + steps[len(start) :]
@@ -330,6 +338,7 @@ class Loaded(Generic[C]):
         ways = (spans.get((id(each.document), each.path)) for each in origins)
         here = (id(story.origin.document), story.origin.path)
         names, _ = self._touched.get(here, ((), ""))
+        # A default has no place of its own, although the mapping around it has one.
         if here not in spans or not _is_written(story.origin, get(self._tree.value, path)):
             return Placed(None)
         return Placed(spans.get(here), tuple(each for each in ways if each is not None), names)

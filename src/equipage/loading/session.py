@@ -62,6 +62,7 @@ def options_of(kind: Kind, request: Request) -> Any:
             guess = nearest(name, known)
             hint = f"; did you mean `{guess}`?" if guess else ""
             raise UsageError(f"`{name}` is not an option of kind {kind.name}{hint}")
+    # Those of the project have names of their own, so they never replace what the caller gives.
     given |= {name: value for name, value in request.defaults.items() if name in known}
     try:
         return convert(given, kind.reading.options)
@@ -99,11 +100,26 @@ def request_of(
         raise wrong("limits", limits, "an `equipage.Limits`")
     return Request(
         env=process_variables() if env is None else variables_given(env),
-        options={name: _plain(value) for name, value in options.items() if value is not None},
+        options={
+            name: _plain(value) for name, value in _together(options).items() if value is not None
+        },
         embedded=embedded,
         roots=folders_given("roots", roots),
         limits=limits,
     )
+
+
+def _together(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The options one by one, where some are given as a value of the kind's own Struct."""
+    whole = options.get("options")
+    if whole is None:
+        return options
+    if not isinstance(whole, msgspec.Struct):
+        raise wrong("options", whole, "a value of the kind's own Struct of options")
+    single = {name: value for name, value in options.items() if name != "options"}
+    for name in single.keys() & set(whole.__struct_fields__):
+        raise UsageError(f"`{name}` is given twice: alone, and in `options`")
+    return {**msgspec.structs.asdict(whole), **single}
 
 
 def _given_limits(given: Limits, usual: Limits) -> Limits:
@@ -148,6 +164,7 @@ class Run:
     def prepared(self, kind: Kind, request: Request) -> tuple[Any, Limits, list[Fact]]:
         """The options and limits of a kind and the facts about them. Raises `UsageError`."""
         known = self._prepared.get(kind.name)
+        # A run usually has one request, so identity is enough; a second one is prepared anew.
         if known is None or known[0] is not request:
             options, limits_in = options_of(kind, request), kind.reading.limits
             limits, facts = (Limits(), []) if limits_in is None else limits_in(request.env)
@@ -217,6 +234,7 @@ class Session:
         if known is not None:
             return known[0], []
         wanted = format or format_of(self.kind, source.name)
+        # By kind as well: strictness, merge keys and variables differ between kinds.
         key = (id(source), wanted, self.kind.name)
         parsed = self.run.documents.get(key)
         if parsed is None:
@@ -232,6 +250,7 @@ class Session:
         except FileProblem as problem:
             return None, [Fact(problem.code, values=problem.values, span=Span(source, 0, 0))]
         reading = self.kind.reading
+        # An embedded text sees no environment: it may come from anywhere.
         env = self.env if reading.uses_environment and not self.embedded else None
         document, facts = parse(source, wanted, env=env, merge=reading.merge_keys)
         return document, self.strict(facts, wanted)

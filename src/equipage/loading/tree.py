@@ -94,6 +94,8 @@ class Origins(msgspec.Struct, eq=False, gc=False):
         assert self.here is not None
         if not path:
             return Story(self.here, self.via, self.replaced, self.merged)
+        # Down the trie as far as it goes: an entry that says nothing means that the value came with
+        # the one above it, at the same steps below that origin.
         node: Origins | None = self
         origin, depth, via = self.here, 0, self.via
         for number, step in enumerate(path, 1):
@@ -229,9 +231,12 @@ def graft(tree: Tree, parts: Mapping[Path, Tree]) -> Tree:
     """
     if not parts:
         return tree
+    # The whole tree is replaced; the moves stay, because the paths that people write did not
+    # change.
     if ROOT in parts:
         part = parts[ROOT]
         return Tree(part.value, part.origins, tree.moves)
+    # By the first step, so that each container on the way is copied once for all parts in it.
     groups: dict[str | int, dict[Path, Tree]] = {}
     for path, part in parts.items():
         groups.setdefault(path[0], {})[path[1:]] = part
@@ -346,6 +351,7 @@ def _merge(base: Tree, over: Tree, strategy: Choice, path: Path, above: int) -> 
         return _append(base, over, inner)
     both_maps = isinstance(base.value, dict) and isinstance(over.value, dict)
     if how != "merge" or not both_maps or len(path) >= MAX_MERGE_DEPTH:
+        # Replaced as a whole: the base is remembered as a place that lost, for `explain`.
         known = over.origins
         replaced = (*base.origins.replaced, base.story(ROOT).origin, *known.replaced)
         origins = known.changed(replaced=replaced, skip=above + known.skip)
@@ -360,6 +366,7 @@ def _merge(base: Tree, over: Tree, strategy: Choice, path: Path, above: int) -> 
             skip = inner + child.origins.skip
             child = Tree(child.value, child.origins.changed(skip=skip))
         value[key], below[key] = child.value, child.origins
+    # The mapping keeps the place of its base; that of `over` becomes a related one.
     merged = (*base.origins.merged, over.story(ROOT).origin, *over.origins.merged)
     return Tree(value, base.origins.changed(below=below, merged=merged), base.moves)
 

@@ -103,8 +103,11 @@ class Child:
             return
         room = self._cap + 1 - len(self.output)
         self.output += data[: max(0, room)]
+        # A process that serves several calls answers with a line and stays.
         if b"\n" in data and not self.answered.done():
             self.answered.set_result(None)
+        # More than is allowed proves the point: closing the pipe ends a process that writes without
+        # end.
         if not data or self.overflowed:
             self._loop.remove_reader(self._output)
             self._close(self._output)
@@ -118,6 +121,7 @@ class Child:
             return
         self.errors += data[: max(0, STDERR_KEPT - len(self.errors))]
         if self.heard is not None:
+            # Progress comes in lines, pipes give pieces.
             *lines, rest = (bytes(self._line) + data).split(b"\n")
             self._line = bytearray(rest[-STDERR_KEPT:])
             for line in lines[-_LINES_HEARD:]:
@@ -137,6 +141,7 @@ class Child:
             (self._output, self._read_output),
             (self._errors, self._read_errors),
         ):
+            # Bounded, because a process can write as fast as we read.
             for _ in range(64):
                 if descriptor not in self._open or not _is_readable(descriptor):
                     break
@@ -235,6 +240,8 @@ class Children:
 
         Its output is collected from the start, up to `cap` bytes: it may write before it reads.
         """
+        # A start that was sent cannot be taken back: a caller that is cancelled meanwhile leaves
+        # the process to be ended, not to be forgotten.
         task = asyncio.ensure_future(self._spawn(key, environment, argv, cap))
         try:
             return await asyncio.shield(task)
@@ -343,6 +350,7 @@ class Children:
             return
         self._received += data
         while len(self._received) >= _LENGTH.size:
+            # A message may come in pieces, and several at once.
             end = _LENGTH.size + _LENGTH.unpack_from(self._received)[0]
             if len(self._received) < end:
                 break

@@ -38,6 +38,7 @@ class Gate:
     @contextlib.asynccontextmanager
     async def __call__(self) -> AsyncIterator[None]:
         """Wait for a turn. Raises `Failure` if too many wait already."""
+        # Refused at once instead of queued without end: the client can wait better than we can.
         if self._places <= 0:
             raise Failure("RATE_LIMIT", "too many calls are waiting; try again later")
         self._places -= 1
@@ -119,6 +120,7 @@ class Engine:
         heard: Callable[[str], None] | None,
     ) -> Any:
         arguments = {} if arguments is None else arguments
+        # The cheap questions first: each bound protects the step after it.
         if not isinstance(arguments, dict):
             raise Failure("INVALID_INPUT", "the arguments must be a mapping")
         if too_deep(arguments):
@@ -136,11 +138,14 @@ class Engine:
             raise Failure(
                 "INVALID_INPUT", f"the arguments do not fit the input schema at {problem}"
             )
+        # Only arguments that passed the schema reach a template or a process.
         names = names_for_templates(tool, arguments, self._env)
 
         async def run() -> bytes:
             return as_bytes(await self._run(tool, names, arguments, counts, heard))
 
+        # Only a pack that says so is cached; `principal` is part of the key, so no client gets what
+        # was computed for another.
         if not tool.pack.deterministic:
             return from_bytes(await run())
         rendered = tool.cache_key(names) if tool.cache_key is not None else None
@@ -168,6 +173,7 @@ class Engine:
             data = await Requests(self._env, private_addresses=allowed).run(tool, names, line)
         else:
             data = await self._processes.run(tool, names, line, heard)
+        # The size counts as a client would receive it, not as the tool happened to write it.
         size = len(json.dumps(data, separators=(",", ":"), ensure_ascii=False).encode())
         if size > tool.max_output_bytes:
             limit = tool.max_output_bytes
@@ -182,6 +188,8 @@ class Engine:
 
     def _require_same_code(self, tool: Tool) -> None:
         """Compare the files of the code with what was hashed. Raises `Failure`."""
+        # A stamp that did not change means the same content, so an unchanged tool costs one `stat`
+        # per file and call; the hash decides about the others.
         known = self._stamps.get(tool.key)
         files = {each.path: each.sha256 for each in tool.code.files}
         if tool.code.program is not None:
@@ -200,6 +208,7 @@ class Engine:
         old = {each.key for each in self.tools.values()}
         self.tools = {each.pack.id: each for each in tools}
         new = {each.key for each in self.tools.values()}
+        # First kept, then forgotten: a process that both sets use must not be ended between.
         for key in new:
             self._processes.keep(key)
         for key in old - new:

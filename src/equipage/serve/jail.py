@@ -90,6 +90,7 @@ def ruleset(read: Iterable[str], write: Iterable[str], *, network: bool) -> int:
     libc, version = _libc(), landlock_version()
     rights = _RIGHTS[min(version, len(_RIGHTS)) - 1]
     fields = [rights]
+    # The kernel refuses a structure with fields that it does not know, so it grows by version.
     if version >= _NETWORK_SINCE:
         fields.append(0 if network else _TCP)
     if version >= _SCOPES_SINCE:
@@ -109,6 +110,7 @@ def _allow(libc: ctypes.CDLL, rules: int, path: str, rights: int) -> None:
     except OSError:
         return
     try:
+        # A rule for a file with rights of folders is an error, not a smaller rule.
         if not stat.S_ISDIR(os.fstat(target).st_mode):
             rights &= _OF_FILES
         rule = struct.pack("=Qi", rights, target)
@@ -167,10 +169,13 @@ def call_filter(*, network: bool, forks: bool, starts: bool) -> bytes | None:
         return None
     architecture, numbers = _MACHINES[platform.machine()]
     program = [
+        # Numbers mean other calls on another architecture, which a process may switch to: end it.
         (_LOAD, 0, 0, _ARCHITECTURE),
         (_EQUAL, 1, 0, architecture),
         (_RETURN, 0, 0, _KILL),
         (_LOAD, 0, 0, _NUMBER),
+        # On x86-64, the calls of x32 have numbers of their own and would pass every comparison
+        # below.
         (_AT_LEAST, 0, 1, _FIRST_X32 if architecture == _MACHINES["x86_64"][0] else 0xFFFFFFFF),
         (_RETURN, 0, 0, _DENY | errno.EPERM),
         # Requests of an io_uring are not seen by filters.
@@ -178,6 +183,8 @@ def call_filter(*, network: bool, forks: bool, starts: bool) -> bytes | None:
     ]
     if not network:
         program += [
+            # Sockets of the machine itself stay: the C library needs them, and they reach no
+            # network.
             (_EQUAL, 0, 4, numbers["socket"]),
             (_LOAD, 0, 0, _ARGUMENT),
             (_EQUAL, 1, 0, _AF_UNIX),
@@ -246,6 +253,7 @@ def limit(limits: Mapping[str, int]) -> None:
         number = getattr(resource, f"RLIMIT_{name}", None)
         if number is None:
             continue
+        # Raising a limit needs a right that a server should not have.
         _, most = resource.getrlimit(number)
         value = value if most == resource.RLIM_INFINITY else min(value, most)
         resource.setrlimit(number, (value, value))

@@ -115,6 +115,8 @@ class Supervisor:
     # Messages.
 
     def _take(self) -> None:
+        # Descriptors arrive with the first byte of a message, so they are taken with the length;
+        # the rest is plain data.
         header, descriptors, _, _ = socket.recv_fds(self.control, _LENGTH.size, 8)
         if not header:
             raise EOFError
@@ -163,12 +165,17 @@ class Supervisor:
         place, number = self.jails.get(message["key"]), message["id"]
         if place is None:
             raise OSError(errno.ENOENT, "the tool is gone")
+        # Over this pair the fork hands us the listener of its filter, before it starts its program.
         ours, theirs = socket.socketpair() if place.asks else (None, None)
         limits = dict(place.limits)
+        # The kernel counts all processes of the user, not those of the jail: the limit moves with
+        # what is there.
         if "NPROC" in limits:
             limits["NPROC"] = self._processes()
         parent = os.getpid()
         pid = os.fork()
+        # Not handled here: the fork must first unwind out of the loop, whose selector and
+        # descriptors are those of the supervisor.
         if pid == 0:
             raise _Become(lambda: _start(place, message, descriptors, theirs, limits, parent))
         process = _Process(number, pid, place.forks)
@@ -216,6 +223,8 @@ class Supervisor:
         process = self.by_number.get(number)
         if process is None or process.kill_at is not None:
             return
+        # The loop ends it when that time has come, so a tool that ignores the signal delays no
+        # other.
         process.kill_at = time.monotonic() + grace
         if grace:
             _signal_group(process.pid, signal.SIGTERM)
@@ -238,6 +247,7 @@ class Supervisor:
                 continue
         except BlockingIOError:
             pass
+        # One signal may report many ends, so all of them are collected, not one.
         look = bool(self.orphans)
         while (ended := _ended()) is not None:
             process = self.by_pid.pop(ended, None)
@@ -262,6 +272,8 @@ class Supervisor:
         running = {each.number for each in self.by_pid.values() if each.forks}
         for pid in _children():
             if pid not in self.by_pid:
+                # Which call left the process is not known. It may belong to any that ran when it
+                # was first seen, so it ends when the last of them has ended.
                 owners = self.orphans.setdefault(pid, set(running))
                 owners &= running
                 if not owners:
@@ -272,6 +284,8 @@ class Supervisor:
         until = time.monotonic() + 5
         while time.monotonic() < until:
             children = _children()
+            # In rounds, because a process can fork between the look and the signal; each round
+            # leaves fewer.
             for pid in children:
                 _signal_group(pid, signal.SIGKILL)
                 _signal(pid, signal.SIGKILL)
@@ -329,12 +343,15 @@ def _start(
 ) -> None:
     """Put on the jail and become the tool."""
     try:
+        # A group of its own: a signal to the group reaches what the tool starts, and none of us.
         os.setsid()
         if sys.platform == "linux":
             jail.die_with(parent)
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_DFL)
+        # Python ignores SIGPIPE, and a program would inherit that: it must end when its reader is
+        # gone.
         if place.starts:
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         for target, descriptor in enumerate(descriptors[:3]):
@@ -352,6 +369,7 @@ def _start(
             os.execve(argv[0], argv, message["env"])
         except OSError as error:
             _refuse(f"cannot start {os.path.basename(argv[0])}: {error.strerror}")
+    # A fork of Python has no exec that would replace the environment.
     os.environ.clear()
     os.environ.update(message["env"])
     run = place.run
@@ -372,6 +390,7 @@ def _enter(place: _Jail, asking: int | None) -> None:
     if asking is not None and listener is not None and place.asks:
         with socket.socket(fileno=os.dup(asking)) as door:
             socket.send_fds(door, [b"x"], [listener])
+    # Last: the listener and the rules are closed with everything else.
     os.closerange(3, 1 << 16)
 
 

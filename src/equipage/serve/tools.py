@@ -99,6 +99,8 @@ def prepare(
     execution, kind = pack.execution, pack.execution["kind"]
     folder = os.path.realpath(os.path.dirname(os.path.abspath(pack.source_path)))
     reasons: list[str] = []
+    # Alone, before anything else is looked at: nothing about a kind that may not run is worth
+    # knowing.
     if kind not in settings.allow:
         raise Unservable(f"the kind `{kind}` is not allowed; allow it with `--allow {kind}`")
     attempt = _Attempts(reasons)
@@ -117,6 +119,7 @@ def prepare(
     cache_key = attempt(lambda: templates.compiled(key_text), TemplateProblem) if key_text else None
     if reasons:
         raise Unservable(*reasons)
+    # A pack may ask for less than the caller allows, never for more.
     timeout = min(settings.timeout_ms, pack.timeout_ms, execution.get("timeoutMs") or 1 << 62)
     return Tool(
         pack,
@@ -139,6 +142,8 @@ def prepare(
 
 def _is_reused(pack: Toolpack, settings: Settings, confinement: Confinement) -> bool:
     """Whether calls may share a process: the pack must say that they do not affect each other."""
+    # A script is run once by its nature, and without Landlock one call could leave files to the
+    # next.
     can = bool(pack.execution.get("module")) and pack.execution["kind"] == "python"
     return (
         settings.reuse and settings.warm > 0 and pack.deterministic and can and confinement.landlock
@@ -161,6 +166,7 @@ class _Attempts:
 
 
 def _literal(command: str) -> str:
+    # A program whose name depends on the input could be any program.
     if "{{" in command or "{%" in command:
         raise TemplateProblem("the program of a `cli` tool must not be a template")
     return command
@@ -191,6 +197,8 @@ def environment(tool: Tool, parent: Mapping[str, str], home: str) -> dict[str, s
     env = tool.pack.env
     passed = {name: parent[name] for name in env.get("passthrough") or () if name in parent}
     return {
+        # Fixed ones first: a pack can replace them by what it sets itself, not the caller's
+        # process.
         "PATH": PATH,
         "LANG": "C.UTF-8",
         "LC_CTYPE": "C.UTF-8",
@@ -228,6 +236,7 @@ def command_of(tool: Tool, names: Mapping[str, Any], home: str) -> list[str]:
     if code.program is not None:
         command.append(code.program.path)
     if tool.kind == "node":
+        # V8 reserves far more address space than it uses, so a limit on that would end every start.
         command.append("--max-old-space-size=512")
     if tool.kind == "python":
         command += _python_command(tool) if tool.confinement.bwrap else []
@@ -284,6 +293,7 @@ def _folders(tool: Tool) -> list[str]:
     entry, module = tool.code.entry, (tool.pack.execution.get("module") or "").partition(":")[0]
     if not module:
         return [os.path.dirname(entry)]
+    # `a.b` in `x/a/b.py` is found from `x`; a package has one folder more.
     depth = len(module.split(".")) + entry.endswith("__init__.py")
     root = entry
     for _ in range(depth):

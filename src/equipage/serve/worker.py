@@ -30,6 +30,7 @@ class _Checked(importlib.machinery.SourceFileLoader):
     def get_code(self, fullname: str) -> types.CodeType:
         path = self.get_filename(fullname)
         data = self.get_data(path)
+        # Hashed and compiled from one reading: a file that changes between the two is never run.
         if self.known.get(os.path.realpath(path)) != hashlib.sha256(data).hexdigest():
             raise ImportError(f"{os.path.basename(path)} is not the code that was checked")
         return self.source_to_code(data, path)
@@ -55,6 +56,7 @@ def search_in(folders: Sequence[str], hashes: Mapping[str, str]) -> None:
     )
 
     def hook(path: str) -> Any:
+        # Other folders are left to the finders of Python: the standard library is not covered.
         if not any(path == each or path.startswith(f"{each}/") for each in folders):
             raise ImportError(path)
         return find(path)
@@ -116,6 +118,7 @@ def _imported(module: str, name: str) -> Callable[[Any], Any]:
 def _answer(target: Callable[[Any], Any], payload: Any) -> str:
     try:
         result = target(payload)
+        # asyncio is large, so only a tool that needs it pays for the import.
         if hasattr(result, "__await__"):
             import asyncio
 
@@ -134,6 +137,8 @@ async def _awaited(value: Any) -> Any:
 
 def _raised(error: BaseException) -> str:
     try:
+        # Of an exception only its class and its text leave the process, never a traceback with
+        # values.
         text = str(error)
     except BaseException:  # an exception may have a `__str__` that raises
         text = ""
@@ -148,6 +153,7 @@ def _write(descriptor: int, data: bytes) -> None:
 
 def run_script(source: bytes, path: str) -> None:
     """Run the text of a script as `python PATH` would; its bytes are those that were checked."""
+    # A module of its own, so that the script finds nothing of the supervisor in its globals.
     main = types.ModuleType("__main__")
     main.__file__ = path
     sys.modules["__main__"] = main

@@ -157,7 +157,7 @@ class Settings:
     def limit(
         self, folder: str, name: str, usual: Limit | None, *, share: float | None = None
     ) -> Limit | None:
-        """The limit that a folder's settings ask for; `share` is what the usual one stands for."""
+        """The limit that a folder's settings ask for; `share` is what the usual one means."""
         value, file = self._values.get((folder, name), (None, ""))
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if usual is None or not is_number or value <= 0:

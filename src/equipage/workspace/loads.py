@@ -10,7 +10,7 @@ import msgspec
 
 from equipage.core import codes
 from equipage.core.diagnostics import Code, Diagnostic, UsageError, raised
-from equipage.files import is_folder, real_path
+from equipage.files import entries_of, exists, is_folder, is_link, real_path
 from equipage.files.reading import Files, Seen, display_name, files_here
 from equipage.files.sandbox import is_below
 from equipage.loading.kind import Kind, Offer
@@ -133,7 +133,7 @@ def load_all(
             yield found
 
 
-#: Reasons for a file not to be loaded that are given whoever named it.
+#: Reasons for a file not to be loaded that are given for unnamed files, too.
 _ALWAYS_SAID = (codes.INTERNAL_ERROR, codes.CHECK_ENDED, codes.LINK_OUTSIDE)
 
 
@@ -219,6 +219,10 @@ def load_candidate(
             found = Recognised(kind)
         if found.kind is None:
             return FileLoad(path, problem=found.problem)
+        if not candidate.named and kind is None and is_link(path) and not exists(path):
+            return FileLoad(path, problem=_finding(codes.LINK_BROKEN, path))
+        if not candidate.named and found.by == "path" and is_folder(path) and entries_of(path):
+            return FileLoad(path)  # a folder of files has the name by chance
         wanted = kind_named(found.kind)
         if candidate.outside and not wanted.layering.discovered:
             return FileLoad(path, problem=_finding(codes.LINK_OUTSIDE, path))
@@ -413,11 +417,15 @@ def _by_policy(kept: Checked, outcome: Outcome, policy: Policy) -> Checked:
     return msgspec.structs.replace(kept, diagnostics=found)
 
 
+_WORTH_SAYING = (codes.NOT_UTF8, codes.LINK_BROKEN, codes.INTERNAL_ERROR, codes.CHECK_ENDED)
+
+
 def _without_load(load: FileLoad, *, named: bool) -> Checked | None:
     """What is kept of a file that was not loaded.
 
     Of those that a walk meets, only some are worth a finding: one that the system refuses to read,
-    a link out of the project, and a text with bytes that are not, if the rest looks like ours.
+    a link out of the project or to nothing, and a text with bytes that are not, if the rest looks
+    like ours.
     """
     problem, name = load.problem, display_name(load.path)
     if named and problem is None:
@@ -427,7 +435,7 @@ def _without_load(load: FileLoad, *, named: bool) -> Checked | None:
     if problem.code in (codes.LINK_OUTSIDE, codes.POSSIBLE_KIND, codes.NOT_READ):
         guessed = problem.code != codes.LINK_OUTSIDE  # a load that reads the file knows better
         return Checked(load.path, name, None, ok=True, diagnostics=(problem,), guessed=guessed)
-    if named or problem.code in (codes.NOT_UTF8, codes.INTERNAL_ERROR, codes.CHECK_ENDED):
+    if named or problem.code in _WORTH_SAYING:
         return Checked(load.path, name, None, ok=False, diagnostics=(problem,))
     if problem.code == codes.FILE_UNREADABLE:
         milder = msgspec.structs.replace(problem, severity="warning")

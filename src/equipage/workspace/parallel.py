@@ -71,6 +71,10 @@ def by_processes(
     shown = 0
     try:
         while True:
+            # Before new work is given out: how far ahead it may be depends on what was shown.
+            while shown in finished:
+                yield from finished.pop(shown)
+                shown += 1
             while crew.busy < jobs:
                 # Chunks of workers that died come first, so that results do not pile up behind.
                 task = again.popleft() if again else None
@@ -79,9 +83,6 @@ def by_processes(
                 if task is None:
                     break
                 crew.start(task)
-            while shown in finished:
-                yield from finished.pop(shown)
-                shown += 1
             if not crew.busy:
                 return
             if not (ready := crew.wait()):

@@ -130,6 +130,7 @@ class Selection(msgspec.Struct, frozen=True):
 
     def takes(self, code: str) -> bool:
         """Whether a code is to be reported; a bug in equipage always is."""
+        # Silencing a bug would make a check that did not happen look like one that passed.
         if code == core_codes.INTERNAL_ERROR:
             return True
         if code in core_codes.QUIET and code not in self.asked | (self.select or frozenset()):
@@ -158,6 +159,7 @@ class Project:
         self._schemas = tuple(
             (glob, each.schema) for each in settings.schemas for glob in each.globs
         )
+        # A file of a schema is of a kind, too; what `kinds` says comes first.
         kinds = (*settings.kinds.items(), *((glob, BY_SCHEMA) for glob, _ in self._schemas))
         self._kinds = [(_glob(glob), kind) for glob, kind in kinds]
         self._exclude, self._include = map(_folder_globs, (settings.exclude, settings.include))
@@ -188,11 +190,13 @@ class Project:
         """
         if not self._exclude and not self._include:
             return False
-        relative = self._relative(path)
+        relative, begin = self._relative(path), "." if start is None else self._relative(start)
+        # `include` narrows a walk, `exclude` narrows it further.
         if self._include and not any(glob.fullmatch(relative) for glob in self._include):
             return True
         return any(
-            glob.fullmatch(relative) and not (start and glob.fullmatch(self._relative(start)))
+            # The whole project is inside no folder, whatever a pattern matches.
+            glob.fullmatch(relative) and (begin == "." or not glob.fullmatch(begin))
             for glob in self._exclude
         )
 
@@ -203,6 +207,8 @@ class Project:
             return request
         roots = (*request.roots, *(os.path.join(self.root, root) for root in settings.roots))
         library = settings.library
+        # Settings are data of the checked project: they reach a kind as defaults, which its own
+        # checks keep inside the project, never as options of the caller.
         own: dict[str, object] = {"project_schemas": self._schemas}
         if library is not None:
             own["project_library"] = os.path.join(self.root, library)
@@ -213,6 +219,7 @@ class Project:
     ) -> list[Diagnostic]:
         """The findings to report, with the severities this project gives them."""
         settings = self.settings
+        # What the caller selects replaces what the project selects; what either ignores is ignored.
         select = selection.select
         if select is None and settings.select is not None:
             select = frozenset(settings.select)
@@ -240,7 +247,7 @@ class Project:
 def _glob(glob: str) -> re.Pattern[str]:
     from equipage.files.gitignore import glob_pattern  # most projects have no globs
 
-    return glob_pattern(glob)
+    return glob_pattern(glob.removeprefix("./"))  # all of them start at the project
 
 
 def _folder_globs(globs: Iterable[str]) -> list[re.Pattern[str]]:
@@ -291,6 +298,7 @@ def projects_of(run: Run) -> tuple[Project, ...]:
 def _project(root: str, files: Files) -> Project:
     own = os.path.join(root, OWN_FILE)
     is_own = files.exists(own) and not files.is_folder(own)
+    # A `pyproject.toml` is parsed only if it names us: most belong to other tools.
     if not is_own and not speaks_of_equipage(root, files):
         return Project(root, ProjectSettings())
     file = own if is_own else os.path.join(root, SHARED_FILE)
@@ -335,6 +343,7 @@ def _section(tree: Tree, session: Session) -> tuple[Tree, list[Fact]]:
     """The part of a `pyproject.toml` that is ours. Paths shown to people keep their beginning."""
     if os.path.basename(tree.story(ROOT).origin.document.source.name) != SHARED_FILE:
         return tree, []
+    # The search for our name was textual: it may have met a comment.
     if get(tree.value, _SECTION) is None:
         return Tree({}, tree.origins), []
     part = tree.at(_SECTION)
@@ -399,6 +408,7 @@ def roots_are_inside(value: Any, session: Session) -> Iterator[Fact]:
     named = [(("library",), library)] if isinstance(library, str) else []
     for path, root in (*_texts(value, ("roots",)), *named):
         real = real_path(os.path.join(project, root))
+        # Where links lead counts, not how the path is spelt.
         if real != project and not real.startswith(project.rstrip(os.sep) + os.sep):
             yield core_codes.ROOT_OUTSIDE.at(path, root=Shown(root))
         elif not session.files.is_folder(real):

@@ -50,8 +50,8 @@ if TYPE_CHECKING:  # imported where they are needed
 #: The kind of the files that hold settings, as reports name it.
 SETTINGS = SETTINGS_KIND.name
 NO_LAYERS = "--config applies to layered settings, and there are none here"
-#: Notes that are reported once for each sort of file and project.
-_GROUPED = frozenset({codes.POSSIBLE_KIND.name, codes.NOT_READ.name})
+#: Findings that are reported once for each sort of file and project.
+_GROUPED = frozenset({codes.POSSIBLE_KIND.name, codes.NOT_READ.name, codes.LINK_BROKEN.name})
 #: Fewer candidates than this are checked before other processes would have started.
 WORTH_IT = 256
 
@@ -102,6 +102,11 @@ class Report(msgspec.Struct, frozen=True):
     hidden: tuple[str, ...] = ()
     known: int = 0  #: findings left out because a baseline records them
     left_out: tuple[str, ...] = ()  #: files that were named and are excluded
+
+    @property
+    def unusable_settings(self) -> tuple[str, ...]:
+        """Settings of projects that have errors: what they say about files does not hold."""
+        return tuple(each.path for each in self.files if each.kind == SETTINGS and not each.ok)
 
     def rows(self) -> list[Row]:
         """The findings as plain tuples, for tables, data frames and queues.
@@ -501,7 +506,7 @@ class ReportBuilder:
             self.add_findings(checked.path, checked.name, checked.diagnostics)
 
     def _group(self, checked: Checked) -> None:
-        """Remember a note about a file that was not checked: one for each sort and project."""
+        """Remember a finding about a file that was not checked: one for each sort and project."""
         for each in checked.diagnostics:
             key = project_of(checked.path, self.run).root, each.code, each.message
             self.grouped.setdefault(key, []).append((checked, each))

@@ -128,6 +128,7 @@ HEADERS = st.dictionaries(
 )
 
 
+@pytest.mark.long
 @settings(max_examples=200, deadline=None)
 @given(HEADERS, st.text(max_size=20))
 def test_odd_headers(header: dict[str, Any], body: str) -> None:

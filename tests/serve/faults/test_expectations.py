@@ -98,7 +98,7 @@ def test_expectations(written: str, met: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("- {sees: {metod: x}}", "no list of expectations"),
+        ("- {sees: {metod: x}}", "not a list of expectations"),
         ("- {order: [a], violations: 0}", "exactly one of these keys"),
         ("- {reopens: {within: soon}}", "is not a whole number and a unit"),
         ("- [", "not YAML"),

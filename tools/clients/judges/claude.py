@@ -155,7 +155,18 @@ def _doctored(path: Path) -> bool:
     """True for settings, and for the servers of a project; those of a plugin have other rules."""
     if path.name in ("settings.json", "settings.local.json"):
         return path.parent.name == ".claude"
-    return path.name == ".mcp.json" and not (path.parent / ".claude-plugin").is_dir()
+    return path.name == ".mcp.json" and not _in_plugin(path.parent)
+
+
+def _in_plugin(folder: Path) -> bool:
+    """True in a plugin of any client, or below a marketplace, which may list the folder."""
+    manifests = (".claude-plugin", ".codex-plugin", ".cursor-plugin", ".github/plugin")
+    if any((folder / each).exists() for each in (*manifests, "plugin.json")):
+        return True
+    above = [folder, *folder.parents]
+    roots = [each for each in above if (each / ".git").exists()] or above
+    around = above[: above.index(roots[0]) + 1]
+    return any((each / ".claude-plugin" / "marketplace.json").exists() for each in around)
 
 
 def _settings(client: Client, path: Path) -> Verdict:

@@ -56,6 +56,10 @@ def _config(client: Client, path: Path) -> Verdict:
     with tempfile.TemporaryDirectory() as scratch:
         root = project(Path(scratch).resolve() / "project")
         copy(path, root / path.name)
+        # It does not start without the files that the configuration names.
+        for name in re.findall(r"\{file:([^}]+)\}", path.read_text("utf-8", "replace")):
+            if (path.parent / name).is_file() and ".." not in name:
+                copy(path.parent / name, root / name)
         answer = client.ask(root, "debug", "config")
         return Verdict(NAME, "opencode-config", str(path), refusal(answer))
 

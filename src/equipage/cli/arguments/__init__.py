@@ -25,6 +25,7 @@ COMMANDS = {
     "list": "looking",
     "schema": "looking",
     "graph": "seeing",
+    "reach": "seeing",
     "budget": "seeing",
     "report": "seeing",
     "diff": "looking",

@@ -28,6 +28,35 @@ def _graph(graph: argparse.ArgumentParser) -> None:
 
 
 @command(
+    "reach",
+    "show what agents may do, and why",
+    "Show what the agents below PATH may do: files, commands, network, MCP servers. With AGENT, "
+    "or with --why, each answer comes with the file, line and field that decide it.",
+    examples=(
+        ("equipage reach", "every agent below this folder"),
+        ("equipage reach reviewer", "one agent, with the places that say so"),
+        ('equipage reach reviewer --why "write files"', "why it may write files, or may not"),
+        ("equipage reach --why Bash", "which agents may use a tool, and why"),
+    ),
+)
+def _reach(reach: argparse.ArgumentParser) -> None:
+    reach.add_argument(
+        "words",
+        nargs="*",
+        metavar="AGENT|PATH",
+        help="the name of an agent, then files and folders (default: .)",
+    )
+    reach.add_argument(
+        "--why",
+        metavar="WHAT",
+        help="only this: read, write, run, network, or a tool, a server, a skill",
+    )
+    loading(reach, layers=False)
+    formats(reach, FORMATS)
+    output(reach)
+
+
+@command(
     "budget",
     "measure what a workspace costs of a client's context",
     "Measure the lists of skills and agents, their descriptions and the instructions below PATH "

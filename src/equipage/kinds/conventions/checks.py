@@ -281,22 +281,35 @@ def divide_names(convention: Convention, tree: Tree, _session: Session) -> tuple
     return tree, facts
 
 
+#: So many unknown tools of one field are reported one by one.
+_FEW = 3
+
+
 def _unknown_tools(
     convention: Convention, known: frozenset[str], field: Field, value: Any, document: Document
 ) -> Iterator[Fact]:
-    for name, span in words_of(field, value, document):
-        for each in references(name, "tool"):
-            if each.sort == "tool" and each.name not in known and not is_pattern(each.name):
-                guess = nearest(each.name, known)
-                yield codes.UNKNOWN_REFERENCE.at(
-                    (field.name,),
-                    span=span,
-                    remedy=_renamed(each.name, guess, field, span, document),
-                    sort="tool",
-                    name=Shown(each.name),
-                    where=f" in {convention.tool}",
-                    nearest=guess,
-                )
+    unknown = [
+        (each.name, span)
+        for name, span in words_of(field, value, document)
+        for each in references(name, "tool")
+        if each.sort == "tool" and each.name not in known and not is_pattern(each.name)
+    ]
+    # Many of them have one cause: the field was written for another tool.
+    more = len(unknown) - 1 if len(unknown) > _FEW else 0
+    where = f" in {convention.tool}"
+    if more:
+        where += f", nor the {more} others that it does not know in `{field.name}`"
+    for name, span in unknown[:1] if more else unknown:
+        guess = nearest(name, known)
+        yield codes.UNKNOWN_REFERENCE.at(
+            (field.name,),
+            span=span,
+            remedy=_renamed(name, guess, field, span, document),
+            sort="tool",
+            name=Shown(name),
+            where=where,
+            nearest=guess,
+        )
 
 
 def _renamed(
@@ -660,14 +673,17 @@ def names_in(outcome: Outcome) -> Iterator[str]:
 def own_name(convention: Convention, outcome: Outcome) -> tuple[str, str] | None:
     """The folder within which a file's name must be unique, and the name itself.
 
-    That is everything below one `agents` folder.
+    That is everything below one `agents` folder of a tool, or `skills` folder. People choose from
+    other folders what they install, so two files of one name need not meet there.
     """
     if convention.identity != "field" or convention.syntax == "json" or not outcome.sources:
         return None
     name = get(outcome.tree.value, ("name",)) if outcome.tree is not None else None
     folder = path_of(outcome).rpartition("/")[0]
-    head, found, _ = f"{folder}/".rpartition("/agents/")
-    return (head + found if found else folder, name) if isinstance(name, str) else None
+    head, found, _ = f"{folder}/".rpartition(f"/{convention.sort}s/")
+    if not found or "/." not in f"/{head}" or not isinstance(name, str):
+        return None
+    return head + found, name
 
 
 def names_are_unique(convention: Convention, own: Sequence[Outcome]) -> Iterator[Finding]:

@@ -299,6 +299,17 @@ def elsewhere(convention: Convention) -> dict[str, str]:
     return {folded(name): where for name, where in found.items() if name not in convention.names}
 
 
+#: Fields that spare the user a question. Without them, the agent asks: nothing is more open.
+_PREAPPROVING = frozenset({"allowed-tools"})
+
+
+def _needed(convention: Convention) -> frozenset[str]:
+    """The fields whose values have to fit, or the tool drops the file or the field."""
+    found = convention.needed | (_PREAPPROVING & convention.names)
+    # A skill without a description is listed, but nothing says when to use it.
+    return found | {"description"} if convention.kind == "skill" else found
+
+
 def kind_of(convention: Convention) -> Kind:
     """The kind of a convention; its model, stages and rules follow from the table."""
     own = claude_rules.RULES.get(convention.kind, ())
@@ -313,9 +324,8 @@ def kind_of(convention: Convention) -> Kind:
             null_is_absent=True,
             mismatch=convention.mismatch,
             worst="error" if convention.measured else "warning",
-            guarded=convention.restricting,
-            # A skill keeps its place in the list without a description, but nobody finds it there.
-            needed=convention.needed | ({"description"} if convention.kind == "skill" else set()),
+            guarded=convention.restricting - _PREAPPROVING,
+            needed=_needed(convention),
             synonyms=convention.synonyms,
             elsewhere=elsewhere(convention),
             ignores=True,

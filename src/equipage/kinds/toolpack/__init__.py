@@ -124,7 +124,8 @@ KIND = Kind(
     name="toolpack",
     title="toolpack",
     model=ToolpackFile,
-    reading=Reading(options=ToolpackOptions, merge_keys=True),
+    # What loads is guaranteed to match the specification, so no comment of a pack may change that.
+    reading=Reading(options=ToolpackOptions, merge_keys=True, lenient=False),
     strictness={
         core_codes.EXTRA_DOCUMENT: "error",
         core_codes.UNKNOWN_TAG: "error",

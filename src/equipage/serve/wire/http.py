@@ -60,6 +60,8 @@ class Door:
         await self.app(scope, receive, send)
 
     def _may_enter(self, scope: dict[str, Any]) -> bool:
+        # Compared in constant time: the time of an answer must not tell how much of a token was
+        # right.
         given = dict(scope["headers"]).get(b"authorization", b"")
         return self.wanted is None or hmac.compare_digest(given, self.wanted)
 
@@ -89,6 +91,7 @@ class _Patient(H11Protocol):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
+        # uvicorn bounds the pause between requests, not the time to the first one.
         self._timer = self.loop.call_later(HEADER_TIME, self._give_up)
 
     def _give_up(self) -> None:
@@ -142,6 +145,7 @@ async def serve_http(
     )
     running = uvicorn.Server(config)
     running.capture_signals = _no_signals  # type: ignore[method-assign]  # the command has its own
+    # Shielded, so that a cancellation becomes a polite stop: calls under way may end first.
     task = asyncio.ensure_future(running.serve(sockets=[listener]))
     try:
         await asyncio.shield(task)

@@ -41,6 +41,7 @@ class LineSplitter:
 
     def feed(self, data: bytes) -> Iterator[bytes | None]:
         """The lines that are complete now. Without data, the last one."""
+        # The end of the input ends a line, too.
         if not data and self._rest:
             data = b"\n"  # the client need not end its last line
         *whole, rest = (bytes(self._rest) + data).split(b"\n") if b"\n" in data else [data]
@@ -49,6 +50,7 @@ class LineSplitter:
         else:
             self._rest = bytearray(rest)
         for line in whole:
+            # The rest of a line that was refused already.
             if self._skipping:
                 self._skipping = False
             elif len(line) > self.longest:
@@ -66,6 +68,8 @@ def problem_of(line: bytes | None) -> tuple[int, str, Any] | None:
     """Why a line is not a message, as code, text and id; None if it looks like one."""
     if line is None:
         return _INVALID_REQUEST, f"The line is longer than {MAX_LINE} bytes", None
+    # Counting is fast and decides for nearly every line; only what may be too deep is walked. The
+    # parser below would recurse.
     if line.count(b"[") + line.count(b"{") > MAX_NESTING and _depth(line) > MAX_NESTING:
         return _INVALID_REQUEST, "The message is nested too deep", None
     try:
@@ -112,6 +116,8 @@ class Pipes:
         loop = asyncio.get_running_loop()
         while True:
             try:
+                # Waiting on the loop instead of in a thread: a read that blocks in a thread cannot
+                # be cancelled.
                 await _readable(loop, self._input)
                 data = os.read(self._input, _CHUNK)
             except (PermissionError, NotImplementedError):  # a file has no events
@@ -171,6 +177,7 @@ async def serve_lines(server: Server[Any], pipes: Pipes) -> None:
     async with anyio.create_task_group() as group:
         group.start_soon(read)
         group.start_soon(write)
+        # It returns when the client closes its end; the scope then ends the reader and the writer.
         await server.run(received, answers, server.create_initialization_options())
         group.cancel_scope.cancel()
 

@@ -66,6 +66,7 @@ async def _serve(
             loop.add_signal_handler(number, stop, number)
     watching = asyncio.ensure_future(_watch(served, plan, again, note)) if plan.watched else None
     try:
+        # Not awaited itself: a cancellation by a signal is the usual end, not an error.
         await asyncio.wait([serving])
     finally:
         if watching is not None:
@@ -107,6 +108,7 @@ async def _watch(served: Served, plan: Plan, again: Callable[[], Snapshot], note
             note(f"not reloaded: {error}")
             continue
         catalogue = catalogue_of(snapshot, plan.names)
+        # Reasons that were printed before are not printed with every save.
         if catalogue.refused != served.catalogue.refused:
             for name, reasons in catalogue.refused.items():
                 note(f"{name} is not served: {'; '.join(reasons)}")

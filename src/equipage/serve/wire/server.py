@@ -68,9 +68,12 @@ class Served:
 
     async def replace(self, catalogue: Catalogue) -> None:
         """Serve something else from now on; clients hear of what changed for them."""
+        # Replaced before the engine is: a request between the two sees a tool that the engine still
+        # runs, because it passes the tool itself.
         old, self.catalogue = self.catalogue.snapshot, catalogue
         new = catalogue.snapshot
         await self.engine.replace(new.tools)
+        # By digest, so that a save without a change wakes no client.
         if old.tools_digest() != new.tools_digest():
             await self.bus.publish(ToolsListChanged())
             await self._tell(lambda session: session.send_tool_list_changed())
@@ -155,6 +158,7 @@ class _Handlers:
         return None if entry is None else entry.modern["inputSchema"]
 
     async def remember_session(self, ctx: Any, call_next: Any) -> Any:
+        # Clients of the newer revision subscribe; those of the older one must be remembered.
         if ctx.method == "notifications/initialized" and ctx.session not in self.served.sessions:
             self.served.sessions.append(ctx.session)
         return await call_next(ctx)
@@ -173,6 +177,7 @@ class _Handlers:
         if entry is None:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name[:128]}")
         progress = _Progress(ctx)
+        # The tool of the entry goes along: a reload between the look and the call changes nothing.
         call = self.served.engine.call(
             entry.tool.pack.id,
             params.arguments,
@@ -197,6 +202,7 @@ class _Handlers:
         return _result(ctx, {"resourceTemplates": []})
 
     async def read_resource(self, ctx: Any, params: Any) -> Any:
+        # Addresses are compared in one form, because clients escape them differently.
         file = self.served.catalogue.files.get(normal(str(params.uri)))
         if file is None:
             code = types.INVALID_PARAMS if _is_modern(ctx) else _RESOURCE_NOT_FOUND
@@ -279,6 +285,7 @@ class _Progress:
         """A line of standard error: `progress 3/10 reading`."""
         found = _PROGRESS.fullmatch(line.strip())
         now = asyncio.get_running_loop().time()
+        # Progress must grow, and a flood of it would delay the answer.
         if found is None or float(found[1]) <= self._last or now < self._next:
             return
         self._last, self._next = float(found[1]), now + 1 / _PROGRESS_RATE

@@ -73,6 +73,7 @@ def _compose(text: str, wanted: PathTrie = EVERYTHING, *, merge: bool = False) -
         kind = event.__class__
         if kind is ScalarEvent:
             last = event
+            # What no wanted path needs is not built, unless an alias may ask for it later.
             if tree.keeps or event.anchor is not None:
                 value = scalar_value(event)
                 # Events are large, and only odd ones are looked at again.
@@ -123,10 +124,12 @@ def _merge(mapping: Collection) -> None:
         return
     merged: Entries = {}
     for key, value in applied:
+        # Of several merged mappings the first wins, so the last is laid down first.
         for each in reversed(_merge_sources(value)):
             if isinstance(each, Collection) and each.is_mapping:
                 merged.update(each.entries)
                 mapping.brought.update(dict.fromkeys(each.entries, key))
+    # Own keys win over merged ones and keep the order of the merged.
     for name, entry in own.items():
         if name != "<<":
             merged[name] = entry

@@ -15,10 +15,11 @@ import msgspec
 from equipage.core.diagnostics import Fact, Shown
 from equipage.core.source import Source, Span
 from equipage.core.text import expression
+from equipage.files import real_path
 from equipage.kinds.conventions.claude import codes
 from equipage.kinds.tables import Convention
 from equipage.loading.session import Session
-from equipage.syntax.markdown import links, without_code
+from equipage.syntax.markdown import Link, links, without_code
 
 #: `@path` at the start of a word; a backslash keeps a blank in the path.
 _IMPORT = expression(r"(?<!\S)@(?P<path>(?:[^\s\\]|\\ )+)")
@@ -26,7 +27,7 @@ _IMPORT = expression(r"(?<!\S)@(?P<path>(?:[^\s\\]|\\ )+)")
 _FILE = expression(r"(?:~?/|\.{0,2}/)?[\w./ -]+\.(?:md|mdc|markdown|txt|json|ya?ml|toml)\Z")
 #: Words that mean a path of the reader.
 _PLACEHOLDER = expression(
-    r"[<>{}$*|\\]|\.\.\."
+    r"[<>{}$*|\\]|\.\.\.|/(?:blob|tree)/"
     r"|(?:^|/)(?:path|your|my|foo|bar|example|xxx?|name|file|relative)(?:[/._-]|\Z)",
     re.IGNORECASE,
 )
@@ -148,20 +149,38 @@ class _Trail:
         return self._imports[file]
 
 
-def links_lead_somewhere(_convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:
-    """The files exist that a text links."""
+def links_lead_somewhere(convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:
+    """The files exist that a text links. Links into a folder that is missing are one finding."""
     source = session.documents[0].source if session.documents else None
     if source is None:
         return
-    folder = os.path.dirname(session.path)
+    # A skill that lies in no folder of a tool is installed elsewhere, with other neighbours.
+    moves = convention.kind == "skill" and convention.tool == "Agent Skills"
+    missing: dict[str, list[Link]] = {}
     for each in links(source.text):
-        if not re.search(r"/|\.\w+\Z", each.path) or _PLACEHOLDER.search(each.path):
+        is_path = re.search(r"/|\.\w+\Z", each.path) and not _PLACEHOLDER.search(each.path)
+        if not is_path or (moves and each.path.startswith("../")):
             continue
-        # A path from the root of the project is as good for an agent.
-        targets = [_target(each.path.lstrip("/"), base, session) for base in (folder, session.root)]
-        inside = [target for target in targets if target is not None]
+        inside = _targets(each.path, source, session)
         if inside and not any(map(session.files.exists, inside)):
-            yield codes.LINK_MISSING.at(span=Span(source, *each.range), file=Shown(each.path))
+            folders = map(os.path.dirname, inside)
+            alone = any(map(session.files.exists, folders))
+            key = each.path if alone else os.path.dirname(each.path)
+            missing.setdefault(key, []).append(each)
+    for first, *others in missing.values():
+        more = f"; {len(others)} more links lead into the same missing folder" if others else ""
+        span = Span(source, *first.range)
+        yield codes.LINK_MISSING.at(span=span, file=Shown(first.path), more=more)
+
+
+def _targets(path: str, source: Source, session: Session) -> list[str]:
+    """Where a link may lead inside the project: from the file, from the file that it is a link to,
+    or from the root of the project, which is as good for an agent."""
+    folders = [os.path.dirname(session.path), session.root]
+    if source.path is not None:
+        folders.append(os.path.dirname(real_path(source.path)))
+    found = (_target(path.lstrip("/"), base, session) for base in folders)
+    return [target for target in found if target is not None]
 
 
 def instructions_fit(_convention: Convention, _config: Any, session: Session) -> Iterator[Fact]:

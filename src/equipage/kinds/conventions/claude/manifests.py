@@ -236,6 +236,9 @@ def marketplace_is_accepted(
         if not isinstance(entry, dict):
             yield _refused(path, "plugins", "must hold mappings")
             continue
+        # The names of Anthropic's own plugins are reserved in the marketplaces of others.
+        reserved = _UNRESERVED if _is_own(market.get("owner")) else _RESERVED
+        yield from _name(entry, path, reserved, entry.get("author"))
         yield from _entry(entry, path, base, session, is_bare_allowed=has_root)
         name = entry.get("name")
         if isinstance(name, str):
@@ -254,7 +257,6 @@ def _entry(
         yield core_codes.MISSING_FIELD.at(
             path, severity="error", field="name", owner="an entry of a marketplace", expected="text"
         )
-    yield from _name(entry, path, _UNRESERVED, None)
     source = entry.get("source")
     root = None
     if isinstance(source, str):

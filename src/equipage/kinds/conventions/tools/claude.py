@@ -41,7 +41,6 @@ AGENT = Convention(
     ignores_headerless=True,
     reader="claude",
     identity="field",
-    name=KEBAB,
     tools=TOOLS,
     built_in={"agent": AGENTS},
     fields=(

@@ -87,6 +87,7 @@ GEMINI = replace(
     OPEN,
     tool="Gemini CLI",
     reader="gemini",
+    identity="field",
     fields=(replace(_NAMED[0], required="error"), _DESCRIBED, *OPEN.fields[2:]),
 )
 
@@ -95,6 +96,7 @@ OPENCODE = replace(
     OPEN,
     tool=opencode.TOOL,
     built_in={},
+    identity="field",
     reader="opencode",
     longest={"description": 1024},
     fields=(replace(_NAMED[0], required="error"), _NAMED[1], *_OPEN, *_ADDED),

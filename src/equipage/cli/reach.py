@@ -1,0 +1,231 @@
+"""`equipage reach`: what agents may do, and the place that says so."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from equipage.cli import OK
+from equipage.cli.output import Output
+from equipage.cli.request import NOTHING_FOUND, request_of
+from equipage.core.diagnostics import UsageError
+from equipage.core.text import nearest, visible
+from equipage.reach import Grant, Reach, joined, reaches_of
+from equipage.render.text import Style, table
+from equipage.views.matrix import ACTIVITIES, Answer, Column, Matrix, answer, matrices
+from equipage.views.survey import Places, places_of
+from equipage.workspace.loads import load_all, settled
+
+_WORDS = {"allows": "yes", "partly": "partly", "asks": "asks", "denies": "no", "unknown": "?"}
+_ROLES = {"allows": "warning", "partly": "warning", "asks": "note", "denies": "help"}
+#: What the table calls the activities.
+_SHORT = dict(zip(ACTIVITIES, ("READS", "WRITES", "RUNS", "NETWORK", "AGENTS"), strict=True))
+#: How many servers a row of the table names.
+_NAMED = 4
+_DEFAULTS = "* by default: no file says so"
+
+Found = tuple[Matrix, Reach, tuple[Answer | None, ...]]
+
+
+def run(options: argparse.Namespace, output: Output) -> int:
+    name, paths = _asked(options.words)
+    request = request_of(options)
+    found = settled(load_all(paths, request, kind=options.kind))
+    outcomes = [each.outcome for each in found if each.outcome is not None]
+    reaches = joined([reach for each in outcomes for reach in reaches_of(each)])
+    agents: list[Found] = [
+        (matrix, agent, answers)
+        for matrix in matrices(reaches)
+        for agent, answers in zip(matrix.agents, matrix.answers, strict=True)
+    ]
+    if not found:
+        output.note(NOTHING_FOUND)
+        return OK
+    chosen = _chosen(agents, name)
+    if options.why is not None:
+        chosen = [each for each in chosen if _answers(each, options.why)]
+        if agents and not chosen:
+            raise UsageError(f"nothing is known about `{options.why}`; run `equipage reach`")
+    places = places_of(outcomes, reaches)
+    if options.output_format == "json":
+        rows = [_to_dict(each, places, options.why) for each in chosen]
+        output.json({"version": 1, "agents": rows})
+    elif name is not None or options.why is not None:
+        style = output.style()
+        blocks = ("\n".join(_block(each, places, options.why, style)) for each in chosen)
+        output.data("\n\n".join(blocks) + "\n" if chosen else "")
+    elif chosen:
+        _table(chosen, output)
+    if not agents:
+        output.note("equipage: no agents found; name a file or a folder that contains some")
+    return OK
+
+
+def _asked(words: Sequence[str]) -> tuple[str | None, list[str]]:
+    """The agent and the paths that the command line names: an agent is what is not a path."""
+    name = words[0] if words and not os.path.lexists(words[0]) else None
+    if name is not None and ("/" in name or "*" in name):
+        raise UsageError(f"{name}: no such file or folder")
+    paths = list(words if name is None else words[1:])
+    return name, paths or ["."]
+
+
+def _chosen(agents: Sequence[Found], name: str | None) -> list[Found]:
+    """The agents of a name, all without one. Raises `UsageError` with the nearest name."""
+    if name is None:
+        return list(agents)
+    chosen = [each for each in agents if each[1].name == name]
+    if not chosen:
+        guess = nearest(name, (agent.name for _, agent, _ in agents))
+        hint = f"did you mean `{guess}`?" if guess else "run `equipage reach` to list all agents"
+        raise UsageError(f"there is no agent or path `{name}`; {hint}")
+    return chosen
+
+
+# ------------------------------------------------------------------------------------- all agents
+
+
+def _table(chosen: Sequence[Found], output: Output) -> None:
+    known = [name for name in ACTIVITIES if any(_cell(each, name) for each in chosen)]
+    head = ("AGENT", "CLIENT", *(_SHORT[name] for name in known), "SERVERS", "FILE")
+    rows = [
+        (
+            agent.name,
+            agent.program,
+            *(_cell((matrix, agent, answers), name) for name in known),
+            _servers(matrix, answers),
+            agent.file,
+        )
+        for matrix, agent, answers in chosen
+    ]
+    output.data(table(head, rows, output.style(), whole=("AGENT", "CLIENT", "FILE")))
+    if any("*" in cell for row in rows for cell in row[2 : 2 + len(known)]):
+        output.note(_DEFAULTS)
+
+
+def _cell(found: Found, activity: str) -> str:
+    matrix, _, answers = found
+    for column, each in zip(matrix.columns, answers, strict=True):
+        if column == Column("activity", activity) and each is not None:
+            return _word(each)
+    return ""
+
+
+def _word(each: Answer) -> str:
+    return _WORDS[each.state] + ("*" if each.is_default else "")
+
+
+def _servers(matrix: Matrix, answers: Sequence[Answer | None]) -> str:
+    names = [
+        column.name
+        for column, each in zip(matrix.columns, answers, strict=True)
+        if column.sort == "server" and each is not None and each.state != "denies"
+    ]
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
+
+
+# -------------------------------------------------------------------------------------- one agent
+
+
+def _answers(found: Found, why: str | None) -> list[tuple[Column, Answer]]:
+    """What is said about one agent; with `why`, only about that."""
+    matrix, agent, answers = found
+    said = [
+        (column, each)
+        for column, each in zip(matrix.columns, answers, strict=True)
+        if each is not None
+    ]
+    if why is None:
+        return said
+    wanted = why.strip().lower()
+    activities = [
+        each
+        for each in said
+        if each[0].sort == "activity" and wanted in (each[0].name, *each[0].name.split())
+    ]
+    if activities:
+        return activities
+    exact = [each for each in said if each[0].name.lower() == wanted]
+    # A tool that no file names has an answer, too.
+    tool = Column("tool", why.strip())
+    asked = answer(agent, tool)
+    return exact or ([] if asked is None else [(tool, asked)])
+
+
+def _block(found: Found, places: Places, why: str | None, style: Style) -> Iterator[str]:
+    _, agent, _ = found
+    yield f"{style.paint('bold', visible(agent.name))} ({agent.program}) {visible(agent.file)}"
+    sort = ""
+    for column, each in _answers(found, why):
+        if column.sort not in ("activity", sort) and why is None:
+            sort = column.sort
+            yield f"  {_HEADS[sort]}"
+        said = each.value if column.sort == "mode" else _WORDS[each.state]
+        word = style.paint(_ROLES.get(each.state, "bold"), said)
+        margin = "    " if sort else "  "
+        yield f"{margin}{visible(column.name)}: {word}"
+        yield from (f"{margin}    {line}" for line in _reasons(each.reasons, places, style))
+
+
+_HEADS = {"mode": "modes", "tool": "tools", "server": "MCP servers", "skill": "skills"}
+#: How many reasons for one answer are printed.
+_MOST_REASONS = 6
+
+
+def _reasons(reasons: Sequence[Grant], places: Places, style: Style) -> Iterator[str]:
+    for each in reasons[:_MOST_REASONS]:
+        what = f"{each.effect} {each.sort} {visible(each.name)}"
+        if each.default:
+            of = f" of `{each.field}`" if each.field else ""
+            yield f"{what}: no file says so, it is the default{of}"
+            continue
+        place = style.paint("place", visible(_place(each, places)))
+        field = f" at {visible(each.field)}" if each.field else ""
+        yield f"{what}: {place}{field}"
+    if len(reasons) > _MOST_REASONS:
+        yield f"and {len(reasons) - _MOST_REASONS} more"
+
+
+def _place(grant: Grant, places: Places) -> str:
+    found = places.get((grant.file, grant.field))
+    return grant.file if found is None else f"{found.file}:{found.line}:{found.column}"
+
+
+# ------------------------------------------------------------------------------------------- data
+
+
+def _to_dict(found: Found, places: Places, why: str | None) -> dict[str, Any]:
+    _, agent, _ = found
+    groups: dict[str, dict[str, Any]] = {}
+    for column, each in _answers(found, why):
+        groups.setdefault(column.sort, {})[column.name] = {
+            "state": each.state,
+            "default": each.is_default,
+            "value": each.value or None,
+            "reasons": [_reason(grant, places) for grant in each.reasons],
+        }
+    return {
+        "name": agent.name,
+        "client": agent.program,
+        "kind": agent.kind,
+        "file": agent.file,
+        "may": groups.get("activity", {}),
+        **{f"{sort}s": groups.get(sort, {}) for sort in _HEADS},
+    }
+
+
+def _reason(grant: Grant, places: Places) -> dict[str, Any]:
+    found = places.get((grant.file, grant.field))
+    return {
+        "effect": grant.effect,
+        "sort": grant.sort,
+        "name": grant.name,
+        "file": grant.file if found is None else found.file,
+        "line": None if found is None else found.line,
+        "column": None if found is None else found.column,
+        "field": grant.field,
+        "default": grant.default,
+    }

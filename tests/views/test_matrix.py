@@ -1,0 +1,333 @@
+"""Who may do what: an answer for each agent and thing, and the grants that decide it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from equipage.cli import main
+from equipage.loading.session import Request
+from equipage.reach import joined, reaches_of
+from equipage.views.matrix import ACTIVITIES, Column, Matrix, answer, matrices
+from equipage.workspace.loads import load_all, settled
+from lab import repository
+
+
+def matrix_of(folder: Path, files: dict[str, Any]) -> Matrix:
+    repository(folder, files)
+    found = settled(load_all([str(folder)], Request(env={}, shared=True)))
+    outcomes = [each.outcome for each in found if each.outcome is not None]
+    (matrix,) = matrices(joined([reach for each in outcomes for reach in reaches_of(each)]))
+    return matrix
+
+
+def claude(**fields: Any) -> str:
+    lines = "".join(f"{name}: {json.dumps(value)}\n" for name, value in fields.items())
+    return f"---\nname: a\ndescription: d\n{lines}---\nWork.\n"
+
+
+AGENT = ".claude/agents/a.md"
+SETTINGS = ".claude/settings.json"
+OPENCODE = ".opencode/agents/a.md"
+
+
+def opencode(text: str) -> str:
+    return f"---\ndescription: d\n{text}---\nWork.\n"
+
+
+#: files, what is asked, the answer, the fields that decide it
+ANSWERS: list[tuple[str, dict[str, Any], tuple[str, str], str, list[str]]] = [
+    (
+        "no list gives everything",
+        {AGENT: claude()},
+        ("activity", "write files"),
+        "allows*",
+        ["tools"],
+    ),
+    (
+        "a list gives what it names",
+        {AGENT: claude(tools="Read, Edit")},
+        ("activity", "write files"),
+        "allows",
+        ["tools[1]"],
+    ),
+    (
+        "a list gives nothing else",
+        {AGENT: claude(tools="Read")},
+        ("activity", "run commands"),
+        "denies",
+        ["tools"],
+    ),
+    (
+        "a part of a tool",
+        {AGENT: claude(tools="Bash(git log:*)")},
+        ("tool", "Bash"),
+        "partly",
+        ["tools[0]", "tools"],
+    ),
+    (
+        "a forbidden tool",
+        {AGENT: claude(disallowedTools="Bash")},
+        ("tool", "Bash"),
+        "denies",
+        ["disallowedTools[0]"],
+    ),
+    (
+        "a forbidden part",
+        {AGENT: claude(disallowedTools="Bash(rm:*)")},
+        ("tool", "Bash"),
+        "partly",
+        ["disallowedTools[0]", "tools"],
+    ),
+    (
+        "settings forbid what a list gives",
+        {AGENT: claude(tools="Edit"), SETTINGS: {"permissions": {"deny": ["Edit"]}}},
+        ("tool", "Edit"),
+        "denies",
+        ["permissions.deny[0]"],
+    ),
+    (
+        "settings forbid a part",
+        {AGENT: claude(tools="Edit"), SETTINGS: {"permissions": {"deny": ["Edit(/x/**)"]}}},
+        ("tool", "Edit"),
+        "partly",
+        ["tools[0]", "permissions.deny[0]"],
+    ),
+    (
+        "settings give no tool that a list leaves out",
+        {AGENT: claude(tools="Read"), SETTINGS: {"permissions": {"allow": ["Edit"]}}},
+        ("tool", "Edit"),
+        "denies",
+        ["tools"],
+    ),
+    (
+        "planning changes nothing",
+        {AGENT: claude(permissionMode="plan")},
+        ("activity", "write files"),
+        "denies",
+        ["permissionMode"],
+    ),
+    (
+        "planning reads",
+        {AGENT: claude(permissionMode="plan")},
+        ("activity", "read files"),
+        "allows*",
+        ["tools"],
+    ),
+    (
+        "a mode",
+        {AGENT: claude(permissionMode="acceptEdits")},
+        ("mode", "permissionMode"),
+        "asks",
+        ["permissionMode"],
+    ),
+    (
+        "one tool of a server",
+        {AGENT: claude(tools="mcp__s__x")},
+        ("server", "s"),
+        "partly",
+        ["tools[0]"],
+    ),
+    ("a whole server", {AGENT: claude(tools="mcp__s")}, ("server", "s"), "allows", ["tools[0]"]),
+    (
+        "a forbidden server",
+        {AGENT: claude(disallowedTools="mcp__s")},
+        ("server", "s"),
+        "denies",
+        ["disallowedTools[0]"],
+    ),
+    (
+        "a server that no list names",
+        {AGENT: claude(), ".mcp.json": {"mcpServers": {"s": {"command": "x"}}}},
+        ("server", "s"),
+        "allows",
+        ["tools", "servers.s"],
+    ),
+    (
+        "a server that a list leaves out",
+        {AGENT: claude(tools="Read"), ".mcp.json": {"mcpServers": {"s": {"command": "x"}}}},
+        ("server", "s"),
+        "denies",
+        ["tools", "servers.s"],
+    ),
+    (
+        "a skill in the header",
+        {AGENT: claude(skills=["s"])},
+        ("skill", "s"),
+        "allows",
+        ["skills[0]"],
+    ),
+    (
+        "a skill of the project",
+        {AGENT: claude(), ".claude/skills/s/SKILL.md": "---\nname: s\ndescription: d\n---\nDo.\n"},
+        ("skill", "s"),
+        "allows",
+        ["tools", ""],
+    ),
+    (
+        "a skill without the tool for it",
+        {
+            AGENT: claude(tools="Read"),
+            ".claude/skills/s/SKILL.md": "---\nname: s\ndescription: d\n---\nDo.\n",
+        },
+        ("skill", "s"),
+        "denies",
+        ["tools", ""],
+    ),
+    (
+        "OpenCode allows by default",
+        {OPENCODE: opencode("")},
+        ("activity", "write files"),
+        "allows*",
+        [""],
+    ),
+    (
+        "OpenCode denies",
+        {OPENCODE: opencode("permission: {edit: deny}\n")},
+        ("activity", "write files"),
+        "denies",
+        ["permission.edit"],
+    ),
+    (
+        "the last pattern counts",
+        {OPENCODE: opencode("permission: {bash: {'*': deny, 'git *': allow}}\n")},
+        ("tool", "bash"),
+        "partly",
+        ['permission.bash["*"]', 'permission.bash["git *"]'],
+    ),
+    (
+        "a star at the end undoes what is before it",
+        {OPENCODE: opencode("permission: {bash: deny, '*': allow}\n")},
+        ("tool", "bash"),
+        "allows",
+        ['permission["*"]'],
+    ),
+    (
+        "the old switch for `write` is `edit`",
+        {OPENCODE: opencode("tools: {write: false}\n")},
+        ("activity", "write files"),
+        "denies",
+        ["tools.write"],
+    ),
+    (
+        "an agent overrides the settings",
+        {
+            OPENCODE: opencode("permission: {edit: allow}\n"),
+            "opencode.json": {"permission": {"edit": "deny"}},
+        },
+        ("tool", "edit"),
+        "allows",
+        ["permission.edit"],
+    ),
+    (
+        "settings count where an agent says nothing",
+        {OPENCODE: opencode(""), "opencode.json": {"permission": {"edit": "ask"}}},
+        ("tool", "edit"),
+        "asks",
+        ["permission.edit"],
+    ),
+    (
+        "the sandbox of Codex decides",
+        {
+            ".codex/agents/a.toml": 'name = "a"\ndescription = "d"\ndeveloper_instructions = "x"\nsandbox_mode = "read-only"\n'
+        },
+        ("activity", "write files"),
+        "denies",
+        ["sandbox_mode"],
+    ),
+    (
+        "Cursor asks for a switch",
+        {".cursor/agents/a.md": "---\nname: a\ndescription: d\nreadonly: true\n---\nDo.\n"},
+        ("activity", "write files"),
+        "denies",
+        ["readonly"],
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("files", "asked", "state", "fields"), [pytest.param(*row[1:], id=row[0]) for row in ANSWERS]
+)
+def test_answers_and_their_reasons(
+    files: dict[str, Any], asked: tuple[str, str], state: str, fields: list[str], tmp_path: Path
+) -> None:
+    matrix = matrix_of(tmp_path, files)
+    said = answer(matrix.agents[0], Column(*asked))
+    assert said is not None
+    assert said.state + ("*" if said.is_default else "") == state
+    assert [each.field for each in said.reasons] == fields
+
+
+def test_the_columns_are_what_agents_and_settings_name(tmp_path: Path) -> None:
+    matrix = matrix_of(
+        tmp_path,
+        {
+            AGENT: claude(tools="Read, Bash(git:*), mcp__s__x", permissionMode="plan"),
+            ".claude/agents/b.md": claude(tools="*").replace("name: a", "name: b"),
+            SETTINGS: {"permissions": {"deny": ["WebFetch"]}},
+        },
+    )
+    assert [(each.sort, each.name) for each in matrix.columns] == [
+        *(("activity", name) for name in ACTIVITIES),
+        ("mode", "permissionMode"),
+        *(("tool", name) for name in ("Bash", "Read", "WebFetch")),
+        ("server", "s"),
+    ]
+    assert [each.name for each in matrix.agents] == ["a", "b"]
+
+
+def test_a_matrix_has_room_for_what_is_named_most(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("equipage.views.matrix._MOST_COLUMNS", 2)
+    matrix = matrix_of(tmp_path, {AGENT: claude(tools="Read, Bash, Grep")})
+    assert [each.name for each in matrix.columns if each.sort == "tool"] == ["Bash", "Grep"]
+    assert matrix.left_out == 1
+
+
+def test_the_command_answers_with_places(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    repository(tmp_path, {AGENT: claude(tools="Read, Edit"), "sub/x.txt": ""})
+
+    def said(*arguments: str) -> str:
+        main(["reach", *arguments])
+        done = capsys.readouterr()
+        return done.out + done.err
+
+    assert said("a", "--why", "write") == (
+        "a (Claude Code) .claude/agents/a.md\n  write files: yes\n"
+        "      allows tool Edit: .claude/agents/a.md:4:8 at tools[1]\n"
+    )
+    assert "no file says so, it is the default of `permissionMode`" not in said("a")
+    assert "run commands: no\n      denies tool *: .claude/agents/a.md:4:8 at tools\n" in said("a")
+    assert "WebFetch: no" in said("--why", "WebFetch", ".claude")
+    (agent,) = json.loads(said("--json", "--why", "edit"))["agents"]
+    assert agent["tools"]["Edit"]["reasons"] == [
+        {
+            "effect": "allows",
+            "sort": "tool",
+            "name": "Edit",
+            "file": ".claude/agents/a.md",
+            "line": 4,
+            "column": 8,
+            "field": "tools[1]",
+            "default": False,
+        }
+    ]
+    assert said("b").endswith("no agent or path `b`; run `equipage reach` to list all agents\n")
+    assert said("A").endswith("no agent or path `A`; did you mean `a`?\n")
+    assert "no such file or folder" in said("b/c")
+    assert "no configuration found" in said("sub")
+    (tmp_path / "sub" / ".mcp.json").write_text('{"mcpServers": {}}')
+    assert "no agents found" in said("sub")
+    repository(tmp_path, {AGENT: claude()})
+    assert "* by default: no file says so" in said()
+    assert "allows tool *: no file says so, it is the default of `tools`" in said("a")
+    (tmp_path / AGENT).unlink()
+    repository(tmp_path, {".cursor/agents/a.md": "---\nname: a\ndescription: d\n---\nDo.\n"})
+    assert "nothing is known about `Bash`" in said("--why", "Bash")
