@@ -175,7 +175,11 @@ def read(convention: Convention, source: Source, session: Session) -> Parsed:
     if convention.syntax == "text":
         return read_text(source, session)
     if convention.syntax != "header":
-        return session.parse(source, convention.syntax)
+        document, facts = session.parse(source, convention.syntax)
+        if not convention.measured and not source.text.strip():
+            # Whether a tool refuses an empty file is not known.
+            facts = [msgspec.structs.replace(each, severity="warning") for each in facts]
+        return document, facts
     style = HeaderStyle(
         convention.title,
         grammar=_grammar(convention),
@@ -309,7 +313,8 @@ def _needed(convention: Convention) -> frozenset[str]:
     """The fields whose values have to fit, or the tool drops the file or the field."""
     found = convention.needed | (_PREAPPROVING & convention.names)
     # Without these a skill or command is listed, but nothing says when to use it.
-    if convention.kind in ("skill", "claude-command"):
+    # What lies in no folder of a tool may be a template.
+    if convention.kind in ("skill", "claude-command") and convention.tool != skills.OPEN.tool:
         found |= {"name", "description"}
     return found
 
