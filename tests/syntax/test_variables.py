@@ -69,7 +69,7 @@ def test_an_open_variable_is_an_error_where_it_opens(written: str) -> None:
         ("${NOPE} ${NOPE}", ["env-missing", "env-missing"]),
         ("${NOPE:?why}", ["env-required"]),
         ("${A:B}", ["env-ambiguous-colon"]),
-        ("${X:+y}", ["env-ambiguous-colon", "env-missing"]),
+        ("${X:+y}", ["env-ambiguous-colon"]),
         ("${NOPE:-x} ${HOST} $$", []),
     ],
 )
@@ -149,10 +149,10 @@ def test_a_value_that_changes_the_structure(text: str, value: str, *, warns: boo
 @pytest.mark.parametrize(
     ("written", "values"),
     [
-        ("${X}", {"name": "X", "template": None}),
-        ("${X:?}", {"name": "X", "why": None}),
-        ("${X:?give it}", {"name": "X", "why": "give it"}),
-        ("${A:b}", {"name": "A:b"}),
+        ("${X}", {"name": "X", "template": None, "meant": None, "default": "${X:-…}"}),
+        ("${X:?}", {"name": "X", "why": None, "export": "X", "instead": None}),
+        ("${X:?give it}", {"name": "X", "why": "give it", "export": "X", "instead": None}),
+        ("${A:b}", {"written": "${A:b}", "state": ""}),
     ],
 )
 def test_a_finding_says_which_variable(written: str, values: dict[str, object]) -> None:

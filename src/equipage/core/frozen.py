@@ -62,7 +62,15 @@ def _prepare(model: Any) -> None:
         start_new_thread(use, ())
     except RuntimeError:  # no more threads, as at the end of a process
         use()
-    done.acquire()
+    interrupt: BaseException | None = None
+    while True:
+        try:
+            done.acquire()
+            break
+        except BaseException as error:  # the process may end now, but not while the thread works
+            interrupt = error
+    if interrupt is not None:
+        raise interrupt
 
 
 # ---------------------------------------------------------------------------------------- freezing

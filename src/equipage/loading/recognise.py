@@ -17,8 +17,8 @@ from __future__ import annotations
 import codecs
 import os
 from collections.abc import Iterator
-from functools import cache
-from typing import Literal, Protocol
+from functools import cache, partial
+from typing import Any, Literal, Protocol
 
 import msgspec
 
@@ -30,7 +30,14 @@ from equipage.loading import registry
 from equipage.loading.projects import is_below_skill, part_of_plugin, root_in
 from equipage.loading.registry import Places, Recognition, conventions
 from equipage.loading.session import Run
-from equipage.loading.signs import keys_of_broken, kind_of_header, may_have_key, outline
+from equipage.loading.signs import (
+    keys_of_broken,
+    kind_of_header,
+    may_have_key,
+    members,
+    names_key,
+    outline,
+)
 from equipage.syntax import SyntaxProblem
 from equipage.syntax.document import Format, load_value
 
@@ -146,6 +153,9 @@ def _places(rows: tuple[Recognition, ...]) -> Places:
 
 # 4: what only the content says.
 
+#: A walk does not look into larger files: recordings and lock files, which take most of its time.
+_MOST_SNIFFED = 256 * 1024
+
 
 def _by_header(path: str, inside: str, files: Files, *, named: bool) -> Recognised:
     data = None if named else files.peek(path)
@@ -164,6 +174,8 @@ def _by_header(path: str, inside: str, files: Files, *, named: bool) -> Recognis
 
 
 def _by_content(path: str, syntax: Format, files: Files, *, named: bool) -> Recognised:
+    if not named and files.is_larger(path, _MOST_SNIFFED):
+        return Recognised()
     data = None if named else files.peek(path)
     if data is not None and not _worth_parsing(_decoded(data), syntax):
         return Recognised()
@@ -212,9 +224,9 @@ def _unreadable(path: str, files: Files) -> Recognised:
 
 def _worth_parsing(text: str, syntax: Format) -> bool:
     keys = tuple(key for each in registry.BUILT_IN if each.by_content for key in each.keys)
-    if may_have_key(keys, text, syntax):
-        return True
-    return "${" in text and may_have_key(keys, _with_defaults(text), syntax)
+    # In JSON a search says nearly as much as parsing, and parsing follows.
+    worth = names_key if syntax == "json" else partial(may_have_key, syntax=syntax)
+    return worth(keys, text) or ("${" in text and worth(keys, _with_defaults(text)))
 
 
 def _with_defaults(text: str) -> str:
@@ -247,16 +259,21 @@ def _kinds_of(
 
     A text that does not parse may be of a kind whose key it has: nothing more can be said.
     """
-    rows = [each for each in rows if may_have_key(each.keys, text, syntax)]
+    found = members(text) if syntax == "json" else None
+    if found is not None:
+        rows = [each for each in rows if not found.keys().isdisjoint(each.keys)]
+    else:
+        rows = [each for each in rows if may_have_key(each.keys, text, syntax)]
     if not rows:
         return None, None
     try:
-        keys = [key for each in rows for key in each.keys]
-        value = outline(keys, text) if syntax == "json" else None
-        value = load_value(syntax, text.removeprefix("\ufeff")) if value is None else value
+        if found is not None:
+            value: Any = outline((key for each in rows for key in each.keys), found)
+        else:
+            value = load_value(syntax, text.removeprefix("\ufeff"))
     except SyntaxProblem:
-        found = keys_of_broken(text, syntax)
-        return None, next((each.kind for each in rows if found & set(each.keys)), None)
+        keys = keys_of_broken(text, syntax)
+        return None, next((each.kind for each in rows if keys & set(each.keys)), None)
     sure = next((each.kind for each in rows if each.by_content and each.by_content(value)), None)
     maybe = (each.kind for each in rows if each.possibly and each.possibly(value, named=named))
     return sure, next(maybe, None)

@@ -116,6 +116,11 @@ def conventions() -> tuple[Recognition, ...]:
     return tuple(rows)
 
 
+def is_convention(kind: str) -> bool:
+    """Whether files of a kind belong to another agent tool and are recognised by their place."""
+    return _row(conventions(), kind) is not None
+
+
 @cache
 def agent_folders() -> frozenset[str]:
     """The hidden folders that files of some kind live in."""
@@ -329,8 +334,8 @@ class Places:
                 self._anywhere.append(rule)
             else:
                 self._by_word.setdefault(rule.word, []).append(rule)
-        #: a walk asks for the files of one folder after the other
-        self._in = lru_cache(maxsize=512)(self._rules_in)
+        #: a walk asks several times for the files of each folder
+        self._in = lru_cache(maxsize=20_000)(self._rules_in)
 
     def find(self, path: str) -> tuple[str, str] | None:
         """The kind of an absolute path with `/`, and the glob that says so."""

@@ -49,7 +49,10 @@ def accept(
             return slot
         if set(slot) <= {"anyOf", *_ANNOTATIONS}:
             return {**slot, "anyOf": [*slot["anyOf"], reference]}
-        return {"anyOf": [slot, reference]}
+        # What is said about a place stays at the place, where editors look for it.
+        words = {key: each for key, each in slot.items() if key in _ANNOTATIONS}
+        rest = {key: each for key, each in slot.items() if key not in _ANNOTATIONS}
+        return {**words, "anyOf": [rest, reference]}
 
     kept = {key: value for key, value in schema.items() if key in ("$schema", *_ANNOTATIONS)}
     rest = {key: value for key, value in schema.items() if key not in (*kept, "$defs")}

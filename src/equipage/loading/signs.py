@@ -180,30 +180,34 @@ def _quoted_keys(line: str, text: str, first: re.Match[str]) -> Iterator[str]:
 
 
 def _json_may_have(keys: frozenset[str], text: str) -> bool:
-    if "\\u" not in text and not any(key in text for key in keys):
+    if not names_key(keys, text):
         return False
-    found = _members(text)
+    found = members(text)
     return found is None or not keys.isdisjoint(found)
 
 
-def outline(keys: Iterable[str], text: str) -> dict[str, Any] | None:
-    """A JSON text with these members whole, and of the others only whether they are collections.
+def names_key(keys: Iterable[str], text: str) -> bool:
+    """Whether a JSON text has one of the keys anywhere: a search, which costs less than parsing."""
+    return "\\u" in text or any(f'"{key}"' in text for key in keys)
 
-    None if it takes a parser to say what the text holds.
-    """
-    members = _members(text)
-    if members is None:
-        return None
+
+def outline(keys: Iterable[str], found: dict[str, msgspec.Raw]) -> dict[str, Any]:
+    """The members of a JSON text: these whole, of the others only whether they are collections."""
     wanted = frozenset(keys)
     shapes: dict[bytes, Any] = {b"[": [], b"{": {}}
     return {
-        key: msgspec.json.decode(raw) if key in wanted else shapes.get(bytes(raw)[:1])
-        for key, raw in members.items()
+        key: msgspec.json.decode(raw)
+        if key in wanted
+        else shapes.get(memoryview(raw)[:1].tobytes())
+        for key, raw in found.items()
     }
 
 
-def _members(text: str) -> dict[str, msgspec.Raw] | None:
-    """The members of a JSON object; their values are skipped, not built."""
+def members(text: str) -> dict[str, msgspec.Raw] | None:
+    """The members of a JSON object; their values are skipped, not built.
+
+    None if it takes a parser to say what the text holds.
+    """
     try:
         return msgspec.json.decode(text, type=dict[str, msgspec.Raw])
     except (msgspec.MsgspecError, UnicodeEncodeError, RecursionError):

@@ -21,7 +21,9 @@ import msgspec
 from equipage import __version__
 from equipage.core.diagnostics import Diagnostic as Finding
 from equipage.core.diagnostics import UsageError, raised
-from equipage.lsp import diagnostics, fixes, protocol, wire
+from equipage.lsp import diagnostics, fixes, navigation, outline, protocol, renaming, wire
+from equipage.lsp.completion import completion
+from equipage.lsp.hover import hover
 from equipage.lsp.positions import ENCODINGS, Encoding, path_of
 from equipage.lsp.state import Opened, Survey, Workspace, findings_by_file
 from equipage.lsp.wire import Message
@@ -227,6 +229,15 @@ class Server:
             "positionEncoding": encoding,
             "textDocumentSync": {"openClose": True, "change": 2, "save": True},
             "codeActionProvider": {"codeActionKinds": [fixes.QUICK_FIX, fixes.OWN_FIX_ALL]},
+            "hoverProvider": True,
+            "completionProvider": {"triggerCharacters": ["$", "{", "/", "@", "-", ":", " ", '"']},
+            "definitionProvider": True,
+            "referencesProvider": True,
+            "renameProvider": {"prepareProvider": True},
+            "documentLinkProvider": {"resolveProvider": False},
+            "documentSymbolProvider": True,
+            "foldingRangeProvider": True,
+            "inlayHintProvider": True,
             "executeCommandProvider": {"commands": [fixes.EXPLAIN]},
             "workspace": {"workspaceFolders": {"supported": True, "changeNotifications": True}},
             **({"diagnosticProvider": pulled} if self._pulls else {}),
@@ -452,6 +463,64 @@ class Server:
     def _opened(self, document: protocol.Identifier) -> Opened | None:
         return self.workspace.open.get(document.uri)
 
+    # Questions about a text: each is answered by a function of its own.
+
+    def _hover(self, params: protocol.At) -> protocol.Hover | None:
+        opened = self._opened(params.text_document)
+        return None if opened is None else hover(self.workspace, opened, params.position)
+
+    def _completion(self, params: protocol.At) -> Any:
+        opened = self._opened(params.text_document)
+        if opened is None:
+            return []
+        path = ("textDocument", "completion", "completionItem", "snippetSupport")
+        snippets = bool(self._can(*path))
+        with self.workspace.overlaid():
+            return completion(self.workspace, opened, params.position, snippets=snippets)
+
+    def _definition(self, params: protocol.At) -> list[protocol.Location]:
+        opened = self._opened(params.text_document)
+        if opened is None:
+            return []
+        return navigation.definition(self.workspace, opened, params.position)
+
+    def _references(self, params: protocol.ReferencesTo) -> list[protocol.Location]:
+        opened = self._opened(params.text_document)
+        if opened is None:
+            return []
+        declared = params.context.include_declaration
+        return navigation.references_at(self.workspace, opened, params.position, declared=declared)
+
+    def _prepare_rename(self, params: protocol.At) -> Any:
+        opened = self._opened(params.text_document)
+        if opened is None:
+            return None
+        return renaming.renamable(self.workspace, opened, params.position)
+
+    def _rename(self, params: protocol.RenameTo) -> protocol.WorkspaceEdit | None:
+        opened = self._opened(params.text_document)
+        if opened is None:
+            return None
+        operations = self._can("workspace", "workspaceEdit", "resourceOperations") or ()
+        moves, new = "rename" in operations, params.new_name
+        return renaming.rename(self.workspace, opened, params.position, new, moves=moves)
+
+    def _links(self, params: protocol.Document) -> list[protocol.Link]:
+        opened = self._opened(params.text_document)
+        return [] if opened is None else navigation.links(self.workspace, opened)
+
+    def _symbols(self, params: protocol.Document) -> list[protocol.Symbol]:
+        opened = self._opened(params.text_document)
+        return [] if opened is None else outline.symbols(self.workspace, opened)
+
+    def _folds(self, params: protocol.Document) -> list[protocol.Folding]:
+        opened = self._opened(params.text_document)
+        return [] if opened is None else outline.folds(self.workspace, opened)
+
+    def _hints(self, params: protocol.Within) -> list[protocol.Hint]:
+        opened = self._opened(params.text_document)
+        return [] if opened is None else outline.hints(self.workspace, opened, params.range)
+
 
 def _decoded(params: msgspec.Raw, shape: type[T]) -> T:
     """The parameters of a message. Raises `Refused`."""
@@ -473,6 +542,16 @@ _REQUESTS: dict[str, tuple[Any, Callable[[Server, Any], Any]]] = {
     "workspace/diagnostic": (protocol.WorkspaceDiagnostics, Server._workspace_diagnostics),
     "textDocument/codeAction": (protocol.ActionsIn, Server._actions),
     "workspace/executeCommand": (protocol.Execute, Server._execute),
+    "textDocument/hover": (protocol.At, Server._hover),
+    "textDocument/completion": (protocol.At, Server._completion),
+    "textDocument/definition": (protocol.At, Server._definition),
+    "textDocument/references": (protocol.ReferencesTo, Server._references),
+    "textDocument/prepareRename": (protocol.At, Server._prepare_rename),
+    "textDocument/rename": (protocol.RenameTo, Server._rename),
+    "textDocument/documentLink": (protocol.Document, Server._links),
+    "textDocument/documentSymbol": (protocol.Document, Server._symbols),
+    "textDocument/foldingRange": (protocol.Document, Server._folds),
+    "textDocument/inlayHint": (protocol.Within, Server._hints),
 }
 _NOTIFICATIONS: dict[str, tuple[Any, Callable[[Server, Any], None]]] = {
     "initialized": (Any, Server._initialized),

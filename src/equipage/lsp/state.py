@@ -64,6 +64,7 @@ class Opened:
         self.load: FileLoad | None = None  #: of the text as it is now
         #: the last load whose text could be parsed, with the text of that time
         self.good: Outcome | None = None
+        self.part: object = None  #: the last place of the text in another load, see `context`
 
     def keep(self, load: FileLoad) -> None:
         self.load = load

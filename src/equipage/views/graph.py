@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import msgspec
 
 from equipage.directives.codes import FILE_NOT_FOUND, INCLUDE_NOT_FOUND
-from equipage.kinds.conventions.checks import is_pattern, references, words_of
+from equipage.kinds.conventions.references import is_pattern, references, words_of
 from equipage.kinds.conventions.tools import CONVENTIONS
 from equipage.kinds.tables import Convention, Field
 from equipage.loading.outcome import Outcome
@@ -23,7 +23,7 @@ READ = "reads"
 #: Findings about a file that is not there; their span is the path that was written.
 _MISSING = frozenset({FILE_NOT_FOUND, INCLUDE_NOT_FOUND})
 #: The kinds that are one thing to be called by name, and what it is.
-_SORTS = {"skill": "skill", "profile": "agent"} | {each.kind: each.sort for each in CONVENTIONS}
+SORTS = {"skill": "skill", "profile": "agent"} | {each.kind: each.sort for each in CONVENTIONS}
 
 
 class Node(msgspec.Struct, frozen=True):
@@ -115,7 +115,7 @@ class _Drawing:
             if offer is None or not outcome.sources:
                 continue
             file = outcome.sources[0].name
-            sort = _SORTS.get(outcome.kind.name)
+            sort = SORTS.get(outcome.kind.name)
             if sort is not None:
                 # Of several names, the one in the file comes first.
                 self.nodes[file] = msgspec.structs.replace(
@@ -169,8 +169,24 @@ def _verb(field: Field) -> str:
     return "forbids" if field.name.lower().startswith(("disallow", "deny", "exclude")) else "uses"
 
 
+class Step(msgspec.Struct, frozen=True):
+    """A directive, and the value that it leads to."""
+
+    at: Origin
+    how: str
+    target: Origin
+
+
 def _includes(outcome: Outcome) -> Iterator[tuple[str, str, str, object]]:
     """Each step by which a value reached its place: from which file, to which, how, and where."""
+    for each in steps_of(outcome):
+        start, end = each.at.document.source.name, each.target.document.source.name
+        if start != end:
+            yield start, end, each.how, (id(each.at.document), each.at.path)
+
+
+def steps_of(outcome: Outcome) -> Iterator[Step]:
+    """Each step by which a value of a load reached its place."""
     if outcome.tree is None:
         return
     start = outcome.tree.origins
@@ -191,10 +207,9 @@ def _includes(outcome: Outcome) -> Iterator[tuple[str, str, str, object]]:
         stack.extend((child, via, here) for child in node.below.values())
 
 
-def _steps(via: tuple[Via, ...], last: Origin) -> Iterator[tuple[str, str, str, object]]:
+def _steps(via: tuple[Via, ...], last: Origin) -> Iterator[Step]:
     ways = [(each.at, each.how) for each in via if each.at is not None]
     # Each directive leads to the file of the next one, and the last to the value itself.
-    targets = [*(at.document.source for at, _ in ways[1:]), last.document.source]
+    targets = [*(at for at, _ in ways[1:]), last]
     for (at, how), target in zip(ways, targets, strict=False):
-        if at.document.source.name != target.name:
-            yield at.document.source.name, target.name, how, (id(at.document), at.path)
+        yield Step(at, how, target)

@@ -18,6 +18,7 @@ from msgspec import inspect as types
 from equipage.loading.kind import Kind
 from equipage.loading.model import Shape, type_info
 from equipage.loading.schema import Schema, accept, branches, takes_anything
+from equipage.views.meanings import meaning_of
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -115,7 +116,10 @@ class _Writer:
             slot = self._slot(field.type, optional=not field.required)
             is_plain = isinstance(field.default, str | int | float | bool)
             default = {"default": field.default} if is_plain else {}
-            properties[field.encode_name] = {**slot, **default}
+            # The place says it better than the class that several places share.
+            meaning = meaning_of(kind.cls, field.name)
+            words = {"description": meaning} if meaning else {}
+            properties[field.encode_name] = {**slot, **words, **default}
         required = [field.encode_name for field in kind.fields if field.required]
         return {
             "title": _words(kind.cls.__name__),

@@ -1,0 +1,234 @@
+"""What may be written at a position: keys, values, paths, variables and names of the workspace."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import msgspec
+
+from equipage.files import entries_of, is_folder
+from equipage.files.walking import SKIPPED_FOLDERS
+from equipage.kinds.server.compose import library_of
+from equipage.lsp import protocol
+from equipage.lsp.context import Context, context_of
+from equipage.lsp.cursor import Cursor, cursor_at, format_of
+from equipage.lsp.fields import Described, Fields, snippet_of
+from equipage.lsp.navigation import convention_of
+from equipage.lsp.positions import Position
+from equipage.lsp.state import Opened, Workspace
+from equipage.views.graph import SORTS
+
+# The kinds of completions, as the protocol numbers them.
+_FIELD, _VARIABLE, _VALUE, _ENUM, _FILE, _REFERENCE, _FOLDER = 5, 6, 12, 13, 17, 18, 19
+_SNIPPET = 2
+#: Keys whose value is the path of a file, whatever the kind.
+_PATHS = frozenset({"$include", "$file", "$ref", "$agent_md"})
+_OPEN_VARIABLE = re.compile(r"\$\{(?P<name>\w*)\Z")
+_USED_VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_]\w*)")
+#: The most completions that one answer holds; more are asked for with the next letter.
+_MOST = 500
+
+
+class _Offer(msgspec.Struct, frozen=True):
+    """One completion before it has a place."""
+
+    label: str
+    kind: int
+    text: str
+    detail: str = ""
+    words: str = ""
+    order: int = 1
+    is_snippet: bool = False
+
+
+def completion(
+    workspace: Workspace, opened: Opened, position: Position, *, snippets: bool = False
+) -> dict[str, Any]:
+    """The completions at a position."""
+    text, offset = opened.text.text, opened.text.offset(position)
+    context = context_of(workspace, opened)
+    if context is None:
+        return {"isIncomplete": False, "items": []}
+    cursor = cursor_at(text, offset, opened.path)
+    variable = _OPEN_VARIABLE.search(text, text.rfind("\n", 0, offset) + 1, offset)
+    if variable is not None and context.outcome.kind.reading.uses_environment:
+        cursor = Cursor((), "text", variable["name"], variable.start("name"), offset)
+        offers: Iterable[_Offer] = _variables(workspace, text)
+    elif cursor.part == "text":
+        if not cursor.word.startswith("@"):
+            return {"isIncomplete": False, "items": []}
+        folder = os.path.dirname(opened.path)
+        offers = _paths([folder], cursor.word[1:], start="@")
+    elif cursor.part == "value":
+        offers = _values(workspace, opened, context, cursor)
+        cursor = _last_word(context, cursor)
+    else:
+        offers = [
+            *_keys(context, cursor, opened, snippets=snippets),
+            *_entries(workspace, opened, context, cursor),
+        ]
+    found = list(dict.fromkeys(offers))
+    items = [_item(each, cursor, opened) for each in found[:_MOST]]
+    return {"isIncomplete": len(found) > _MOST, "items": items}
+
+
+def _item(each: _Offer, cursor: Cursor, opened: Opened) -> protocol.CompletionItem:
+    place = opened.text.range(cursor.start, cursor.end)
+    return protocol.CompletionItem(
+        each.label,
+        each.kind,
+        each.detail or None,
+        protocol.Markup(each.words, "markdown") if each.words else None,
+        f"{each.order}{each.label}",
+        each.label,
+        _SNIPPET if each.is_snippet else None,
+        protocol.TextEdit(place, each.text),
+    )
+
+
+# Keys.
+
+
+def _keys(context: Context, cursor: Cursor, opened: Opened, *, snippets: bool) -> Iterator[_Offer]:
+    """The fields of the mapping at the cursor that it does not have yet."""
+    path = context.authored(cursor.path)
+    fields = context.fields
+    text, syntax = opened.text.text, format_of(opened.path)
+    has_colon = re.compile(r"""["']?\s*[:=]""").match(text, cursor.end) is not None
+    for name, each in fields.fields_at(path, context.value).items():
+        if name in cursor.keys:
+            continue
+        order = 0 if each.required else 2 if name.startswith("$") else 1
+        detail = ", ".join([each.type, *(["required"] if each.required else [])])
+        words = each.meaning
+        if each.restricts and "restrict" not in words:
+            words = f"{words}\n\nRestricts what an agent may do.".strip()
+        written = name if has_colon else _written_key(name, each, cursor, syntax)
+        yield _Offer(name, _FIELD, written, detail, words, order)
+        if snippets and syntax == "yaml" and not (has_colon or cursor.in_brackets):
+            block = snippet_of(fields, (*path, name), each, indent=0)
+            if block is not None:
+                yield _Offer(f"{name} …", _FIELD, block, "with what it needs", words, order, True)
+
+
+def _written_key(name: str, each: Described, cursor: Cursor, syntax: str) -> str:
+    """A key with what follows it."""
+    if syntax == "toml":
+        return name if cursor.in_brackets and not cursor.path else f"{name} = "
+    if syntax == "json":
+        return f"{name}{cursor.quote}: " if cursor.quote else f'"{name}": '
+    return f"{name}{cursor.quote}:" if each.type == "a mapping" else f"{name}{cursor.quote}: "
+
+
+def _entries(
+    workspace: Workspace, opened: Opened, context: Context, cursor: Cursor
+) -> Iterator[_Offer]:
+    """What may be an entry of a list, where a line has only its dash."""
+    if cursor.path and isinstance(cursor.path[-1], int) and not cursor.in_brackets:
+        value = msgspec.structs.replace(cursor, part="value")
+        yield from _values(workspace, opened, context, value)
+
+
+# Values.
+
+
+def _values(
+    workspace: Workspace, opened: Opened, context: Context, cursor: Cursor
+) -> Iterator[_Offer]:
+    """What the place allows, what a directive may name, and names of the workspace."""
+    path = context.authored(cursor.path)
+    key = next((step for step in reversed(path) if isinstance(step, str)), "")
+    if key in _PATHS:
+        yield from _paths(_bases(context, opened), cursor.word)
+        return
+    fields: Fields = context.fields
+    value = context.value
+    for each in fields.values_at(path, value):
+        shown = str(each).lower() if isinstance(each, bool) else str(each)
+        quoted = format_of(opened.path) == "json" and isinstance(each, str) and not cursor.quote
+        yield _Offer(shown, _ENUM, f'"{shown}"' if quoted else shown)
+    yield from _names(workspace, context, str(path[0]) if path else "", opened, cursor)
+
+
+def _names(
+    workspace: Workspace, context: Context, field: str, opened: Opened, cursor: Cursor
+) -> Iterator[_Offer]:
+    """The names that a field may hold: tools, skills, servers and agents."""
+    convention = convention_of(context.outcome)
+    known = None if convention is None else convention.field(field)
+    if convention is None or known is None or known.refers is None:
+        return
+    sort = known.refers
+    quoted = format_of(opened.path) == "json" and not cursor.quote
+    names: dict[str, str] = {}
+    if sort == "tool":
+        names |= dict.fromkeys(sorted(convention.tools or ()), f"tool of {convention.tool}")
+    names |= dict.fromkeys(sorted(convention.built_in.get(sort, ())), "built in")
+    for checked in workspace.known():
+        offer = checked.offer
+        if offer is None:
+            continue
+        own = SORTS.get(offer.kind, "server")
+        place = os.path.basename(offer.path)
+        if own == sort:
+            names |= dict.fromkeys(offer.names, f"{own} in {place}")
+        elif sort == "tool" and own == "server":
+            names |= dict.fromkeys((f"mcp__{each}" for each in offer.names), f"server in {place}")
+    for name, detail in names.items():
+        yield _Offer(name, _REFERENCE, f'"{name}"' if quoted else name, detail)
+
+
+def _last_word(context: Context, cursor: Cursor) -> Cursor:
+    """The cursor at the last of several names in one text."""
+    convention = convention_of(context.outcome)
+    field = None
+    if convention is not None and len(cursor.path) == 1:
+        field = convention.field(str(cursor.path[0]))
+    if field is None or field.split is None:
+        return cursor
+    cut = max((cursor.word.rfind(each) for each in field.split), default=-1) + 1
+    word = cursor.word[cut:].lstrip()
+    start = cursor.start + len(cursor.word) - len(word)
+    return msgspec.structs.replace(cursor, word=word, start=start, end=start + len(word))
+
+
+def _bases(context: Context, opened: Opened) -> list[str]:
+    """The folders that paths in a text start at."""
+    session = context.outcome.session
+    if context.outcome.kind.name == "server" and session is not None:
+        return [os.path.join(session.files.cwd, library_of(session))]
+    return [os.path.dirname(opened.path)]
+
+
+def _paths(bases: Iterable[str], word: str, *, start: str = "") -> Iterator[_Offer]:
+    """Files and folders below the bases that a path may go on with."""
+    head = word.rpartition("/")[0]
+    if os.path.isabs(word) or ".." in head.split("/"):
+        return
+    for base in bases:
+        folder = os.path.join(base, head)
+        try:
+            entries = entries_of(folder) if is_folder(folder) else []
+        except OSError:
+            continue
+        for entry in entries:
+            name = f"{head}/{entry.name}" if head else entry.name
+            if entry.name in SKIPPED_FOLDERS or entry.name.startswith(".git"):
+                continue
+            if is_folder(os.path.join(folder, entry.name)):
+                yield _Offer(f"{start}{name}/", _FOLDER, f"{start}{name}/")
+            else:
+                yield _Offer(f"{start}{name}", _FILE, f"{start}{name}")
+
+
+def _variables(workspace: Workspace, text: str) -> Iterator[_Offer]:
+    """Names of variables: those in use, and those that are set. Never a value."""
+    used = {match["name"] for match in _USED_VARIABLE.finditer(text)}
+    for opened in workspace.open.values():
+        used |= {match["name"] for match in _USED_VARIABLE.finditer(opened.text.text)}
+    for name in sorted({*used, *workspace.env}):
+        detail = "set" if name in workspace.env else "not set here"
+        yield _Offer(name, _VARIABLE, name, detail, order=0 if name in used else 1)

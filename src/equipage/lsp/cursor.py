@@ -1,0 +1,418 @@
+"""What is at a position of a text: the path of the entry, and what of it is being written.
+
+A text that is being written mostly does not parse, so `cursor_at` reads it line by line and takes
+it as it is. `place_at` asks a document that was parsed, and is exact.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+import msgspec
+
+from equipage.core.path import ROOT, Path
+from equipage.loading.tree import walk
+from equipage.syntax.document import Document, Format, Located
+
+Part = Literal["key", "value", "text"]
+
+_LINE = re.compile(r"(?P<indent>[ ]*)(?P<rest>[^\r\n]*)")
+_KEY = re.compile(
+    r"""(?P<key>"(?:[^"\\]|\\.)*"|'[^']*'|[^\s#'"{\[\-][^:#]*?|-[^\s:#]+)[ ]*:(?=\s|\Z)"""
+)
+#: How a block of text begins: `|`, `>`, with signs behind it.
+_BLOCK = re.compile(r"[|>][-+0-9]*\s*(?:#.*)?\Z")
+_FENCE = re.compile(r"\A\ufeff?---[ \t]*\r?\n")
+_CLOSE = re.compile(r"^(?:---|\.\.\.)[ \t]*\r?$", re.MULTILINE)
+_TOML_TABLE = re.compile(r"\[(?P<array>\[)?(?P<name>[^\[\]]+)\]?\]?\s*(?:#.*)?\Z")
+_TOML_STEP = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([A-Za-z0-9_-]+))\s*(?:\.|\Z)""")
+
+
+class Cursor(msgspec.Struct, frozen=True):
+    """Where a position is. The part `text` is prose: the body of a file, or a block of text."""
+
+    path: Path  #: of the entry; of the mapping around it, if its key is being written
+    part: Part
+    word: str = ""  #: what of the key or value is written before the position
+    start: int = 0  #: the offset of the word
+    end: int = 0  #: the offset behind all of the key or value
+    keys: frozenset[str] = frozenset()  #: what the mapping around a key holds already
+    in_brackets: bool = False
+    quote: str = ""  #: the quote that the word is in
+
+
+class Place(msgspec.Struct, frozen=True):
+    """An entry of a document at a position."""
+
+    path: Path
+    located: Located
+    is_key: bool
+
+
+def window_of(text: str, name: str) -> tuple[int, int]:
+    """The part of a text that holds data: a header, or all of it."""
+    if not name.endswith((".md", ".mdc")):
+        return 0, len(text)
+    fence = _FENCE.match(text)
+    if fence is None:
+        return 0, 0
+    close = _CLOSE.search(text, fence.end())
+    return fence.end(), len(text) if close is None else close.start()
+
+
+def format_of(name: str) -> Format:
+    """The format of the data in a file, by its name."""
+    if name.endswith((".json", ".jsonc")):
+        return "json"
+    return "toml" if name.endswith(".toml") else "yaml"
+
+
+def cursor_at(text: str, offset: int, name: str) -> Cursor:
+    """What is being written at an offset of a text, whether or not the text parses."""
+    start, end = window_of(text, name)
+    if not start <= offset <= end:
+        return _in_text(text, offset)
+    inner, syntax = text[start:end], format_of(name)
+    if syntax == "json":
+        found = _in_brackets(inner, 0, offset - start, ROOT)
+    elif syntax == "toml":
+        found = _in_toml(inner, offset - start)
+    else:
+        found = _in_yaml(inner, offset - start)
+    return msgspec.structs.replace(found, start=found.start + start, end=found.end + start)
+
+
+def _in_text(text: str, offset: int) -> Cursor:
+    word = re.search(r"\S*\Z", text[:offset])
+    begin = offset if word is None else word.start()
+    return Cursor(ROOT, "text", text[begin:offset], begin, offset)
+
+
+# Brackets: JSON, and what YAML and TOML write in the same way.
+
+_TOKEN = re.compile(
+    r"""(?P<string>"(?:[^"\\\r\n]|\\.)*(?P<closed>")?|'[^'\r\n]*(?P<closed1>')?)"""
+    r"""|(?P<comment>//[^\r\n]*|\#[^\r\n]*|/\*.*?(?:\*/|\Z))"""
+    r"""|(?P<mark>[\[\]{},:=])|(?P<blank>\s+)|(?P<plain>[^\[\]{},:=\s"'][^\[\]{},:=\r\n"']*)""",
+    re.DOTALL,
+)
+
+
+class _Frame(msgspec.Struct):
+    """An open collection: the last key, or the index."""
+
+    is_map: bool
+    step: str | int = ""
+    has_key: bool = False
+    keys: list[str] = []
+
+
+def _in_brackets(text: str, begin: int, offset: int, base: Path) -> Cursor:
+    """Read brackets from `begin` on."""
+    frames: list[_Frame] = []
+    found: tuple[list[_Frame], str, int, int, str] | None = None
+    position = begin
+    while position < len(text):
+        token = _TOKEN.match(text, position)
+        if token is None:
+            position += 1
+            continue
+        start, position = token.span()
+        sort, written = token.lastgroup or "", token.group()
+        is_word = token["string"] is not None or token["plain"] is not None
+        if found is None and (start < offset <= position if is_word else start >= offset):
+            quote = written[:1] if token["string"] is not None and start < offset else ""
+            inside = start + len(quote) if is_word and start < offset else offset
+            closed = bool(quote) and written[-1:] == quote and len(written) > 1
+            end = position - closed if is_word and start < offset else offset
+            if not (closed and offset == position):
+                copied = [msgspec.structs.replace(each, keys=each.keys) for each in frames]
+                found = copied, text[inside:offset], inside, max(offset, end), quote
+        if sort == "mark":
+            if written in "[{":
+                frames.append(_Frame(written == "{", "" if written == "{" else 0, keys=[]))
+            elif written in "]}":
+                if frames:
+                    frames.pop()
+                if not frames:
+                    break
+            elif written == "," and frames:
+                top = frames[-1]
+                if top.is_map:
+                    top.step, top.has_key = "", False
+                else:
+                    top.step = int(top.step) + 1
+            elif written in ":=" and frames and frames[-1].is_map:
+                frames[-1].has_key = True
+        elif is_word and frames and frames[-1].is_map and not frames[-1].has_key:
+            frames[-1].step = written.strip().strip("\"'")
+            frames[-1].keys.append(str(frames[-1].step))
+    if found is None:
+        found = list(frames), "", offset, offset, ""
+    at, word, start, end, quote = found
+    path = (*base, *(each.step for each in at[:-1]))
+    if not at:
+        return Cursor(base, "value", word, start, end, quote=quote, in_brackets=True)
+    top = at[-1]
+    if top.is_map and not top.has_key:
+        own = {word.strip(), text[start:end].strip()}
+        keys = frozenset(each for each in top.keys if each not in own or not own - {""})
+        return Cursor(path, "key", word, start, end, keys, in_brackets=True, quote=quote)
+    return Cursor(
+        (*path, top.step),
+        "value",
+        word.lstrip(),
+        end - len(text[start:end].lstrip()),
+        end,
+        in_brackets=True,
+        quote=quote,
+    )
+
+
+# YAML, line by line.
+
+
+class _Level(msgspec.Struct):
+    """An open mapping or list of a block."""
+
+    column: int
+    step: str | int
+    is_list: bool
+
+
+class _Lines:
+    """Reads lines and knows the path of the last one."""
+
+    def __init__(self) -> None:
+        self.levels: list[_Level] = []
+        self.keys: dict[Path, list[str]] = {}
+        self.block: int | None = None  #: the column that the text of a block is right of
+
+    @property
+    def path(self) -> Path:
+        return tuple(each.step for each in self.levels)
+
+    def read(self, line: str) -> tuple[int, str, str | None]:
+        """Take a line; the column and rest behind its dashes, and its key if it has one."""
+        column, rest = self.dashes(line)
+        match = _KEY.match(rest)
+        if match is None:
+            return column, rest, None
+        key = _unquoted(match["key"])
+        self.close(column, list_too=True)
+        self.keys.setdefault(self.path[: self._depth(column)], []).append(key)
+        if self.levels and self.levels[-1].column == column and not self.levels[-1].is_list:
+            self.levels[-1].step = key
+        else:
+            self.levels.append(_Level(column, key, is_list=False))
+        value = rest[match.end() :].strip()
+        if _BLOCK.fullmatch(re.sub(r"^[!&]\S+\s+", "", value)):
+            self.block = column
+        return column, rest, key
+
+    def dashes(self, line: str) -> tuple[int, str]:
+        """Open the lists that the dashes of a line are entries of."""
+        match = _LINE.match(line)
+        assert match is not None
+        column, rest = len(match["indent"]), match["rest"]
+        while rest.startswith("- ") or rest == "-":
+            self.close(column, list_too=False)
+            top = self.levels[-1] if self.levels else None
+            if top is not None and top.is_list and top.column == column:
+                top.step = int(top.step) + 1
+            else:
+                self.levels.append(_Level(column, 0, is_list=True))
+            inner = rest[1:].lstrip(" ")
+            column, rest = column + len(rest) - len(inner), inner
+        return column, rest
+
+    def close(self, column: int, *, list_too: bool) -> None:
+        """Close what is right of a column; a list that begins there ends before a key."""
+        while self.levels and (
+            self.levels[-1].column > column
+            or (list_too and self.levels[-1].is_list and self.levels[-1].column == column)
+        ):
+            self.levels.pop()
+
+    def _depth(self, column: int) -> int:
+        """How many levels are around a key in a column."""
+        own = self.levels and self.levels[-1].column == column and not self.levels[-1].is_list
+        return len(self.levels) - (1 if own else 0)
+
+    def skips(self, line: str) -> bool:
+        """Whether a line says nothing: it is blank, a comment, or text of a block."""
+        match = _LINE.match(line)
+        assert match is not None
+        if not match["rest"].strip():
+            return True
+        if self.block is not None:
+            if len(match["indent"]) > self.block:
+                return True
+            self.block = None
+        return match["rest"].startswith(("#", "---", "%"))
+
+
+def _in_yaml(text: str, offset: int) -> Cursor:
+    begin = text.rfind("\n", 0, offset) + 1
+    reader = _Lines()
+    for line in text[:begin].splitlines():
+        if not reader.skips(line):
+            reader.read(line)
+    before = text[begin:offset]
+    stop = re.compile(r"\r|\n|\Z").search(text, offset)
+    assert stop is not None
+    match = _LINE.match(before)
+    assert match is not None
+    if (
+        reader.block is not None
+        and (len(match["indent"]) > reader.block or not before.strip())
+        and before.strip(" ") != ""
+    ):
+        return _in_text(text, offset)
+    column, rest = reader.dashes(before)
+    key = _KEY.match(rest)
+    if key is not None:
+        reader.read(before)
+        return _yaml_value(text, begin + column + key.end(), offset, stop.start(), reader.path)
+    if rest[:1] in ("[", "{"):
+        return _in_brackets(text, begin + column, offset, reader.path)
+    reader.close(column, list_too=True)
+    if reader.levels and reader.levels[-1].column == column and not reader.levels[-1].is_list:
+        reader.levels.pop()
+    path = reader.path
+    opened = _open_bracket(text[:begin])
+    if opened is not None:
+        return _in_brackets(text, opened[0], offset, opened[1])
+    word = rest.lstrip("\"'")
+    start = offset - len(word)
+    keys = frozenset(reader.keys.get(path, ())) | frozenset(_later_keys(text[stop.end() :], column))
+    tail = re.compile(r"[\w$.-]*").match(text, offset)
+    end = offset if tail is None else min(tail.end(), stop.start())
+    quote = rest[: len(rest) - len(word)]
+    return Cursor(path, "key", word, start, end, keys, quote=quote)
+
+
+def _later_keys(text: str, column: int) -> Iterator[str]:
+    """The keys of a mapping below the line of one of its keys."""
+    for line in text.splitlines():
+        match = _LINE.match(line)
+        assert match is not None
+        if not match["rest"].strip() or len(match["indent"]) > column:
+            continue
+        key = _KEY.match(match["rest"]) if len(match["indent"]) == column else None
+        if key is None:
+            return
+        yield _unquoted(key["key"])
+
+
+def _yaml_value(text: str, begin: int, offset: int, stop: int, path: Path) -> Cursor:
+    """The value behind a colon."""
+    blanks = len(text[begin:offset]) - len(text[begin:offset].lstrip(" "))
+    start = begin + blanks
+    if text[start : start + 1] in ("[", "{") and start < offset:
+        return _in_brackets(text, start, offset, path)
+    quote = (
+        text[start : start + 1] if text[start : start + 1] in ("'", '"') and start < offset else ""
+    )
+    start += len(quote)
+    whole = text[start:stop]
+    length = (
+        whole.find(quote) if quote and quote in whole else len(whole.partition(" #")[0].rstrip())
+    )
+    end = max(offset, start + length)
+    return Cursor(path, "value", text[start:offset], start, end, quote=quote)
+
+
+def _open_bracket(text: str) -> tuple[int, Path] | None:
+    """Where brackets begin that are still open at the end of a text, and their path."""
+    lines = text.splitlines(keepends=True)
+    last = next((line for line in reversed(lines) if line.strip()), "").split(" #")[0].rstrip()
+    if not last.endswith(("[", "{", ",")):
+        return None
+    reader, position = _Lines(), 0
+    for line in lines:
+        if not reader.skips(line.rstrip("\r\n")):
+            column, rest, key = reader.read(line.rstrip("\r\n"))
+            match = _KEY.match(rest) if key is not None else None
+            value = column + (0 if match is None else match.end())
+            start = position + value + len(line[value:]) - len(line[value:].lstrip(" "))
+            if text[start : start + 1] in ("[", "{") and _is_open(text[start:]):
+                return start, reader.path
+        position += len(line)
+    return None
+
+
+def _is_open(text: str) -> bool:
+    depth = 0
+    for token in _TOKEN.finditer(text):
+        if token["mark"]:
+            depth += (token["mark"] in "[{") - (token["mark"] in "]}")
+            if depth == 0:
+                return False
+    return depth > 0
+
+
+def _unquoted(written: str) -> str:
+    return written[1:-1] if written[:1] in ("'", '"') and len(written) > 1 else written
+
+
+# TOML.
+
+
+def _in_toml(text: str, offset: int) -> Cursor:
+    begin = text.rfind("\n", 0, offset) + 1
+    base: Path = ROOT
+    arrays: dict[Path, int] = {}
+    keys: dict[Path, list[str]] = {}
+    for line in text[:begin].splitlines():
+        table = _TOML_TABLE.match(line.strip())
+        if table is not None:
+            base = _toml_path(table["name"])
+            if table["array"]:
+                arrays[base] = arrays.get(base, -1) + 1
+                base = (*base, arrays[base])
+            continue
+        key = line.partition("=")
+        if key[1] and not line.strip().startswith("#"):
+            keys.setdefault(base, []).append(key[0].strip().strip("\"'"))
+    before = text[begin:offset]
+    if "=" in before:
+        name, _, written = before.partition("=")
+        path = (*base, *_toml_path(name.strip()))
+        start = offset - len(written.lstrip())
+        if text[start : start + 1] in ("[", "{"):
+            return _in_brackets(text, start, offset, path)
+        stop = re.compile(r"\r|\n|\Z").search(text, offset)
+        assert stop is not None
+        return _yaml_value(text, start, offset, stop.start(), path)
+    word = before.strip()
+    if word.startswith("["):
+        word = word.lstrip("[ ")
+        return Cursor(ROOT, "key", word, offset - len(word), offset, in_brackets=True)
+    return Cursor(base, "key", word, offset - len(word), offset, frozenset(keys.get(base, ())))
+
+
+def _toml_path(name: str) -> Path:
+    return tuple(
+        next(part for part in (match[1], match[2], match[3]) if part is not None)
+        for match in _TOML_STEP.finditer(name)
+    )
+
+
+# Documents that were parsed.
+
+
+def place_at(document: Document, offset: int) -> Place | None:
+    """The innermost entry at an offset of the author's text."""
+    best: Place | None = None
+    paths = [path for path, _ in walk(document.value)]
+    for path, located in document.locate(paths).items():
+        spans = [(located.value, False), *([(located.key, True)] if located.key else [])]
+        for span, is_key in spans:
+            if not span.start <= offset <= span.end or not path:
+                continue
+            if best is None or len(path) >= len(best.path):
+                best = Place(path, located, is_key)
+    return best

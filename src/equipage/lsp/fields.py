@@ -1,0 +1,204 @@
+"""What an author may write at a path: from the schema that `equipage schema` exports.
+
+One source for hover and completion: a field that the schema describes is described in the editor,
+directives and shorthands included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+
+from equipage.core.path import Path
+from equipage.loading.kind import Kind
+from equipage.loading.registry import kind_named
+from equipage.loading.schema import Schema
+from equipage.loading.tree import get
+from equipage.views.schema import VARIABLE, schema_for
+
+#: How deep branches of a schema are followed: a model may contain itself.
+_DEEPEST = 12
+_TELLING = frozenset({"type", "properties", "enum", "const", "items"})
+
+
+class Described(msgspec.Struct, frozen=True):
+    """A field as people read about it."""
+
+    name: str
+    type: str
+    meaning: str = ""
+    required: bool = False
+    default: Any = None
+    restricts: bool = False
+    schema: Schema = {}
+
+
+class Fields:
+    """The fields of one kind."""
+
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+        self.schema = schema_for(kind)
+        self.definitions: Schema = self.schema.get("$defs", {})
+
+    def at(self, path: Path, value: Any = None) -> list[Schema]:
+        """The schemas that a value at a path may follow; `value` is that of the whole file."""
+        here = list(self._branches(self.schema, value))
+        for depth, step in enumerate(path):
+            inner = get(value, path[: depth + 1])
+            below = [each for one in here for each in self._below(one, step)]
+            here = [each for one in below for each in self._branches(one, inner)]
+        return here
+
+    def fields_at(self, path: Path, value: Any = None) -> dict[str, Described]:
+        """The fields of a mapping at a path."""
+        found: dict[str, Described] = {}
+        for schema in self.at(path, value):
+            required = schema.get("required", ())
+            for name, slot in schema.get("properties", {}).items():
+                if slot is not False:
+                    made = self._described((*path, name), slot, required=name in required)
+                    found.setdefault(name, made)
+        return found
+
+    def field(self, path: Path, value: Any = None) -> Described | None:
+        """The field at a path; entries of lists and of free mappings have none."""
+        if not path or isinstance(path[-1], int):
+            return None
+        return self.fields_at(path[:-1], value).get(path[-1])
+
+    def values_at(self, path: Path, value: Any = None) -> list[Any]:
+        """The values that a place allows, where they can be listed."""
+        found: dict[str, Any] = {}
+        for schema in self.at(path, value):
+            several = schema.get("enum", [schema["const"]] if "const" in schema else [])
+            if schema.get("type") == "boolean":
+                several = [True, False]
+            for each in several:
+                found.setdefault(repr(each), each)
+        return list(found.values())
+
+    def is_list(self, path: Path, value: Any = None) -> bool:
+        return any(each.get("type") == "array" for each in self.at(path, value))
+
+    def takes_mapping(self, path: Path, value: Any = None) -> bool:
+        return any(each.get("type") == "object" for each in self.at(path, value))
+
+    def _described(self, path: Path, slot: Schema, *, required: bool) -> Described:
+        branches = list(self._branches(slot, None))
+        words = [each["description"] for each in (slot, *branches) if each.get("description")]
+        restricts = any(
+            each.what == "permission" and each.covers(path)
+            for each in self.kind.presentation.sensitive
+        )
+        default = slot.get("default")
+        types = list(dict.fromkeys(filter(None, map(self._words, branches))))
+        sort = " or ".join(types) or "any value"
+        name, meaning = str(path[-1]), str(words[0]) if words else ""
+        return Described(name, sort, meaning, required, default, restricts, slot)
+
+    def _below(self, schema: Schema, step: str | int) -> Iterator[Schema]:
+        if isinstance(step, int):
+            first = schema.get("prefixItems", ())
+            slot = first[step] if step < len(first) else schema.get("items")
+            if isinstance(slot, dict):
+                yield slot
+            return
+        slot = schema.get("properties", {}).get(step)
+        if slot is None:
+            slot = schema.get("additionalProperties")
+        if isinstance(slot, dict):
+            yield slot
+
+    def _branches(self, schema: Schema, value: Any, depth: int = 0) -> Iterator[Schema]:
+        """Every alternative of a schema; of tagged ones, those that fit the tags of a value."""
+        if depth > _DEEPEST or not isinstance(schema, dict):
+            return
+        if "$ref" in schema:
+            target = self.definitions.get(schema["$ref"].rpartition("/")[2], {})
+            yield from self._branches(target, value, depth + 1)
+        inner = [*schema.get("anyOf", ()), *schema.get("oneOf", ()), *schema.get("allOf", ())]
+        for each in inner:
+            yield from self._branches(each, value, depth + 1)
+        # A schema may say something itself beside its alternatives.
+        says = not inner or not _TELLING.isdisjoint(schema)
+        if "$ref" not in schema and says and _fits(schema, value):
+            yield schema
+
+    def _words(self, schema: Schema) -> str:
+        """A schema in words."""
+        if schema == VARIABLE or schema.get("title") == VARIABLE["title"]:
+            return ""
+        if "enum" in schema:
+            return "one of " + ", ".join(f"`{each}`" for each in schema["enum"])
+        if "const" in schema:
+            return f"`{schema['const']}`"
+        sort = schema.get("type")
+        if sort == "array":
+            inner = [self._words(each) for each in self._branches(schema.get("items", {}), None)]
+            of = " or ".join(dict.fromkeys(filter(None, inner)))
+            return f"a list of {of.replace('a mapping', 'mappings')}" if of else "a list"
+        if isinstance(sort, list):
+            return ""  # what is forgiven, and not what should be written
+        names = {
+            "string": "text",
+            "integer": f"a whole number{_range(schema)}",
+            "number": f"a number{_range(schema)}",
+            "boolean": "`true` or `false`",
+            "object": "a mapping",
+        }
+        return names.get(str(sort), "")
+
+
+def _range(schema: Schema) -> str:
+    low, high = schema.get("minimum"), schema.get("maximum")
+    low = schema["exclusiveMinimum"] + 1 if "exclusiveMinimum" in schema else low
+    if low is not None and high is not None:
+        return f" from {low} to {high}"
+    if low is not None:
+        return f" of at least {low}"
+    return f" of at most {high}" if high is not None else ""
+
+
+def _fits(schema: Schema, value: Any) -> bool:
+    """Whether the tags of a mapping allow a branch."""
+    if not isinstance(value, dict):
+        return True
+    for name, slot in schema.get("properties", {}).items():
+        if (
+            isinstance(slot, dict)
+            and "const" in slot
+            and value.get(name, slot["const"]) != slot["const"]
+        ):
+            return False
+    return True
+
+
+@lru_cache(maxsize=32)
+def fields_of(kind: str) -> Fields:
+    """The fields of a kind by its name."""
+    return Fields(kind_named(kind))
+
+
+def snippet_of(fields: Fields, path: Path, described: Described, *, indent: int) -> str | None:
+    """The fields that a mapping needs, as a snippet to fill in; None if it needs none."""
+    inner = fields.fields_at(path)
+    needed = [each for each in inner.values() if each.required]
+    if not needed or described.schema.get("type") == "array":
+        return None
+    lines = [
+        f"{' ' * (indent + 2)}{each.name}: ${{{number}:{_example(each)}}}"
+        for number, each in enumerate(needed, 1)
+    ]
+    return "\n".join([f"{described.name}:", *lines])
+
+
+def _example(each: Described) -> str:
+    """A value to begin with."""
+    values: Sequence[Any] = each.schema.get("enum", ())
+    if values:
+        return str(values[0])
+    return {"text": "", "a list": "[]", "a mapping": "{\\}"}.get(each.type, "")

@@ -1,0 +1,144 @@
+"""What an editor shows beside the pointer: what a field means, and where its value comes from."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from equipage.core.diagnostics import EquipageError
+from equipage.core.path import Path, format_path
+from equipage.lsp import protocol
+from equipage.lsp.context import Context, context_of
+from equipage.lsp.cursor import Place, cursor_at, place_at
+from equipage.lsp.fields import Described
+from equipage.lsp.navigation import description_of, target_at
+from equipage.lsp.positions import Position, Range
+from equipage.lsp.state import Opened, Workspace
+
+#: `${NAME}` and what may follow the name.
+VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_]\w*)(?::(?P<sign>[-?])(?P<rest>[^{}]*))?\}")
+#: The longest value that is shown.
+_LONGEST = 300
+
+
+def hover(workspace: Workspace, opened: Opened, position: Position) -> protocol.Hover | None:
+    """What is known about the entry at a position."""
+    offset = opened.text.offset(position)
+    variable = variable_at(opened.text.text, offset)
+    context = context_of(workspace, opened)
+    if context is None:
+        return None
+    if variable is not None and context.outcome.kind.reading.uses_environment:
+        words = _about_variable(variable, workspace)
+        return _shown(words, opened.text.range(*variable.span()))
+    named = target_at(workspace, opened, context, offset)
+    if named is not None and named.span is not None:
+        about = description_of(workspace, named)
+        if about is not None:
+            return _shown(about, opened.text.range(named.span.start, named.span.end))
+    place = place_at(context.document, offset) if context.is_current(opened) else None
+    path = _path_at(opened, offset) if place is None else place.path
+    if not path:
+        return None
+    parts = list(_about(context, path))
+    return _shown("\n\n".join(parts), _range(opened, place)) if parts else None
+
+
+def variable_at(text: str, offset: int) -> re.Match[str] | None:
+    """The `${…}` at an offset."""
+    begin = text.rfind("\n", 0, offset) + 1
+    end = text.find("\n", offset)
+    found = VARIABLE.finditer(text, begin, len(text) if end < 0 else end)
+    return next((each for each in found if each.start() <= offset <= each.end()), None)
+
+
+def _about_variable(variable: re.Match[str], workspace: Workspace) -> str:
+    """What becomes of a variable; never its value."""
+    name = variable["name"]
+    if name in workspace.env:
+        return f"`{name}` is set in the environment of the language server. Its value is not shown."
+    if variable["sign"] == "-":
+        return f"`{name}` is not set here, so the default counts: `{variable['rest']}`"
+    if variable["sign"] == "?":
+        return f"`{name}` is not set here, and the file does not load without it."
+    return f"`{name}` is not set here, so nothing is written in its place."
+
+
+def _path_at(opened: Opened, offset: int) -> Path:
+    """The path of the entry in a text that does not parse."""
+    cursor = cursor_at(opened.text.text, offset, opened.path)
+    if cursor.part != "key":
+        return cursor.path if cursor.part == "value" else ()
+    word = opened.text.text[cursor.start : cursor.end].strip("\"' ")
+    return (*cursor.path, word) if word else ()
+
+
+def _about(context: Context, path: Path) -> Iterator[str]:
+    """The field at a path, then its value and the story of that."""
+    authored = context.authored(path)
+    field = _field(context, authored)
+    if field is not None:
+        yield _about_field(field)
+    yield from _story(context, path)
+
+
+def _field(context: Context, path: Path) -> Described | None:
+    """The field at a path, or the nearest one around an entry of a list."""
+    for depth in range(len(path), 0, -1):
+        found = context.fields.field(path[:depth], context.value)
+        if found is not None:
+            return found
+        if isinstance(path[depth - 1], str):
+            return None
+    return None
+
+
+def _about_field(field: Described) -> str:
+    notes = [field.type]
+    notes += ["required"] if field.required else []
+    notes += [f"default `{json.dumps(field.default)}`"] if field.default is not None else []
+    lines = [f"**{field.name}**: {', '.join(notes)}"]
+    lines += [field.meaning] if field.meaning else []
+    if field.restricts and "restrict" not in field.meaning:
+        lines.append("Restricts what an agent may do.")
+    return "\n\n".join(lines)
+
+
+def _story(context: Context, path: Path) -> Iterator[str]:
+    """The value that counts and how it came about, if that is more than what is written here."""
+    loaded = context.loaded()
+    if loaded is None:
+        return
+    try:
+        story = loaded.explain((*context.prefix, *path))
+    except (EquipageError, ValueError):
+        return
+    steps = story.steps
+    is_plain = len(steps) < 2 and not story.variables
+    if is_plain or (isinstance(story.value, dict | list) and not story.through):
+        return
+    lines = [f"Value: `{_short(story.value)}`"]
+    lines += [
+        f"- {each.how} at `{each.place}`" if each.place else f"- {each.how}" for each in steps
+    ]
+    lines += [f"- from the environment: `{name}`" for name in story.variables]
+    lines.append(f"\n`{format_path(context.authored(path))}`")
+    yield "\n".join(lines)
+
+
+def _short(value: Any) -> str:
+    words = json.dumps(value, ensure_ascii=False, default=str).replace("`", "'")
+    return words if len(words) <= _LONGEST else words[:_LONGEST] + " …"
+
+
+def _range(opened: Opened, place: Place | None) -> Range | None:
+    if place is None:
+        return None
+    span = place.located.key if place.is_key and place.located.key else place.located.value
+    return opened.text.range(span.start, span.end)
+
+
+def _shown(words: str, place: Range | None) -> protocol.Hover:
+    return protocol.Hover(protocol.Markup(words, "markdown"), place)

@@ -1,0 +1,257 @@
+"""From a name or a path to what it names, and back: definitions, references, links.
+
+Two sorts of things lead elsewhere. A directive names a file: its target is where the load found the
+value. A name in a file of an agent tool names an agent, a skill, an MCP server or a tool: its
+target is the file that offers the name.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import msgspec
+
+from equipage.core.path import ROOT, Path
+from equipage.core.source import Span
+from equipage.kinds.conventions.references import references, words_of
+from equipage.kinds.conventions.tools import CONVENTIONS
+from equipage.kinds.tables import Convention
+from equipage.loading.outcome import Outcome
+from equipage.loading.tree import get, walk
+from equipage.lsp import protocol
+from equipage.lsp.context import Context, context_of
+from equipage.lsp.positions import Position, Range, span_range, uri_of
+from equipage.lsp.state import Opened, Workspace
+from equipage.syntax.document import Document
+from equipage.views.graph import SORTS, steps_of
+
+_TOP = Range(Position(0, 0), Position(0, 0))
+
+
+class Named(msgspec.Struct, frozen=True):
+    """A name of something, or the thing itself, where a text has it."""
+
+    sort: str  #: agent, skill, server, tool, command, or file
+    name: str
+    span: Span | None = None
+    is_definition: bool = False
+    path: str | None = None  #: of a file: where it is
+    inner: Path = ROOT  #: of a file: what of it
+
+
+def target_at(workspace: Workspace, opened: Opened, context: Context, offset: int) -> Named | None:
+    """What the text at an offset names."""
+    if not context.is_current(opened):
+        return None
+    for each in (*names_in(context), *_definitions(context.outcome)):
+        span = each.span
+        if span is not None and span.source.path == opened.real and _holds(span, offset):
+            return each
+    return None
+
+
+def _holds(span: Span, offset: int) -> bool:
+    return span.start <= offset <= span.end
+
+
+def names_in(context: Context) -> Iterator[Named]:
+    """Everything that the load of a text names, wherever it is written."""
+    yield from files_named(context.outcome)
+    yield from references_in(context.outcome)
+
+
+def files_named(outcome: Outcome) -> Iterator[Named]:
+    """The files that directives name, each with the place of its name."""
+    for step in steps_of(outcome):
+        at, target = step.at, step.target
+        located = at.document.locate([at.path]).get(at.path)
+        if located is None or target.document.source.path is None:
+            continue
+        path = target.document.source.path
+        if path == at.document.source.path:
+            continue
+        yield Named("file", os.path.basename(path), located.value, path=path, inner=target.path)
+
+
+def references_in(outcome: Outcome) -> Iterator[Named]:
+    """The agents, skills, servers and tools that a file of an agent tool names."""
+    convention, document = convention_of(outcome), _document(outcome)
+    if convention is None or document is None or not isinstance(document.value, dict):
+        return
+    for field in convention.fields:
+        if field.refers is None or field.name not in document.value:
+            continue
+        for word, span in words_of(field, document.value[field.name], document):
+            for each in references(word, field.refers):
+                start = span.text().find(each.name)
+                if start < 0:
+                    continue
+                begin = span.start + start
+                yield Named(each.sort, each.name, Span(span.source, begin, begin + len(each.name)))
+
+
+def convention_of(outcome: Outcome) -> Convention | None:
+    return next((each for each in CONVENTIONS if each.kind == outcome.kind.name), None)
+
+
+def _document(outcome: Outcome) -> Document | None:
+    return outcome.documents[0] if outcome.documents else None
+
+
+def _definitions(outcome: Outcome) -> Iterator[Named]:
+    """What a file offers under a name, with the place of the name; none if it is not a text."""
+    offer, document = outcome.offer(), _document(outcome)
+    if offer is None or document is None:
+        return
+    sort = SORTS.get(outcome.kind.name)
+    if sort is not None:
+        located = document.locate([("name",)]).get(("name",))
+        written = get(document.value, ("name",))
+        for name in dict.fromkeys(offer.names):
+            # The name may be that of the file or folder.
+            span = located.value if located is not None and written == name else None
+            yield Named(sort, name, _inside_quotes(span), is_definition=True, path=offer.path)
+        return
+    paths = {
+        path[-1]: path
+        for path, value in walk(document.value)
+        if path and isinstance(value, dict) and path[-1] in offer.names
+    }
+    places = document.locate(paths.values())
+    for name in offer.names:
+        located = places.get(paths.get(name, ("",)))
+        key = None if located is None else located.key
+        yield Named("server", name, _inside_quotes(key), is_definition=True, path=offer.path)
+
+
+def _inside_quotes(span: Span | None) -> Span | None:
+    if span is not None and span.text()[:1] in ("'", '"') and span.end - span.start > 1:
+        return Span(span.source, span.start + 1, span.end - 1)
+    return span
+
+
+def definitions_of(workspace: Workspace, named: Named) -> list[Named]:
+    """What defines a name; of several files, all."""
+    if named.sort == "file":
+        return [named]
+    found: list[Named] = []
+    short = named.name.rpartition(":")[2]  # plugins put their own name before it
+    for checked in workspace.known():
+        offer = checked.offer
+        if offer is None or not {named.name, short}.intersection(offer.names):
+            continue
+        sort = SORTS.get(offer.kind, "server")
+        if sort != named.sort:
+            continue
+        outcome = workspace.load(checked.path).outcome
+        if outcome is not None:
+            own = [each for each in _definitions(outcome) if each.name in (named.name, short)]
+            found += own[:1]
+    return found
+
+
+def references_to(workspace: Workspace, named: Named) -> Iterator[Named]:
+    """Every place that names what `named` names."""
+    for checked in list(workspace.known()):
+        outcome = workspace.load(checked.path).outcome if checked.kind is not None else None
+        if outcome is None:
+            continue
+        each_named = files_named(outcome) if named.sort == "file" else references_in(outcome)
+        for each in each_named:
+            same = each.path == named.path if named.sort == "file" else each.name == named.name
+            if each.sort == named.sort and same and each.span is not None:
+                yield each
+
+
+# What the protocol asks for.
+
+
+def definition(workspace: Workspace, opened: Opened, position: Position) -> list[protocol.Location]:
+    context = context_of(workspace, opened)
+    if context is None:
+        return []
+    named = target_at(workspace, opened, context, opened.text.offset(position))
+    if named is None:
+        return []
+    return [location(workspace, each) for each in definitions_of(workspace, named)]
+
+
+def location(workspace: Workspace, named: Named) -> protocol.Location:
+    """Where something is defined."""
+    if named.sort == "file" and named.path is not None:
+        return protocol.Location(workspace.uri(named.path), _place_in(workspace, named))
+    if named.span is not None and named.span.source.path is not None:
+        place = span_range(named.span, workspace.encoding)
+        return protocol.Location(workspace.uri(named.span.source.path), place)
+    return protocol.Location(workspace.uri(named.path or ""), _TOP)
+
+
+def _place_in(workspace: Workspace, named: Named) -> Range:
+    """The place of a part of a file that a reference leads to."""
+    if not named.inner or named.path is None:
+        return _TOP
+    for path in (named.path, *workspace.users_of(named.path)):
+        outcome = workspace.load(path).outcome
+        for document in outcome.documents if outcome is not None else ():
+            found = document.locate([named.inner]).get(named.inner)
+            if document.source.path == named.path and found is not None:
+                return span_range(found.key or found.value, workspace.encoding)
+    return _TOP
+
+
+def references_at(
+    workspace: Workspace, opened: Opened, position: Position, *, declared: bool
+) -> list[protocol.Location]:
+    """Every place that names the thing at a position; of no thing at all, the file itself."""
+    context = context_of(workspace, opened)
+    named = None
+    if context is not None:
+        named = target_at(workspace, opened, context, opened.text.offset(position))
+    if named is None:
+        named = Named("file", os.path.basename(opened.path), path=opened.real)
+    found = list(references_to(workspace, named))
+    if declared and named.sort != "file":
+        found += definitions_of(workspace, named)
+    places = [location(workspace, each) for each in found if named.sort != "file"]
+    if named.sort == "file":
+        places = [
+            protocol.Location(
+                workspace.uri(each.span.source.path), span_range(each.span, workspace.encoding)
+            )
+            for each in found
+            if each.span is not None and each.span.source.path is not None
+        ]
+    unique = {(each.uri, each.range): each for each in places}
+    return list(unique.values())
+
+
+def links(workspace: Workspace, opened: Opened) -> list[protocol.Link]:
+    """The files that a text names."""
+    context = context_of(workspace, opened)
+    if context is None or not context.is_current(opened):
+        return []
+    found: dict[Range, protocol.Link] = {}
+    for each in files_named(context.outcome):
+        span = each.span
+        if span is not None and span.source.path == opened.real and each.path is not None:
+            inside = _inside_quotes(span) or span
+            place = opened.text.range(inside.start, inside.end)
+            target = protocol.Link(place, workspace.uri(each.path), each.name)
+            found.setdefault(place, target)
+    return list(found.values())
+
+
+def description_of(workspace: Workspace, named: Named) -> str | None:
+    """What a name stands for, in the words of what defines it."""
+    if named.is_definition or named.sort == "file":
+        return None
+    for each in definitions_of(workspace, named):
+        outcome = workspace.load(each.path).outcome if each.path is not None else None
+        value = None if outcome is None or outcome.tree is None else outcome.tree.value
+        words = get(value, ("description",)) if each.sort != "server" else None
+        lines = [f"**{named.name}**: {each.sort}"]
+        lines += [words] if isinstance(words, str) else []
+        lines += [f"[{os.path.basename(each.path)}]({uri_of(each.path)})"] if each.path else []
+        return "\n\n".join(lines)
+    return None

@@ -1,0 +1,308 @@
+"""Hover, completion, definitions, references, renames, links, symbols, folds and hints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lab import repository
+from lsp.talking import Here, applied, edits_of
+from lsp.test_diagnostics import AGENT, PACK, SERVER, TOOL
+
+SKILL = "---\nname: pdf\ndescription: Reads PDF files.\n---\n# Read\n\nText.\n\n## More\n\nText.\n"
+PROJECT = {
+    "main.yaml": SERVER,
+    "library/tools/echo.yaml": TOOL,
+    ".claude/skills/pdf/SKILL.md": SKILL,
+    ".claude/agents/a.md": AGENT.format("a", "tools: Read, mcp__github__search\nskills: [pdf]\n"),
+    ".claude/agents/b.md": AGENT.format("b", "tools: [Read, 'Agent(a)']\n"),
+    ".mcp.json": '{"mcpServers": {"github": {"command": "gh"}}}\n',
+}
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Here:
+    made = Here(repository(tmp_path, PROJECT), env={"TOKEN": "hunter2"})
+    made.settle()
+    return made
+
+
+def labels(client: Here, name: str, mark: str) -> dict[str, dict[str, Any]]:
+    answer = client.ask("textDocument/completion", client.at(name, mark, after=True))
+    return {each["label"]: each for each in answer["items"]}
+
+
+def completed(client: Here, name: str, mark: str, label: str) -> str:
+    edit = labels(client, name, mark)[label]["textEdit"]
+    text = client.server.workspace.open[client.uri(name)].text
+    return applied(text, [edit])
+
+
+def hovered(client: Here, name: str, mark: str) -> str:
+    answer = client.ask("textDocument/hover", client.at(name, mark))
+    return "" if answer is None else answer["contents"]["value"]
+
+
+# Hover.
+
+
+def test_hover_says_what_a_field_means_and_whether_it_restricts(client: Here) -> None:
+    client.open(".claude/agents/a.md")
+    words = hovered(client, ".claude/agents/a.md", "tools:")
+    assert words.startswith("**tools**: ")
+    assert "restricts" in words
+    client.open("a.tool.yaml", PACK)
+    assert "whole number" in hovered(client, "a.tool.yaml", "timeoutMs")
+    assert "required" in hovered(client, "a.tool.yaml", "deterministic")
+
+
+def test_hover_in_an_included_file_knows_its_place(client: Here) -> None:
+    client.open("main.yaml")
+    client.open("library/tools/echo.yaml")
+    client.settle()
+    words = hovered(client, "library/tools/echo.yaml", "description")
+    assert words.startswith("**description**")
+    assert "included from here at" in words
+    assert "main.yaml:3:15" in words
+
+
+def test_hover_on_a_variable_never_shows_its_value(client: Here) -> None:
+    text = "server: {name: '${TOKEN}', version: '${VERSION:-1.0}'}\ntools: []\n"
+    client.open("main.yaml", text)
+    assert "Its value is not shown" in hovered(client, "main.yaml", "TOKEN")
+    assert "`1.0`" in hovered(client, "main.yaml", "VERSION")
+    assert "hunter2" not in str(client.sent)
+
+
+def test_hover_goes_on_while_a_text_is_broken(client: Here) -> None:
+    client.open("a.tool.yaml", PACK)
+    client.settle()
+    client.change("a.tool.yaml", PACK + "broken: [\n")
+    assert hovered(client, "a.tool.yaml", "timeoutMs").startswith("**timeoutMs**")
+
+
+def test_hover_on_a_name_describes_what_it_names(client: Here) -> None:
+    client.open(".claude/agents/a.md")
+    assert "Reads PDF files." in hovered(client, ".claude/agents/a.md", "pdf]")
+
+
+def test_hover_on_nothing_is_nothing(client: Here) -> None:
+    client.open("notes.txt", "hello")
+    assert client.ask("textDocument/hover", client.at("notes.txt", "hello")) is None
+    client.open("a.tool.yaml", PACK + "\n\n# comment\n")
+    assert hovered(client, "a.tool.yaml", "comment") == ""
+
+
+# Completion.
+
+
+def test_keys_that_are_missing_are_offered_with_their_meaning(client: Here) -> None:
+    text = PACK.replace("deterministic: true\n", "det\n")
+    client.open("a.tool.yaml", PACK)
+    client.settle()
+    client.change("a.tool.yaml", text)
+    found = labels(client, "a.tool.yaml", "\ndet")
+    assert "deterministic" in found
+    assert "version" not in found
+    assert found["deterministic"]["detail"].endswith("required")
+    assert completed(client, "a.tool.yaml", "\ndet", "deterministic") == text.replace(
+        "det\n", "deterministic: \n"
+    )
+
+
+def test_keys_inside_brackets_and_values_of_a_choice(client: Here) -> None:
+    text = PACK.replace(
+        "execution: {kind: python, module: 'tools.text:count'}", "execution: {kind: "
+    )
+    client.open("a.tool.yaml", PACK)
+    client.settle()
+    client.change("a.tool.yaml", text)
+    assert "python" in labels(client, "a.tool.yaml", "{kind: ")
+    client.change("a.tool.yaml", text.replace("{kind: ", "{kind: python, m"))
+    assert "module" in labels(client, "a.tool.yaml", "python, m")
+
+
+def test_paths_of_includes_start_at_the_library(client: Here) -> None:
+    client.open("main.yaml", SERVER.replace("tools/echo.yaml", "to"))
+    found = labels(client, "main.yaml", "$include: to")
+    assert set(found) == {"tools/"}
+    client.change("main.yaml", SERVER.replace("tools/echo.yaml", "tools/"))
+    assert completed(client, "main.yaml", "$include: tools/", "tools/echo.yaml") == SERVER
+
+
+def test_names_of_the_workspace_are_offered(client: Here) -> None:
+    name = ".claude/agents/c.md"
+    client.open(name, AGENT.format("c", "skills: []\ntools: Read, \n"))
+    client.settle()
+    assert "pdf" in labels(client, name, "skills: [")
+    tools = labels(client, name, "Read, ")
+    assert {"Bash", "mcp__github"} <= set(tools)
+    assert completed(client, name, "Read, ", "Bash") == AGENT.format(
+        "c", "skills: []\ntools: Read, Bash\n"
+    )
+
+
+def test_names_of_variables_are_offered_and_never_values(client: Here) -> None:
+    client.open("main.yaml", "server: {name: '${TO', version: '1'}\ntools: []\n")
+    client.change("main.yaml", "server: {name: demo, version: '1'}\ntools: []\n")
+    client.settle()
+    client.change("main.yaml", "server: {name: '${TO', version: '1'}\ntools: []\n")
+    assert "TOKEN" in labels(client, "main.yaml", "${TO")
+    assert "hunter2" not in str(client.sent)
+
+
+def test_keys_of_json_are_quoted(client: Here) -> None:
+    client.open(".mcp.json")
+    client.settle()
+    client.change(".mcp.json", '{"mcpServers": {"github": {"command": "gh", "ar"}}}')
+    text = completed(client, ".mcp.json", '"ar', "args")
+    assert '"command": "gh", "args"' in text
+
+
+def test_an_import_in_instructions_is_a_path(client: Here) -> None:
+    client.open("CLAUDE.md", "# Rules\n\nSee @libr\n")
+    assert "@library/" in labels(client, "CLAUDE.md", "@libr")
+
+
+# Definitions, references, links.
+
+
+def found_at(client: Here, method: str, name: str, mark: str) -> list[tuple[str, int]]:
+    params = {**client.at(name, mark), "context": {"includeDeclaration": True}}
+    root = client.uri("")
+    answer = client.ask(f"textDocument/{method}", params)
+    return sorted(
+        (each["uri"].removeprefix(root), each["range"]["start"]["line"]) for each in answer
+    )
+
+
+def test_a_definition_is_found_through_includes_and_names(client: Here) -> None:
+    client.open("main.yaml")
+    client.open(".claude/agents/a.md")
+    client.open(".claude/agents/b.md")
+    client.settle()
+    agent = ".claude/agents/a.md"
+    assert found_at(client, "definition", "main.yaml", "tools/echo") == [
+        ("/library/tools/echo.yaml", 0)
+    ]
+    assert found_at(client, "definition", agent, "pdf]") == [("/.claude/skills/pdf/SKILL.md", 1)]
+    assert found_at(client, "definition", agent, "github") == [("/.mcp.json", 0)]
+    assert found_at(client, "definition", ".claude/agents/b.md", "a)") == [
+        ("/.claude/agents/a.md", 1)
+    ]
+
+
+def test_references_lead_back(client: Here) -> None:
+    client.open(".claude/skills/pdf/SKILL.md")
+    client.open("library/tools/echo.yaml")
+    client.settle()
+    found = found_at(client, "references", ".claude/skills/pdf/SKILL.md", "pdf")
+    assert found == [("/.claude/agents/a.md", 4), ("/.claude/skills/pdf/SKILL.md", 1)]
+    assert found_at(client, "references", "library/tools/echo.yaml", "tool") == [("/main.yaml", 2)]
+
+
+def test_files_that_a_text_names_are_links(client: Here) -> None:
+    client.open("main.yaml")
+    client.settle()
+    document = {"textDocument": {"uri": client.uri("main.yaml")}}
+    (link,) = client.ask("textDocument/documentLink", document)
+    assert link["target"] == client.uri("library/tools/echo.yaml")
+
+
+# Renames.
+
+
+def renamed(client: Here, name: str, mark: str, new: str) -> Any:
+    params = {**client.at(name, mark), "newName": new}
+    return client.request("textDocument/rename", params)
+
+
+def test_a_rename_changes_every_file(client: Here) -> None:
+    client.open(".claude/agents/a.md")
+    client.settle()
+    place = client.ask("textDocument/prepareRename", client.at(".claude/agents/a.md", "pdf]"))
+    assert place["start"] == {"line": 4, "character": 9}
+    edit = renamed(client, ".claude/agents/a.md", "pdf]", "papers")["result"]
+    texts = edits_of(edit)
+    assert set(texts) == {
+        client.uri(".claude/agents/a.md"),
+        client.uri(".claude/skills/pdf/SKILL.md"),
+    }
+    assert "skills: [papers]" in client.edited(".claude/agents/a.md", edit)
+    (move,) = [each for each in edit["documentChanges"] if each.get("kind") == "rename"]
+    assert move["newUri"] == client.uri(".claude/skills/papers")
+
+
+@pytest.mark.parametrize(
+    ("name", "mark", "new", "words"),
+    [
+        (".claude/agents/a.md", "pdf]", "a b", "is not a name"),
+        (".claude/agents/a.md", "pdf]", "pdf", "already"),
+        (".claude/agents/b.md", "a)", "b", "there is a agent `b` already"),
+        (".claude/agents/a.md", "Reviews", "x", "no name here"),
+        (".claude/agents/a.md", "Read,", "x", "no file of the workspace defines"),
+    ],
+    ids=["no name", "the same", "taken", "prose", "a tool"],
+)
+def test_a_rename_that_would_change_meanings_is_refused(
+    name: str, mark: str, new: str, words: str, client: Here
+) -> None:
+    client.open(name)
+    client.settle()
+    error = renamed(client, name, mark, new)["error"]
+    assert error["code"] == -32803
+    assert words in error["message"]
+
+
+# The shape of a text.
+
+
+def test_symbols_and_folds(client: Here) -> None:
+    client.open(".claude/skills/pdf/SKILL.md")
+    client.settle()
+    document = {"textDocument": {"uri": client.uri(".claude/skills/pdf/SKILL.md")}}
+    found = client.ask("textDocument/documentSymbol", document)
+    assert [each["name"] for each in found] == ["name", "description", "Read"]
+    assert [each["name"] for each in found[2]["children"]] == ["More"]
+    folds = client.ask("textDocument/foldingRange", document)
+    assert (folds[0]["startLine"], folds[0]["endLine"]) == (0, 3)
+    client.open("a.tool.yaml", PACK)
+    document = {"textDocument": {"uri": client.uri("a.tool.yaml")}}
+    names = [each["name"] for each in client.ask("textDocument/documentSymbol", document)]
+    assert names[:2] == ["id", "version"]
+
+
+def test_hints_show_defaults_and_the_tools_that_are_left(client: Here) -> None:
+    whole = {"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}}
+    client.open("main.yaml", "server: {name: '${TOKEN}', version: '${VERSION:-1.0}'}\ntools: []\n")
+    client.open(
+        ".claude/agents/c.md", AGENT.format("c", "tools: Read, Bash\ndisallowedTools: Bash\n")
+    )
+    client.settle()
+    made = []
+    for name in ("main.yaml", ".claude/agents/c.md"):
+        params = {"textDocument": {"uri": client.uri(name)}, "range": whole}
+        made += [each["label"] for each in client.ask("textDocument/inlayHint", params)]
+    assert made == ["= (from the environment)", "= 1.0", "in effect: Read"]
+    assert "hunter2" not in str(client.sent)
+
+
+def test_questions_about_texts_that_are_not_open_have_empty_answers(client: Here) -> None:
+    where = {"textDocument": {"uri": client.uri("x.yaml")}, "position": {"line": 0, "character": 0}}
+    whole = {"start": {"line": 0, "character": 0}, "end": {"line": 9, "character": 0}}
+    for method in (
+        "hover",
+        "completion",
+        "definition",
+        "references",
+        "prepareRename",
+        "documentLink",
+        "documentSymbol",
+        "foldingRange",
+        "inlayHint",
+        "rename",
+    ):
+        params = {**where, "range": whole, "newName": "x"}
+        assert not client.ask(f"textDocument/{method}", params)
